@@ -10,12 +10,19 @@ from app.core.bus.nats_server import NatsNotInstalled, NatsServer
 from app.core.storage.typesense_server import TypesenseNotInstalled, TypesenseServer
 from tests.support import redis_server as redis_program
 from tests.support.nats_server import FragileNats, running_nats
+from tests.support.patience import PATIENT_MEMORY
 from tests.support.redis_server import RedisServer, running_redis
 from tests.support.stores import ADAPTERS, Open
 
 # The same examples in every run, however slow the machine is: a run that fails can be repeated.
 settings.register_profile("kai", derandomize=True, deadline=None)
 settings.load_profile("kai")
+
+
+@pytest.fixture(autouse=True)
+def _memory_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in PATIENT_MEMORY.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,22 @@ from graph.ports import (
     NextStep,
     ObservedStep,
     Ports,
+    ProfileReader,
     Question,
     Summarized,
     Written,
 )
-from graph.state import Claim, Column, Context, PastExchange, Rows, ToolCallRef
+from graph.state import (
+    NO_CONTEXT,
+    CallOutcome,
+    Claim,
+    Column,
+    Context,
+    PastExchange,
+    RememberedFact,
+    Rows,
+    ToolCallRef,
+)
 
 ROWS = Rows(columns=[Column(name="n", type="integer")], rows=[[3]], row_count=1, truncated=False)
 
@@ -45,7 +56,31 @@ class ProcessDied(BaseException):
 @dataclass
 class FakeRecall:
     async def recall(self, question: Question) -> Context:
-        return {"schema": "table customers", "details": "", "precedents": []}
+        return {**NO_CONTEXT, "schema": "table customers"}
+
+
+@dataclass
+class FakeFacts:
+    """Finds the same facts for every question. `forgotten` are the ids of those that are gone since."""
+
+    facts: list[RememberedFact] = field(
+        default_factory=lambda: [
+            RememberedFact(
+                id="f1",
+                kind="terminology",
+                scope="workspace",
+                text="churn means no order for 90 days",
+                date="2026-03-31",
+            )
+        ]
+    )
+    forgotten: set[str] = field(default_factory=set)
+
+    async def facts_for(self, question: Question) -> list[RememberedFact]:
+        return await self.read_facts([fact["id"] for fact in self.facts])
+
+    async def read_facts(self, ids: Sequence[str]) -> list[RememberedFact]:
+        return [fact for fact in self.facts if fact["id"] in ids and fact["id"] not in self.forgotten]
 
 
 @dataclass
@@ -97,10 +132,13 @@ class FakeRunner:
 
     ran: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    stored: list[str] = field(default_factory=list)
+
+    async def kept(self, sql: str) -> Rows | None:
+        return ROWS if sql in self.stored else None
 
     async def keep(self) -> None:
-        self.kept.append(self.ran[-1])
+        self.stored.append(self.ran[-1])
 
     async def run(self, sql: str) -> Rows:
         if "bad" in sql:
@@ -146,8 +184,10 @@ class FakeAnalyst:
 
     deaths: int = 0
     read: list[Rows] = field(default_factory=list)
+    asked: list[Question] = field(default_factory=list)
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+        self.asked.append(question)
         if self.deaths:
             self.deaths -= 1
             raise ProcessDied
@@ -209,6 +249,7 @@ def fake_ports(
     results: FakeResults | None = None,
     checker: FakeChecker | None = None,
     observer: FakeStepObserver | None = None,
+    profile: ProfileReader | None = None,
 ) -> Ports:
     return Ports(
         recall=FakeRecall(),
@@ -219,13 +260,26 @@ def fake_ports(
         analyst=analyst or FakeAnalyst(),
         summarizer=summarizer or FakeSummarizer(),
         observer=observer or FakeStepObserver(),
+        profile=profile,
     )
+
+
+@dataclass
+class FakeProfile:
+    """Returns the same section to every step."""
+
+    section: str
+
+    async def read(self) -> str:
+        return self.section
 
 
 @dataclass
 class FakeInvestigator:
     """Makes the calls of its plan step by step, then answers. `die_at` names moments at which it dies once:
     `before` or `after` a step or a call, such as `after step 1` or `before call 2.1`.
+
+    A call whose name ends in `!` asks first. `decisions` are those of people, by call.
     """
 
     plan: dict[int, list[str]]
@@ -234,6 +288,10 @@ class FakeInvestigator:
     used: list[str] = field(default_factory=list)
     steps: dict[int, NextStep] = field(default_factory=dict)
     outcomes: set[str] = field(default_factory=set)
+    decisions: dict[str, CallOutcome] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    remembered: list[Sequence[RememberedFact]] = field(default_factory=list)
+    """Facts of each step's question."""
 
     def _die(self, moment: str) -> None:
         if moment in self.die_at:
@@ -244,17 +302,32 @@ class FakeInvestigator:
         self._die(f"before step {step}")
         if step not in self.steps:
             self.thought.append(step)
-            calls = [ToolCallRef(id=call, tool="look") for call in self.plan.get(step, [])]
+            self.remembered.append(question.facts)
+            calls = [
+                ToolCallRef(id=call, tool="look", gate="asks" if call.endswith("!") else "free")
+                for call in self.plan.get(step, [])
+            ]
             self.steps[step] = NextStep(calls=calls, tokens_used=1, is_last=not calls)
         self._die(f"after step {step}")
         return self.steps[step]
 
-    async def use(self, call: ToolCallRef, emit: Emit) -> None:
+    async def find_undecided(self, calls: Sequence[ToolCallRef], emit: Emit) -> Sequence[str]:
+        self._die("before asking")
+        undecided = [call["id"] for call in calls if call["id"] not in self.decisions]
+        self.asked += [each for each in undecided if each not in self.asked]
+        self._die("after asking")
+        return undecided
+
+    async def use(self, call: ToolCallRef, emit: Emit) -> CallOutcome:
         self._die(f"before call {call['id']}")
+        decision = self.decisions.get(call["id"], "done")
+        if decision != "done":
+            return decision
         if call["id"] not in self.outcomes:
             self.used.append(call["id"])
             self.outcomes.add(call["id"])
         self._die(f"after call {call['id']}")
+        return "done"
 
     async def conclude(self, question: Question, step: int) -> Conclusion:
         self._die("conclude")

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.core.bus.event_log import first_id
-from app.core.bus.port import FOLLOW_UPS, LeasedJob
+from app.core.bus.port import FOLLOW_UPS, LeasedJob, RunRef
 from app.core.clock import now_ms
 from tests.support.buses import LEASE_SECONDS, Bus, heard, local_bus, nats_bus, new_prefix, ref
 
@@ -73,6 +73,19 @@ async def test_a_run_put_in_twice_is_delivered_once(bus: Bus) -> None:
     assert await taken(bus) == run_job()
     await bus.queue.put(ref(), first=True)
     assert await bus.queue.take("run", NOW) is None
+
+
+async def test_a_session_is_followed_by_the_runs_that_are_put_in_for_it(bus: Bus) -> None:
+    await bus.queue.put(ref(0), first=True)
+    async with bus.queue.runs_of("session") as started, bus.queue.runs_of("another") as others:
+        await bus.queue.put(ref(1), first=True)
+        await bus.queue.put(RunRef("ann", "third", "run-9"), first=True)
+        await bus.queue.put(ref(2, "bob"), first=True)
+        async with asyncio.timeout(SOON):
+            assert [await started.get(), await started.get()] == ["run-1", "run-2"]
+        assert others.empty()
+    await bus.queue.put(ref(3), first=True)
+    assert started.empty()
 
 
 async def test_a_run_given_back_goes_before_all_that_wait(bus: Bus) -> None:
@@ -220,3 +233,36 @@ async def until_heard(bus: Bus, count: int) -> None:
         entries = log.read(0, stop=lambda: False)
         for _ in range(count):
             await anext(entries)
+
+
+async def test_of_an_erased_log_nothing_is_read_and_nothing_is_written_to_it_again(bus: Bus) -> None:
+    late = bus.logs.writer("run-0", 1)
+    late.append("status", "the words")
+    await bus.logs.say("run-0", 2, [("done", "the end")], ended=True)
+    await bus.logs.erase(["run-0", "run-unknown"])
+    await late.end("done", "late")
+    async with bus.logs.follow("run-0") as log:
+        assert [entry.data for entry in log.after(0) if "words" in entry.data] == []
+        assert [entry.data for entry in log.after(0) if "late" in entry.data] == []
+    late.leave()
+
+
+async def test_a_log_is_erased_after_its_end_and_its_followers_hear_it(bus: Bus) -> None:
+    writer = bus.logs.writer("run-0", 1)
+    writer.append("status", "begun")
+    async with bus.logs.follow("run-0") as log:
+        hearing = asyncio.create_task(heard(log))
+        erasing = asyncio.create_task(bus.logs.erase(["run-0"]))
+        await writer.end("done", "the end")
+        await erasing
+        async with asyncio.timeout(SOON):
+            data = [each for _, each in await hearing]
+    assert data in (["begun", "the end"], ["begun"])  # a follower of another process may be too slow
+    writer.leave()
+
+
+async def test_an_expired_log_is_empty_for_who_comes_later(bus: Bus) -> None:
+    await bus.logs.say("run-0", 1, [("status", "the words"), ("done", "the end")], ended=True)
+    await bus.logs.expire(["run-0", "run-unknown"])
+    async with bus.logs.follow("run-0") as log:
+        assert (list(log.after(0)), log.ended) == ([], False)

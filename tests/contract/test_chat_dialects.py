@@ -8,29 +8,18 @@ from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry
-from pydantic import SecretStr
 
 from app.core.llm.calls import ModelCalls, metered
 from app.core.llm.chunks import ReplyChunk, TokenUsage
-from app.core.llm.client import connect, stream_chunks
-from app.core.llm.model import LanguageModel, ModelRejected, ModelSettings, ModelUnavailable, PromptMessage
+from app.core.llm.messages import ChatRequest
+from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
+from app.core.llm.services import connect
+from tests.support.model_settings import SCRIPTED
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
 
 DIALECTS = Path(__file__).parent.parent / "support" / "dialects"
 PIECES = (1, 7, 65_536)
 """Bytes that arrive at a time."""
-
-SETTINGS = ModelSettings(
-    model="some-model",
-    base_url=None,
-    api_key=SecretStr("sk-secret"),
-    connect_timeout_seconds=5,
-    first_token_timeout_seconds=10,
-    total_timeout_seconds=30,
-    max_retries=0,
-    max_output_tokens=500,
-    temperature=None,
-)
 
 RUN_SQL = ("run_sql", {"sql": "SELECT 1"})
 CHART = ("chart", {"kind": "bar"})
@@ -96,7 +85,7 @@ async def server() -> AsyncIterator[ScriptedModel]:
 @asynccontextmanager
 async def opened(server: ScriptedModel) -> AsyncIterator[LanguageModel]:
     model = LanguageModel(
-        dataclasses.replace(SETTINGS, base_url=server.base_url), ModelCalls(CollectorRegistry())
+        dataclasses.replace(SCRIPTED, base_url=server.base_url), ModelCalls(CollectorRegistry())
     )
     try:
         yield model
@@ -109,11 +98,10 @@ def recorded(name: str, piece_bytes: int = 65_536) -> Scripted:
 
 
 async def read(server: ScriptedModel) -> list[ReplyChunk]:
-    connection = await connect(dataclasses.replace(SETTINGS, base_url=server.base_url))
+    connection = await connect(dataclasses.replace(SCRIPTED, base_url=server.base_url))
     try:
-        async with aclosing(
-            stream_chunks(connection, [{"role": "user", "content": "How many?"}], usage=True)
-        ) as chunks:
+        request = ChatRequest(messages=[PromptMessage("user", "How many?")])
+        async with aclosing(connection.stream(request)) as chunks:
             return [chunk async for chunk in chunks]
     finally:
         await connection.close()

@@ -58,4 +58,8 @@ async def test_a_later_measurement_replaces_the_earlier_one(choices: Instruction
     ],
 )
 def test_a_service_is_known_by_its_host_without_credentials(base_url: str | None, host: str) -> None:
-    assert host_of(base_url) == host
+    assert host_of(base_url, "openai") == host
+
+
+def test_a_service_without_an_address_is_known_by_its_provider() -> None:
+    assert host_of(None, "bedrock") == "bedrock"

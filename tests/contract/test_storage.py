@@ -16,6 +16,7 @@ from app.core.storage.port import (
     AnyOf,
     Collection,
     Condition,
+    Contains,
     Document,
     DocumentExists,
     Equals,
@@ -32,11 +33,22 @@ BOOKS = Collection(
     [
         Field("owner", "keyword"),
         Field("status", "keyword"),
+        Field("tags", "keywords"),
         Field("year", "integer"),
         Field("title", "text"),
         Field("blurb", "text"),
     ],
+    "shelf",
 )
+
+PAPERS = Collection("papers", [*BOOKS.fields, Field("pages", "integer")], "shelf")
+"""Kept together with the books. What the tests do to books concerns no paper."""
+
+TWINS: list[Document] = [
+    {"id": str(UUID(bytes=name.encode().ljust(16, b"\0"))), "owner": "o", "year": 1, "title": "old red wine"}
+    for name in "abcdefghij"
+]
+"""Papers with the ids, keywords, numbers and words of books."""
 
 DECLARED = {"id", *(field.name for field in BOOKS.fields)}
 
@@ -81,7 +93,10 @@ def name_of(document_id: JsonValue) -> str:
 async def storage(reopen: Open) -> AsyncIterator[Storage]:
     async with reopen() as opened:
         await opened.create_collection(BOOKS)
+        await opened.create_collection(PAPERS)
+        await opened.put("papers", TWINS)
         yield opened
+        assert (await opened.query("papers", [])).items == TWINS
 
 
 async def ids(storage: Storage, *where: Condition) -> list[JsonValue]:
@@ -89,7 +104,10 @@ async def ids(storage: Storage, *where: Condition) -> list[JsonValue]:
 
 
 async def found(storage: Storage, words: str, *where: Condition) -> set[JsonValue]:
-    return {name_of(book["id"]) for book in await storage.search("books", words, where)}
+    """Searches twice: for the documents, and for their ids."""
+    books = [str(book["id"]) for book in await storage.search("books", words, where)]
+    assert await storage.search_ids("books", [words, ""], where) == [books, []]
+    return {name_of(each) for each in books}
 
 
 async def walk(storage: Storage, order_by: str, *, descending: bool, limit: int) -> list[JsonValue]:
@@ -149,6 +167,20 @@ async def test_of_many_creating_one_id_at_once_one_succeeds(storage: Storage) ->
     )
     assert sum(outcome is None for outcome in outcomes) == 1
     assert sum(isinstance(outcome, DocumentExists) for outcome in outcomes) == 19
+
+
+async def test_only_missing_documents_are_created_and_the_others_stay(storage: Storage) -> None:
+    await storage.create("books", {"id": uid("a"), "owner": "first"})
+    later: list[Document] = [{"id": uid(name), "owner": "later"} for name in ("a", "b", "c")]
+    await asyncio.gather(
+        storage.create_missing("books", [*later[:2], {"id": uid("b"), "owner": "last"}]),
+        storage.create_missing("books", []),
+        *(storage.create_missing("books", later) for _ in range(3)),
+    )
+    assert (await storage.query("books", [])).items == [{"id": uid("a"), "owner": "first"}, *later[1:]]
+    with pytest.raises(ValueError, match="UUID"):
+        await storage.create_missing("books", [{"id": uid("d")}, {"id": "d"}])
+    assert await storage.count("books", []) == 3
 
 
 async def test_putting_replaces_whole_documents_and_their_declared_fields(storage: Storage) -> None:
@@ -349,7 +381,11 @@ async def test_a_range_has_its_lower_end_and_not_its_upper_one(
 
 
 @pytest.mark.parametrize(
-    "condition", [Equals("title", "a"), AnyOf("blurb", []), Range("owner", 1), Range("id")]
+    "condition",
+    [
+        *(Equals("title", "a"), AnyOf("blurb", []), Range("owner", 1), Range("id"), Contains("owner", "a")),
+        *(Equals("tags", "a"), AnyOf("tags", ["a"]), Range("tags"), Contains("title", "a")),
+    ],
 )
 async def test_a_condition_on_a_field_that_is_not_compared_is_refused(
     storage: Storage, condition: Condition
@@ -373,6 +409,21 @@ async def test_an_empty_text_is_not_null(storage: Storage) -> None:
     )
     assert await ids(storage, Equals("owner", "")) == ["empty"]
     assert await ids(storage, Equals("owner", None)) == ["absent", "null"]
+
+
+async def test_a_list_of_texts_is_found_by_each_of_them_exactly(storage: Storage) -> None:
+    for number, text in enumerate(LOOK_ALIKES):
+        await storage.put("books", [{"id": uid(f"n{number:02}"), "tags": ["x", text]}])
+    await storage.put("books", [{"id": uid("none"), "tags": []}, {"id": uid("null"), "tags": None}])
+    for number, text in enumerate(LOOK_ALIKES):
+        assert await ids(storage, Contains("tags", text)) == [f"n{number:02}"]
+    assert await storage.count("books", [Contains("tags", "x")]) == len(LOOK_ALIKES)
+    assert await ids(storage, Contains("tags", "x"), Contains("tags", "alice")) == ["n00"]
+    first = uid("n00")
+    assert await storage.patch("books", first, {"tags": ["y"]}, where=[Contains("tags", "z")]) is None
+    assert await storage.patch("books", first, {"tags": ["y"]}, where=[Contains("tags", "alice")]) is not None
+    assert await ids(storage, Contains("tags", "alice")) == []
+    assert await ids(storage, Contains("tags", "y")) == ["n00"]
 
 
 async def test_all_conditions_must_hold(storage: Storage) -> None:
@@ -433,6 +484,23 @@ async def test_patches_of_different_fields_at_once_are_all_kept(storage: Storage
     await storage.create("books", {"id": uid("a")})
     await asyncio.gather(*(storage.patch("books", uid("a"), {f"note_{n}": n}) for n in range(20)))
     assert await storage.get("books", uid("a")) == {"id": uid("a"), **{f"note_{n}": n for n in range(20)}}
+
+
+async def test_a_document_whose_earlier_states_are_forgotten_can_be_changed_as_before(
+    storage: Storage,
+) -> None:
+    await storage.create("books", {"id": uid("a"), "owner": "o"})
+    for title in ("First", "Second", "Third"):
+        await storage.patch("books", uid("a"), {"title": title}, where=[Equals("owner", "o")])
+    await storage.forget_earlier("books", uid("a"))
+    await storage.forget_earlier("books", uid("missing"))
+    assert await storage.get("books", uid("a")) == {"id": uid("a"), "owner": "o", "title": "Third"}
+    claims = (
+        storage.patch("books", uid("a"), {"owner": f"o{n}"}, where=[Equals("owner", "o")]) for n in range(5)
+    )
+    won = [book for book in await asyncio.gather(*claims) if book is not None]
+    assert won == [await storage.get("books", uid("a"))]
+    assert won[0]["title"] == "Third"
 
 
 async def test_deleting_touches_only_matches_and_counts_them(storage: Storage) -> None:
@@ -626,6 +694,10 @@ async def test_a_search_meets_its_conditions_and_limit(library: Storage) -> None
     assert await found(library, "pride", Equals("owner", "p")) == {"pride"}
     assert await found(library, "pride", Equals("owner", "P")) == set()
     assert len(await library.search("books", "pride", [], limit=1)) == 1
+    queries = ["pride", "NEAR", "sea river"]
+    one_each = await library.search_ids("books", queries, [], limit=1)
+    assert [len(ids) for ids in one_each] == [1, 1, 1]
+    assert one_each[1] == one_each[2] == [uid("near")]
 
 
 async def test_the_better_match_comes_first(storage: Storage) -> None:
@@ -666,11 +738,13 @@ async def places(storage: Storage) -> Storage:
 
 async def near(storage: Storage, vector: list[float], *where: Condition, limit: int = 3) -> list[str]:
     found = await storage.nearest("places", "place", vector, where=where, limit=limit)
-    return [name_of(each["id"]) for each in found]
+    return [name_of(each.document_id) for each in found]
 
 
 async def test_the_nearest_come_first(places: Storage) -> None:
     assert (await near(places, [1.0, 0.001])) == ["0", "1", "359"]
+    found = await places.nearest("places", "place", [0.0, 5.0], where=[], limit=2)
+    assert [each.cosine for each in found] == pytest.approx([1.0, math.cos(math.radians(1))], abs=1e-5)
     assert (await near(places, [-5, -0.001], limit=1)) == ["180"]
 
 
@@ -687,9 +761,92 @@ async def test_a_vector_that_was_replaced_or_removed_is_not_found_any_more(place
     assert (await places.get("places", uid("0"))) == {"id": uid("0"), "owner": "even", "place": None}
 
 
+@pytest.mark.parametrize("place", [[0.5, -2.0], [0.1, 1e-12], [0, 3], None])
+async def test_a_vector_is_read_as_it_was_written(places: Storage, place: list[JsonValue] | None) -> None:
+    written: Document = {"id": uid("a"), "place": place, "owner": "odd"}
+    await places.put("places", [written])
+    assert await places.get("places", uid("a")) == written
+    assert (await places.query("places", [Equals("id", uid("a"))])).items == [written]
+    changed = await places.patch("places", uid("a"), {"owner": "even"})
+    assert changed == await places.get("places", uid("a")) == {**written, "owner": "even"}
+
+
 @pytest.mark.parametrize("vector", [[], [1.0], [1.0, 2.0, 3.0]])
 async def test_a_vector_of_other_dimensions_is_refused(places: Storage, vector: list[float]) -> None:
     with pytest.raises(ValueError, match="dimensions"):
         await near(places, vector)
     with pytest.raises(ValueError, match="declared as"):
         await places.put("places", [{"id": uid("a"), "place": [*vector]}])
+
+
+# Collections that are kept together
+
+
+async def test_collections_that_are_kept_together_do_not_see_each_other(storage: Storage) -> None:
+    assert await storage.get("books", uid("a")) is None
+    assert await storage.patch("books", uid("a"), {"owner": "o"}) is None
+    for where in ([], [Equals("owner", "o")], [Equals("status", None)], [Range("year", at_least=0)]):
+        assert (await storage.query("books", where)).items == []
+        assert await storage.count("books", where) == 0
+    for where in ([Equals("id", uid("a"))], [Equals("owner", "o")], [Range("year", below=9)]):
+        assert await storage.delete("books", where) == 0
+    assert await storage.search("books", "red", []) == []
+    await storage.create("books", {"id": uid("a"), "owner": "o", "year": 1, "title": "A red book"})
+    assert await ids(storage) == ["a"]
+    assert await found(storage, "red") == {"a"}
+    assert await storage.count("papers", [Equals("owner", "o")]) == len(TWINS)
+    assert await storage.delete("books", [AnyOf("id", [uid("a"), uid("b")])]) == 1
+
+
+async def test_pages_of_collections_kept_together_hold_all_of_one(storage: Storage) -> None:
+    await storage.put("books", [{"id": uid(f"{number:02}"), "year": number % 3} for number in range(20)])
+    for order_by in ("id", "year"):
+        seen = await walk(storage, order_by, descending=True, limit=7)
+        assert sorted(map(str, seen)) == [f"{number:02}" for number in range(20)]
+
+
+async def test_documents_are_put_with_a_change_and_only_with_it(storage: Storage) -> None:
+    await storage.create("books", {"id": uid("a"), "status": "open"})
+    also: list[tuple[str, Document]] = [
+        ("books", {"id": uid("b"), "owner": "of a"}),
+        ("papers", {**TWINS[0], "owner": "p"}),
+    ]
+    refused = [Equals("status", "closed")]
+    assert await storage.patch("books", uid("a"), {"status": "x"}, where=refused, also=also) is None
+    assert await storage.patch("books", uid("none"), {"status": "x"}, also=also) is None
+    assert await ids(storage, Equals("owner", "of a")) == []
+    assert await storage.get("papers", uid("a")) == TWINS[0]
+    changed = await storage.patch("books", uid("a"), {"status": "closed"}, also=also)
+    assert changed == {"id": uid("a"), "status": "closed"}
+    assert await storage.get("books", uid("a")) == changed
+    assert await ids(storage, Equals("owner", "of a")) == ["b"]
+    assert (await storage.get("papers", uid("a")) or {})["owner"] == "p"
+    await storage.patch("books", uid("a"), {"status": "again"}, also=[("papers", TWINS[0])])
+    assert await storage.patch("books", uid("b"), {"owner": "c"}, where=[Equals("owner", "of a")])
+
+
+async def test_a_change_with_a_document_that_is_refused_is_not_made(storage: Storage) -> None:
+    await storage.create("books", {"id": uid("a"), "year": 1})
+    wrongs: list[Document] = [{"id": "no uuid"}, {"id": uid("b"), "year": "1"}]
+    for wrong in wrongs:
+        with pytest.raises(ValueError, match=r"UUID|integer"):
+            await storage.patch("books", uid("a"), {"year": 2}, also=[("papers", wrong)])
+    assert (await storage.get("books", uid("a")) or {})["year"] == 1
+
+
+async def test_of_many_changes_one_is_made_and_its_documents_put(storage: Storage) -> None:
+    await storage.create("books", {"id": uid("a"), "year": 0})
+    made = await asyncio.gather(
+        *(
+            storage.patch(
+                "books",
+                uid("a"),
+                {"year": number},
+                where=[Equals("year", 0)],
+                also=[("books", {"id": uid("b"), "year": number})],
+            )
+            for number in range(1, 9)
+        )
+    )
+    (changed,) = [each for each in made if each is not None]
+    assert (await storage.get("books", uid("b")) or {})["year"] == changed["year"]

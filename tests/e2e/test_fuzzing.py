@@ -79,12 +79,17 @@ def known(http: httpx.Client, shop: str) -> dict[str, str]:
         "message_id": message,
         "checkpoint_id": checkpoint,
         "result_id": message,
+        "confirmation_id": message,
         "table_name": "orders",
         "userId": OWNER,
         "key_id": made(http, "api-keys", {"owner": "someone", "days": 1}),
         "example_id": made(http, "examples", {**of, "question": "Orders?", "sql": "SELECT id FROM orders"}),
         "term_id": made(http, "glossary", {**of, "term": "order", "meaning": "a sale"}),
         "instruction_id": made(http, "instructions", {**of, "text": "Count all."}),
+        "name": "rule",
+        "attribute": "goals",
+        "assistant": connection,
+        "model": connection,
     }
 
 
@@ -96,7 +101,7 @@ def with_what_exists(case: AnyCase, known: Mapping[str, str]) -> None:
 
 def checks_of(case: AnyCase) -> list[CheckFunction]:
     """The description of a stream is one of its events put together, which is not how they travel."""
-    if case.operation.path.endswith(("/stream", "/{chatMessageId}")):
+    if case.operation.path.endswith(("/stream", "/{chatMessageId}", "/{assistant}", "/completions")):
         return CHECKS
     if case.operation.path.endswith("/rows"):  # as files, too, which its clients take by a link
         return [not_a_server_error, status_code_conformance]

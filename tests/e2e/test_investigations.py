@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
+from app.core.llm.tokens import approximate_tokens
 from tests.e2e.conftest import SHOP, model_settings
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Event, chunks, client_of, running_server, steps
@@ -68,6 +69,11 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     assert found["result_id"] == call["tool_call_id"]
     assert chunks(events, "analysis") == ["Revenue rose to 55.5 in 2025."]
     assert chunks(events, "results")[0]["rows"] == [["2024", 10], ["2025", 55.5]]
+    of_call = [each.data for each in events if each.data.get("tool_call_id") and each.name == "chunk"]
+    assert [each["type"] for each in of_call] == ["sql", "results"]
+    assert {each["tool_call_id"] for each in of_call} == {call["tool_call_id"]}
+    assert of_call[0]["content"] == call["arguments"]["sql"]
+    assert of_call[1]["content"]["rows"] == [["2024", 10], ["2025", 55.5]]
     done = events[-1].data
     assert (done["status"], done["steps"], done["tool_calls"]) == ("complete", 2, 1)
 
@@ -114,9 +120,9 @@ async def test_only_reading_tools_are_offered_and_none_in_the_first_call(
     model.say(PLAN, finish("Nothing."))
     await kai.ask(session, QUESTION)
     listed = (await kai.http.get("/tools")).json()["items"]
-    assert {each["category"] for each in listed} == {"read"}
     assert model.requests[0].tools == []
-    assert model.requests[1].tools == [each["name"] for each in listed]
+    names = [each["name"] for each in listed if each["category"] == "read"]
+    assert model.requests[1].tools == [each for each in names if each != "find_tools"]
 
 
 async def test_what_the_guard_refuses_is_passed_to_the_model_and_the_turn_goes_on(
@@ -335,16 +341,132 @@ async def test_limits_end_in_an_answer_from_what_was_found(
     assert failed[-1].data["status"] == "complete"
 
 
-async def test_a_service_that_refuses_tools_is_offered_no_more_investigations(
+async def test_a_service_that_refuses_tools_gets_them_as_text_from_then_on(
     model: ScriptedModel, shop: str, tmp_path: Path
 ) -> None:
     with running_server(tmp_path, model_settings(model)) as server:
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))
-            model.say(PLAN, Scripted(status=400, error="tools are not supported"))
-            refused = await kai.ask(session, QUESTION)
-            before = len(model.requests)
-            answered = await kai.ask(session, "How many?")
-    assert refused[-1].data["status"] == "failed"
-    assert "INVESTIGATE" not in model.requests[before].text
-    assert answered[-1].data["status"] == "complete"
+            refused = Scripted(status=400, error="tools are not supported")
+            model.say(PLAN, refused, "Nothing is known.", PLAN, "Still nothing.")
+            first = await kai.ask(session, QUESTION)
+            second = await kai.ask(session, QUESTION)
+            known = (await kai.http.get("/capabilities")).json()["agent_model"]
+    assert [events[-1].data["status"] for events in (first, second)] == ["complete", "complete"]
+    assert chunks(second, "analysis") == ["Still nothing."]
+    assert [bool(asked.tools) for asked in model.requests] == [False, True, False, False, False]
+    assert "```tool" in last_prompt(model)
+    assert known == {"name": "scripted", "context_window": 8_192, "tools": "text"}
+
+
+def as_blocks(reply: Scripted) -> str:
+    """The same reply, of a model whose calls are text."""
+    ((name, arguments),) = reply.calls
+    block = json.dumps({"name": name, "arguments": json.loads(arguments)})
+    return f"{reply.text}\n```tool\n{block}\n```"
+
+
+def timeless(value: Any) -> Any:
+    """Without ids, times and counts of tokens, which differ between any two runs."""
+    if isinstance(value, dict):
+        varies = ("id", "_at", "_ms", "tokens_used", "token_count")
+        return {
+            key: timeless(each) for key, each in value.items() if key != "at" and not key.endswith(varies)
+        }
+    return [timeless(each) for each in value] if isinstance(value, list) else value
+
+
+async def test_calls_as_text_give_the_answer_that_native_calls_give(
+    tmp_path: Path, model: ScriptedModel, shop: str
+) -> None:
+    script = [
+        per_year("First the years."),
+        calls(("run_sql", {"sql": "DROP TABLE orders"}), text="Now all of it."),
+        finish(
+            "Revenue rose to 55.5 in 2025.",
+            findings=[{"claim": "Revenue was 55.5 in 2025.", "value": "55.5", "result": "r1.1"}],
+            main_result="r1.1",
+        ),
+    ]
+    seen = {}
+    for mode in ("native", "text"):
+        model.forget()
+        model.say(PLAN, *(script if mode == "native" else map(as_blocks, script)))
+        settings = {**model_settings(model), "KAI_LLM__TOOLS": mode}
+        with running_server(tmp_path / mode, settings) as server:
+            async with client_of(server) as kai:
+                session = await kai.open_session(await kai.connect(shop))
+                events = await kai.ask(session, QUESTION)
+        seen[mode] = [(event.name, timeless(event.data)) for event in events if event.name != "chunk"]
+        kinds = ("findings", "results", "analysis")
+        seen[mode] += [timeless(each) for kind in kinds for each in chunks(events, kind)]
+        assert [bool(asked.tools) for asked in model.requests] == [False, *[mode == "native"] * 3]
+        assert not any("```tool" in text for text in chunks(events, "text"))
+    assert seen["text"] == seen["native"]
+
+
+async def test_in_a_small_window_the_newest_result_stays_whole_and_the_others_say_that_they_were_cut(
+    tmp_path: Path, model: ScriptedModel, shop: str
+) -> None:
+    window = 8_000
+    settings = {
+        **model_settings(model),
+        "KAI_LLM__CONTEXT_WINDOW": str(window),
+        "KAI_LLM__MAX_OUTPUT_TOKENS": "2000",
+    }
+    many = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT i AS {} FROM n"
+    )
+    names = ["alpha", "beta", "gamma", "delta"]
+    with running_server(tmp_path, settings) as server:
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            model.say(
+                PLAN, *(calls(("run_sql", {"sql": many.format(name)})) for name in names), finish("Ok.")
+            )
+            events = await kai.ask(session, QUESTION)
+    assert events[-1].data["status"] == "complete"
+    prompt = last_prompt(model)
+    assert "[100]" in prompt[prompt.index('["delta"]') :]
+    assert "[100]" not in prompt[prompt.index('["alpha"]') : prompt.index('["beta"]')]
+    assert "(cut: this result is older. read_rows shows rows of r1.1 again.)" in prompt
+    assert QUESTION in prompt
+    assert all(approximate_tokens(asked.text) < window - 2_000 - window // 10 for asked in model.requests)
+
+
+async def test_tools_that_would_fill_a_small_window_are_cut_and_can_be_found(
+    tmp_path: Path, model: ScriptedModel, shop: str
+) -> None:
+    settings = {**model_settings(model), "KAI_LLM__CONTEXT_WINDOW": "8192"}
+    with running_server(tmp_path, settings) as server:
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            found = calls(("find_tools", {"words": "earlier questions of the user"}))
+            name = "search_conversation_history"
+            model.say(PLAN, found, calls((name, {"search_query": "orders"})), finish("Nothing."))
+            events = await kai.ask(session, QUESTION)
+            first, second = model.requests[1].tools, model.requests[2].tools
+            assert {"find_tools", "ask_user", "finish"} <= set(first)
+            assert name not in first
+            assert name in second
+            assert [each["status"] for each in named(events, "tool_result")] == ["done", "done"]
+
+
+async def test_a_plan_that_takes_much_of_the_tokens_of_the_day_is_asked_about_before_it_begins(
+    model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    with running_server(tmp_path, {**model_settings(model), "KAI_QUOTAS__TOKENS_PER_DAY": "9000"}) as server:
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            model.say(PLAN)
+            asked = await kai.ask(session, QUESTION)
+            (text,) = chunks(asked, "clarification")
+            assert "more than a third of what is left of today's" in text
+            assert "1. Revenue per year\n2. Revenue per customer" in text
+            assert len(model.requests) == 1
+            (message,) = [event.data for event in asked if event.data.get("type") == "clarification"]
+            (option,) = message["options"]
+            assert option["question"] == f"Go on: {QUESTION}"
+            model.say(PLAN, per_year(), finish("It rose."))
+            done = (await kai.ask(session, option["question"]))[-1].data
+            assert (done["status"], done["steps"], done["tool_calls"]) == ("complete", 2, 1)

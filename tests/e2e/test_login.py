@@ -178,13 +178,108 @@ def test_a_host_name_is_checked_unless_any_address_is_listened_on(tmp_path: Path
         assert answers == [200, 400]
 
 
-def test_without_a_login_who_comes_is_the_owner_but_a_wrong_key_still_is_wrong(tmp_path: Path) -> None:
-    with running_server(tmp_path) as server:
-        me = httpx.get(f"{server.address}/api/v1/me").json()
-        assert me == {
-            "owner": "local",
-            "role": "admin",
-            "scopes": ["admin", "ask", "manage", "read"],
-            "signed_in_by": "local",
-        }
-        assert_problem(httpx.get(f"{server.address}/api/v1/me", headers=as_("kai_wrong")), 401)
+LISTED = "https://chat.example.com"
+
+
+@pytest.fixture(scope="module")
+def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Without a login, for the pages of one other site."""
+    with running_server(tmp_path_factory.mktemp("open"), {"KAI_CORS_ORIGINS": LISTED}) as running:
+        yield running
+
+
+def test_without_a_login_who_comes_is_the_owner_but_a_wrong_key_still_is_wrong(open_server: Server) -> None:
+    me = httpx.get(f"{open_server.address}/api/v1/me").json()
+    assert me == {
+        "owner": "local",
+        "role": "admin",
+        "scopes": ["admin", "approve", "ask", "manage", "read"],
+        "signed_in_by": "local",
+    }
+    for headers in (as_("kai_wrong"), {"X-API-Key": "kai_wrong", **as_("sk-of-openai")}):
+        assert_problem(httpx.get(f"{open_server.address}/api/v1/me", headers=headers), 401)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": "Bearer sk-of-openai"},
+        {"X-Api-Key": "lsv2_of_langsmith"},
+        {"X-Api-Key": "lsv2_of_langsmith", "Authorization": "Bearer sk-of-openai"},
+        {"Authorization": "Bearer eyJhbGciOiJub25lIn0.e30."},
+        {"Authorization": "Basic cm9vdDpyb290"},
+        {"X-Api-Key": ""},
+    ],
+    ids=str,
+)
+def test_without_a_login_a_credential_of_another_service_is_ignored(
+    open_server: Server, headers: dict[str, str]
+) -> None:
+    me = httpx.get(f"{open_server.address}/api/v1/me", headers=headers)
+    assert me.json()["owner"] == "local"
+
+
+def test_ignored_credentials_slow_nothing_down(open_server: Server) -> None:
+    with httpx.Client(base_url=open_server.address) as client:
+        statuses = {client.get("/api/v1/me", headers=as_(f"sk-{n}")).status_code for n in range(80)}
+    assert statuses == {200}
+
+
+# Pages of other sites
+
+
+def preflight(server: Server, origin: str, **asked: str) -> httpx.Response:
+    headers = {
+        "Origin": origin,
+        "Access-Control-Request-Method": "POST",
+        **{f"Access-Control-Request-{name.replace('_', '-')}": value for name, value in asked.items()},
+    }
+    return httpx.options(f"{server.address}/api/v1/sessions", headers=headers)
+
+
+def test_a_page_of_a_listed_site_may_call_and_read_the_ids_of_its_run(open_server: Server) -> None:
+    asked = "authorization,content-type,last-event-id,mcp-protocol-version,x-api-key"
+    allowed = preflight(open_server, LISTED, Headers=asked, Private_Network="true")
+    assert allowed.status_code == 200
+    assert allowed.headers["access-control-allow-origin"] == LISTED
+    assert allowed.headers["access-control-allow-private-network"] == "true"
+    assert "POST" in allowed.headers["access-control-allow-methods"]
+    answer = httpx.get(f"{open_server.address}/api/v1/me", headers={"Origin": LISTED})
+    assert answer.headers["access-control-allow-origin"] == LISTED
+    exposed = set(answer.headers["access-control-expose-headers"].split(", "))
+    assert {"Content-Location", "Location", "X-Pagination-Total", "X-Run-Id"} <= exposed
+    mcp = httpx.post(f"{open_server.address}/mcp", json={}, headers={"Origin": LISTED})
+    assert mcp.status_code not in (401, 403)
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "http://chat.example.com", f"{LISTED}:8443", "null"]
+)
+def test_a_page_of_an_unlisted_site_may_not(open_server: Server, origin: str) -> None:
+    refused = preflight(open_server, origin, Private_Network="true")
+    assert refused.status_code == 400
+    assert "access-control-allow-origin" not in refused.headers
+    answer = httpx.get(f"{open_server.address}/api/v1/me", headers={"Origin": origin})
+    assert "access-control-allow-origin" not in answer.headers
+    assert httpx.post(f"{open_server.address}/mcp", json={}, headers={"Origin": origin}).status_code == 403
+
+
+def test_every_page_may_call_without_credentials_of_the_browser(tmp_path: Path) -> None:
+    made_key(tmp_path, "root")
+    settings = {"KAI_AUTH__REQUIRED": "true", "KAI_CORS_ORIGINS": '["*"]'}
+    with running_server(tmp_path, settings) as server:
+        allowed = preflight(server, "https://any.example", Headers="authorization")
+        assert allowed.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in allowed.headers
+        assert preflight(server, "https://any.example", Private_Network="true").status_code == 400
+        refused = httpx.get(f"{server.address}/api/v1/me", headers={"Origin": "https://any.example"})
+        assert_problem(refused, 401)
+        assert refused.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in refused.headers
+
+
+def test_by_default_no_page_of_another_site_may_call(stranger: httpx.Client, admin_key: str) -> None:
+    headers = {"Origin": LISTED, "Access-Control-Request-Method": "GET"}
+    assert stranger.options("/api/v1/me", headers=headers).status_code == 401
+    answer = stranger.get("/api/v1/me", headers={**as_(admin_key), "Origin": LISTED})
+    assert not [name for name in answer.headers if name.startswith("access-control-")]

@@ -137,7 +137,7 @@ async def test_a_question_that_a_failing_store_may_hold_is_named_by_its_run_and_
             assert named["run_id"] == answer.headers["X-Run-Id"]
             model.say(sql(PER_COUNTRY), "Two in Brazil.")
             if fault == "unheard":
-                assert await followed(kai, session, named["run_id"]) == 404
+                assert await followed(kai, session, named["run_id"]) == 503
             setattr(proxy, fault, None)
 
             async def known() -> bool:

@@ -7,14 +7,17 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi.routing import APIRoute, iter_route_contexts
 
+from app.main import describe_api
 from tests.support.keys import made_key
 from tests.support.server import running_server
 
 UNKNOWN = "01970000-0000-7000-8000-000000000000"
 NOT_OWNED = {"/api/v1/api-keys/{key_id}"}
-LISTED_WHOLE = {"/api/v1/api-keys"}
-"""Keys are administered by every caller with that scope."""
+LISTED_WHOLE = {"/api/v1/api-keys", "/api/v1/models", "/api/v1/rules"}
+"""Keys are administered by every caller with that scope; models are those of the whole KAI.
+Rules are off in this one, which has no model; `test_rules.py` has their owners."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
     messages = ann.get(f"/sessions/{session}").json()["messages"]["items"]
     checkpoints = ann.get(f"/sessions/{session}/checkpoints").json()["items"]
     mine = {"db_connection_id": connection}
+    board = _make(ann, "/boards", title="Weekly")
     return {
         "connection_id": connection,
         "session_id": session,
@@ -49,19 +53,32 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
         "run_id": asked.headers["X-Run-Id"],
         "chatMessageId": asked.headers["X-Run-Id"],
         "message_id": messages[-1]["id"],
+        "board_id": board,
+        "link_id": _make(ann, "/links", kind="board", thing_id=board),
+        "pin_id": _make(ann, f"/boards/{board}/pins", message_id=messages[-1]["id"]),
         "checkpoint_id": checkpoints[0]["id"],
         "result_id": messages[-1]["id"],
+        "number": "2",
+        "confirmation_id": messages[-1]["id"],
         "table_name": "customers",
         "example_id": _make(ann, "/examples", **mine, question="How many?", sql="SELECT 1 FROM customers"),
         "term_id": _make(ann, "/glossary", **mine, term="client", meaning="a customer"),
         "instruction_id": _make(ann, "/instructions", **mine, text="Round."),
+        "fact_id": _make(ann, "/memory/facts", **mine, kind="preference", text="Months as 2026-03."),
+        "name": "unknown",
+        "tool": "unknown",
+        "attribute": "unknown",
     }
+
+
+ALL_SCOPES = [part for scope in ("admin", "approve") for part in ("--scope", scope)]
+"""A key has the scope approve only if it was made with it."""
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House]:
     data = tmp_path_factory.mktemp("owners")
-    keys = [made_key(data, owner, "--role", "admin") for owner in ("ann", "bob")]
+    keys = [made_key(data, owner, "--role", "admin", *ALL_SCOPES) for owner in ("ann", "bob")]
     with running_server(data, {"KAI_AUTH__REQUIRED": "true"}) as server:
         address = f"{server.address}/api/v1"
         ann, bob = (httpx.Client(base_url=address, timeout=30, headers={"X-API-Key": key}) for key in keys)
@@ -79,8 +96,8 @@ def routes(house: House) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def example_body(house: House, operation: dict[str, Any]) -> dict[str, Any] | None:
-    if "requestBody" not in operation:
-        return None
+    if "application/json" not in operation.get("requestBody", {}).get("content", {}):
+        return None  # no body, or a file
     reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
     schema = house.description["components"]["schemas"][reference.rsplit("/", 1)[1]]
     example: dict[str, Any] = schema["examples"][0]
@@ -92,7 +109,7 @@ def test_ids_of_others_are_unknown_on_every_route(house: House) -> None:
     for method, path, operation in routes(house):
         if "{" in path:
             body = example_body(house, operation)
-            unknown = dict.fromkeys(house.things, UNKNOWN)
+            unknown = {**dict.fromkeys(house.things, UNKNOWN), "number": "2"}  # of a version, which is no id
             answers = [
                 house.bob.request(method, house.address + path.format_map(ids), json=body)
                 for ids in (house.things, unknown)
@@ -113,6 +130,26 @@ def test_databases_of_others_are_unknown_in_every_body(house: House) -> None:
             ]
             assert [each.status_code for each in answers] == [404, 404], (method, path)
             assert answers[0].content == answers[1].content
+
+
+def test_no_report_is_made_of_what_others_have(house: House) -> None:
+    part = {"kind": "answer", "message_id": house.things["message_id"]}
+    foreign = {"session_id": house.things["session_id"], "parts": [part]}
+    unknown = {"session_id": UNKNOWN, "parts": [{**part, "message_id": UNKNOWN}]}
+    answers = [house.bob.post("/reports", json=each) for each in (foreign, unknown)]
+    assert [each.status_code for each in answers] == [404, 404]
+    assert answers[0].content == answers[1].content
+    made = house.ann.post("/reports", json=foreign)
+    assert (made.status_code, made.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "How many customers?" in made.text
+    boards = [
+        house.bob.post("/reports", json={"board_id": each}) for each in (house.things["board_id"], UNKNOWN)
+    ]
+    assert [each.status_code for each in boards] == [404, 404]
+    assert boards[0].content == boards[1].content
+    of_board = house.ann.post("/reports", json={"board_id": house.things["board_id"], "format": "ipynb"})
+    assert of_board.status_code == 200, of_board.text
+    assert of_board.json()["nbformat"] == 4
 
 
 def test_lists_hold_nothing_of_others_whatever_they_are_asked_for(house: House) -> None:
@@ -182,3 +219,82 @@ def test_feedback_on_a_shared_database_is_its_owners_to_review(house: House) -> 
     bob.post(liked, json={"rating": "down"})
     assert waiting() == []
     house.ann.patch(f"/database-connections/{shop}", json={"shared": False})
+
+
+QUESTION = {"messages": [{"role": "user", "content": "How many customers?"}]}
+
+
+def langgraph_routes() -> Iterator[tuple[str, str]]:
+    """Methods and paths of the LangGraph API that name something."""
+    for route in iter_route_contexts(describe_api().routes):
+        path = (route.path or "").replace("{namespace:path}", "")
+        named = path.startswith("/langgraph/") and "{" in path
+        if isinstance(route.original_route, APIRoute) and named:
+            yield from ((method, path) for method in sorted(route.original_route.methods or ()))
+
+
+def test_threads_runs_and_assistants_of_others_are_unknown_to_langgraphs_clients(house: House) -> None:
+    mine = {
+        "thread_id": house.things["session_id"],
+        "run_id": house.things["run_id"],
+        "assistant_id": house.things["connection_id"],
+        "checkpoint_id": house.things["checkpoint_id"],
+    }
+    unknown = dict.fromkeys(mine, UNKNOWN)
+    asked = 0
+    for method, path in langgraph_routes():
+        if path.endswith("/commands"):  # a run of an unknown thread makes it: see the end
+            continue
+        is_run = method == "POST" and "/runs" in path and not path.endswith("/cancel")
+        body: dict[str, object] = {"assistant_id": "kai", "input": QUESTION} if is_run else {}
+        if path.endswith("/stream/events"):
+            body = {"channels": ["values"]}
+        foreign, none = (
+            house.bob.request(method, house.address + path.format_map(ids), json=body)
+            for ids in (mine, unknown)
+        )
+        assert [foreign.status_code, none.status_code] == [404, 404], (method, path, foreign.text)
+        assert foreign.content.replace(mine["assistant_id"].encode(), UNKNOWN.encode()) == none.content
+        asked += 1
+    assert asked > 20
+    for path in ("threads", "assistants"):
+        found = house.bob.post(f"{house.address}/langgraph/{path}/search", json={"limit": 100}).json()
+        assert not {mine["thread_id"], mine["assistant_id"]} & {
+            str(each[f"{path[:-1]}_id"]) for each in found
+        }
+        assert house.ann.post(f"{house.address}/langgraph/{path}/search", json={}).json() != []
+    taken = {"thread_id": mine["thread_id"]}
+    for again in (taken, {**taken, "if_exists": "do_nothing"}):
+        assert house.bob.post(f"{house.address}/langgraph/threads", json=again).status_code == 409
+    commands = f"{house.address}/langgraph/threads/{mine['thread_id']}/commands"
+    answered = {"interrupt_id": UNKNOWN, "response": {"decisions": [{"type": "approve"}]}}
+    for name, params, refusal in (
+        ("run.start", {"assistant_id": "kai", "input": QUESTION}, "taken"),
+        ("input.respond", answered, "no thread"),
+    ):
+        command = {"id": 1, "method": name, "params": params}
+        refused = house.bob.post(commands, json=command).json()
+        assert refused["type"] == "error"
+        assert refusal in refused["message"]
+
+
+def test_items_of_others_are_as_none_to_langgraphs_clients(house: House) -> None:
+    store = f"{house.address}/langgraph/store"
+    name: dict[str, object] = {"namespace": ["team"], "key": "home"}
+    for client, value in ((house.ann, 1), (house.bob, 2)):
+        assert client.put(f"{store}/items", json={**name, "value": {"number": value}}).status_code == 204
+    assert house.bob.request("DELETE", f"{store}/items", json=name).status_code == 204
+    asked = {"namespace": "team", "key": "home"}
+    assert house.bob.get(f"{store}/items", params=asked).json() is None
+    assert house.bob.post(f"{store}/items/search", json={}).json() == {"items": []}
+    assert house.bob.post(f"{store}/namespaces", json={}).json() == {"namespaces": []}
+    assert house.ann.get(f"{store}/items", params=asked).json()["value"] == {"number": 1}
+    assert len(house.ann.post(f"{store}/items/search", json={}).json()["items"]) == 1
+    assert house.ann.post(f"{store}/namespaces", json={}).json() == {"namespaces": [["team"]]}
+
+
+def test_langgraphs_clients_need_the_scopes_of_what_they_do(house: House) -> None:
+    assert httpx.get(f"{house.address}/langgraph/ok").json() == {"ok": True}
+    assert httpx.get(f"{house.address}/langgraph/info").status_code == 200
+    for path in ("threads/search", "assistants/search", "runs/wait", "store/items/search"):
+        assert httpx.post(f"{house.address}/langgraph/{path}", json={}).status_code == 401

@@ -147,3 +147,68 @@ async def test_the_third_call_with_the_same_arguments_gets_the_earlier_result(
     same: Calls = ("run_sql", {"sql": "SELECT count(*) AS orders FROM orders"})
     results, _ = await use(kai, model, shop, same, same, same)
     assert [("was made before" in each["content"]) for each in results] == [False, False, True]
+
+
+async def test_earlier_answers_of_the_same_user_are_found_by_words_and_no_others(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    earlier = await kai.open_session(await kai.connect(shop))
+    model.say(
+        "```sql\nSELECT count(*) AS n FROM customers WHERE country = 'Brazil'\n```",
+        "Two of them are Brazilian.",
+    )
+    await kai.ask(earlier, "How many zebra customers are Brazilian?")
+    found, nothing, remembered = (
+        await use(
+            kai,
+            model,
+            shop,
+            ("recall", {"words": "zebra Brazilian"}),
+            ("recall", {"words": "unheard-of"}),
+            ("search_conversation_history", {"search_query": "unheard-of", "limit": 1}),
+        )
+    )[0]
+    assert "question: How many zebra customers are Brazilian?" in found["content"]
+    assert "country = 'Brazil'" in found["content"]
+    assert "Two of them are Brazilian." in found["content"]
+    assert nothing["content"] == "No earlier question is like this."
+    assert remembered["content"] == "No earlier conversation is like this."
+
+
+HIDDEN = """
+CREATE TABLE parts (id INTEGER PRIMARY KEY, code TEXT, measured_at TIMESTAMP, noted TEXT, since DATE,
+    weight NUMERIC, unit TEXT);
+"""
+
+
+def hidden() -> str:
+    """Defects that hide: behind a key, behind each other, in times, and in dates that are texts."""
+    rows = []
+    for at in range(300):
+        day = date(2024, 1, 1) + timedelta(days=at + (4 if at >= 100 else 0))
+        weight = 50_000 + at if at % 15 == 0 else 40 + at % 13
+        since = "1970-01-01" if at < 9 else "2023-06-01" if at % 4 else str(day)
+        unit = "NULL" if at < 5 else "'kg'"
+        code = f"C{at if at % 100 else 7}"
+        rows.append(f"({at}, '{code}', '{day} 13:00:00', '{day}', '{since}', {weight}, {unit})")
+    return f"{HIDDEN} INSERT INTO parts VALUES {', '.join(rows)};"
+
+
+async def test_check_data_finds_defects_that_hide(kai: Client, model: ScriptedModel, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "parts.db")) as made:
+        made.executescript(hidden())
+    url = f"sqlite:///{tmp_path}/parts.db"
+    (checked,), events = await use(kai, model, url, ("check_data", {"table": "parts"}))
+    assert "Not checked" not in checked["content"]
+    found = {(row[0], row[1]): row[2] for row in chunks(events, "results")[0]["rows"]}
+    assert found.pop(("gap", "since"))  # between the placeholder and the rest
+    assert found == {
+        ("nulls", "unit"): 5,
+        ("constant", "unit"): 295,
+        ("duplicates", "code"): 3,
+        ("outliers", "weight"): 20,
+        ("gap", "measured_at"): 4,
+        ("gap", "noted"): 4,
+        ("placeholder dates", "since"): 9,
+        ("constant dates", "since"): 219,
+    }

@@ -6,29 +6,18 @@ from datetime import date
 
 import pytest
 from prometheus_client import CollectorRegistry
-from pydantic import SecretStr
 
 from app.core.llm.calls import ModelCalls
-from app.core.llm.model import LanguageModel, ModelSettings
+from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import Span
 from graph.events import SessionEvent, TextChunk
 from graph.ports import Analysed, Question
 from graph.state import Column, Rows
 from tests.support.model_script import Scripted
+from tests.support.model_settings import SCRIPTED
 from tests.support.scripted_model import ScriptedModel, scripted_model
 
-SETTINGS = ModelSettings(
-    model="tiny-model",
-    base_url=None,
-    api_key=SecretStr("sk-key"),
-    connect_timeout_seconds=5,
-    first_token_timeout_seconds=10,
-    total_timeout_seconds=20,
-    max_retries=0,
-    max_output_tokens=200,
-    temperature=None,
-)
 SQL = "SELECT category, SUM(amount) AS revenue FROM sales GROUP BY category ORDER BY revenue DESC"
 ROWS = Rows(
     columns=[Column(name="category", type="text"), Column(name="revenue", type="number")],
@@ -56,7 +45,7 @@ async def server() -> AsyncIterator[ScriptedModel]:
 
 @pytest.fixture
 async def model(server: ScriptedModel) -> AsyncIterator[LanguageModel]:
-    settings = dataclasses.replace(SETTINGS, base_url=server.base_url)
+    settings = dataclasses.replace(SCRIPTED, base_url=server.base_url)
     model = LanguageModel(settings, ModelCalls(CollectorRegistry()))
     yield model
     await model.close()

@@ -1,9 +1,11 @@
 """The `kai` command: help, answers, and every expected error in one line."""
 
+import json
 import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +13,13 @@ import httpx
 import pytest
 
 from tests.support.command_line import kai
+from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
+
+
+@pytest.fixture
+def scripted() -> Iterator[ScriptedModel]:
+    with scripted_model() as model:
+        yield model
 
 
 @pytest.fixture
@@ -46,6 +55,72 @@ def test_a_question_is_answered_with_its_sql_rows_and_reading(shop: Path, tmp_pa
     assert asked.returncode == 0, asked.stderr
     for part in ("Understood as", "SELECT", "Brazil has the most customers: 2", "2 of 2 rows"):
         assert part in asked.stdout
+
+
+def test_a_question_about_a_csv_file_is_answered_and_says_what_could_not_be_read(tmp_path: Path) -> None:
+    (tmp_path / "customers.csv").write_text("id;country\n1;Norway\n2;Brazil\n3;Brazil\nN/A;Chile\n")
+    asked = kai(
+        "ask", "How many customers per country?", "--db", str(tmp_path / "customers.csv"), data=tmp_path
+    )
+    assert asked.returncode == 0, asked.stderr
+    assert "customers.id: 1 of 4 cells are no integer and became NULL." in asked.stderr
+    assert "Brazil has the most customers: 2" in asked.stdout
+
+
+def test_sql_is_generated_in_each_format(shop: Path, tmp_path: Path) -> None:
+    question = ("generate-sql", "How many customers per country?", "--db", str(shop))
+    said = kai(*question, "--run", data=tmp_path)
+    assert said.returncode == 0, said.stderr
+    for part in ("Understood as", "SELECT", "2 of 2 rows"):
+        assert part in said.stdout
+    alone = kai(*question, "--format", "sql", data=tmp_path)
+    with closing(sqlite3.connect(shop)) as connection:
+        assert sorted(row[-1] for row in connection.execute(alone.stdout).fetchall()) == [1, 2]
+    generated = json.loads(kai(*question, "--format", "json", "--run", data=tmp_path).stdout)
+    assert (generated["valid"], generated["rows"]["row_count"]) == (True, 2)
+    assert generated["sql"] == alone.stdout.strip()
+
+
+@pytest.mark.parametrize("output", ["text", "sql", "json"])
+def test_a_question_without_sql_ends_with_1_and_names_the_cure(
+    shop: Path, tmp_path: Path, output: str
+) -> None:
+    said = kai("generate-sql", "Why?", "--db", str(shop), "--format", output, data=tmp_path)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert "OPENAI_API_KEY" in said.stderr
+
+
+def test_a_document_needs_a_model_and_says_so(shop: Path, tmp_path: Path) -> None:
+    said = kai("document", "--db", str(shop), data=tmp_path)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert "OPENAI_API_KEY" in said.stderr
+
+
+def test_a_document_is_written_to_a_file_or_said(shop: Path, tmp_path: Path, scripted: ScriptedModel) -> None:
+    model = {"KAI_LLM__BASE_URL": scripted.base_url, "KAI_LLM__API_KEY": "sk-x", "KAI_LLM__MODEL": "m"}
+    purpose = "customers: A row is a customer."
+    scripted.say(purpose, purpose)
+    out = tmp_path / "shop.md"
+    written = kai("document", "--db", str(shop), "--out", str(out), data=tmp_path, **model)
+    assert (written.returncode, written.stdout) == (0, ""), written.stderr
+    said = kai("document", "--db", str(shop), data=tmp_path, **model)
+    assert said.stdout == out.read_text()
+    assert "| `customers` | table | 3 | A row is a customer. |" in said.stdout
+    nowhere = kai("document", "--db", str(shop), "--out", "/nowhere/x.md", data=tmp_path, **model)
+    assert (nowhere.returncode, nowhere.stderr) == (1, "kai: There is no folder /nowhere.\n")
+
+
+def test_an_estimate_that_no_terminal_can_accept_ends_with_the_cure(
+    tmp_path: Path, scripted: ScriptedModel
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "many.db")) as made:
+        for number in range(21):
+            made.execute(f"CREATE TABLE t{number} (id INTEGER)")
+    model = {"KAI_LLM__BASE_URL": scripted.base_url, "KAI_LLM__API_KEY": "sk-x", "KAI_LLM__MODEL": "m"}
+    said = kai("document", "--db", str(tmp_path / "many.db"), data=tmp_path, **model)
+    assert said.returncode == 1
+    assert "This documents 21 tables" in said.stderr
+    assert "Add --yes to begin." in said.stderr
 
 
 def test_a_question_leaves_the_store_of_the_server_alone(shop: Path, tmp_path: Path) -> None:
@@ -169,3 +244,84 @@ def test_a_command_names_the_store_of_the_demo_where_there_is_another(tmp_path: 
     listed = kai("keys", "list", data=tmp_path, KAI_DATA_DIR="", HOME=str(tmp_path / "home"))
     assert f"Working in {tmp_path}/home/.kai" in listed.stderr
     assert "--data-dir .kai" in listed.stderr
+
+
+def _model_variables(model: ScriptedModel) -> dict[str, str]:
+    return {"KAI_LLM__BASE_URL": model.base_url, "KAI_LLM__API_KEY": "sk-x", "KAI_LLM__MODEL": "m"}
+
+
+def _proposes_a_description(model: ScriptedModel) -> None:
+    arguments = json.dumps({"table": "customers", "text": "People who buy."})
+    model.say("INVESTIGATE:\n1. Describe it", Scripted(calls=(("describe_table_as", arguments),)))
+
+
+def test_without_a_terminal_a_call_that_asks_is_shown_and_not_made(
+    shop: Path, tmp_path: Path, scripted: ScriptedModel
+) -> None:
+    _proposes_a_description(scripted)
+    asked = kai(
+        *("ask", "Describe the customers.", "--mode", "agent", "--db", str(shop)),
+        data=tmp_path,
+        **_model_variables(scripted),
+    )
+    assert asked.returncode == 3, asked.stdout + asked.stderr
+    for part in ("Replace the description of the table customers", "goes to: database asked"):
+        assert part in asked.stdout
+    assert "text: People who buy." in asked.stdout
+    assert "no terminal to ask" in asked.stderr
+
+
+@pytest.mark.parametrize(("answers", "status"), [("y\n", "done"), ("n\nNot now.\n", "denied")])
+def test_on_a_terminal_a_call_that_asks_is_decided_and_the_turn_goes_on(
+    shop: Path, tmp_path: Path, scripted: ScriptedModel, answers: str, status: str
+) -> None:
+    _proposes_a_description(scripted)
+    scripted.say(Scripted(calls=(("finish", json.dumps({"answer": "That was it."})),)))
+    terminal, its_end = os.openpty()
+    os.write(terminal, answers.encode())
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
+    program = Path(sys.executable).with_name("kai")
+    try:
+        asked = subprocess.run(
+            [program, "ask", "Describe the customers.", "--mode", "agent", "--db", shop],
+            env={**clean, "KAI_DATA_DIR": str(tmp_path), "NO_COLOR": "1", **_model_variables(scripted)},
+            stdin=its_end,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    finally:
+        os.close(its_end)
+        os.close(terminal)
+    assert asked.returncode == 0, asked.stdout + asked.stderr
+    assert "Approve describe_table_as?" in asked.stderr
+    assert "That was it." in asked.stdout
+    prompt = scripted.requests[-1].text
+    assert ("Not now." in prompt) == (status == "denied")
+
+
+def test_facts_are_imported_listed_exported_and_forgotten(tmp_path: Path) -> None:
+    assert "holds no store" in kai("memory", "list", data=tmp_path).stderr
+    kai("keys", "list", data=tmp_path)  # makes the store
+    lists = tmp_path / "team.md"
+    secret = "- My api_key=sk-proj-abcdefghijkl1234567"
+    lists.write_text(f"## Terms\n- Churn means no order for 90 days\n{secret}\n")
+    imported = kai("memory", "import", str(lists), data=tmp_path)
+    assert "1 new, 0 known already, 0 outdated, 1 refused." in imported.stdout, imported.stderr
+    listed = kai("memory", "list", "churn", data=tmp_path).stdout
+    assert "Churn means no order for 90 days" in listed
+    assert "Nothing like this" in kai("memory", "list", "--owner", "ann", data=tmp_path).stdout
+    out = tmp_path / "memory.json"
+    kai("memory", "export", "--out", str(out), data=tmp_path)
+    (fact,) = json.loads(out.read_text())["facts"]
+    assert (
+        "0 new, 1 known already, 0 outdated, 0 refused."
+        in kai("memory", "import", str(out), data=tmp_path).stdout
+    )
+    assert kai("memory", "forget", fact["id"], data=tmp_path).returncode == 0
+    assert "There is no fact" in kai("memory", "forget", fact["id"], data=tmp_path).stderr
+    assert (
+        "no export of kai memory export"
+        in kai("memory", "import", str(tmp_path / "secret.key"), data=tmp_path).stderr
+    )

@@ -9,6 +9,7 @@ import pytest
 from cryptography.fernet import Fernet
 from fastapi import FastAPI
 
+from app.core.ids import new_id
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
 from app.http.callers import current_caller
@@ -161,6 +162,24 @@ async def test_an_example_is_verified_only_with_sql_that_may_run(
     assert (await client.patch(one, json={"status": "verified", "sql": COUNT})).status_code == 200
 
 
+async def test_the_statement_of_an_example_is_run_for_its_reviewer(
+    app: FastAPI, client: httpx.AsyncClient, shop: Connection
+) -> None:
+    sql = "select id from customers"
+    body = {"db_connection_id": shop.id, "question": "Who?", "sql": sql, "status": "proposed"}
+    example = f"/examples/{(await client.post('/examples', json=body)).json()['id']}"
+    ran = await client.post(f"{example}/test", json={})
+    assert ran.status_code == 200
+    assert (ran.json()["row_count"], len(ran.json()["rows"]), ran.json()["truncated"]) == (3, 3, False)
+    counted = await client.post(f"{example}/test", json={"sql": COUNT})
+    assert counted.json()["rows"] == [[3]]
+    assert (await client.get(example)).json()["sql"] == sql
+    refused = await client.post(f"{example}/test", json={"sql": "delete from customers"})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:statement-failed")
+    app.dependency_overrides[current_caller] = lambda: admin("bob")
+    assert (await client.post(f"{example}/test", json={})).status_code == 404
+
+
 async def test_the_same_question_is_recognised_whatever_its_case_and_marks(
     store: ContextStore, shop: Connection
 ) -> None:
@@ -175,7 +194,7 @@ async def test_later_feedback_takes_the_place_of_an_earlier_proposal(
     client: httpx.AsyncClient, store: ContextStore, shop: Connection
 ) -> None:
     for sql in (COUNT, f"{COUNT} where vip"):
-        await store.propose("ann", shop.id, "How many?", sql=sql, message_id="message")
+        await store.propose("ann", shop.id, "How many?", sql=sql, message_id="message", session_id=new_id())
     (proposal,) = (await client.get("/examples", params={"status": "proposed"})).json()["items"]
     assert (proposal["sql"], proposal["message_id"]) == (f"{COUNT} where vip", "message")
     await store.withdraw("message")
@@ -185,10 +204,10 @@ async def test_later_feedback_takes_the_place_of_an_earlier_proposal(
 async def test_a_reviewed_proposal_is_left_alone(
     client: httpx.AsyncClient, store: ContextStore, shop: Connection
 ) -> None:
-    await store.propose("ann", shop.id, "How many?", sql=COUNT, message_id="message")
+    await store.propose("ann", shop.id, "How many?", sql=COUNT, message_id="message", session_id=new_id())
     (proposal,) = (await client.get("/examples")).json()["items"]
     await client.patch(f"/examples/{proposal['id']}", json={"status": "rejected"})
-    await store.propose("ann", shop.id, "How many?", sql=COUNT, message_id="message")
+    await store.propose("ann", shop.id, "How many?", sql=COUNT, message_id="message", session_id=new_id())
     await store.withdraw("message")
     assert [each["status"] for each in (await client.get("/examples")).json()["items"]] == ["rejected"]
 

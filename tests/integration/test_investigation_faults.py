@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from prometheus_client import CollectorRegistry, Counter
-from pydantic import JsonValue, SecretStr
+from prometheus_client import CollectorRegistry
+from pydantic import JsonValue
 
 from app.bootstrap import Services, open_services
 from app.core.ids import new_id
 from app.core.llm.calls import ModelCalls
-from app.core.llm.model import LanguageModel, ModelSettings
+from app.core.llm.model import LanguageModel
+from app.core.llm.settings import ModelSettings
 from app.core.settings import Settings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Condition, Document, StorageUnavailable
@@ -24,15 +25,17 @@ from app.modules.agent.records import InvestigationRecords, TurnRecords
 from app.modules.session.model import Run
 from app.modules.session.rows import RowStore
 from app.modules.tools.context import SessionDatabases, ToolContext
+from app.modules.tools.history import ConversationHistory
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.registry import ToolRegistry
 from app.modules.tools.results import TurnResults
 from app.modules.tools.tool import MAX_TEXT, Arguments, Category, Tool, ToolResult, tool
 from app.modules.tools.toolsets.control import CONTROL
 from graph.errors import ModelCallRejected
-from graph.events import SessionEvent, ToolReturned
+from graph.events import SessionEvent, TextChunk, ToolReturned
 from graph.ports import NextStep, Question
 from graph.state import ToolCallRef
+from tests.support.model_settings import SCRIPTED
 from tests.support.scripted_model import Scripted, ScriptedModel
 
 QUESTION = Question(text="Why did revenue change?")
@@ -87,9 +90,10 @@ class FailingStorage(MeasuredStorage):
         changes: Mapping[str, JsonValue],
         *,
         where: Sequence[Condition] = (),
+        also: Sequence[tuple[str, Document]] = (),
     ) -> Document | None:
         self._fail(f"before {changes['status']}")
-        changed = await super().patch(collection, document_id, changes, where=where)
+        changed = await super().patch(collection, document_id, changes, where=where, also=also)
         self._fail(f"after {changes['status']}")
         return changed
 
@@ -97,7 +101,7 @@ class FailingStorage(MeasuredStorage):
 class Site:
     """Where the workers of one turn run."""
 
-    def __init__(self, services: Services, model: LanguageModel) -> None:
+    def __init__(self, services: Services, settings: ModelSettings) -> None:
         self.storage = FailingStorage(services.storage, CollectorRegistry())
         self.records = InvestigationRecords(self.storage)
         self.events: list[SessionEvent] = []
@@ -110,7 +114,8 @@ class Site:
             created_at=1,
         )
         self._services = services
-        self.model = model
+        self.model_settings = settings
+        self.model = LanguageModel(settings, ModelCalls(CollectorRegistry()))
 
     def worker(self, *tools: Tool, limits: InvestigationLimits = LIMITS) -> Investigation:
         """An investigation as a process begins it or goes on with it: nothing is in memory."""
@@ -118,7 +123,6 @@ class Site:
             model=self.model,
             registry=ToolRegistry([*(tools or [made(answer)]), *CONTROL], ToolPolicy()),
             limits=limits,
-            calls=Counter("calls", "Calls", ["tool", "outcome"], registry=CollectorRegistry()),
         )
         records = TurnRecords(self.records, self.run.message_id)
         results = TurnResults(
@@ -134,6 +138,13 @@ class Site:
             results,
             databases=SessionDatabases([]),
             knowledge=self._services.context_store,
+            history=ConversationHistory(
+                owner=self.run.owner,
+                session_id=self.run.session_id,
+                message_id=self.run.message_id,
+                answers=self._services.sessions.repository,
+                memories=self._services.memories,
+            ),
             run_of=self.run,
         )
 
@@ -155,21 +166,11 @@ class Site:
 
 @pytest.fixture
 async def site(tmp_path: Path, model: ScriptedModel) -> AsyncIterator[Site]:
-    settings = ModelSettings(
-        model="scripted",
-        base_url=model.base_url,
-        api_key=SecretStr("sk-none"),
-        connect_timeout_seconds=20,
-        first_token_timeout_seconds=20,
-        total_timeout_seconds=30,
-        max_retries=0,
-        max_output_tokens=500,
-        temperature=None,
-    )
+    settings = replace(SCRIPTED, base_url=model.base_url)
     async with open_services(Settings(data_dir=tmp_path), "once") as services:
-        language_model = LanguageModel(settings, ModelCalls(CollectorRegistry()))
-        yield Site(services, language_model)
-        await language_model.close()
+        site = Site(services, settings)
+        yield site
+        await site.model.close()
 
 
 async def cancelled_within(given: Number, context: ToolContext) -> ToolResult:
@@ -274,8 +275,8 @@ async def test_a_tool_that_may_not_run_is_neither_offered_nor_run_even_from_a_st
     step = await site.step(site.worker(made(act)), 2)
     (returned,) = await site.use(forbidden, step.calls)
     assert (returned.status, "There is no tool 'look'" in returned.content) == ("failed", True)
-    extension = site.worker(replace(made(act), is_extension=True))
-    assert await site.use(extension, step.calls) == []
+    extension = site.worker(replace(made(act), source="extensions"))
+    assert await site.use(extension, step.calls) == [returned]  # said again, as to another follower
     assert ran == []
 
 
@@ -390,16 +391,49 @@ async def test_a_frozen_worker_that_goes_on_late_changes_neither_step_nor_calls(
     assert [(call.status, call.text) for call in calls] == [("done", "found 1")]
 
 
-async def test_only_an_error_that_names_tools_ends_the_offer_of_tools(
-    site: Site, model: ScriptedModel
+@pytest.mark.parametrize("error", ["temperature must be 1", "this model does not support tools"])
+async def test_after_the_first_refusal_of_a_request_with_tools_they_are_described_as_text(
+    site: Site, model: ScriptedModel, error: str
 ) -> None:
     worker = site.worker()
-    language_model = site.model
-    model.say(Scripted(status=400, error="temperature must be 1"))
+    block = '```tool\n{"name": "look", "arguments": {"n": 7}}\n```'
+    model.rule(lambda asked: bool(asked.tools), Scripted(status=400, error=error))
+    model.say(f"I look.\n{block}", "Found.")
+    (returned,) = await site.use(worker, (await site.step(worker, 1)).calls)
+    assert returned.content == "found 7"
+    assert (await site.step(worker, 2)).is_last
+    assert [bool(asked.tools) for asked in model.requests] == [True, False, False]
+    assert block in model.requests[-1].text
+    assert "found 7" in model.requests[-1].messages[-1]["content"]
+    assert (await site.model.capabilities()).tools_source == "refusal"
+
+
+async def test_a_refusal_of_both_forms_changes_nothing(site: Site, model: ScriptedModel) -> None:
+    model.rule("", Scripted(status=400, error="temperature must be 1"))
     with pytest.raises(ModelCallRejected):
-        await site.step(worker, 1)
-    assert language_model.takes_tools
-    model.say(Scripted(status=400, error="this model does not support tools"))
+        await site.step(site.worker(), 1)
+    assert (await site.model.capabilities()).tools == "native"
+
+
+async def test_where_native_calls_are_set_a_refusal_ends_the_turn(site: Site, model: ScriptedModel) -> None:
+    site.model = LanguageModel(replace(site.model_settings, tools="native"), ModelCalls(CollectorRegistry()))
+    model.rule("", Scripted(status=400, error="this model does not support tools"))
     with pytest.raises(ModelCallRejected):
-        await site.step(worker, 1)
-    assert not language_model.takes_tools
+        await site.step(site.worker(), 1)
+    assert len(model.requests) == 1
+    await site.model.close()
+
+
+async def test_a_step_whose_calls_were_all_refused_says_the_same_again(
+    site: Site, model: ScriptedModel
+) -> None:
+    model.say(Scripted("I drop it.", calls=(("drop_everything", "{}"),)))
+    await site.step(site.worker(), 1)
+    said = [event for event in site.events if not isinstance(event, TextChunk)]
+    site.events.clear()
+    await site.step(site.worker(), 1)
+    assert len(model.requests) == 1
+    again, *others = site.events
+    assert isinstance(again, TextChunk)
+    assert (again.content, again.channel) == ("I drop it.", "investigation")
+    assert others == said

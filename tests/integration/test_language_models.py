@@ -21,20 +21,18 @@ from app.core.llm.model import (
     PromptMessage,
 )
 from tests.support.model_script import Ending
+from tests.support.model_settings import SCRIPTED
 from tests.support.scripted_model import EMPTY_CHOICES, TOOL_CALL, Scripted, ScriptedModel, scripted_model
 
 KEY = "sk-very-secret-key"
 QUESTION = [PromptMessage("system", "You are terse."), PromptMessage("user", "How many customers?")]
-PATIENT = ModelSettings(
+PATIENT = dataclasses.replace(
+    SCRIPTED,
     model="tiny-model",
-    base_url=None,
     api_key=SecretStr(KEY),
-    connect_timeout_seconds=5,
-    first_token_timeout_seconds=10,
     total_timeout_seconds=20,
     max_retries=2,
     max_output_tokens=50,
-    temperature=None,
 )
 
 
@@ -221,7 +219,7 @@ async def test_an_interrupted_reply_is_not_tried_again_once_shown(
     tokens: list[str] = []
     with pytest.raises(ModelUnavailable):
         await model.reply(QUESTION, tokens.append)
-    assert tokens == ["SELECT", " 1"]
+    assert tokens == ["SELECT "]  # the 1 might have been the beginning of a secret
     assert len(server.requests) == 1
 
 

@@ -105,11 +105,18 @@ def test_every_schema_and_every_field_of_one_is_described() -> None:
 
 def test_every_request_body_has_an_example() -> None:
     description = describe_api().openapi()
-    bodies = [
-        operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    contents = [
+        operation["requestBody"]["content"]
         for methods in description["paths"].values()
         for operation in methods.values()
         if "requestBody" in operation
+    ]
+    files = [content["application/octet-stream"] for content in contents if "application/json" not in content]
+    assert all(each["example"] for each in files)
+    bodies = [
+        content["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        for content in contents
+        if "application/json" in content
     ]
     schemas = description["components"]["schemas"]
     assert [name for name in bodies if not schemas[name].get("examples")] == []

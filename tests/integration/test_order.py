@@ -9,9 +9,13 @@ import pytest
 from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
+from app.core.clock import now_ms
+from app.core.ids import id_of, new_id
 from app.core.settings import NO_QUOTAS, LlmSettings, Settings, TypesenseSettings
 from app.core.storage.typesense_server import TypesenseServer
-from app.modules.session.model import Message, Session
+from app.modules.run.messages import question_message, question_sequence
+from app.modules.run.submission import run_id_of
+from app.modules.session.model import Message, Run, Session
 from app.modules.session.service import SessionFilter
 from tests.support.scripted_model import Scripted, ScriptedModel
 
@@ -72,6 +76,55 @@ async def test_questions_of_one_moment_are_kept_in_the_order_in_which_they_were_
     assert [each.id for each in await history(services, session, limit=3)] == [each.id for each in kept]
 
 
+async def test_pinned_sessions_are_a_list_of_their_own_and_pinning_is_no_use(
+    services: Services, session: Session
+) -> None:
+    others = [
+        await services.sessions.create(OWNER, session.db_connection_id, None, mode="ask", metadata={})
+        for _ in range(4)
+    ]
+    older, newer = session, others[2]
+    for each in (newer, older):
+        pinned = await services.sessions.change(OWNER, each.id, {"pinned": True})
+        assert (pinned.pinned_at or 0) >= each.created_at
+        assert pinned.updated_at == each.updated_at
+
+    async def listed(is_pinned: bool | None) -> list[str]:
+        found: list[str] = []
+        cursor: str | None = None
+        while True:
+            wanted = SessionFilter(is_pinned=is_pinned)
+            page = await services.sessions.latest(OWNER, wanted, 1, cursor=cursor)
+            found += [each.id for each in page.sessions]
+            if (cursor := page.next_cursor) is None:
+                return found
+
+    assert await listed(True) == [newer.id, older.id]
+    assert await listed(False) == [others[3].id, others[1].id, others[0].id]
+    assert len(await listed(None)) == 5
+    await services.sessions.change(OWNER, newer.id, {"pinned": False, "title": "Not pinned any more"})
+    assert await listed(True) == [older.id]
+
+
+async def test_a_search_names_the_answer_to_the_question_it_found(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    model.rule("SQL writer", "CHAT: All right.")
+    for question in ("How are we doing?", "And price against costs?", "And since May?"):
+        await ask(services, session, question)
+    found = await services.sessions.latest(OWNER, SessionFilter(text="against cost"), 20, cursor=None)
+    assert [each.id for each in found.sessions] == [session.id]
+    kept = await history(services, session)
+    assert found.questions[session.id] == kept[3]
+    asked, cursor = await services.sessions.repository.questions(session, 2, None)
+    rest, end = await services.sessions.repository.questions(session, 2, cursor)
+    assert [*asked, *rest] == [kept[0], kept[2], kept[4]]
+    assert end is None
+    only_title = await services.sessions.change(OWNER, session.id, {"title": "Margins"})
+    by_title = await services.sessions.latest(OWNER, SessionFilter(text="margins"), 20, cursor=None)
+    assert (by_title.sessions, by_title.questions) == ([only_title], {})
+
+
 async def test_questions_that_wait_are_answered_in_the_order_in_which_they_came(
     services: Services, session: Session, model: ScriptedModel
 ) -> None:
@@ -125,6 +178,27 @@ async def test_a_question_cancelled_while_it_waits_stands_before_those_answered_
     ]
 
 
+async def test_a_question_whose_first_try_died_before_its_run_was_stored_gets_its_place(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    model.rule("SQL writer", "CHAT: All right.")
+    run = Run(
+        id=run_id_of(session.id, "key"),
+        owner=OWNER,
+        session_id=session.id,
+        message_id=new_id(),
+        question="again",
+        created_at=now_ms(),
+    )
+    stored = question_message(run, id_of(run.id, "question again"), question_sequence(1))
+    await services.sessions.repository.add_message(stored)
+    await ask(services, session, "before it")
+    await ask(services, session, "again", key="key")
+    kept = await history(services, session)
+    assert [each.query for each in kept] == ["before it", "before it", "again", "again"]
+    assert kept[2].id == stored.id
+
+
 async def test_a_fork_goes_on_in_the_order_of_its_origin(
     services: Services, session: Session, model: ScriptedModel
 ) -> None:
@@ -149,8 +223,8 @@ async def test_a_session_says_error_after_a_failed_run_until_the_next_begins(
     model.say(*3 * ["```sql\nSELECT nothing FROM nowhere\n```"])
     await ask(services, session, "How many?")
     assert await status() == "error"
-    found, _ = await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, cursor=None)
-    assert [each.id for each in found] == [session.id]
+    found = await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, cursor=None)
+    assert [each.id for each in found.sessions] == [session.id]
     model.say(Scripted("CHAT: held", hold_after=0))
     asking = asyncio.create_task(ask(services, session, "And now?"))
     await model.until(lambda: model.on_hold == 1)
@@ -158,7 +232,8 @@ async def test_a_session_says_error_after_a_failed_run_until_the_next_begins(
     model.release()
     await asking
     assert await status() == "idle"
-    assert await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, cursor=None) == ([], None)
+    found = await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, cursor=None)
+    assert found.sessions == []
 
 
 async def test_a_cancelled_run_leaves_no_error(

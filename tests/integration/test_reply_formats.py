@@ -6,21 +6,22 @@ import json
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from prometheus_client import CollectorRegistry
-from pydantic import JsonValue, SecretStr
+from pydantic import JsonValue
 
 from app.core.llm.calls import ModelCalls, metered
 from app.core.llm.capabilities import ReplyFormat, ReplyFormatSetting
 from app.core.llm.model import (
     LanguageModel,
     ModelRejected,
-    ModelSettings,
     ModelUnavailable,
     PromptMessage,
     ReplySchema,
 )
+from tests.support.model_settings import SCRIPTED
 from tests.support.scripted_model import Asked, Scripted, ScriptedModel, scripted_model
 
 SCHEMA = ReplySchema("answer", "Answers.", {"route": {"type": "string"}, "sql": {"type": "string"}})
@@ -41,16 +42,12 @@ async def server() -> AsyncIterator[ScriptedModel]:
 
 @asynccontextmanager
 async def opened(server: ScriptedModel, reply_format: ReplyFormatSetting) -> AsyncIterator[LanguageModel]:
-    settings = ModelSettings(
+    settings = replace(
+        SCRIPTED,
         model="tiny-model",
         base_url=server.base_url,
-        api_key=SecretStr("none"),
-        connect_timeout_seconds=5,
-        first_token_timeout_seconds=60,
-        total_timeout_seconds=180,
         max_retries=2,
         max_output_tokens=50,
-        temperature=None,
         reply_format=reply_format,
     )
     model = LanguageModel(settings, ModelCalls(CollectorRegistry()))

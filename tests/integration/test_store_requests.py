@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from app.bootstrap import Services, common, open_services
-from app.core.settings import LlmSettings, Settings, TypesenseSettings
+from app.core.settings import LlmSettings, MemorySettings, Settings, TypesenseSettings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Condition, Document, Page
 from app.core.storage.typesense_server import TypesenseServer
@@ -22,8 +22,8 @@ from tests.support.scripted_model import ScriptedModel
 
 OWNER = "local"
 COUNT = "SELECT count(*) AS n FROM customers"
-MAX_TYPESENSE_REQUESTS = 30
-"""Of a follow-up with a model, its checkpoints and its stored rows included; 29 if no request is slow."""
+MAX_TYPESENSE_REQUESTS = 10
+"""Of a follow-up with a model, its checkpoints and its stored rows included."""
 VERIFIED = "How many customers do we have?"
 
 reads: Counter[tuple[str, str]] = Counter()
@@ -80,7 +80,11 @@ async def services(
         max_retries=0,
         context_tokens=500,
     )
-    settings = Settings(data_dir=tmp_path / "data", llm=llm)
+    settings = Settings(
+        data_dir=tmp_path / "data",
+        llm=llm,
+        memory=MemorySettings(profile=True, recall_ms=10_000, profile_seconds=60),
+    )
     if request.param == "typesense":
         server: TypesenseServer = request.getfixturevalue("typesense_server")
         typesense = TypesenseSettings(
@@ -132,6 +136,34 @@ async def test_a_turn_reads_each_document_once_where_it_is_asked_and_once_where_
     assert reads["query", "instructions"] == 1
     assert reads["query", "usage"] + reads["get", "usage"] == 0
     assert sum(http_requests.values()) <= MAX_TYPESENSE_REQUESTS
+
+
+async def test_the_profile_is_read_once_a_session_and_shown_in_every_turn(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    await services.profiles.consent(OWNER, given=True)
+    await services.profiles.write(OWNER, "output_preferences", ["Short answers"], confirmed=False)
+    await ask(services, model, session, "How many customers are there?")
+    assert reads["get", "profiles"] == 2  # the second time to see that it has not changed meanwhile
+    await services.profiles.write(OWNER, "goals", ["Long answers"], confirmed=False)
+    model.requests.clear()
+    await ask(services, model, session, "And how many in Brazil?")
+    assert reads["get", "profiles"] == 0
+    assert sum(http_requests.values()) <= MAX_TYPESENSE_REQUESTS
+    assert [each.text.count("- Short answers") for each in model.requests] == [1, 1]
+    assert not any("Long answers" in each.text for each in model.requests)
+    model.requests.clear()
+    later = await services.sessions.create(OWNER, session.db_connection_id, None, mode="ask", metadata={})
+    await ask(services, model, later, "How many customers are there?")
+    assert all("- Long answers" in each.text for each in model.requests)
+
+
+async def test_without_a_profile_prompts_say_nothing_of_the_user(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    await services.profiles.consent(OWNER, given=True)
+    await ask(services, model, session, "How many customers are there?")
+    assert not any("About the user" in each.text for each in model.requests)
 
 
 async def test_a_given_statement_needs_no_recall(

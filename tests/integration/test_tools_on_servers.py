@@ -14,7 +14,7 @@ from app.core.settings import LlmSettings, Settings
 from app.modules.database_connection.roles import Roles
 from tests.e2e.test_investigations import PLAN, QUESTION, calls, finish
 from tests.e2e.test_tools import defective
-from tests.integration.database_connection.test_roles import BY_OWNER, SALES, person
+from tests.integration.database_connection.test_roles import BY_OWNER, make_sales, person
 from tests.support.mariadb_server import MariadbServer, installed, mariadb_server
 from tests.support.postgres_server import PostgresServer
 from tests.support.scripted_model import ScriptedModel
@@ -105,12 +105,7 @@ async def test_check_data_finds_the_planted_defects_on_a_server(
 async def test_tools_read_as_the_role_of_the_person_who_asks(
     services: Services, model: ScriptedModel, postgres: PostgresServer
 ) -> None:
-    psycopg = pytest.importorskip("psycopg")
-    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
-        connection.execute("create database tools_by_role")
-    with psycopg.connect(postgres.url("tools_by_role"), autocommit=True) as connection:
-        connection.execute(SALES.replace(" kai ", " kai_tools ").replace("to kai;", "to kai_tools;"))
-    url = f"postgresql://kai_tools:kai@127.0.0.1:{postgres.port}/tools_by_role"
+    url = make_sales(postgres, "tools_by_role")
     roles: Roles = BY_OWNER
     shared = await services.database_connections.register(
         "ada", url, "Sales", description="", shared=True, roles=roles

@@ -133,7 +133,8 @@ async def test_a_name_given_just_before_the_first_question_stays(
         question="How many customers?",
         created_at=session.created_at,
     )
-    claimed = await SessionRepository(services.storage).claim(session, run)  # which has no title here
+    repository = SessionRepository(services.storage)
+    claimed = await repository.claim(session, run, awaited=False)  # which has no title here
     assert claimed is not None
     assert (claimed.title, claimed.active_run_id) == ("Mine", run.id)
 

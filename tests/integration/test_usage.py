@@ -84,6 +84,16 @@ async def test_spent_tokens_refuse_a_run_until_midnight_utc(storage: Storage, cl
     assert (await granted.usage("ada")).tokens_today == 0
 
 
+async def test_more_than_a_third_of_what_is_left_of_the_day_is_much(storage: Storage, clock: Clock) -> None:
+    granted = allowances(storage, clock)  # a hundred tokens a day
+    await granted.spent("ada", 40)
+    assert not await granted.is_much("ada", 20)
+    assert await granted.is_much("ada", 21)
+    assert not await granted.is_much("bob", 33)
+    unlimited = Allowances(UsageRepository(storage), Quotas(None, None, None), clock)
+    assert not await unlimited.is_much("ada", 1_000_000)
+
+
 async def test_a_last_moment_of_the_day_is_reported_as_a_whole_second(storage: Storage, clock: Clock) -> None:
     clock.now += HALF_A_DAY_SECONDS * 1_000 - 1
     granted = allowances(storage, clock)

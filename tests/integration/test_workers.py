@@ -1,8 +1,9 @@
 """Workers over a queue that delivers late and twice, and over loops that fail."""
 
 import asyncio
+import json
 import logging
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,8 +20,9 @@ from app.core.bus.port import FOLLOW_UPS, BusUnavailable, Kind, LeasedJob, RunRe
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.secrets import ClearCheckpoints
-from app.core.storage.port import Storage, StorageUnavailable
+from app.core.storage.port import ChangeNotWritten, Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
+from app.modules.agent.records import InvestigationRecords
 from app.modules.run.engine import RunServices
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.lifecycle import RunLifecycle, ref_of
@@ -29,8 +31,8 @@ from app.modules.run.observer import RunObserver
 from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
-from app.modules.session.model import Message, Run, Session
-from app.modules.session.repository import SessionRepository
+from app.modules.session.model import Message, Run, Session, TakenStep
+from app.modules.session.repository import SessionRepository, document
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import Ports, SessionGraph
@@ -71,18 +73,37 @@ class LosingAnswers(RunLifecycle):
 
     lost = False
 
-    async def close(self, run: Run, ending: Ending) -> Run | None:
-        ended = await super().close(run, ending)
+    async def close(
+        self, session: Session, run: Run, ending: Ending, *, timeline: Sequence[TakenStep] = ()
+    ) -> Run | None:
+        ended = await super().close(session, run, ending)
         if not self.lost:
             self.lost = True
             raise StorageUnavailable("no answer")
         return ended
 
 
+class DecidingOnly(RunLifecycle):
+    """Over a store that is unavailable the first time that an end is written, after it was decided."""
+
+    away = True
+
+    async def close(
+        self, session: Session, run: Run, ending: Ending, *, timeline: Sequence[TakenStep] = ()
+    ) -> Run | None:
+        if self.away:
+            self.away = False
+            await self._repository.change_run(run, ending.of_run())
+            raise ChangeNotWritten("away")
+        return await super().close(session, run, ending, timeline=timeline)
+
+
 class StoreAway(RunLifecycle):
     """Over a store that does not answer when a run ends."""
 
-    async def close(self, run: Run, ending: Ending) -> Run | None:
+    async def close(
+        self, session: Session, run: Run, ending: Ending, *, timeline: Sequence[TakenStep] = ()
+    ) -> Run | None:
         raise StorageUnavailable("away")
 
 
@@ -157,11 +178,16 @@ class Process:
     turns: RunLifecycle
     bus: Bus
     worker: Worker
+    metrics: CollectorRegistry
+
+    def counted(self, outcome: str) -> float:
+        """Runs with this outcome, as the metrics count them."""
+        return self.metrics.get_sample_value("kai_runs_ended_total", {"outcome": outcome}) or 0
 
     async def asked(self) -> tuple[Session, Run]:
         """A run that holds its session and has not been put in."""
         session, run = await self.kept()
-        held = await self.repository.claim(session, run)
+        held = await self.repository.claim(session, run, awaited=False)
         assert held is not None
         return held, run
 
@@ -218,7 +244,7 @@ async def process(
         await migrate(storage)
         saver = await opened.enter_async_context(sqlite_checkpointer(folder / "checkpoints.db", CIPHER))
         repository = SessionRepository(storage)
-        turns = kind(repository, bus.queue, bus.logs)
+        turns = kind(repository, bus.queue, bus.logs, calls=InvestigationRecords(storage))
 
         async def bind(session: Session, run: Run) -> Ports:
             return ports
@@ -231,12 +257,12 @@ async def process(
             logs=bus.logs,
             bind=bind,
             allowances=allowances,
-            observer=RunObserver(CollectorRegistry()),
+            observer=RunObserver(metrics := CollectorRegistry()),
             store_patience_seconds=STORE_PATIENCE_SECONDS,
         )
         waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
         worker = Worker(services, bus.queue, 4, waiting=waiting, retention=Retention(services.graph, 0))
-        yield Process(storage, repository, turns, bus, worker)
+        yield Process(storage, repository, turns, bus, worker, metrics)
 
 
 @asynccontextmanager
@@ -283,7 +309,8 @@ async def test_an_attempt_that_the_store_did_not_let_begin_does_not_count_agains
     async with process(tmp_path, bus, fake_ports()) as here:
         session, run = await here.asked()
         unlucky = FenceUnknown(here.storage)
-        turns = RunLifecycle(unlucky, bus.queue, bus.logs)
+        calls = InvestigationRecords(here.storage)
+        turns = RunLifecycle(unlucky, bus.queue, bus.logs, calls=calls)
         with pytest.raises(StorageUnavailable):
             await turns.take_up(LeasedJob("run", ref_of(run), first=False, tries=1), session, run)
         taken = await here.taken_up(run, first=False)
@@ -328,6 +355,57 @@ async def test_an_answer_is_kept_before_done_also_when_the_store_is_not_heard_to
             await asyncio.wait_for(heard(log), 60)
         answer = await here.repository.get_answer(session, run.message_id)
         assert (answer.status, answer.analysis) == ("complete", "Three.")
+
+
+async def test_a_run_whose_end_is_decided_is_said_to_have_ended_so_while_the_store_is_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus = local_bus()
+    monkeypatch.setattr(f"{__name__}.STORE_PATIENCE_SECONDS", 0)
+    async with process(tmp_path, bus, fake_ports(), DecidingOnly) as here, working(here.worker):
+        _, run = await here.asked()
+        await bus.queue.put(ref_of(run), first=True)
+        async with bus.logs.follow(run.id) as log:
+            *_, (_, done) = await heard(log)
+        assert '"status":"complete"' in done
+        assert (await here.over(run)).status == "complete"
+        assert here.counted("complete") == 1
+
+
+async def test_a_run_that_an_early_write_has_opened_again_ends_as_its_answer_says(tmp_path: Path) -> None:
+    bus = local_bus()
+    ports = fake_ports(writer := FakeWriter())
+    async with process(tmp_path, bus, ports) as here, working(here.worker):
+        session, run = await here.asked()
+        await bus.queue.put(ref_of(run), first=True)
+        ended = await here.over(run)
+        await here.storage.put("runs", [document(run)])
+        await here.storage.put("sessions", [document(session)])
+        await here.worker.sweep(before=now_ms() + 1)
+        again = await here.over(run)
+        assert (again.status, again.tokens_used, again.ended_at) == (
+            "complete",
+            ended.tokens_used,
+            ended.ended_at,
+        )
+        assert len(writer.asked) == 1
+        assert here.counted("complete") == 1
+
+
+async def test_a_run_that_is_given_its_session_again_after_its_end_keeps_its_answer_and_place(
+    tmp_path: Path,
+) -> None:
+    bus = local_bus()
+    async with process(tmp_path, bus, fake_ports(writer := FakeWriter())) as here, working(here.worker):
+        session, run = await here.asked()
+        await bus.queue.put(ref_of(run), first=True)
+        await here.over(run)
+        answer = await here.repository.get_answer(session, run.message_id)
+        await here.storage.put("runs", [document(run)])
+        await here.turns.start_next(session.id)
+        assert (await here.over(run)).status == "complete"
+        assert await here.repository.get_answer(session, run.message_id) == answer
+        assert len(writer.asked) == 1
 
 
 async def test_a_worker_can_stop_although_the_end_of_a_cancelled_run_cannot_be_kept(tmp_path: Path) -> None:
@@ -401,13 +479,54 @@ async def test_a_run_is_cancelled_although_another_attempt_at_it_has_begun_meanw
         assert (latest.attempt, latest.cancel_requested) == (2, True)
 
 
+async def test_questions_of_one_moment_learn_their_places_at_once(tmp_path: Path) -> None:
+    """None of them finds another in the queue as it comes in."""
+    bus = local_bus()
+    async with process(tmp_path, bus, fake_ports()) as here:
+        submissions = Submissions(
+            here.turns,
+            here.repository,
+            bus.queue,
+            logs=bus.logs,
+            allowances=Allowances(UsageRepository(here.storage), Quotas(None, None, None)),
+            max_waiting=10,
+            store_patience_seconds=15,
+        )
+        known, _ = await here.kept()
+        all_read = asyncio.Barrier(3)
+
+        async def ask() -> Run:
+            session = replace(known, id=new_id())
+            await here.repository.add(session)
+
+            async def read() -> Session:
+                await all_read.wait()
+                return session
+
+            _, run = await submissions.submit(
+                OWNER, session.id, "Which?", on_busy="reject", idempotency_key=None, read=read
+            )
+            return run
+
+        runs = await asyncio.gather(*(ask() for _ in range(3)))
+        assert await bus.queue.waiting() == 3
+        places: list[int] = []
+        for run in runs:
+            async with bus.logs.follow(run.id) as log:
+                if log.last_id:
+                    entry = await anext(log.read(0, stop=lambda: False))
+                    places.append(json.loads(entry.data)["place"])
+        assert len(places) >= 2  # the first finds no other before it
+        assert max(places) == 3
+
+
 async def test_questions_of_a_session_that_cannot_be_stored_do_not_add_up_their_waits(tmp_path: Path) -> None:
     """The first is named, because it may be stored; the others are refused once their own time is up."""
     bus = local_bus()
     async with process(tmp_path, bus, fake_ports()) as here:
         repository = TakesNoRuns(here.storage)
         submissions = Submissions(
-            RunLifecycle(repository, bus.queue, bus.logs),
+            RunLifecycle(repository, bus.queue, bus.logs, calls=InvestigationRecords(here.storage)),
             repository,
             bus.queue,
             logs=bus.logs,
@@ -416,9 +535,23 @@ async def test_questions_of_a_session_that_cannot_be_stored_do_not_add_up_their_
             store_patience_seconds=0.2,
         )
         session, _ = await here.kept()
+
+        async def read() -> Session:
+            return session
+
         try:
             refusals = await asyncio.gather(
-                *(submissions.submit(session, "Which?", "enqueue", idempotency_key=None) for _ in range(5)),
+                *(
+                    submissions.submit(
+                        session.owner,
+                        session.id,
+                        "Which?",
+                        on_busy="enqueue",
+                        idempotency_key=None,
+                        read=read,
+                    )
+                    for _ in range(5)
+                ),
                 return_exceptions=True,
             )
         finally:

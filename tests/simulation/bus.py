@@ -1,4 +1,4 @@
-"""A bus of simulated servers: jobs with leases, and logs that are fenced by attempt.
+"""A bus of simulated servers: jobs with leases, logs that are fenced by attempt, and decisions.
 
 They keep the promises of the ports and no others.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from app.core.bus.event_log import Attempt, Entry, EventLog, entries, first_id
-from app.core.bus.port import FOLLOW_UPS, BusUnavailable, Kind, LeasedJob, RunRef
+from app.core.bus.port import ERASED, FOLLOW_UPS, BusUnavailable, Kind, LeasedJob, RunRef, document_of
 from app.core.clock import now_ms
 from tests.simulation.clocks import EPOCH_MS
 from tests.simulation.loop import CURRENT, Process
@@ -20,6 +20,10 @@ from tests.simulation.world import Server, Unreachable, World
 T = TypeVar("T")
 
 LEASE_SECONDS = 3.0
+KEPT_SECONDS = 20
+"""For decisions and successors, in the place of ten minutes: longer than any request may
+be late."""
+
 _HOLDER_SECONDS = 2.0
 _AGAIN_SECONDS = 0.25
 _FAREWELL_SECONDS = 5.0
@@ -271,6 +275,89 @@ class SimulatedQueue:
 
 
 @dataclass
+class DecisionData:
+    """What the server of decisions holds, each with the time it was made. A loss breaks all connections."""
+
+    decided: dict[str, tuple[float, str]] = field(default_factory=dict)
+    epoch: int = 0
+
+    def decide(self, key: str, value: str, now: float) -> bool:
+        return self.decided.setdefault(key, (now, value))[1] == value
+
+    def find(self, key: str) -> str | None:
+        return self.decided[key][1] if key in self.decided else None
+
+    def old(self, limit: int, now: float) -> list[str]:
+        return [key for key, (at, _) in self.decided.items() if now - at > KEPT_SECONDS][:limit]
+
+    def drop(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self.decided.pop(key, None)
+
+    def erase(self, documents: Sequence[str]) -> None:
+        for key, (at, _) in self.decided.items():
+            if document_of(key) in documents:
+                self.decided[key] = (at, ERASED)
+
+    def forget(self) -> None:
+        """The server has lost its data, and every connection with it."""
+        self.decided.clear()
+        self.epoch += 1
+
+
+class SimulatedDecisions:
+    """Implements `Decisions`."""
+
+    def __init__(self, world: World, data: DecisionData) -> None:
+        self._world = world
+        self._data = data
+
+    @property
+    def epoch(self) -> int:
+        return self._data.epoch
+
+    async def decide(self, key: str, value: str) -> bool:
+        return await self._ask(
+            f"decide {_short(key)}",
+            lambda: self._data.decide(key, value, self._world.loop.time()),
+            writes=True,
+        )
+
+    async def find(self, key: str) -> str | None:
+        return await self._ask(f"find {_short(key)}", lambda: self._data.find(key))
+
+    async def old(self, limit: int) -> Sequence[str]:
+        return await self._ask("old", lambda: self._data.old(limit, self._world.loop.time()))
+
+    async def drop(self, keys: Sequence[str]) -> None:
+        if keys:
+            await self._ask(f"drop {len(keys)}", lambda: self._data.drop(keys))
+
+    async def erase(self, documents: Sequence[str]) -> None:
+        await self._ask(f"erase {len(documents)}", lambda: self._data.erase(documents), writes=True)
+
+    async def _ask(self, what: str, act: Callable[[], T], *, writes: bool = False) -> T:
+        """A request never arrives over another connection than its own."""
+        epoch = self._data.epoch
+
+        def act_in_epoch() -> tuple[T] | None:
+            return (act(),) if self._data.epoch == epoch else None
+
+        try:
+            done = await self._world.request(self._world.decisions, what, act_in_epoch, writes=writes)
+        except Unreachable as error:
+            raise BusUnavailable(str(error)) from error
+        if done is None:
+            raise BusUnavailable("the connection to the decisions is broken")
+        return done[0]
+
+
+def _short(key: str) -> str:
+    name, document_id, revision = key.split(".")
+    return f"{name} <{document_id[-4:]} {revision[:4]}>"
+
+
+@dataclass
 class LogData:
     """What the server of the logs holds, by run. `copies` are pushed what is new."""
 
@@ -335,6 +422,16 @@ class SimulatedLogs:
             return {run_id: attempt for run_id, attempt in found.items() if self._data.log(run_id).last_id}
 
         return await _asked(self._world, self._world.logs, "latest attempts", act) if run_ids else {}
+
+    async def expire(self, run_ids: Collection[str]) -> None:
+        await self.erase(run_ids)
+
+    async def erase(self, run_ids: Collection[str]) -> None:
+        def act() -> None:
+            for run_id in run_ids:
+                self._data.logs.pop(run_id, None)
+
+        await _asked(self._world, self._world.logs, "erase", act)
 
     async def aclose(self) -> None:
         if self._publishing:

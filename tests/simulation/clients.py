@@ -14,7 +14,7 @@ from app.core.storage.port import StorageUnavailable
 from app.modules.run.errors import NotKeptYet, QueueFull, SessionBusy, WorkersBusy
 from app.modules.run.submission import OnBusy
 from app.modules.session.errors import RunUnknown
-from app.modules.session.model import Run
+from app.modules.session.model import Run, Session
 from tests.simulation.site import Site
 from tests.simulation.world import World
 
@@ -44,6 +44,8 @@ class Asked:
     on_busy: OnBusy
     key: str | None
     cancels_after: float | None = None
+    connection_id: str = field(default_factory=new_id)
+    """The database that the question names."""
     state: Literal["new", "unknown", "refused", "acknowledged"] = "new"
     run: Run | None = None
     asked_at: float = 0.0
@@ -60,6 +62,8 @@ class Client:
     def __init__(self, world: World, sites: Callable[[], list[Site]]) -> None:
         self._world = world
         self._sites = sites
+        self._bound: dict[str, str] = {}
+        """Databases of sessions, as any question has read them first."""
 
     async def talk(self, asked: Asked) -> None:
         """Ask, and follow to the end. A question that was refused is not asked again."""
@@ -74,10 +78,15 @@ class Client:
 
     async def _submit(self, asked: Asked) -> None:
         async def submit(site: Site) -> Run:
-            session = await site.repository.get(_OWNER, asked.session_id)
-            return await site.submissions.submit(
-                session, asked.text, asked.on_busy, idempotency_key=asked.key
+            _, run = await site.submissions.submit(
+                _OWNER,
+                asked.session_id,
+                asked.text,
+                on_busy=asked.on_busy,
+                idempotency_key=asked.key,
+                read=lambda: self._read(site, asked),
             )
+            return run
 
         while True:
             try:
@@ -103,6 +112,15 @@ class Client:
             asked.acknowledged_at = self._world.loop.time()
             self._world.note(f"{asked.text!r} is acknowledged as {asked.run.id[-4:]}")
             return
+
+    async def _read(self, site: Site, asked: Asked) -> Session:
+        """Of the questions that bind a session at once, each to another database, one does."""
+        session = await site.repository.get(_OWNER, asked.session_id)
+        bound = await site.repository.bind(session, asked.connection_id)
+        first = self._bound.setdefault(bound.id, bound.connection_id)
+        if first != bound.connection_id:
+            self._world.violate(f"session {bound.id[-4:]} has changed its database")
+        return bound
 
     async def _named(self, asked: Asked, run_id: str) -> Run | None:
         """The run that a 202 named, once it is known; None when it is not in a minute."""

@@ -14,7 +14,7 @@ _MOST_TRIES = 3
 def unrest(cluster: Cluster, asked: list[Asked]) -> str | None:
     """Returns what is not at rest yet, None when all is."""
     store, world = cluster.store, cluster.world
-    for server in (world.store, world.queue, world.logs, world.completed):
+    for server in (world.store, world.queue, world.logs, world.completed, world.decisions):
         if server.down_until > world.loop.time():
             return f"the {server.name} is unreachable"
     for run in store.documents("runs"):

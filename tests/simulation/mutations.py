@@ -36,6 +36,7 @@ class Mutation:
 
 
 _RUN = "app.modules.run"
+_STORE = "app.core.storage"
 
 MUTATIONS = (
     Mutation(
@@ -51,11 +52,9 @@ MUTATIONS = (
         """        await self._queue.publish_completed(ref_of(ended))
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
         released = await self._repository.release(session, ended.id, status, summary=answer.summary)
-        await self._start_next(released or await self._repository.find(session.id))
 """,
         """        status: SessionStatus = "error" if ended.status == "failed" else "idle"
         released = await self._repository.release(session, ended.id, status, summary=answer.summary)
-        await self._start_next(released or await self._repository.find(session.id))
         await self._queue.publish_completed(ref_of(ended))
 """,
     ),
@@ -121,9 +120,51 @@ MUTATIONS = (
     ),
     Mutation(
         "a state whose maker has died is not written",
-        "app.core.storage.typesense_compare_and_set:CompareAndSet._written",
+        f"{_STORE}.typesense_compare_and_set:CompareAndSet._written",
         "            if state.written:\n",
         "            if True:\n",
+    ),
+    Mutation(
+        "a decision that took long is written without a look at the document",
+        f"{_STORE}.typesense_compare_and_set:CompareAndSet._succeed",
+        "if time.monotonic() - started > _TO_FINISH_SECONDS / 2 or change.epoch != self._successors.epoch:",
+        "if False:",
+    ),
+    Mutation(
+        "decisions are dropped although their documents are not in the latest state",
+        f"{_STORE}.typesense_successors:DecidedSuccessors.sweep",
+        "await asyncio.gather(*(self._finish(each, finish) for each in changed))",
+        "pass",
+    ),
+    Mutation(
+        "decisions that the bus has lost are not made again",
+        "app.core.bus.remembered_decisions:RememberedDecisions.restore",
+        "if self._restored_epoch == self.epoch:",
+        "if True:",
+    ),
+    Mutation(
+        "a lost decision that another has replaced keeps no successor",
+        "app.core.bus.remembered_decisions:RememberedDecisions.restore",
+        "await self._replace(key, value)",
+        "pass",
+    ),
+    Mutation(
+        "any decision counts as one's own",
+        f"{_STORE}.typesense_compare_and_set:CompareAndSet._succeed",
+        "if not await self._successors.create(documents, state, successor):",
+        "if await self._successors.create(documents, state, successor) is None:",
+    ),
+    Mutation(
+        "a run that waits is not begun when its session is released",
+        f"{_RUN}.lifecycle:RunLifecycle.keep",
+        "elif released.awaited:",
+        "elif False:",
+    ),
+    Mutation(
+        "a question that waited stays in the place of those that wait",
+        f"{_RUN}.lifecycle:RunLifecycle.keep",
+        "if ended.question_turn != turn:",
+        "if False:",
     ),
     Mutation(
         "a session is claimed while another run holds it by now",
@@ -138,8 +179,8 @@ MUTATIONS = (
     Mutation(
         "a session is released although another run holds it",
         "app.modules.session.repository:SessionRepository.release",
-        'held = Equals("active_run_id", run_id)',
-        'held = Range("fence", at_least=0)',
+        '[Equals("active_run_id", run_id), Equals("fence", session.fence)]',
+        '[Range("fence", at_least=0)]',
     ),
     Mutation(
         "a question overtakes those that wait",

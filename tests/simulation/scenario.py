@@ -11,15 +11,17 @@ from functools import lru_cache
 from typing import cast
 from unittest.mock import patch
 
+from app.core.bus import local
+from app.core.bus.begun_runs import BegunRuns
 from app.core.ids import new_id
-from app.core.storage import typesense_compare_and_set
 from app.core.storage import typesense_layout as layout
+from app.core.storage import typesense_successors
 from app.modules.run import follower, worker
 from app.modules.run.submission import OnBusy
 from app.modules.session.model import Run, Session
 from app.modules.session.repository import document
 from migrations.m0001_initial import COLLECTIONS
-from tests.simulation.bus import LogData, QueueData
+from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, QueueData
 from tests.simulation.clients import Asked, Client, ConnectionLost
 from tests.simulation.clocks import simulated_clocks
 from tests.simulation.invariants import check_at_rest, unrest
@@ -31,8 +33,6 @@ from tests.simulation.world import KINDS, Kind, World
 
 LONGEST_SECONDS = 240.0
 _LOOK_AGAIN_SECONDS = 0.25
-_KEPT_SECONDS = 20
-"""For successors of a document's states, in the place of ten minutes: longer than any request may be late."""
 _SWEEP_SECONDS = 5.0
 _ROLES: tuple[Role, ...] = ("all", "api", "worker", "history")
 _AT_WRITES = 0.4
@@ -104,7 +104,8 @@ _known_key = lru_cache(10_000)(layout.key)
 def _short_times() -> Generator[None]:
     with (
         patch.object(layout, "key", _known_key),
-        patch.object(typesense_compare_and_set, "_KEPT_SECONDS", _KEPT_SECONDS),
+        patch.object(typesense_successors, "_KEPT_SECONDS", KEPT_SECONDS),
+        patch.object(local, "DECIDED_SECONDS", KEPT_SECONDS),
         patch.object(worker, "SWEEP_SECONDS", _SWEEP_SECONDS),
         patch.object(follower, "_SILENT_SECONDS", _SILENT_SECONDS),
     ):
@@ -128,14 +129,18 @@ class Scenario:
         self._world = world
         self._chance = chance
         alone = chance.random() < 0.15
+        decisions = DecisionData()
         self.cluster = Cluster(
             world=world,
             alone=alone,
-            store=StoreData(),
+            on_typesense=not alone or chance.random() < 0.5,
+            store=StoreData(decisions),
+            decisions=decisions,
             story=Story(),
             queue=QueueData(),
             logs=LogData(),
             observed=[],
+            begun=BegunRuns(),
             handled=set(),
         )
         self._sites: dict[str, Site] = {}
@@ -154,7 +159,7 @@ class Scenario:
         world.on_death = self._bury
         world.on_stop = self._stop
         world.on_begin = self._check_begin
-        world.on_queue_loss = lambda: self.cluster.queue.forget(world.loop.time())
+        world.on_queue_loss = self._lose_bus
         world.on_done = self._check_free
         self._client = Client(world, self._apis)
 
@@ -163,7 +168,7 @@ class Scenario:
         session = Session(
             id=new_id(),
             owner="ann",
-            db_connection_id=new_id(),
+            db_connection_id=None if self._asked % 2 else new_id(),
             title=None,
             mode="ask",
             metadata={},
@@ -171,7 +176,7 @@ class Scenario:
             updated_at=1_800_000_000_000,
         )
         row = layout.row(_SESSIONS, document(session), new_id())
-        self.cluster.store.write("sessions", [row], "create")
+        self.cluster.store.write(layout.place_of(_SESSIONS), [row], "create")
         in_turn = chance.random() < 0.5
         questions = chance.choice([1, 2, 2, 3])
         return Plan([self._question(session.id, in_turn) for _ in range(questions)], in_turn)
@@ -192,7 +197,7 @@ class Scenario:
         asking = [asyncio.create_task(self._ask(plan)) for plan in self.plans]
         await self._rest(asking)
         if self._chance.random() < 0.3 and not self._world.violations:
-            await asyncio.sleep(_KEPT_SECONDS + 1)
+            await asyncio.sleep(KEPT_SECONDS + 1)
             for plan in self.plans:
                 last = self._question(plan.asked[0].session_id, in_turn=True)
                 plan.asked.append(last)
@@ -286,6 +291,11 @@ class Scenario:
         self._sites.pop(name, None)
         role = next(role for role in _ROLES if name.startswith(role))
         self._world.later(self._chance.choice([0.1, 0.5, 2.0]), lambda: self._open(role))
+
+    def _lose_bus(self) -> None:
+        """The queue and the decisions are lost. What a log still holds is the harder case."""
+        self.cluster.queue.forget(self._world.loop.time())
+        self.cluster.decisions.forget()
 
     def _stop(self, process: Process) -> None:
         site = self._sites.get(process.name)

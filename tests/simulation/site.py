@@ -1,17 +1,22 @@
 """The real engine, wired up in a simulated process as the composition root does it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Gauge
 
-from app.core.bus.follow_up import follow_up
+from app.bootstrap.store import sweep_decisions
+from app.core.bus.begun_runs import BegunRuns
 from app.core.bus.job_worker import JobWorker
-from app.core.bus.local import LocalJobs, LocalLogs
-from app.core.bus.port import EventLogs, FollowUp, JobQueue, RunRef
+from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
+from app.core.bus.port import BusUnavailable, Decisions, EventLogs, FollowUp, JobQueue, RunRef
+from app.core.bus.remembered_decisions import RememberedDecisions
 from app.core.clock import now_ms
-from app.core.storage.port import Collection
+from app.core.follow_up import follow_up
+from app.modules.agent.records import InvestigationRecords
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.service import ConversationMemories
 from app.modules.run.engine import RunServices
@@ -29,21 +34,26 @@ from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import SessionEvent
 from graph.events import Done
-from migrations import m0001_initial, m0002_investigations
-from tests.simulation.bus import LEASE_SECONDS, LogData, QueueData, SimulatedLogs, SimulatedQueue
+from tests.simulation.bus import (
+    LEASE_SECONDS,
+    DecisionData,
+    LogData,
+    QueueData,
+    SimulatedDecisions,
+    SimulatedLogs,
+    SimulatedQueue,
+)
 from tests.simulation.loop import Process
-from tests.simulation.store import SimulatedSqlite, SimulatedTypesense, StoreData
+from tests.simulation.store import SCHEMA, SimulatedSqlite, SimulatedTypesense, StoreData
 from tests.simulation.turn import SimulatedGraph, Story
-from tests.simulation.world import STORE_PATIENCE_SECONDS, World
+from tests.simulation.world import LATE_SECONDS, STORE_PATIENCE_SECONDS, TIMEOUT_SECONDS, World
 
 Role = Literal["all", "api", "worker", "history"]
 
-_SCHEMA: Mapping[str, Collection] = {
-    each.name: each for each in (*m0001_initial.COLLECTIONS, *m0002_investigations.COLLECTIONS)
-}
 _CONCURRENCY = 4
 _MAX_WAITING = 100
 _PAUSE_SECONDS = 2.0
+_RECONNECT_SECONDS = 0.5
 _QUOTAS = Quotas(None, None, None)
 
 
@@ -52,18 +62,35 @@ async def no_steps(run: Run) -> list[SessionEvent]:
     return []
 
 
+async def _restore(decisions: RememberedDecisions) -> None:
+    """As the connection to NATS has it done."""
+    while True:
+        await asyncio.sleep(_RECONNECT_SECONDS)
+        with suppress(BusUnavailable):
+            await decisions.restore()
+
+
+async def _untainted(message_id: str) -> bool:
+    """No turn here calls a tool."""
+    return False
+
+
 @dataclass
 class Cluster:
     """The servers of a KAI and what they hold. `alone`: one process does everything, with its own bus."""
 
     world: World
     alone: bool
+    on_typesense: bool
     store: StoreData
+    decisions: DecisionData
     story: Story
     queue: QueueData
     logs: LogData
     observed: list[tuple[str, str, int]]
     """Run, outcome and tokens of each end that the metrics counted."""
+    begun: BegunRuns
+    """What processes with buses of their own leave behind as they die."""
     handled: set[str]
     """Runs whose answers were there as a job of the kind `title` looked at their session."""
 
@@ -94,14 +121,25 @@ class Site:
     async def start(self) -> None:
         """Make the parts, and start what works by itself. Runs in the process."""
         cluster, world = self.cluster, self.world
-        storage = (SimulatedSqlite if cluster.alone else SimulatedTypesense)(world, cluster.store, _SCHEMA)
         queue: JobQueue = LocalJobs()
-        logs: EventLogs = LocalLogs()
+        logs: EventLogs = LocalLogs(cluster.begun)
+        decisions: Decisions = LocalDecisions()
         if not cluster.alone:
             queue = SimulatedQueue(world, cluster.queue)
             logs = SimulatedLogs(world, cluster.logs)
+            decisions = remembered = RememberedDecisions(SimulatedDecisions(world, cluster.decisions))
+            self._restoring = asyncio.create_task(_restore(remembered), name="restore decisions")
+        elif cluster.on_typesense:
+            # The first read of a process waits for the writes that the server has in its queue.
+            await asyncio.sleep(TIMEOUT_SECONDS + LATE_SECONDS)
+        made = SimulatedTypesense if cluster.on_typesense else SimulatedSqlite
+        storage = made(world, cluster.store, SCHEMA, decisions)
+        if cluster.on_typesense:
+            self._sweeping = asyncio.create_task(sweep_decisions(storage), name="drop old decisions")
         self.repository = repository = SessionRepository(storage)
-        self.lifecycle = lifecycle = RunLifecycle(repository, queue, logs)
+        self.lifecycle = lifecycle = RunLifecycle(
+            repository, queue, logs, calls=InvestigationRecords(storage)
+        )
         allowances = Allowances(UsageRepository(storage), _QUOTAS)
         self.submissions = Submissions(
             lifecycle,
@@ -142,7 +180,7 @@ class Site:
             self.worker.start()
         if self.role in ("all", "history"):
             memories = ConversationMemories(storage, None)
-            remembering = MemoryJob(SessionExchangeReader(repository), memories, None)
+            remembering = MemoryJob(SessionExchangeReader(repository, _untainted), memories, None)
             work: dict[FollowUp, Callable[[str], Awaitable[None]]] = {
                 "title": self._handle,
                 "memory": remembering.work,

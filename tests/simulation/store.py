@@ -1,25 +1,47 @@
 """Typesense as far as KAI's records need it: imports with an action, filters, sorting and deletion."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar, cast
 
 import httpx
 from pydantic import JsonValue
 
+from app.bootstrap.store import DECIDED
+from app.core.bus.port import ERASED, Decisions
 from app.core.ids import new_id
 from app.core.storage import typesense_layout as layout
-from app.core.storage.port import Collection, Condition, Document, meets
+from app.core.storage.port import Collection, Condition, Document, Field, meets
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_compare_and_set import CompareAndSet
+from app.core.storage.typesense_successors import CreatedSuccessors, DecidedSuccessors
+from migrations import m0001_initial, m0002_investigations, m0003_rules, m0006_memory
+from tests.simulation.bus import DecisionData
 from tests.simulation.world import Unreachable, World, described
 from typesense_checkpoint.collection import Action, TypesenseCollection
 from typesense_checkpoint.searches import Search
 
 T = TypeVar("T")
 Row = dict[str, object]
+
+_SESSIONS = next(each for each in m0001_initial.COLLECTIONS if each.name == "sessions")
+_TOOL_CALLS = next(each for each in m0002_investigations.COLLECTIONS if each.name == "tool_calls")
+
+SCHEMA: Mapping[str, Collection] = {
+    each.name: each
+    for each in (
+        *m0001_initial.COLLECTIONS,
+        *m0002_investigations.COLLECTIONS,
+        *m0003_rules.COLLECTIONS,
+        *m0006_memory.COLLECTIONS,
+        replace(_TOOL_CALLS, fields=[*_TOOL_CALLS.fields, Field("expires_at", "integer")]),
+        replace(_SESSIONS, fields=[*_SESSIONS.fields, *m0006_memory.SESSION_FIELDS]),
+    )
+}
 Test = Callable[[Mapping[str, object]], bool]
 
 
@@ -50,9 +72,10 @@ def _test(part: str) -> Test:
 
 
 class StoreData:
-    """What the server holds: rows by collection and id."""
+    """What the server holds: rows by collection and id. `decisions` are looked at by invariants only."""
 
-    def __init__(self) -> None:
+    def __init__(self, decisions: DecisionData) -> None:
+        self._decisions = decisions
         self.rows: dict[str, dict[str, Row]] = {}
 
     def write(self, name: str, rows: Sequence[Row], action: Action) -> list[bool]:
@@ -92,23 +115,35 @@ class StoreData:
     # Looked at by invariants, not by the engine
 
     def documents(self, name: str) -> list[Document]:
-        found = (self.effective(name, document_id) for document_id in self.rows.get(name, {}))
+        kept = SCHEMA[name]
+        rows = self.rows.get(layout.place_of(kept), {}).values()
+        ids = [str(layout.document_of(row)["id"]) for row in rows if row.get(layout.COLLECTION, name) == name]
+        found = (self.effective(name, document_id) for document_id in ids)
         return [each for each in found if each is not None]
 
+    def _row(self, name: str, document_id: str) -> Row | None:
+        kept = SCHEMA[name]
+        return self.rows.get(layout.place_of(kept), {}).get(layout.row_id(kept, document_id))
+
     def document(self, name: str, document_id: str) -> Document | None:
-        row = self.rows.get(name, {}).get(document_id)
+        row = self._row(name, document_id)
         return None if row is None else layout.document_of(row)
 
     def effective(self, name: str, document_id: str) -> Document | None:
         """The document in its latest state, whether that is written or still a successor alone."""
-        row = self.rows.get(name, {}).get(document_id)
+        row = self._row(name, document_id)
         if row is None:
             return None
-        key = layout.key(name, document_id)
+        key = layout.key(layout.place_of(SCHEMA[name]), layout.row_id(SCHEMA[name], document_id))
         by_base = {each["base"]: each for each in self.rows.get("patches0", {}).values() if each["of"] == key}
         while (following := by_base.get(row[layout.REVISION])) is not None:
             row = following
-        return layout.document_of(row)
+        document, revision = layout.document_of(row), str(row[layout.REVISION])
+        while (decided := self._decisions.find(f"{name}.{document_id}.{revision}")) is not None:
+            if decided == ERASED:
+                return None
+            revision, document = json.loads(decided)
+        return document
 
 
 class SimulatedCollection(TypesenseCollection[layout.Row]):
@@ -139,6 +174,9 @@ class SimulatedCollection(TypesenseCollection[layout.Row]):
         (found,) = await self.find({**search, "per_page": 10_000})
         return found
 
+    async def find_ids(self, filter_by: str) -> list[str]:
+        return [str(each["id"]) for each in await self.find_all({"filter_by": filter_by})]
+
     async def count(self, filter_by: str) -> int:
         search: Search = {"filter_by": filter_by, "per_page": 10_000}
         return await self._ask(f"count {self.name}", lambda: len(self._data.find(self.name, search)))
@@ -164,18 +202,23 @@ class SimulatedCollection(TypesenseCollection[layout.Row]):
 class SimulatedTypesense(TypesenseStorage):
     """The Typesense adapter itself, on simulated collections."""
 
-    def __init__(self, world: World, data: StoreData, collections: Mapping[str, Collection]) -> None:
+    def __init__(
+        self, world: World, data: StoreData, collections: Mapping[str, Collection], decisions: Decisions
+    ) -> None:
         self._world = world
         self._data = data
         self._prefix = ""
         self._collections = dict(collections)
-        self._patches = CompareAndSet(SimulatedCollection(world, data, "patches0"), self._known)
+        self._created = CreatedSuccessors(SimulatedCollection(world, data, "patches0"), self._known)
+        self._by_creation = CompareAndSet(self._created)
+        self._by_decision = CompareAndSet(DecidedSuccessors(decisions, self._known))
+        self._decided = frozenset(DECIDED)
 
     async def open(self) -> None:
         """All collections are known."""
 
-    def _documents(self, name: str) -> TypesenseCollection[layout.Row]:
-        return SimulatedCollection(self._world, self._data, name)
+    def _documents(self, collection: Collection) -> TypesenseCollection[layout.Row]:
+        return SimulatedCollection(self._world, self._data, layout.place_of(collection))
 
 
 class SimulatedSqlite(SimulatedTypesense):
@@ -188,6 +231,7 @@ class SimulatedSqlite(SimulatedTypesense):
         changes: Mapping[str, JsonValue],
         *,
         where: Sequence[Condition] = (),
+        also: Sequence[tuple[str, Document]] = (),
     ) -> Document | None:
         kept = self._collections[collection]
 
@@ -196,9 +240,13 @@ class SimulatedSqlite(SimulatedTypesense):
             if document is None or not all(meets(document, each, kept) for each in where):
                 return None
             changed: Document = {**document, **changes, "id": document_id}
-            self._data.write(collection, [layout.row(kept, changed, new_id())], "update")
+            for name, other in also:
+                declared = self._collections[name]
+                rows = [layout.row(declared, other, new_id())]
+                self._data.write(layout.place_of(declared), rows, "upsert")
+            self._data.write(layout.place_of(kept), [layout.row(kept, changed, new_id())], "update")
             return changed
 
-        documents = SimulatedCollection(self._world, self._data, collection)
+        documents = SimulatedCollection(self._world, self._data, layout.place_of(kept))
         with translated_errors():
             return await documents._ask(f"patch {collection} {dict(changes)}", act, writes=True)

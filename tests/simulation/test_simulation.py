@@ -9,7 +9,7 @@ import pytest
 from tests.simulation.mutations import MUTATIONS, Mutation, mutated
 
 pytestmark = pytest.mark.timeout(300)  # ten seconds of processor time each
-SEEDS_AT_ONCE = 200
+SEEDS = 100
 
 
 def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -18,9 +18,8 @@ def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=280)
 
 
-@pytest.mark.parametrize("start", range(0, 400, SEEDS_AT_ONCE))
-def test_questions_are_answered_once_whatever_fails(start: int) -> None:
-    ended = simulated("--start", str(start), "--seeds", str(SEEDS_AT_ONCE), "--at-once", "1")
+def test_questions_are_answered_once_whatever_fails() -> None:
+    ended = simulated("--seeds", str(SEEDS), "--at-once", "1")
     assert ended.returncode == 0, ended.stdout
 
 

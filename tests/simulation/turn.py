@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from app.modules.session.model import Run, Session
-from graph import CompletedTurn, Ports, RunControl, SessionEvent, SessionGraph, Turn
+from graph import CheckpointRecord, CompletedTurn, Ports, RunControl, SessionEvent, SessionGraph, Turn
 from graph.answer import TurnAnswer
 from graph.errors import CheckpointsUnavailable, Drained
 from graph.events import AnalysisChunk, Reset, Status, TextChunk
@@ -69,7 +69,7 @@ class SimulatedGraph(SessionGraph):
         self._story = story
 
     async def bind(self, _: Session, run: Run) -> Ports:
-        """An attempt counts against its run from here on; the first one, from its first checkpoint on."""
+        """An attempt counts against its run from here on; the first one, from its first event on."""
         if run.attempt > 1:
             self._under_way().add(run.id)
         return cast("Ports", Script(run))
@@ -84,10 +84,18 @@ class SimulatedGraph(SessionGraph):
     ) -> AsyncGenerator[SessionEvent]:
         self._begin(turn, ports)
         yield Status(step="loading_context", message="Reading", run_id=turn.run_id)
-        await self._save(turn, 0)
         async for event in self._steps(turn, 0, control):
             yield event
         self._complete(turn, completed)
+
+    async def find_latest(self, session_id: str) -> None:
+        """The turn reads it."""
+
+    async def read_ahead(self, turn: Turn, latest: CheckpointRecord | None) -> None:
+        """The turn reads it."""
+
+    def leave(self, turn: Turn) -> None:
+        """Nothing waits to be saved."""
 
     async def resume(
         self,

@@ -37,6 +37,9 @@ KINDS: tuple[Kind, ...] = (
 )
 
 TIMEOUT_SECONDS = 2.0
+LATE_SECONDS = 4.0
+"""How long after its timeout a request may still be done."""
+
 _NO_BREAK_SECONDS = 2.0
 """A store that answers for less than this between two outages has, to those that ask it twice a second
 and wait for its answer, been unreachable all the time."""
@@ -52,7 +55,7 @@ class Unreachable(Exception):
 class Server:
     """A server: the store, or one of the bus. Until `down_until` it answers nothing."""
 
-    name: Literal["store", "queue", "logs", "completed"]
+    name: Literal["store", "queue", "logs", "completed", "decisions"]
     down_since: float = -1_000.0
     down_until: float = -1_000.0
 
@@ -60,7 +63,7 @@ class Server:
 @dataclass
 class World:
     """`faults` are by number of the request that they strike, `write_faults` by number among those that write
-    to the store.
+    to the store or decide what is written.
     """
 
     seed: int
@@ -87,6 +90,7 @@ class World:
         self.queue = Server("queue")
         self.logs = Server("logs")
         self.completed = Server("completed")
+        self.decisions = Server("decisions")
         self.over = False
         self.held_at_done: list[str] = []
         """Runs that still held their session as a client saw their `done`."""
@@ -156,7 +160,8 @@ class World:
                 await asyncio.sleep(0.001)
                 raise Unreachable(f"the {server.name} refuses")
             case "late":
-                self.later(TIMEOUT_SECONDS + self.chance.random() * 4, lambda: self._do(server, what, act))
+                seconds = TIMEOUT_SECONDS + self.chance.random() * LATE_SECONDS
+                self.later(seconds, lambda: self._do(server, what, act))
                 await asyncio.sleep(TIMEOUT_SECONDS)
                 raise Unreachable(f"the {server.name} is late")
             case "twice":
@@ -175,7 +180,7 @@ class World:
                 return await self._serve(server, what, act)
             case "bus unreachable":
                 until = self.loop.time() + self.chance.choice([0.7, 2.5, 6.0])
-                for each in (self.queue, self.logs, self.completed):
+                for each in (self.queue, self.logs, self.completed, self.decisions):
                     each.down_until = until
                 return await self._serve(server, what, act)
             case "queue forgets":
@@ -214,7 +219,8 @@ class World:
             if server.down_until > loop.time():
                 loop.call_at(loop.time() + back, fail, context=inside)
             else:
-                result = inside.copy().run(self._do, server, what, act) if self.traced else act()
+                result = act()
+                inside.copy().run(self._note_done, server, what, result)
                 loop.call_at(loop.time() + back, finish, result, context=inside)
 
         def finish(result: T) -> None:
@@ -233,9 +239,12 @@ class World:
 
     def _do(self, server: Server, what: str, act: Callable[[], T]) -> T:
         result = act()
+        self._note_done(server, what, result)
+        return result
+
+    def _note_done(self, server: Server, what: str, result: object) -> None:
         if self.traced:
             self.note(f"{server.name}: {what} -> {_short(result)}")
-        return result
 
 
 def _short(result: object) -> str:

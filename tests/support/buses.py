@@ -2,18 +2,19 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from pydantic import SecretStr
 
 from app.core.bus.event_log import EventLog
-from app.core.bus.local import LocalJobs, LocalLogs
+from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
 from app.core.bus.nats_connection import nats_connection
+from app.core.bus.nats_decisions import NatsDecisions
 from app.core.bus.nats_jobs import NatsJobs
 from app.core.bus.nats_logs import NatsLogs
 from app.core.bus.nats_server import NatsServer
-from app.core.bus.port import EventLogs, JobQueue, RunRef
+from app.core.bus.port import Decisions, EventLogs, RunQueue, RunRef
 from app.core.settings import NatsSettings
 
 LEASE_SECONDS = 0.3
@@ -23,8 +24,9 @@ LEASE_SECONDS = 0.3
 class Bus:
     """One process's end of a bus."""
 
-    queue: JobQueue
+    queue: RunQueue
     logs: EventLogs
+    decisions: Decisions = field(default_factory=LocalDecisions)
 
 
 def local_bus() -> Bus:
@@ -41,12 +43,13 @@ async def nats_bus(
 ) -> AsyncGenerator[Bus]:
     settings = NatsSettings(url=SecretStr(server.url), prefix=prefix)
     async with nats_connection(settings, lease_seconds) as connection:
-        jobs, logs = NatsJobs(connection), NatsLogs(connection)
+        jobs, logs, decisions = NatsJobs(connection), NatsLogs(connection), NatsDecisions(connection)
         try:
-            yield Bus(jobs, logs)
+            yield Bus(jobs, logs, decisions)
         finally:
             await logs.aclose()
             await jobs.aclose()
+            await decisions.aclose()
 
 
 def ref(number: int = 0, owner: str = "ann") -> RunRef:

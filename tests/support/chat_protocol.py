@@ -73,8 +73,10 @@ def embeddings(model: str, texts: Sequence[str]) -> bytes:
     return json_response({"object": "list", "model": model, "data": data, "usage": usage})
 
 
-def models() -> bytes:
-    return json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+def models(listed: list[JsonValue] | None) -> bytes:
+    if listed is None:
+        return json_response({"detail": "Not Found"}, 404)
+    return json_response({"object": "list", "data": listed})
 
 
 def token_event(token: str, tool: str | None, *, is_first: bool) -> bytes:

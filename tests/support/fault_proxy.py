@@ -22,6 +22,10 @@ class FaultProxy:
     """A connection on which a request holds this is a black hole from then on: the request is lost."""
     unanswered: bytes | None = None
     """The same after the request: it is carried, and its answer is lost."""
+    cut_after: int = 0
+    """Every connection is cut by an RST after so many bytes from the server; 0 for never."""
+    refusal: bytes = b""
+    """The answer to the next connection's first request, which is not carried. It is given once."""
     connections: set[asyncio.StreamWriter] = field(default_factory=set)
 
     @property
@@ -36,6 +40,12 @@ class FaultProxy:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.refusing:
             _reset(writer)
+            return
+        if self.refusal:
+            await reader.read(65_536)
+            refusal, self.refusal = self.refusal, b""
+            writer.write(refusal)
+            writer.close()
             return
         behind, ahead = await asyncio.open_connection("127.0.0.1", self.target_port)
         self.connections |= {writer, ahead}
@@ -56,8 +66,12 @@ class FaultProxy:
         are_requests: bool,
     ) -> None:
         """Carry one direction of a connection. `lost` is set when it has become a black hole."""
+        carried = 0
         with suppress(OSError):
             while data := await reader.read(65_536):
+                if self.cut_after and not are_requests:
+                    data = data[: max(0, self.cut_after - carried)]
+                    carried += len(data)
                 await asyncio.sleep(self.delay_seconds)
                 if are_requests and self.unheard is not None and self.unheard in data:
                     lost.set()
@@ -66,6 +80,8 @@ class FaultProxy:
                 elif not self.swallowing and not lost.is_set():
                     writer.write(data)
                     await writer.drain()
+                if self.cut_after and carried >= self.cut_after:
+                    break
                 if are_requests and self.unanswered is not None and self.unanswered in data:
                     lost.set()
         with suppress(OSError):

@@ -20,7 +20,7 @@ import migrations
 import typesense_checkpoint
 
 ORDER_BYTES = 1 << 17
-_DUCKDB = "app.modules.database_connection.engines.duckdb."
+_DUCKDB = ("app.modules.database_connection.engines.duckdb.", "app.modules.database_connection.uploads.child")
 """Not imported beforehand: DuckDB writes a warning when a process ends whose objects are frozen."""
 
 _CLOCK = """
@@ -43,13 +43,14 @@ class Order:
 
 def main(descriptor: int) -> None:
     """Serve the orders that come through a socket until its other end is closed."""
-    _import_application()
+    import_application()
     gc.freeze()  # a collection in a child would copy what it shares with the others
     order = _fork(socket.socket(fileno=descriptor))
     os.environ.clear()
     os.environ.update(order.environment)
     time.tzset()
     os.chdir(order.folder)
+    sys.path[:0] = filter(None, order.environment.get("PYTHONPATH", "").split(os.pathsep))
     sys.argv = ["kai", *order.arguments]
     if order.clock_ahead_seconds:
         exec(_CLOCK.format(order.clock_ahead_seconds), {})  # noqa: S102
@@ -59,7 +60,7 @@ def main(descriptor: int) -> None:
     run_command()
 
 
-def _import_application() -> None:
+def import_application() -> None:
     """Import every module, those too that commands import when they need them."""
     for package in (app, graph, migrations, typesense_checkpoint):
         for module in walk_packages(package.__path__, f"{package.__name__}."):

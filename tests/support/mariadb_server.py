@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.postgres_server import free_port
+from app.core.servers import free_port
 
 _START_SECONDS = 90
 

@@ -2,13 +2,14 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from app.core.servers import free_port
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,3 @@ def postgres_server(bin_folder: Path) -> Iterator[PostgresServer]:
 
 def _run(command: list[str], folder: Path) -> None:
     subprocess.run(command, check=True, cwd=folder, timeout=120, stdout=subprocess.DEVNULL)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

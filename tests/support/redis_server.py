@@ -1,6 +1,5 @@
 """A throwaway Redis server, where Debian's program is installed; it ends with the tests, however they end."""
 
-import ctypes
 import shutil
 import signal
 import socket
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.support.postgres_server import free_port
+from app.core.servers import end_with_starter, free_port
 
 _START_SECONDS = 90
 
@@ -44,7 +43,7 @@ class RedisServer:
             ["redis-server", *self._options()],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            preexec_fn=_end_with_starter,  # noqa: PLW1509
+            preexec_fn=end_with_starter,  # noqa: PLW1509
         )
         end = time.monotonic() + _START_SECONDS
         while not self.answers():
@@ -120,8 +119,3 @@ def running_redis(folder: Path, *, append_only: bool = False) -> Iterator[RedisS
         yield server
     finally:
         server.kill()
-
-
-def _end_with_starter() -> None:
-    """So that killed tests leave none behind. Linux alone knows this."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)

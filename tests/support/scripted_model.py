@@ -25,6 +25,8 @@ DEFAULT_SQL = "One row is wanted.\n```sql\nSELECT 1 AS one\n```"
 DEFAULT_TEXT = "The answer stands in the rows."
 AFTERWARDS = ("You name conversations", "so that it can be found again")
 """Of the prompts by which titles and memories are written, behind the back of who has asked."""
+PROFILE = "You keep the profile of a user"
+"""Of the prompt by which a profile is learned, which is asked for there, too."""
 WAIT_SECONDS = 60
 
 
@@ -40,8 +42,12 @@ class ScriptedModel:
         """Its delay, status and text (a whole body) are those of every answer with embeddings."""
         self.afterwards: deque[Asked] = deque(maxlen=1_000)
         """Requests for titles and memories; nothing is said to them but what `rule_after` has scripted."""
+        self.listed: list[JsonValue] | None = [{"id": "scripted", "object": "model"}]
+        """What it lists as its models. None if it has no list."""
         self.connections = 0
         """Connections accepted so far."""
+        self.policy: Callable[[Asked], Scripted | None] | None = None
+        """A program that picks the reply to a request, before all rules; None where it has none."""
         self._rules: list[tuple[Callable[[Asked], bool], Scripted]] = []
         self._rules_after: list[tuple[str, Scripted]] = []
         self._queue: deque[Scripted] = deque()
@@ -71,6 +77,7 @@ class ScriptedModel:
         """Start a new script, for another test."""
         self._rules.clear()
         self._rules_after.clear()
+        self.policy = None
         self._queue.clear()
         self.requests.clear()
         self.afterwards.clear()
@@ -143,7 +150,7 @@ class ScriptedModel:
                     case "POST", "/v1/embeddings":
                         writer.write(await self._embed(json.loads(request.body)))
                     case "GET", "/v1/models":
-                        writer.write(chat_protocol.models())
+                        writer.write(chat_protocol.models(self.listed))
                     case _:
                         writer.write(chat_protocol.json_response({"detail": "Not Found"}, 404))
                 await writer.drain()
@@ -154,7 +161,7 @@ class ScriptedModel:
 
     async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with self._changed:
-            after = any(each in asked.text for each in AFTERWARDS)
+            after = any(each in asked.text for each in (*AFTERWARDS, PROFILE))
             (self.afterwards if after else self.requests).append(asked)
             reply = self._reply_after(asked) if after else self._reply_to(asked)
             self._changed.notify_all()
@@ -186,6 +193,8 @@ class ScriptedModel:
         return chat_protocol.embeddings(str(asked["model"]), texts)
 
     def _reply_to(self, asked: Asked) -> Scripted:
+        if self.policy is not None and (picked := self.policy(asked)) is not None:
+            return picked
         for met, reply in self._rules:
             if met(asked):
                 return reply

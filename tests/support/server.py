@@ -12,6 +12,7 @@ import httpx
 from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
 
 from tests.support.kai_process import KaiProcess, start_kai
+from tests.support.patience import PATIENT_MEMORY
 from tests.support.waiting import until
 
 STDERR = 2
@@ -56,6 +57,7 @@ class Server:
             "KAI_PORT": "0",
             "KAI_WORKER__PORT": "0",
             "KAI_WORKER__FOLLOW_UP_PAUSE_SECONDS": "0",
+            **PATIENT_MEMORY,
             **NO_QUOTAS,
             **self.settings,
         }
@@ -211,7 +213,7 @@ class Client:
 
     @asynccontextmanager
     async def asking(
-        self, session_id: str, query: str, idempotency_key: str | None = None, **body: str
+        self, session_id: str, query: str, idempotency_key: str | None = None, **body: object
     ) -> AsyncGenerator[Stream]:
         url = f"/sessions/{session_id}/query/stream"
         sent = {"query": query, **body}
@@ -231,7 +233,7 @@ class Client:
             frames = _frames_of(source)
             yield Stream(run_id, frames)
 
-    async def ask(self, session_id: str, query: str, **body: str) -> list[Event]:
+    async def ask(self, session_id: str, query: str, **body: object) -> list[Event]:
         """A whole turn."""
         async with self.asking(session_id, query, None, **body) as stream:
             return await stream.rest()
@@ -262,8 +264,12 @@ async def client_of(server: Server) -> AsyncGenerator[Client]:
 
 
 def chunks(events: list[Event], kind: str) -> list[Any]:
-    """The contents of the chunks of a type."""
-    return [event.data["content"] for event in events if event.name == "chunk" and event.data["type"] == kind]
+    """The contents of the answer's chunks of a type, without those of the calls of an investigation."""
+    return [
+        event.data["content"]
+        for event in events
+        if event.name == "chunk" and event.data["type"] == kind and not event.data.get("tool_call_id")
+    ]
 
 
 def steps(events: list[Event]) -> list[str]:

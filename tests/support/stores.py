@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from app.core.bus.local import LocalDecisions
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense_server import TypesenseServer
@@ -27,4 +28,11 @@ def typesense(request: pytest.FixtureRequest) -> Open:
     return lambda: open_typesense(address, prefix)
 
 
-ADAPTERS = {"sqlite": sqlite, "typesense": typesense}
+def decided_typesense(request: pytest.FixtureRequest) -> Open:
+    """As the processes of a KAI open it. The books are changed as sessions and runs are."""
+    server: TypesenseServer = request.getfixturevalue("typesense_server")
+    address, prefix, decisions = address_of(server), f"t{uuid4().hex}_", LocalDecisions()
+    return lambda: open_typesense(address, prefix, decisions, decided=["books"])
+
+
+ADAPTERS = {"sqlite": sqlite, "typesense": typesense, "typesense, decided over the bus": decided_typesense}

@@ -1,6 +1,6 @@
 """Clients and collections of a real Typesense server."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -9,6 +9,7 @@ import httpx
 from pydantic import SecretStr
 from typesense import AsyncClient
 
+from app.core.bus.port import Decisions
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import DirectClient, TypesenseAddress, typesense_client
 from app.core.storage.typesense_server import TypesenseServer
@@ -84,9 +85,11 @@ def address_of(server: TypesenseServer) -> TypesenseAddress:
 
 
 @asynccontextmanager
-async def open_typesense(address: TypesenseAddress, prefix: str) -> AsyncGenerator[TypesenseStorage]:
+async def open_typesense(
+    address: TypesenseAddress, prefix: str, decisions: Decisions | None = None, *, decided: Sequence[str] = ()
+) -> AsyncGenerator[TypesenseStorage]:
     async with typesense_client(address) as client:
-        storage = TypesenseStorage(client, prefix)
+        storage = TypesenseStorage(client, prefix, decisions, decided=decided)
         await storage.open()
         yield storage
 

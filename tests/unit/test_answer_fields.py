@@ -22,9 +22,10 @@ from graph.ports import Analysed, Emit, Question, Written
 from graph.state import Rows
 from tests.fakes import TURN, FakeWriter, fake_ports
 
-EVENTS_LEAVE_OUT = {"route", "results_summary", *Effort.model_fields}
+EVENTS_LEAVE_OUT = {"route", "results_summary", "remembered", "rows_head", *Effort.model_fields}
 """The route shows in which chunks come; the summary of the results is for the next questions only. The effort
-is in `done`.
+is in `done`, the facts were in `memory`, unless they are forgotten, and the chunk of the results has more
+rows.
 """
 
 HEAD = Rows(
@@ -68,6 +69,9 @@ FILLED: dict[str, JsonValue] = {
     "results_summary": "1 row of n: 3",
     "analysis": "Three.",
     "clarification": "By what?",
+    "rows_head": [[3]],
+    "remembered": ["f1"],
+    "context": {"tables": ["customer"], "terms": ["t1"], "instructions": [], "examples": []},
 }
 RUN = Run(
     id="r1",
@@ -88,6 +92,9 @@ class FullAnalyst:
 
 
 class FullRunner:
+    async def kept(self, sql: str) -> Rows | None:
+        return None
+
     async def run(self, sql: str) -> Rows:
         return HEAD
 

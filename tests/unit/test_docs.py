@@ -56,14 +56,22 @@ def defaults(field: str) -> set[str]:
 
 
 def test_every_event_chunk_and_step_is_documented() -> None:
-    investigating = {"tool_call", "progress", "tool_result"}
-    assert defaults("event") == {"status", "chunk", "reset", "error", "done"} | investigating
+    investigating = {"tool_call", "progress", "tool_result", "confirmation", "confirmation_decided"}
+    assert defaults("event") == {"status", "chunk", "memory", "reset", "error", "done"} | investigating
     for name in defaults("event") | defaults("type") | set(get_args(events.Step)):
         assert name in API
 
 
 def test_every_field_of_an_event_is_documented() -> None:
-    for model in (events.Status, events.Done, events.ToolCalled, events.Progress, events.ToolReturned):
+    models = (
+        events.Status,
+        events.Done,
+        events.ToolCalled,
+        events.Progress,
+        events.ToolReturned,
+        events.Memory,
+    )
+    for model in models:
         for field in set(model.model_fields) - {"event"}:
             assert f"`{field}`" in API
 

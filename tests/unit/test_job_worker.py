@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from app.core.bus.follow_up import MAX_TRIES, follow_up
 from app.core.bus.job_worker import Disposition, JobWorker, Work
 from app.core.bus.local import LocalJobs
 from app.core.bus.port import BusUnavailable, Kind, LeasedJob, RunRef
 from app.core.clock import now_ms
+from app.core.follow_up import MAX_TRIES, follow_up
 from app.core.storage.port import StorageUnavailable
 from tests.support.waiting import until
 

@@ -4,9 +4,11 @@ from app.modules.memory import summary
 from app.modules.memory.model import Exchange, Summary
 
 CUSTOMERS = Exchange(
-    "How many customers per country?", "Brazil leads with two. Norway has one.", ["customers"]
+    "How many customers per country?",
+    "Brazil leads with two. Norway has one.",
+    "SELECT country FROM customers",
 )
-ORDERS = Exchange("And orders?", "Four orders in all.", ["customers", "orders"])
+ORDERS = Exchange("And orders?", "Four orders in all.", "SELECT 1 FROM orders JOIN customers")
 
 
 def test_a_digest_holds_each_question_with_the_first_sentence_of_its_answer() -> None:
@@ -48,6 +50,29 @@ def test_a_reply_is_held_to_its_bounds() -> None:
     assert read is not None
     assert len(read.text.split()) == summary.MOST_WORDS + 1
     assert len(read.themes) == summary.MOST_THEMES
+
+
+def test_a_reply_names_persons_places_and_the_sentiment() -> None:
+    read = summary.read(
+        "They asked for returns.\n**Themes:** returns\n**Persons:** Ada Lovelace, Ada Lovelace, none\n"
+        "Places: Turin, New York.\nSentiment: *Negative*"
+    )
+    assert read == Summary(
+        "They asked for returns.", ["returns"], ["Ada Lovelace"], ["Turin", "New York"], "negative"
+    )
+
+
+def test_a_sentiment_that_is_none_of_the_three_is_left_out() -> None:
+    read = summary.read("Returns.\nPersons: none\nPlaces: n/a\nSentiment: angry and positive")
+    assert read == Summary("Returns.")
+
+
+def test_a_digest_names_no_one_and_keeps_whom_a_model_has_named() -> None:
+    made = summary.digest(None, [CUSTOMERS])
+    assert (made.persons, made.places, made.user_sentiment) == ([], [], None)
+    earlier = Summary("Earlier.", [], ["Ada"], ["Turin"], "positive")
+    later = summary.digest(earlier, [ORDERS])
+    assert (later.persons, later.places, later.user_sentiment) == (["Ada"], ["Turin"], "positive")
 
 
 def test_a_reply_without_a_summary_is_none() -> None:

@@ -24,6 +24,7 @@ from tests.fakes import (
     FailingWriter,
     FakeAnalyst,
     FakeChecker,
+    FakeProfile,
     FakeResults,
     FakeRunner,
     FakeStepObserver,
@@ -88,6 +89,17 @@ OPTIONS: list[Option] = [
     {"label": "revenue", "question": "Best customers by revenue"},
     {"label": "orders", "question": "Best customers by number of orders"},
 ]
+
+
+async def test_the_profile_is_shown_in_a_turn_and_is_in_no_checkpoint(graph: SessionGraph) -> None:
+    profile = FakeProfile("## About the user\nLikes zebras.")
+    writer = FakeWriter([Written(route="sql", text="SELECT bad"), Written(route="sql", text="SELECT 3 AS n")])
+    analyst = FakeAnalyst()
+    [_ async for _ in graph.ask(TURN, fake_ports(writer, analyst=analyst, profile=profile))]
+    assert [each.profile for each in writer.asked] == [profile.section, ""]
+    assert [each.profile for each in analyst.asked] == [profile.section]
+    for checkpoint in await graph.checkpoints(TURN.session_id, limit=100):
+        assert "zebra" not in str(await graph.state_at(TURN.session_id, checkpoint.id))
 
 
 async def test_every_call_of_a_port_is_observed_as_its_step(graph: SessionGraph) -> None:
@@ -227,7 +239,7 @@ async def test_a_result_with_warnings_is_repaired_once_and_said_once(graph: Sess
     ]
     repairing = next(each for each in said if isinstance(each, Status) and each.step == "repairing_sql")
     assert "Nothing joins a to b." in repairing.message
-    assert (runner.kept, (await graph.answer(TURN)).sql) == (
+    assert (runner.stored, (await graph.answer(TURN)).sql) == (
         ["SELECT first", "SELECT second"],
         "SELECT second",
     )
@@ -251,7 +263,7 @@ async def test_a_repair_that_is_no_better_leaves_the_first_answer(
     said = [event async for event in graph.ask(TURN, ports)]
     answer = await graph.answer(TURN)
     assert (answer.sql, answer.explanation, answer.results) == ("SELECT first", "Counting.", ROWS)
-    assert runner.kept == ["SELECT first"]
+    assert runner.stored == ["SELECT first"]
     statements = [event.content for event in said if isinstance(event, SqlChunk)]
     assert statements[-1] == "SELECT first"
     assert kinds(said).count("results") == kinds(said).count("repairing_sql") == 1
@@ -318,6 +330,19 @@ async def test_a_turn_that_died_goes_on_after_its_last_completed_step(graph: Ses
     said = [event async for event in graph.resume(TURN, ports)]
     assert isinstance(said[0], Reset)
     assert [type(event) for event in said[1:3]] == [SqlChunk, ResultsChunk]
+    assert kinds(said)[3:] == ["analyzing", "text", "analysis", "claims", "suggestions"]
+    assert (len(writer.asked), runner.ran) == (1, ["SELECT 3 AS n"])
+
+
+async def test_a_turn_that_died_in_another_process_takes_the_rows_that_were_stored(
+    graph: SessionGraph, saver: Checkpointer
+) -> None:
+    writer, runner, analyst = FakeWriter(), FakeRunner(), FakeAnalyst(deaths=1)
+    ports = fake_ports(writer, runner, analyst)
+    with pytest.raises(ProcessDied):
+        [event async for event in graph.ask(TURN, ports)]
+    said = [event async for event in SessionGraph(saver).resume(TURN, ports)]
+    assert [type(event) for event in said[:3]] == [Reset, SqlChunk, ResultsChunk]
     assert kinds(said)[3:] == ["analyzing", "text", "analysis", "claims", "suggestions"]
     assert (len(writer.asked), runner.ran) == (1, ["SELECT 3 AS n"])
 

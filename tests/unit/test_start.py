@@ -16,8 +16,9 @@ except SystemExit:
     pass
 {LIST_MODULES}
 """
-SERVERS_OF_OTHERS = {"nats", "redis", "aiohttp"}
+SERVERS_OF_OTHERS = {"nats", "redis", "aiohttp", "mcp", "mcp_types", "ag_ui"}
 MODEL_CLIENTS = {"openai", "langchain_openai", "tiktoken"}
+FIRST_ANALYSIS = {"numpy", "app.modules.analysis.claims.check"}
 OTHER_DATABASES = {"duckdb", "psycopg", "pymysql", "pyarrow"}
 EVERYTHING = {
     "aiosqlite",
@@ -57,7 +58,7 @@ def test_help_imports_nothing_but_the_command_line() -> None:
 def test_a_command_imports_no_clients_of_what_may_not_be_configured(command: str) -> None:
     modules = modules_after(f"import app.commands.{command}; {LIST_MODULES}")
     assert {"langgraph", "sqlglot", "sqlalchemy"} <= modules
-    assert modules.isdisjoint(SERVERS_OF_OTHERS | MODEL_CLIENTS | OTHER_DATABASES)
+    assert modules.isdisjoint(SERVERS_OF_OTHERS | MODEL_CLIENTS | OTHER_DATABASES | FIRST_ANALYSIS)
 
 
 def test_servers_do_not_import_the_terminals_formatting() -> None:

@@ -160,6 +160,34 @@ async def test_a_cancelled_request_closes_its_connection_so_that_no_other_reads_
     assert answers.connections == 2
 
 
+async def test_a_request_that_ends_after_the_client_was_closed_leaves_no_connection() -> None:
+    answers = Answers(lambda _: [OK])
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await answered.wait()
+        await answers.serve(reader, writer)
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        answers.port = server.sockets[0].getsockname()[1]
+        async with DirectClient(transport=KeepAliveTransport(), timeout=5) as client:
+            reading = asyncio.create_task(client.request("GET", url(answers)))
+            await asked.wait()
+        answered.set()
+        assert (await reading).status_code == 200
+        async with asyncio.timeout(5):
+            await answers.closed.wait()
+
+
+async def test_a_closed_client_opens_no_connection() -> None:
+    async with answering(lambda _: [OK]) as (answers, client):
+        await client.aclose()
+        with pytest.raises(httpx.TransportError, match="closed"):
+            await client.request("GET", url(answers))
+        assert not answers.connections
+
+
 async def test_no_more_connections_are_open_than_allowed() -> None:
     async with answering(lambda _: [OK], connections=2) as (answers, client):
         await asyncio.gather(*(client.request("GET", url(answers)) for _ in range(10)))

@@ -37,6 +37,7 @@ FOLDERS = (
     "migrations",
     "deploy",
     "docs",
+    "kai_client",
     "tests",
     "ui/src",
 )

@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -13,12 +14,12 @@ import aiohttp
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from prometheus_client import CollectorRegistry
-from pydantic import SecretStr
 
 from app.core.llm.calls import ModelCalls
-from app.core.llm.model import LanguageModel, ModelSettings, PromptMessage
+from app.core.llm.model import LanguageModel, PromptMessage
 from tests.bench.own_time.model import CHUNKS
 from tests.bench.own_time.report import Figure, figure
+from tests.support.model_settings import SCRIPTED
 
 _REPLIES = 20
 _PROMPT = [PromptMessage("system", "You are terse. " * 200), PromptMessage("user", "How many customers?")]
@@ -59,17 +60,7 @@ async def _next(state: _State) -> _State:
 
 async def model_stream(base_url: str, rounds: int) -> list[Figure]:
     """Figures of reading a reply in this process, beside the same bytes read by aiohttp as plain JSON."""
-    settings = ModelSettings(
-        model="scripted",
-        base_url=base_url,
-        api_key=SecretStr("none"),
-        connect_timeout_seconds=5,
-        first_token_timeout_seconds=10,
-        total_timeout_seconds=30,
-        max_retries=0,
-        max_output_tokens=500,
-        temperature=None,
-    )
+    settings = replace(SCRIPTED, base_url=base_url)
     model = LanguageModel(settings, ModelCalls(CollectorRegistry()))
     async with aiohttp.ClientSession() as session:
         raw = [await _cpu(lambda: _raw_reply(session, base_url)) for _ in range(rounds + 1)][1:]

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.support.postgres_server import free_port
+from app.core.servers import free_port
 from tests.support.scripted_model import Scripted, ScriptedModel
 
 CHUNKS = 24

@@ -12,7 +12,7 @@ from subprocess import DEVNULL, PIPE
 from tests.bench.own_time import limits
 from tests.bench.own_time.model import model_process
 from tests.bench.scaling.wire import ask
-from tests.support.server import Server, client_of
+from tests.support.server import NO_QUOTAS, Server, client_of
 
 TURNS = 60
 LAYERS = {
@@ -55,7 +55,7 @@ def _profiled(folder: Path, shop: str, model: dict[str, str], turns: int) -> dic
     folder.mkdir()
     result = folder / "profile"
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
-    settings = {**clean, **model, "KAI_DATA_DIR": str(folder / "data"), "KAI_PORT": "0"}
+    settings = {**clean, **NO_QUOTAS, **model, "KAI_DATA_DIR": str(folder / "data"), "KAI_PORT": "0"}
     kai = str(Path(sys.executable).with_name("kai"))
     command = [sys.executable, "-m", "cProfile", "-o", str(result), kai, "serve"]
     with subprocess.Popen(command, env=settings, stdout=PIPE, stderr=DEVNULL, text=True) as process:

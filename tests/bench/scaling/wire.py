@@ -92,6 +92,7 @@ class Wire(asyncio.Protocol):
     async def _until(self, met: Callable[[], bool]) -> None:
         async with asyncio.timeout(LONGEST_SECONDS):
             while not met():
+                assert not self.received.startswith(b"HTTP/1.1 4"), bytes(self.received[:1_000])
                 assert not self.closed, f"the stream ended early: {bytes(self.received[-500:])!r}"
                 self.news.clear()
                 await self.news.wait()

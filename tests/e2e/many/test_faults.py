@@ -8,7 +8,10 @@ import pytest
 
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
+from tests.e2e.test_approval import PLAN_TO_ACT, agent_session, card_of, decide, follow
+from tests.e2e.test_investigations import calls, finish
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support import booking_tool
 from tests.support.cluster import Cluster, running_cluster, shared
 from tests.support.nats_server import FragileNats
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -207,3 +210,45 @@ async def test_when_more_questions_wait_than_will_be_answered_soon_the_next_one_
             assert (answer.status_code, answer.headers["Retry-After"]) == (429, "10")
             assert answer.json()["type"] == "urn:kai:workers-busy"
             assert (await kai.session(sessions[2]))["messages"]["items"] == []
+
+
+async def test_an_action_of_a_worker_that_freezes_is_unknown_and_never_made_again(
+    settings: dict[str, str], model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    booking_tool.install(tmp_path / "site")
+    bookings = tmp_path / "bookings"
+    settings |= {
+        "PYTHONPATH": str(tmp_path / "site"),
+        "KAI_TOOLS__EXTENSIONS": "true",
+        booking_tool.VARIABLE: str(bookings),
+    }
+    second = Server(tmp_path / "second", settings, "worker")
+    with running_cluster(tmp_path, settings, apis=1, workers=1) as cluster:
+        async with client_of(cluster.apis[0]) as kai:
+            session = await agent_session(kai, shop)
+            longer_than_the_test = 25
+            model.say(PLAN_TO_ACT, calls(("book", {"n": 7, "seconds": longer_than_the_test})))
+            await kai.ask(session, "Book seven.")
+            decided = await decide(kai, session, await card_of(kai, session))
+
+            async def is_booked() -> bool:
+                return bookings.exists()
+
+            await until(is_booked)
+            (worker,) = cluster.workers
+            worker.freeze()
+            model.say(finish("Look whether it is booked."))
+            second.start()
+            try:
+                events = await follow(kai, session, decided.json()["run_id"])
+                (returned,) = [event.data for event in events if event.name == "tool_result"]
+                assert returned["status"] == "unknown"
+                assert events[-1].data["status"] == "complete"
+                assert "may have happened" in model.requests[-1].text
+                worker.thaw()
+                model.say(sql("SELECT count(*) AS n FROM customers"), "Three.")
+                assert (await kai.ask(session, "How many customers?"))[-1].data["status"] == "complete"
+                assert await answers(kai, session) == ["Look whether it is booked.", "Three."]
+            finally:
+                second.kill()
+    assert bookings.read_text().split() == ["7"]

@@ -1,8 +1,10 @@
 """Any API streams any run, any worker answers it, and a stop reaches it wherever it is."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
+from app.core.bus.nats_logs import GATHERED_SECONDS
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, chunks, steps
@@ -107,13 +109,13 @@ async def test_a_session_deleted_on_one_instance_stops_its_run_on_another(
     assert (await first.http.get(f"/sessions/{session}")).status_code == 404
 
 
-async def test_an_answer_is_tens_of_messages_to_its_log_however_many_tokens_it_has(
+async def test_an_answer_is_a_few_messages_a_second_to_its_log_however_many_tokens_it_has(
     first: Client, model: ScriptedModel, shop: str, log_writes: Callable[[], Awaitable[int]]
 ) -> None:
     session = await first.open_session(await first.connect(shop))
     model.say(sql(PER_COUNTRY), " ".join(f"token{number}" for number in range(2_000)))
-    before = await log_writes()
+    before, began = await log_writes(), time.monotonic()
     events = await first.ask(session, QUESTION)
     assert len(chunks(events, "text")) > 1_000
-    assert await log_writes() - before < 100
+    assert await log_writes() - before < 20 + (time.monotonic() - began) / GATHERED_SECONDS
     assert "analyzing" in steps(events)

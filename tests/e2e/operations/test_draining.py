@@ -4,7 +4,15 @@ import asyncio
 import signal
 from pathlib import Path
 
+import httpx
+
+from tests.e2e.conftest import model_settings
+from tests.e2e.test_approval import PLAN_TO_ACT, agent_session, card_of, decide, follow
+from tests.e2e.test_investigations import calls, finish, named
+from tests.support import booking_tool
+from tests.support.scripted_model import ScriptedModel
 from tests.support.server import client_of, running_server
+from tests.support.waiting import until
 
 
 async def test_it_says_that_it_drains_and_serves_on_for_a_while_before_it_stops(tmp_path: Path) -> None:
@@ -21,3 +29,48 @@ async def test_without_a_time_to_drain_it_stops_at_once(tmp_path: Path) -> None:
     with running_server(tmp_path / "data", {"KAI_DRAIN_SECONDS": "0"}) as server:
         server.tell(signal.SIGTERM)
         assert await asyncio.to_thread(server.wait) == 0
+
+
+async def test_an_action_under_way_ends_before_the_server_stops_and_its_turn_goes_on_at_the_next_start(
+    model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    booking_tool.install(tmp_path / "site")
+    bookings = tmp_path / "bookings"
+    settings = {
+        **model_settings(model),
+        "PYTHONPATH": str(tmp_path / "site"),
+        booking_tool.VARIABLE: str(bookings),
+        "KAI_TOOLS__EXTENSIONS": "true",
+    }
+    with running_server(tmp_path / "data", settings) as server:
+        async with client_of(server) as kai:
+            session = await agent_session(kai, shop)
+            longer_than_it_drains = 2.5
+            model.say(PLAN_TO_ACT, calls(("book", {"n": 7, "seconds": longer_than_it_drains})))
+            await kai.ask(session, "Book seven.")
+            decided = await decide(kai, session, await card_of(kai, session))
+
+            async def is_booked() -> bool:
+                return bookings.exists()
+
+            async def is_closed() -> bool:
+                try:
+                    await kai.http.get(f"{server.address}/readyz")
+                except httpx.TransportError:
+                    return True
+                return False
+
+            await until(is_booked)
+            server.tell(signal.SIGTERM)
+            await until(is_closed)
+        assert await asyncio.to_thread(server.wait) == 0
+        server.stop()
+        assert len(model.requests) == 2
+        model.say(finish("It is booked."))
+        server.start()
+        async with client_of(server) as kai:
+            events = await follow(kai, session, decided.json()["run_id"])
+            assert events[-1].data["status"] == "complete"
+            (returned,) = named(events, "tool_result")
+            assert (returned["status"], returned["content"]) == ("done", "booked 7")
+    assert bookings.read_text().split() == ["7"]

@@ -7,6 +7,7 @@ from typing import Literal
 
 import httpx
 from playwright.sync_api import Browser, Page
+from pydantic import JsonValue
 
 from app.sample_data.build import build_sample
 from tests.e2e.page.browser import running_browser
@@ -15,6 +16,11 @@ from tests.support.server import Server, running_server
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 SAMPLE_DAY = date(2026, 6, 30)
 WIDE, PHONE = (1280, 800), (360, 740)
+FACTS: list[dict[str, JsonValue]] = [
+    {"kind": "terminology", "scope": "workspace", "text": "Churn means no order for 90 days."},
+    {"kind": "decision", "scope": "workspace", "text": "Revenue is net of returns.", "about": ["orders"]},
+    {"kind": "preference", "scope": "user", "text": "Months as 2026-03, amounts without cents."},
+]
 QUESTIONS = ["Revenue per month", "How many customers per segment?", "Top 5 products by revenue"]
 
 
@@ -48,12 +54,23 @@ def take(browser: Browser, server: Server, sessions: list[str]) -> None:
     page.get_by_role("tab", name="Table").click()
     shoot(page, "table")
     page.get_by_role("tab", name="SQL").click()
-    page.get_by_text("What it reads").click()
-    page.locator(".reads dl").wait_for()
     shoot(page, "sql")
+    page.get_by_role("button", name="How was this made?").click()
+    page.locator(".made-checks").wait_for()
+    shoot(page, "made")
     shoot(opened(browser, server, products, ".chart svg", colors="dark"), "answer-dark")
     shoot(opened(browser, server, segments, ".chart svg", size=PHONE), "phone")
+    remembered(browser, server)
     databases(opened(browser, server, "/connections", ".connection-list a"))
+
+
+def remembered(browser: Browser, server: Server) -> None:
+    with httpx.Client(base_url=f"{server.address}/api/v1", timeout=60) as api:
+        connection = api.get("/database-connections").json()["items"][0]["id"]
+        for fact in FACTS:
+            place = {} if fact["scope"] == "user" else {"db_connection_id": str(connection)}
+            api.post("/memory/facts", json={**fact, **place}).raise_for_status()
+    shoot(opened(browser, server, "/memory", ".fact-group"), "memory")
 
 
 def databases(page: Page) -> None:

@@ -23,18 +23,6 @@ def answered(page: Page, model: ScriptedModel, session: str) -> Page:
     return page
 
 
-def test_edited_sql_runs_through_the_guard_and_answers_below(answered: Page, model: ScriptedModel) -> None:
-    answered.get_by_role("tab", name="SQL").click()
-    answered.get_by_role("button", name="Edit").click()
-    editor = answered.get_by_label("SQL editor")
-    editor.fill("SELECT name FROM customers WHERE country = 'Norway'")
-    model.say("Ada alone.")
-    editor.press("Control+Enter")
-    expect(answered.get_by_text("Ada alone.")).to_be_visible()
-    expect(answered.get_by_text("Your own statement, run as you wrote it.")).to_be_visible()
-    expect(answered.get_by_role("row", name="Ada")).to_be_visible()
-
-
 def test_sql_that_writes_is_refused_and_no_model_repairs_it(answered: Page, model: ScriptedModel) -> None:
     asked = len(model.requests)
     answered.get_by_role("tab", name="SQL").click()
@@ -47,22 +35,49 @@ def test_sql_that_writes_is_refused_and_no_model_repairs_it(answered: Page, mode
     assert len(model.requests) == asked
 
 
-def test_sql_is_laid_out_and_says_what_it_reads(answered: Page) -> None:
+def test_edited_sql_is_a_version_of_the_answer_also_after_a_reload(
+    answered: Page, model: ScriptedModel
+) -> None:
+    asked = len(model.requests)
+    answered.get_by_role("tab", name="SQL").click()
+    answered.get_by_role("button", name="Edit").click()
+    answered.get_by_label("SQL editor").fill("select country from customers where id = 1")
+    answered.get_by_label("SQL editor").press("Control+Enter")
+    expect(answered.get_by_role("gridcell")).to_have_text(["Norway"])
+    assert len(model.requests) == asked
+    answered.reload()
+    expect(answered.get_by_role("button", name="Version 2")).to_have_attribute("aria-pressed", "true")
+    expect(answered.get_by_role("gridcell")).to_have_text(["Norway"])
+    expect(answered.locator("article")).to_have_count(1)
+    answered.get_by_role("tab", name="SQL").click()
+    expect(answered.locator("pre.sql ins").first).to_have_text("WHERE")
+    expect(answered.get_by_role("button", name="Keep v2 as verified")).to_be_visible()
+    answered.get_by_role("button", name="Version 1").click()
+    expect(answered.get_by_role("tab", name="Chart")).to_be_visible()
+    expect(answered.locator("pre.sql ins")).to_have_count(0)
+
+
+def test_sql_is_laid_out_and_the_answer_says_how_it_was_made(answered: Page) -> None:
     answered.get_by_role("tab", name="SQL").click()
     answered.get_by_role("button", name="Format").click()
     expect(answered.locator("pre.sql")).to_contain_text("FROM customers\nGROUP BY")
-    answered.get_by_text("What it reads").click()
-    expect(answered.locator(".reads dl")).to_have_text("customerscountry")
+    answered.get_by_role("button", name="How was this made?").click()
+    panel = answered.get_by_role("complementary", name="How was this made?")
+    expect(panel.locator(".made-query")).to_contain_text("customers")
+    expect(panel.locator(".made-query")).to_contain_text("COUNT(*)")
+    panel.press("Escape")
+    expect(panel).to_have_count(0)
+    expect(answered.get_by_role("button", name="How was this made?")).to_be_focused()
 
 
 def test_a_chart_is_switched_and_taken_along(answered: Page) -> None:
     chart = answered.get_by_role("img", name="Chart of customers by country")
-    expect(chart.locator(".mark-rect.role-mark path")).to_have_count(2)
+    expect(chart.locator(".bar")).to_have_count(2)
     answered.get_by_role("combobox", name="Chart type").select_option("arc")
-    expect(chart.locator(".mark-arc path")).to_have_count(2)
+    expect(chart.locator(".slice")).to_have_count(2)
     answered.get_by_role("combobox", name="Chart type").select_option("line")
     answered.get_by_role("combobox", name="Value").select_option("customers")
-    expect(chart.locator(".mark-line path")).to_have_count(1)
+    expect(chart.locator(".line")).to_have_count(1)
     for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
         with answered.expect_download() as taken:
             answered.get_by_role("button", name=kind).click()
@@ -98,8 +113,8 @@ def test_a_hundred_thousand_rows_scroll_to_their_end_and_sort(
     assert page.locator(".grid-body .grid-row").count() < 60
     grid.evaluate("grid => grid.scrollTo(0, grid.scrollHeight)")
     expect(page.get_by_role("gridcell", name="99999", exact=True)).to_be_visible(timeout=60_000)
-    page.get_by_role("button", name="id").click()
-    page.get_by_role("button", name="id").click()
+    page.get_by_role("button", name="id", exact=True).click()
+    page.get_by_role("button", name="id", exact=True).click()
     grid.evaluate("grid => grid.scrollTo(0, 0)")
     expect(page.locator(".grid-body .grid-row").first).to_contain_text("99999")
 
@@ -157,8 +172,8 @@ def test_a_chart_of_many_names_says_which_it_shows_also_in_its_picture(
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "Heat per note")
     chart = page.get_by_role("img", name="Chart of heat by note. Of 101 values of note, the 20")
-    expect(chart.locator(".mark-rect.role-mark path")).to_have_count(21)
-    expect(chart.locator(".role-title")).to_contain_text("the other 81 are added up as Other (81).")
+    expect(chart.locator(".bar")).to_have_count(21)
+    expect(page.locator(".chart-rows")).to_contain_text("the other 81 are added up as Other (81).")
     with page.expect_download() as download:
         page.get_by_role("button", name="SVG").click()
     download.value.save_as(tmp_path / "chart.svg")
@@ -173,12 +188,14 @@ def test_a_chart_draws_all_days_and_no_rows_are_fetched_for_it(
     )
     model.say(sql(f"{numbered} ORDER BY day"), "Up and down.")
     fetched: list[str] = []
-    page.on("request", lambda request: fetched.append(request.url) if "/rows" in request.url else None)
+    page.on("request", lambda request: fetched.append(request.url) if "/rows?" in request.url else None)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "Celsius per day")
     chart = page.get_by_role("img", name="Chart of celsius by day")
-    expect(chart.locator(".mark-symbol.role-mark path")).to_have_count(731)
+    drawn = chart.locator(".line").get_attribute("d") or ""
+    assert len(drawn.split("L")) == 731
     expect(chart.get_by_text("Oct 2025")).to_be_attached()
+    expect(page.get_by_text("731 rows, all drawn")).to_be_visible()
     assert fetched == []
 
 
@@ -192,7 +209,19 @@ def test_another_column_of_a_chart_is_drawn_from_all_rows(
     page.get_by_label("Across").select_option(label="twice")
     page.get_by_label("Chart type").select_option(label="Points")
     chart = page.get_by_role("img", name="Chart of celsius by twice")
-    expect(chart.locator(".mark-symbol.role-mark path")).to_have_count(300)
+    expect(chart.locator(".point")).to_have_count(300)
+    drawing = page.get_by_role("group", name="Values of the chart")
+    with page.expect_request(lambda request: request.method == "PATCH"):
+        drawing.focus()
+        page.keyboard.press("Home")
+    expect(drawing.get_by_role("status")).to_contain_text("twice 2: celsius")
+    page.keyboard.press("ArrowRight")
+    expect(drawing.get_by_role("status")).to_contain_text("twice 4: celsius")
+    expect(page.locator(".chart-tooltip")).to_contain_text("twice 4")
+    page.reload()
+    expect(chart.locator(".point")).to_have_count(300)
+    page.get_by_role("button", name="Reset").click()
+    expect(page.get_by_role("img", name="Chart of celsius by name")).to_be_visible()
 
 
 def test_a_chart_of_a_truncated_result_says_so(

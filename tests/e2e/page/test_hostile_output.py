@@ -55,6 +55,20 @@ def assert_harmless(analysis: Locator, said: str) -> None:
         assert "noopener" in (link.get_attribute("rel") or "")
 
 
+def test_a_link_shows_where_it_leads_and_all_that_it_carries(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    address = "https://evil.example/?rows=secret"
+    model.say(sql("SELECT 1 AS n"), f"See [the manual]({address}) or https://kai.example/docs.")
+    page.goto(f"/sessions/{session}")
+    ask(page, "Where is more?")
+    expect(page.locator(".answer-actions")).to_be_visible()
+    shown = """link => [link.textContent, getComputedStyle(link, "::after").content]"""
+    named, plain = (link.evaluate(shown) for link in page.locator(".analysis a").all())
+    assert named == ["the manual", f'" ({address})"']
+    assert plain == ["https://kai.example/docs", "none"]
+
+
 def test_markup_in_questions_explanations_cells_and_column_names_is_text(
     page: Page, model: ScriptedModel, session: str
 ) -> None:

@@ -55,7 +55,7 @@ def test_a_statement_is_opened_by_keyboard_and_shows_its_sql_and_rows(investigat
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     call = page.locator(".call.done")
-    expect(call.locator(".sql .hljs-keyword").first).to_have_text("SELECT")
+    expect(call.locator(".sql .sql-keyword").first).to_have_text("SELECT")
     rows = call.get_by_role("grid", name="Rows of the call")
     expect(rows.get_by_role("gridcell")).to_have_text(["2024", "10.0", "2025", "55.5"])
     expect(call.get_by_text("2 rows", exact=True)).to_be_visible()

@@ -52,7 +52,7 @@ def test_an_answer_has_no_barriers_on_any_tab(reader: Page, session: str) -> Non
     reader.locator(".timeline summary").click()
     for tab in ("Chart", "Table", "SQL"):
         reader.get_by_role("tab", name=tab).click()
-        expect(reader.get_by_role("tabpanel").locator("svg, .grid-row, .hljs-keyword").first).to_be_visible()
+        expect(reader.get_by_role("tabpanel").locator("svg, .grid-row, .sql-keyword").first).to_be_visible()
         assert violations(reader) == [], tab
     reader.get_by_role("button", name="Edit").click()
     expect(reader.get_by_label("SQL editor")).to_be_visible()

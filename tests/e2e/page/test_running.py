@@ -1,11 +1,11 @@
 """A run that is stopped, cut off, reloaded or joined by another tab goes on as if nothing had happened."""
 
-import socket
 from pathlib import Path
 
 import httpx
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from app.core.servers import free_port
 from tests.e2e.conftest import model_settings
 from tests.e2e.page.browser import ask
 from tests.e2e.test_turn import PER_COUNTRY, sql
@@ -94,12 +94,6 @@ def test_a_killed_server_is_waited_for_and_its_run_followed_to_the_end(
         server.start()
         expect(page.get_by_text("Two in Brazil.")).to_be_visible()
         expect(page.locator(".question")).to_have_count(1)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def session_of(address: str, database: str) -> str:

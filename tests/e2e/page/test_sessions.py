@@ -9,6 +9,8 @@ from tests.e2e.page.conftest import opened
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import AFTERWARDS, ScriptedModel
 
+TOP = "(article) => article.getBoundingClientRect().top"
+
 
 def asked(api: httpx.Client, connection: str, question: str) -> str:
     """A session in which one question was answered; its id."""
@@ -147,3 +149,35 @@ def test_a_session_deleted_elsewhere_says_so(
     api.delete(f"/sessions/{session}")
     ask(page, "Still there?")
     expect(page.get_by_role("alert")).to_contain_text("There is no session with this id.")
+
+
+def test_a_hit_in_a_long_session_opens_at_its_exchange_and_back_returns_to_the_same_place(
+    page: Page, model: ScriptedModel, api: httpx.Client, connection: str
+) -> None:
+    model.rule("", "CHAT: It is as it was.\n\n" + "\n\n".join(["A line of the answer."] * 12))
+    session = opened(api, connection)
+    for number in range(1, 31):
+        words = "about hidden zorillas" if number == 3 else f"number {number}"
+        api.post(f"/sessions/{session}/query/stream", json={"query": f"Question {words}?"})
+    page.goto(f"/sessions/{session}")
+    main = page.locator("#main")
+    expect(page.get_by_role("heading", name="Question number 30?")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="30 of 30")).to_be_visible()
+    main.focus()
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    expect(page.get_by_role("heading", name="Question number 28?")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="28 of 30")).to_be_visible()
+    main.evaluate("(main) => (main.scrollTop += 120)")
+    there = page.locator("article.exchange", has_text="Question number 28?")
+    before = there.evaluate(TOP)
+
+    page.get_by_label("Search sessions").press_sequentially("zorillas")
+    result = page.get_by_role("link", name="hidden zorillas")
+    expect(result.locator("mark")).to_have_text("zorillas")
+    result.click()
+    expect(page.get_by_role("heading", name="Question about hidden zorillas?")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="3 of 30")).to_be_visible()
+    page.go_back()
+    expect(there).to_be_in_viewport()
+    eventually(lambda: abs(there.evaluate(TOP) - before) <= 5)

@@ -21,13 +21,15 @@ from tests.support.shop import make_shop
 
 psycopg = pytest.importorskip("psycopg")
 
-SALES = """
+_ROLES = """
 create role "north; team" nologin;
 create role south nologin;
 create role everywhere nologin bypassrls;
 create role stranger nologin;
 create role kai login noinherit password 'kai';
 grant "north; team", south, everywhere to kai;
+"""
+_SALES = """
 create table sales (id int primary key, region text not null, amount int not null);
 insert into sales values (1, 'north', 10), (2, 'north', 20), (3, 'south', 300);
 grant select on sales to "north; team", south, everywhere;
@@ -40,13 +42,23 @@ BY_OWNER = Roles("owner", (("ada", NORTH), ("ben", "south")))
 BY_CLAIM = Roles("claim", (("n", NORTH), ("s", "south")))
 
 
+def make_sales(postgres: PostgresServer, name: str) -> str:
+    """Create a database of this name whose rows belong to roles. Returns its URL.
+
+    Roles belong to the whole server, so the first database creates them.
+    """
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"create database {name}")
+        if connection.execute("select 1 from pg_roles where rolname = 'kai'").fetchone() is None:
+            connection.execute(_ROLES)
+    with psycopg.connect(postgres.url(name), autocommit=True) as connection:
+        connection.execute(_SALES)
+    return f"postgresql://kai:kai@127.0.0.1:{postgres.port}/{name}"
+
+
 @pytest.fixture(scope="module")
 def url(postgres: PostgresServer) -> str:
-    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
-        connection.execute("create database sales")
-    with psycopg.connect(postgres.url("sales"), autocommit=True) as connection:
-        connection.execute(SALES)
-    return f"postgresql://kai:kai@127.0.0.1:{postgres.port}/sales"
+    return make_sales(postgres, "sales")
 
 
 @pytest.fixture

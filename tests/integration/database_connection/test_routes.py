@@ -220,3 +220,13 @@ async def test_looking_at_a_statement_counts_as_a_question(
         assert (await client.post(f"{one}/statements", json={"sql": "select 1"})).status_code == 200
     refused = await client.post(f"{one}/statements", json={"sql": "select 1"})
     assert (refused.status_code, refused.json()["limit"]) == (429, "questions")
+
+
+async def test_what_may_not_run_is_not_counted_either(
+    client: httpx.AsyncClient, body: dict[str, str]
+) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    refused = await client.post(f"{one}/statements/counts", json={"sql": "DELETE FROM orders"})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:statement-failed")
+    uncounted = await client.post(f"{one}/statements/counts", json={"sql": "SELECT 1"})
+    assert uncounted.json() == {"items": [], "is_complete": True}

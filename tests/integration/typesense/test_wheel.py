@@ -1,67 +1,31 @@
 """The checkpointer's own wheel, alone in an empty environment, runs the examples of its README."""
 
 import email
-import os
 import re
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from app.core.storage.typesense_server import TypesenseServer
+from tests.support.wheels import built_wheel, make_environment, run
 
 pytestmark = pytest.mark.timeout(300)  # packages may have to be downloaded
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "typesense_checkpoint"
 
 
-def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    """Returns what a command prints."""
-    ran = subprocess.run(
-        command, cwd=cwd, capture_output=True, text=True, timeout=280, env=os.environ | environment
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
-
-
-def make_environment(folder: Path, *install: str | Path) -> Path:
-    """Returns the interpreter of a new environment with these packages.
-
-    uv, which `make test` installs, takes a fraction of pip's time.
-    """
-    environment = folder / "environment"
-    interpreter = environment / "bin/python"
-    uv = Path(sys.executable).with_name("uv")
-    if uv.exists():
-        run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=folder)
-        pip: list[str | Path] = [uv, "pip", "install", "--system-certs", "--python", interpreter]
-    else:
-        run(sys.executable, "-m", "venv", environment, cwd=folder)
-        pip = [interpreter, "-m", "pip", "install"]
-    run(*pip, "--quiet", *install, cwd=folder)
-    return interpreter
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=PACKAGE)
-    return next(folder.glob("*.whl"))
+    return built_wheel(PACKAGE, folder)
 
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment that holds the wheel, langgraph, typesense and what they need.
-
-    The versions are those that KAI is tested with.
-    """
+    """The interpreter of an environment that holds the wheel, langgraph, typesense and what they need."""
     folder = tmp_path_factory.mktemp("alone")
-    pins = re.findall(r"^\S+==\S+", (ROOT / "requirements/test.txt").read_text(), re.MULTILINE)
-    constraints = folder / "constraints.txt"
-    constraints.write_text("\n".join(pins))
-    return make_environment(folder, "-c", constraints, wheel, "langgraph", "typesense")
+    return make_environment(folder, wheel, "langgraph", "typesense")
 
 
 def test_the_wheel_holds_its_package_only(wheel: Path) -> None:

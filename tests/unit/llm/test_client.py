@@ -1,25 +1,18 @@
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
-from pydantic import SecretStr
 
-from app.core.llm.client import make_client
+from app.core.llm.messages import PromptMessage
+from app.core.llm.providers.openai_client import make_client
 from app.core.llm.settings import ModelSettings
+from app.core.llm.tool_calls import ToolCall
+from tests.support.model_settings import SCRIPTED
 
 
 def settings(base_url: str | None) -> ModelSettings:
-    return ModelSettings(
-        model="gpt-4.1-mini",
-        base_url=base_url,
-        api_key=SecretStr("sk-secret"),
-        connect_timeout_seconds=5,
-        first_token_timeout_seconds=60,
-        total_timeout_seconds=180,
-        max_retries=2,
-        max_output_tokens=100,
-        temperature=None,
-    )
+    return replace(SCRIPTED, base_url=base_url, max_output_tokens=100)
 
 
 @pytest.mark.parametrize(
@@ -54,3 +47,21 @@ def test_the_key_is_in_no_representation() -> None:
 def test_a_server_without_a_model_does_not_import_the_client_library() -> None:
     imported = "import sys, app.core.llm.model; sys.exit('openai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", imported], timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("model", ["gpt-4.1-mini", "o3-mini"])
+def test_a_request_is_the_one_that_langchain_builds(model: str) -> None:
+    call = ToolCall("call_1_1", "run_sql", '{"sql": "SELECT 1"}')
+    prompt = [
+        PromptMessage("system", "You are terse."),
+        PromptMessage("user", "How many?"),
+        PromptMessage("assistant", "", calls=[call]),
+        PromptMessage("tool", "42", call_id="call_1_1"),
+        PromptMessage("assistant", "42."),
+    ]
+    client = make_client(replace(settings(None), model=model, temperature=0.5))
+    given = [message.as_request() for message in prompt]
+    expected = client._get_request_payload(given, stream=True)
+    del expected["extra_body"]
+    assert client.request(given, {}) == expected
+    assert client.request(given, {"temperature": 0})["temperature"] == 0

@@ -136,11 +136,11 @@ HOSTILE = [
 ]
 
 
-def test_a_megabyte_of_almost_secrets_is_redacted_in_linear_time() -> None:
+def test_a_long_text_of_almost_secrets_is_redacted_in_linear_time() -> None:
     """Square time would take hours. A process of its own, because a regular expression cannot be stopped."""
     program = (
         "from app.core.logs.redaction import redacted\n"
-        f"for text in {HOSTILE!r}: redacted(text * (1_000_000 // len(text)))"
+        f"for text in {HOSTILE!r}: redacted(text * (300_000 // len(text)))"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=110)
 

@@ -6,17 +6,19 @@ from typing import get_args
 import pytest
 
 from app.core.llm.capabilities import InstructionForm as Form
+from app.core.llm.model import PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn
+from app.modules.prompt_budget import prompt_tokens
 from app.modules.prompt_sections import sections
 from app.modules.sql_generation.business import Business
 from app.modules.sql_generation.context import context_for
 from app.modules.sql_generation.prompt import write_sql_messages
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.ports import Question
-from graph.state import Context, PastExchange, Rows
+from graph.state import NO_CONTEXT, Context, PastExchange, Rows
 
 TODAY = date(2026, 1, 2)
 FORMS = get_args(Form)
@@ -228,8 +230,8 @@ def test_examples_and_earlier_questions_are_messages_before_the_question(form: F
     question = Question(
         text="And in Norway?",
         context={
+            **NO_CONTEXT,
             "schema": "## Schema\nCREATE TABLE t (\n);",
-            "details": "",
             "precedents": [{"question": "Sales?", "sql": "SELECT 7"}],
         },
         exchanges=[exchange("Hello", None), exchange("How many?", "SELECT 9")],
@@ -260,6 +262,38 @@ def test_a_statement_that_the_latest_exchanges_lack_is_shown(form: Form) -> None
     )
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_prompt_is_cut_to_the_room_of_a_known_window_in_the_order_of_rights(form: Form) -> None:
+    lines = "\n".join(f"line {number}" for number in range(100))
+    context = Context(
+        schema=f"## Schema\n{lines}",
+        details=f"## Glossary\n{lines}",
+        page=f"## What the page shows\n{lines}",
+        precedents=[{"question": f"Example {number}?", "sql": "SELECT 1" * 20} for number in range(3)],
+        rules="## Rules\nRound all figures.",
+        rules_left_out=[],
+        used=None,
+    )
+    question = Question(text="How many?", context=context, summary=lines, alone=False)
+
+    def prompt(room: int | None) -> list[PromptMessage]:
+        return write_sql_messages(question, "sqlite", TODAY, instruction=form, room=room)
+
+    whole = prompt(None)
+    tokens = prompt_tokens(whole)
+    instructions = prompt_tokens(write_sql_messages(Question(text="x"), "sqlite", TODAY, instruction=form))
+    assert prompt(tokens) == whole
+    for room in range(instructions + 500, tokens, 301):
+        messages = prompt(room)
+        shown = "\n".join(each.content for each in messages)
+        assert prompt_tokens(messages) <= room
+        assert "Round all figures." in shown
+        assert "How many?" in shown
+        assert "(cut: there is no room for" in shown
+    assert prompt(tokens - 10)[0] == whole[0]
+    assert "rest of the schema)" in prompt(instructions + 500)[0].content
+
+
 def test_of_rows_already_fetched_the_long_form_shows_a_few_and_the_short_one_none() -> None:
     rows = Rows(
         columns=[{"name": "year", "type": "integer"}],
@@ -274,3 +308,18 @@ def test_of_rows_already_fetched_the_long_form_shows_a_few_and_the_short_one_non
     assert "of 100 rows)" in long.content
     assert approximate_tokens(long.content) < 300
     assert short.content == "Why?"
+
+
+def test_only_a_question_about_earlier_conversations_is_shown_how_to_find_them() -> None:
+    def instructions(question: str, *, may_investigate: bool = True) -> str:
+        asked = Question(text=question)
+        return write_sql_messages(
+            asked, "sqlite", TODAY, instruction="long", may_investigate=may_investigate
+        )[0].content
+
+    usual = instructions("How many returns in spring?")
+    past = instructions("What did we find about returns in spring?")
+    line = next(line for line in past.splitlines() if "search_conversation_history" in line)
+    assert past.replace(f"{line}\n", "") == usual or past.replace(f"\n{line}", "") == usual
+    assert "search_conversation_history" not in usual
+    assert line not in instructions("What did we find about returns in spring?", may_investigate=False)

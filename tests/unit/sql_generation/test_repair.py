@@ -9,9 +9,9 @@ from app.modules.database_connection.schema import ForeignKey, Schema, Table, Ta
 from app.modules.sql_generation.repair import is_same_statement, repair_messages, tables_concerned
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.ports import Question
-from graph.state import Context, Repair
+from graph.state import NO_CONTEXT, Context, Repair
 
-EVERYTHING: Context = {"schema": "## Schema\neverything", "details": "", "precedents": []}
+EVERYTHING: Context = {**NO_CONTEXT, "schema": "## Schema\neverything"}
 
 
 def table(name: str, *columns: str, refers: str = "") -> Table:

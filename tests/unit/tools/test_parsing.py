@@ -10,7 +10,7 @@ from app.modules.tools.parsing import CallRefused, parse_call
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.registry import BUILTIN, ToolRegistry
 
-OFFERED = ToolRegistry(BUILTIN, ToolPolicy()).offered
+OFFERED = ToolRegistry(BUILTIN, ToolPolicy()).offered("ask")
 WHOLE = '{"sql": "SELECT id FROM orders WHERE id > 3", "purpose": "Late orders"}'
 
 

@@ -1,0 +1,396 @@
+"""Kills the process of an approved action at each of its awaits, and lets another process go on.
+
+python -m tests.bench.killed_turns [--store sqlite|typesense] [--repetitions 20] [--all | --around-effect]
+
+A turn asks for an approval, is approved, acts and concludes. A child process makes it, and sends itself
+SIGKILL before or after one operation: of the store, of the checkpoints, of the queue, or the effect itself.
+The next process opens the same store and does what a client does: asks with the same key, decides what waits,
+follows. Then: one answer, one card, no decision asked twice, at most one effect, and `unknown` only where the
+call had begun and its end was not stored. One line of JSON for each moment; the exit code is 1 if any failed.
+"""
+
+import argparse
+import asyncio
+import ctypes
+import gc
+import json
+import os
+import select
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import cast
+from uuid import uuid4
+
+from pydantic import SecretStr
+
+from app.bootstrap import Services, open_services
+from app.core.auth.caller import LOCAL_OWNER, SCOPES_OF_ROLE, Caller
+from app.core.bus.local import LocalJobs
+from app.core.servers import free_port
+from app.core.settings import NO_QUOTAS, LlmSettings, Settings, ToolSettings, TypesenseSettings
+from app.core.storage.measured import MeasuredStorage
+from app.core.storage.typesense_server import TypesenseServer
+from app.modules.session.model import Run, Session
+from graph.checkpoints import SqliteCheckpointer
+from tests.bench.agent_loop import wait_for
+from tests.support import booking_tool
+from tests.support.kai_forks import import_application
+from tests.support.scripted_model import Scripted, ScriptedModel
+from typesense_checkpoint import TypesenseCheckpointer
+
+QUESTION = "Book seven"
+CALLER = Caller(owner=LOCAL_OWNER, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="local")
+SECONDS = 120
+_PIECE = 1 << 16
+
+NAMED = (
+    "create agent_steps",
+    "patch tool_calls waiting",
+    "patch tool_calls approved",
+    "create runs following",
+    "patch sessions handed on",
+    "queue",
+    "patch tool_calls begun",
+    "effect",
+    "patch tool_calls done",
+    "checkpoint",
+)
+"""The operations that are tried by default: step kept, call asked, decision kept, run created, session handed
+on, run queued, call begun, effect, outcome stored, and checkpoint.
+"""
+_AROUND_EFFECT = ("patch tool_calls approved", "patch tool_calls begun", "effect", "patch tool_calls done")
+_AFTER_EFFECT = ("patch tool_calls done", "checkpoint")
+"""Of these, the first after the effect is tried; of the others, the last before its end."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Before or after the n-th operation (from 0) of this name."""
+
+    operation: str
+    number: int
+    when: str
+
+    def __str__(self) -> str:
+        return f"{self.when} {self.operation} ({self.number})"
+
+
+@dataclass
+class Report:
+    """What a child has written before it ended."""
+
+    exit_code: int = 0
+    lines: list[list[str]] = field(default_factory=list)
+
+    def first(self, kind: str) -> str | None:
+        return next((line[1] for line in self.lines if line[0] == kind), None)
+
+    def operations(self, when: str) -> list[str]:
+        return [line[2] for line in self.lines if line[:2] == ["operation", when]]
+
+
+Write = Callable[..., None]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", choices=["sqlite", "typesense"], default="sqlite")
+    parser.add_argument("--repetitions", type=int, default=20)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--all", action="store_true", help="every operation, not the named ones alone")
+    which.add_argument("--around-effect", action="store_true", help="the decision, the effect and its ends")
+    parser.add_argument("--model-port", type=int)
+    given = parser.parse_args()
+    if given.model_port is not None:
+        _serve_model(given.model_port)
+        return
+    import_application()
+    gc.freeze()
+    with tempfile.TemporaryDirectory(prefix="kai-killed-") as temporary, ExitStack() as opened:
+        folder = Path(temporary)
+        site = Site(folder, settings_on(folder, opened.enter_context(running_model()), given.store, opened))
+        names = _AROUND_EFFECT if given.around_effect else NAMED
+        sys.exit(0 if site.try_all(given.repetitions, None if given.all else names) else 1)
+
+
+@contextmanager
+def running_model() -> Iterator[str]:
+    port = free_port()
+    program = [sys.executable, "-m", "tests.bench.killed_turns", "--model-port", str(port)]
+    process = subprocess.Popen(program)
+    try:
+        wait_for(port)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _serve_model(port: int) -> None:
+    model = ScriptedModel()
+    model.rule("", Scripted(calls=(("finish", json.dumps({"answer": "Done."})),)))
+    model.rule(
+        lambda asked: not any(message["role"] == "tool" for message in asked.messages),
+        Scripted(calls=(("book", json.dumps({"n": 7})),)),
+    )
+    model.rule("SQL writer", "INVESTIGATE:\n1. Book it")
+    asyncio.run(model.serve(port))
+
+
+def settings_on(folder: Path, model_url: str, store: str, opened: ExitStack) -> Settings:
+    """Returns the settings of a KAI whose data are in a folder, or in a Typesense of its own."""
+    llm = LlmSettings(base_url=model_url, api_key=SecretStr("none"), model="m", titles=False, memories=False)
+    tools = ToolSettings(extensions=True)
+    embedded = Settings(data_dir=folder / "data", llm=llm, quotas=NO_QUOTAS, tools=tools)
+    if store == "sqlite":
+        return embedded
+    (folder / "typesense").mkdir()
+    server = TypesenseServer(folder / "typesense")
+    server.spawn()
+    opened.callback(server.kill)
+    server.wait_until_ready()
+    address = TypesenseSettings(
+        nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
+    )
+    return embedded.model_copy(update={"store": "typesense", "typesense": address})
+
+
+class Site:
+    """One KAI, whose processes die."""
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self._folder = folder
+        self._settings = settings
+        booking_tool.install(folder / "site")
+        sys.path.insert(0, str(folder / "site"))
+        with closing(sqlite3.connect(folder / "shop.db")) as shop:
+            shop.executescript("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
+        self._connection_id = forked(self._connect).first("connection") or ""
+
+    def try_all(self, repetitions: int, names: Sequence[str] | None) -> bool:
+        """Try the moments of these operations, or of all. Returns True if nothing went wrong."""
+        began = time.monotonic()
+        whole, _ = self._turn(None)
+        moments = _moments(whole.operations("before"), names)
+        wrong = 0
+        outcomes: Counter[str] = Counter()
+        for moment in moments:
+            found = Counter(self.try_moment(moment) for _ in range(repetitions))
+            faults = [each for each in found if each.startswith("wrong")]
+            wrong += sum(found[each] for each in faults)
+            outcomes.update(found)
+            print(json.dumps({"moment": str(moment), **found}), flush=True)
+        kills = repetitions * len(moments)
+        seconds = round(time.monotonic() - began)
+        print(json.dumps({"moments": len(moments), "kills": kills, "wrong": wrong, "seconds": seconds}))
+        return wrong == 0
+
+    def try_moment(self, moment: Moment) -> str:
+        """Returns how the action ended, or what is wrong."""
+        killed, bookings = self._turn(moment)
+        if killed.exit_code != -signal.SIGKILL:
+            return f"wrong: the child ended with {killed.exit_code} and was not killed"
+        report = forked(lambda write: self._go_on(killed, bookings, write))
+        if report.exit_code != 0:
+            return f"wrong: the next process failed: {report.first('error')}"
+        ended = json.loads(report.first("ended") or "{}")
+        effects = len(bookings.read_text().split()) if bookings.exists() else 0
+        if ended["status"] not in ("done", "unknown") or effects > 1:
+            return f"wrong: {ended}, {effects} effects"
+        if ended["status"] == "done" and effects != 1:
+            return f"wrong: done with {effects} effects"
+        has_begun = "patch tool_calls begun" in killed.operations("after")
+        is_stored = "patch tool_calls done" in killed.operations("after")
+        if ended["status"] == "unknown" and (not has_begun or is_stored):
+            return "wrong: unknown, and the call had not begun or was stored"
+        if ended["messages"] != [["human", "complete"], ["assistant", "complete"]] or ended["cards"] != 1:
+            return f"wrong: {ended}"
+        if "patch tool_calls approved" in killed.operations("after") and ended["was"] == "waiting":
+            return "wrong: a stored decision was asked for again"
+        return f"{ended['status']}, {effects} effects"
+
+    def _turn(self, moment: Moment | None) -> tuple[Report, Path]:
+        """Make a turn that dies at the moment. Returns what it has reported, and the file of its effects."""
+        bookings = self._folder / f"bookings-{uuid4().hex}"
+
+        async def make(write: Write) -> None:
+            os.environ[booking_tool.VARIABLE] = str(bookings)
+            async with open_services(self._settings, "once") as services:
+                session = await services.sessions.create(
+                    LOCAL_OWNER, self._connection_id, None, mode="agent", metadata={}
+                )
+                write("session", session.id)
+                _watch(moment, write)
+                await _drive(services, session.id, write)
+
+        return forked(make), bookings
+
+    async def _connect(self, write: Write) -> None:
+        url = f"sqlite:///{self._folder}/shop.db"
+        async with open_services(self._settings, "once") as services:
+            made = await services.database_connections.register(LOCAL_OWNER, url, "shop", description="")
+            write("connection", made.id)
+
+    async def _go_on(self, killed: Report, bookings: Path, write: Write) -> None:
+        os.environ[booking_tool.VARIABLE] = str(bookings)
+        session_id = killed.first("session")
+        if session_id is None:
+            raise RuntimeError("there is no session")
+        async with open_services(self._settings, "once") as services:
+            await _drive(services, session_id, write)
+
+
+async def _drive(services: Services, session_id: str, write: Write) -> None:
+    """What a client does, from the start: each of its requests may be repeated."""
+    session, run = await services.sessions.ask(
+        LOCAL_OWNER, session_id, QUESTION, on_busy="reject", idempotency_key="the question"
+    )
+    await _follow(services, session, run)
+    cards, _ = await services.confirmations.page(LOCAL_OWNER, session_id, None, limit=10, cursor=None)
+    decided = await services.confirmations.decide(
+        CALLER,
+        session_id,
+        cards[0].id,
+        verdict="approve",
+        call_hash=cards[0].call_hash,
+        reason=None,
+    )
+    if decided.run_id is None:
+        raise RuntimeError("no run goes on")
+    await _follow(services, *await services.sessions.run(LOCAL_OWNER, session_id, decided.run_id))
+    session = await services.sessions.repository.get(LOCAL_OWNER, session_id)
+    if (session.status, session.active_run_id) != ("idle", None):
+        raise RuntimeError(f"the session is {session.status}")
+    messages, _ = await services.sessions.repository.messages(session, 10, None)
+    ended, _ = await services.confirmations.page(LOCAL_OWNER, session_id, None, limit=10, cursor=None)
+    verdict = {
+        "status": ended[0].status,
+        "was": cards[0].status,
+        "cards": len(ended),
+        "messages": [[each.role, each.status] for each in messages],
+    }
+    write("ended", json.dumps(verdict))
+
+
+async def _follow(services: Services, session: Session, run: Run) -> None:
+    async for _ in services.sessions.follower.events(session, run):
+        pass
+
+
+def _watch(moment: Moment | None, write: Write) -> None:
+    """Report each operation of this process from now on, and end it at the moment."""
+    counts: Counter[tuple[str, str]] = Counter()
+
+    def reach(when: str, operation: str) -> None:
+        number = counts[when, operation]
+        counts[when, operation] += 1
+        write("operation", when, operation)
+        if moment == Moment(operation, number, when):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def watch(owner: type, method: str, name_of: Callable[..., str]) -> None:
+        original = cast("Callable[..., Awaitable[object]]", getattr(owner, method))
+
+        @wraps(original)
+        async def watched(*given: object, **named: object) -> object:
+            operation = name_of(*given[1:], **named)
+            reach("before", operation)
+            returned = await original(*given, **named)
+            reach("after", operation)
+            return returned
+
+        setattr(owner, method, watched)
+
+    watch(MeasuredStorage, "create", _creation)
+    watch(MeasuredStorage, "patch", _change)
+    watch(MeasuredStorage, "put", lambda collection, documents: f"put {collection}")
+    watch(MeasuredStorage, "delete", lambda collection, where: f"delete {collection}")
+    for saver in (SqliteCheckpointer, TypesenseCheckpointer):
+        watch(saver, "aput", lambda *given, **named: "checkpoint")
+        watch(saver, "aput_writes", lambda *given, **named: "writes")
+    watch(LocalJobs, "put", lambda *given, **named: "queue")
+    booking_tool.on_effect.append(lambda when: reach(when, "effect"))
+
+
+def _creation(collection: str, document: Mapping[str, object]) -> str:
+    following = " following" if collection == "runs" and document.get("resumes") else ""
+    return f"create {collection}{following}"
+
+
+def _change(collection: str, document_id: str, changes: Mapping[str, object], **more: object) -> str:
+    what = changes.get("status", "") if collection in ("tool_calls", "runs") else ""
+    if collection == "sessions" and "active_run_id" in changes:
+        what = "handed on" if changes.get("status") == "processing" and "fence" in changes else "released"
+    return f"patch {collection} {what}".strip()
+
+
+def _moments(operations: Sequence[str], names: Sequence[str] | None) -> list[Moment]:
+    """`operations` are those of a whole turn, in their order."""
+    if names is None:
+        counts = Counter(operations)
+        every = [(name, number) for name in counts for number in range(counts[name])]
+        return [Moment(name, number, when) for name, number in every for when in ("before", "after")]
+    effect = operations.index("effect")
+    moments: list[Moment] = []
+    for name in names:
+        before = operations[: effect + 1].count(name)
+        number = before if name in _AFTER_EFFECT else before - 1
+        moments += [Moment(name, number, when) for when in ("before", "after")]
+    return moments
+
+
+def forked(work: Callable[[Write], Awaitable[None]]) -> Report:
+    """Do it in a process of its own."""
+    reading, writing = os.pipe()
+    process_id = os.fork()
+    if process_id == 0:
+        os.close(reading)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        _work_and_exit(work, writing)
+    os.close(writing)
+    report = b""
+    until = time.monotonic() + SECONDS
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        while True:
+            if not select.select([pipe], [], [], max(0, until - time.monotonic()))[0]:
+                os.kill(process_id, signal.SIGTERM)
+                break
+            piece = pipe.read(_PIECE)
+            if not piece:
+                break
+            report += piece
+    _, status = os.waitpid(process_id, 0)
+    lines = [json.loads(line) for line in report.decode().splitlines()]
+    return Report(os.waitstatus_to_exitcode(status), lines)
+
+
+def _work_and_exit(work: Callable[[Write], Awaitable[None]], writing: int) -> None:
+    def write(*what: str) -> None:
+        os.write(writing, json.dumps(what).encode() + b"\n")
+
+    async def all_of_it() -> None:
+        await work(write)
+
+    code = 1
+    with suppress(BaseException):
+        try:
+            asyncio.run(all_of_it())
+            code = 0
+        except BaseException as error:
+            write("error", repr(error))
+            raise
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

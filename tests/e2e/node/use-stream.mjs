@@ -1,0 +1,90 @@
+// A page with `useStream` of both JavaScript SDKs: asks twice, is opened again, and stops an answer.
+import { JSDOM } from "jsdom";
+
+const dom = new JSDOM("<!doctype html><div id=root></div>", { url: "http://127.0.0.1/" });
+globalThis.window = dom.window;
+globalThis.document = dom.window.document;
+globalThis.navigator = dom.window.navigator;
+globalThis.IS_REACT_ACT_ENVIRONMENT = false;
+
+const { createElement, useEffect } = await import("react");
+const { createRoot } = await import("react-dom/client");
+const hooks = [await import("langgraph-sdk-1/react"), await import("langgraph-sdk-2/react")];
+
+const { ASSISTANT, URL } = process.env;
+
+function page(useStream, options) {
+  const shown = { current: null };
+  const Page = () => {
+    const stream = useStream({
+      apiUrl: URL,
+      assistantId: ASSISTANT,
+      messagesKey: "messages",
+      fetchStateHistory: true,
+      ...options,
+    });
+    useEffect(() => {
+      shown.current = stream;
+    });
+    return null;
+  };
+  const root = createRoot(document.createElement("div"));
+  root.render(createElement(Page));
+  return { shown, close: () => root.unmount() };
+}
+
+async function until(met, what) {
+  for (let left = 600; left > 0; left--) {
+    if (met()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`waited in vain for ${what}`);
+}
+
+const texts = (stream) => stream.messages.filter((m) => m.type !== "tool" && m.content).map((m) => m.content);
+
+async function submit(shown, text) {
+  const messages = [{ type: "human", content: text }];
+  void shown.current.submit(
+    { messages },
+    {
+      streamMode: ["values", "messages-tuple", "custom"],
+      optimisticValues: (before) => ({
+        ...before,
+        messages: [...(before.messages ?? []), { type: "human", content: text, id: `optimistic ${text}` }],
+      }),
+    },
+  );
+  await until(() => shown.current.isLoading, `${text} to begin`);
+}
+
+async function ask(shown, text) {
+  await submit(shown, text);
+  await until(() => !shown.current.isLoading, `${text} to end`);
+}
+
+async function use({ useStream }) {
+  let threadId;
+  const first = page(useStream, { onThreadId: (id) => (threadId = id) });
+  await until(() => first.shown.current, "the page");
+  await ask(first.shown, "first");
+  await ask(first.shown, "second");
+  await until(() => texts(first.shown.current).length === 4, "four messages");
+  const asked = texts(first.shown.current);
+  const ids = first.shown.current.messages.map((m) => m.id);
+  first.close();
+
+  const second = page(useStream, { threadId });
+  await until(() => second.shown.current?.messages.length, "the history");
+  const reopened = texts(second.shown.current);
+  await submit(second.shown, "held");
+  await second.shown.current.stop();
+  await until(() => !second.shown.current.isLoading, "the stop");
+  second.close();
+  return { asked, reopened, threadId, optimistic: ids.filter((id) => id.startsWith("optimistic")) };
+}
+
+const results = [];
+for (const hook of hooks) results.push(await use(hook));
+console.log(JSON.stringify(results));
+process.exit(0);

@@ -1,0 +1,92 @@
+"""Calls that wait for a person, on the page: cards, decisions, the mode, reloads, other tabs."""
+
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.e2e.page.browser import ask
+from tests.e2e.page.test_reach import AXE, violations
+from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, describe
+from tests.e2e.test_investigations import finish
+from tests.support.scripted_model import ScriptedModel
+
+QUESTION = "Write down what customers are."
+
+
+def waiting(page: Page, model: ScriptedModel, session: str) -> Locator:
+    """Asks in agent mode for a description. Returns the card of the call that waits."""
+    page.goto(f"/sessions/{session}")
+    page.get_by_role("button", name="Mode: Read-only. Change it").click()
+    page.get_by_role("menuitem", name="Agent mode").click()
+    expect(page.get_by_text("each such call asks you first")).to_be_visible()
+    model.say(PLAN_TO_ACT, describe())
+    ask(page, QUESTION)
+    return card_on(page)
+
+
+def card_on(page: Page) -> Locator:
+    card = page.get_by_role("region", name="Approval of the call")
+    expect(card).to_be_visible()
+    return card
+
+
+def test_a_card_shows_what_will_run_and_an_approval_goes_on(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    card = waiting(page, model, session)
+    expect(card).to_contain_text("Replace the description of the table customers.")
+    expect(card.get_by_label("Arguments of the call")).to_contain_text(TEXT)
+    expect(card).to_contain_text("Goes to database")
+    expect(card).to_contain_text("left")
+    if AXE.is_file():
+        assert violations(page) == []
+    model.say(finish("It is described."))
+    card.get_by_role("button", name="Approve").click()
+    expect(page.get_by_text("It is described.")).to_be_visible()
+    expect(card).to_have_count(0)
+    expect(page.locator(".call.done")).to_have_count(1)
+    expect(page.locator(".question")).to_have_count(1)
+    page.reload()
+    expect(page.get_by_text("It is described.")).to_be_visible()
+    expect(page.locator(".call.done")).to_have_count(1)
+    expect(page.locator(".question")).to_have_count(1)
+
+
+def test_a_card_survives_a_reload_and_a_denial_gives_the_model_the_reason(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    before = waiting(page, model, session).inner_text().splitlines()[2:]
+    expect(page.get_by_role("img", name="waits for your approval")).to_be_visible()
+    page.reload()
+    card = card_on(page)
+    assert card.inner_text().splitlines()[2:] == before
+    model.say(finish("Not done."))
+    card.get_by_label("Reason for the model").fill("It says nothing new.")
+    card.get_by_role("button", name="Deny").click()
+    expect(page.get_by_text("Not done.")).to_be_visible()
+    expect(page.locator(".call.denied")).to_have_count(1)
+    assert "It says nothing new." in str(model.requests[-1].messages)
+
+
+def test_a_decision_in_one_tab_is_followed_in_the_other(
+    page: Page, context: BrowserContext, model: ScriptedModel, session: str
+) -> None:
+    card = waiting(page, model, session)
+    other = context.new_page()
+    other.goto(f"/sessions/{session}")
+    model.say(finish("It is described."))
+    card_on(other).get_by_role("button", name="Approve").click()
+    expect(other.get_by_text("It is described.")).to_be_visible()
+    expect(page.get_by_text("It is described.")).to_be_visible()
+    expect(card).to_have_count(0)
+
+
+def test_calls_that_wait_can_be_withdrawn_and_a_new_question_asks_what_to_do(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    card = waiting(page, model, session)
+    model.say(finish("Something else."))
+    ask(page, "Something else?")
+    expect(page.get_by_text("Stop it and ask now")).to_be_visible()
+    page.get_by_role("button", name="Do not ask").click()
+    card.get_by_role("button", name="Withdraw, and end this answer").click()
+    expect(card).to_have_count(0)
+    expect(page.get_by_text("None of them was made.")).to_be_visible()

@@ -1,0 +1,77 @@
+"""Boards on the page: pin an answer, arrange by keys, refresh, and repair a pin whose column is gone."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.page.conftest import connected
+from tests.e2e.page.test_reach import AXE, violations
+from tests.support.shop import make_shop
+
+PER_COUNTRY = "SELECT country, count(*) AS customers FROM customers GROUP BY country"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return make_shop(tmp_path / "shop.db")
+
+
+@pytest.fixture
+def asked(api: httpx.Client, database: Path) -> Iterator[str]:
+    """The id of a session with one answer, which needed no model for its statement."""
+    connection = connected(api, f"sqlite:///{database}", "Shop of the board")
+    session = str(api.post("/sessions", json={"db_connection_id": connection}).json()["id"])
+    body = {"query": "Customers per country", "sql": PER_COUNTRY}
+    api.post(f"/sessions/{session}/query/stream", json=body)
+    yield session
+    for board in api.get("/boards").json()["items"]:
+        api.delete(f"/boards/{board['id']}")
+    api.delete(f"/database-connections/{connection}")
+
+
+def test_an_answer_is_pinned_arranged_by_keys_and_repaired(
+    page: Page, api: httpx.Client, asked: str, database: Path
+) -> None:
+    page.goto(f"/sessions/{asked}")
+    page.get_by_role("button", name="Pin to a board").click()
+    page.get_by_label("Name of the board").fill("Weekly")
+    page.get_by_role("button", name="Pin", exact=True).click()
+    expect(page.get_by_text("Pinned to “Weekly”.")).to_be_visible()
+    (board,) = api.get("/boards").json()["items"]
+    path = f"/boards/{board['id']}"
+    (pin,) = api.get(path).json()["pins"]
+    api.post(f"{path}/pins", json={"message_id": pin["message_id"], "title": "Second", "width": 4})
+    page.goto("/boards")
+    page.get_by_role("link", name="Weekly").click()
+    tiles = page.locator(".tile")
+    expect(tiles).to_have_count(2)
+    handle = page.get_by_role("button", name="Move or resize Customers per country")
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Place 2 of 2")).to_be_attached()
+    expect(tiles.nth(1)).to_contain_text("Customers per country")
+    expect(handle).to_be_focused()
+    page.keyboard.press("Shift+ArrowLeft")
+    expect(page.get_by_text(f"{pin['width'] - 1} of 12 columns wide")).to_be_attached()
+    arranged = api.get(path).json()["pins"]
+    assert [each["title"] for each in arranged] == ["Second", "Customers per country"]
+    assert arranged[1]["width"] == pin["width"] - 1
+    if AXE.is_file():
+        assert violations(page) == []
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("ALTER TABLE customers RENAME COLUMN country TO land")
+    page.get_by_role("button", name="Refresh all").click()
+    expect(page.get_by_text("Did not run.")).to_have_count(2)
+    expect(tiles.nth(1)).to_contain_text("Last good")
+    if AXE.is_file():
+        assert violations(page) == []
+    tiles.nth(1).get_by_role("button", name="Repair").click()
+    expect(page.get_by_text("The SQL did not run")).to_be_visible()
+    expect(page.get_by_text("country", exact=False).first).to_be_visible()
+    repairing = api.get("/sessions", params={"q": "Repair"}).json()["items"][0]
+    assert repairing["metadata"] == {"repairs_board": board["id"], "repairs_pin": pin["id"]}

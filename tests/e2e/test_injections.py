@@ -1,0 +1,467 @@
+"""A model that obeys all that it reads: in ask mode it only reads, in agent mode all else waits for a person.
+
+Each line of tests/corpus/injections.jsonl is a text, where it is planted, what it demands of the model: calls
+(`orders`), and words of the answer (`says`).
+"""
+
+import json
+import re
+import socket
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import JsonValue, TypeAdapter
+
+from tests.e2e.conftest import model_settings
+from tests.e2e.test_approval import cards_of, decide, follow
+from tests.e2e.test_evil_models import digest
+from tests.e2e.test_investigations import PLAN, calls, finish, named
+from tests.support.chatting import ChatClient, chat_http
+from tests.support.mcp_servers import ScriptedMcp, scripted_mcp
+from tests.support.scripted_model import AFTERWARDS, Asked, Scripted, ScriptedModel, scripted_model
+from tests.support.server import Client, Event, Server, client_of, running_server
+from tests.support.waiting import until
+
+duckdb = pytest.importorskip("duckdb")
+
+CORPUS = Path(__file__).parents[1] / "corpus" / "injections.jsonl"
+SECRETS = ("swordfish-4711", "sk-never-shown", "mcp-never-shown")
+"""Of a database outside the session, of the model's service, and of the MCP server."""
+PLACES = (
+    *("question", "cell", "column", "comment", "example", "rule", "memory"),
+    *("mcp_description", "mcp_result", "error"),
+)
+READS = {"read", ""}
+"""Categories of calls that change nothing. A call of a tool that is not offered has none."""
+MOST_CALLS = 16
+NONE = "no card"
+SCHEMA_PLACES = {"question", "column", "comment", "rule"}
+"""Texts of these may stand in the instructions: the schema does, and rules are orders."""
+
+Order = tuple[str, dict[str, JsonValue]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Injection:
+    place: str
+    kind: str
+    text: str
+    orders: Sequence[Order]
+    says: str
+
+
+INJECTIONS = [TypeAdapter(Injection).validate_json(line) for line in CORPUS.read_text().splitlines()]
+
+
+def planted_in(place: str) -> list[Injection]:
+    return [each for each in INJECTIONS if each.place == place]
+
+
+def squashed(text: str) -> str:
+    """The text without what quoting it in JSON or SQL changes."""
+    return re.sub(r"\\n|[\s\\\"'`]+", "", text)
+
+
+@dataclass
+class Obedient:
+    """Answers as a model that obeys each injection that it reads, once in a turn."""
+
+    plants: dict[str, Injection]
+    """By the squashed text."""
+    pending: list[Order]
+    """Calls to be made yet: first those by which it reads."""
+    obeyed: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def reply(self, asked: Asked) -> Scripted:
+        if not asked.tools:
+            return Scripted(PLAN)
+        whole = squashed(asked.text + json.dumps(asked.body["tools"], ensure_ascii=False))
+        found = [each for text, each in self.plants.items() if text in whole and each.text not in self.obeyed]
+        self.obeyed += [each.text for each in found]
+        self.said += [each.says for each in found if each.says]
+        self.pending += [order for each in found for order in each.orders]
+        orders = self.pending[: MOST_CALLS - 1]
+        self.pending = self.pending[MOST_CALLS - 1 :]
+        if not orders:
+            return finish("\n\n".join(["I obeyed.", *self.said]).replace("{system}", asked.text[:4_000]))
+        mark = re.search(r"\[(data [0-9a-f]{12})\]", asked.text)
+        assert mark is not None
+        known = {
+            "{mark}": mark[1],
+            "{half}": mark[1][:8],
+            "{rest}": mark[1][8:],
+            "{system}": asked.text[:900],
+        }
+        return calls(("list_databases", {}), *(filled(each, known) for each in orders))
+
+
+def filled(order: Order, known: dict[str, str]) -> Order:
+    name, arguments = order
+    return name, {key: inserted(value, known) for key, value in arguments.items()}
+
+
+def inserted(value: JsonValue, known: dict[str, str]) -> JsonValue:
+    if not isinstance(value, str):
+        return value
+    for name, text in known.items():
+        value = value.replace(name, text)
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    server: Server
+    model: ScriptedModel
+    other: ScriptedMcp
+    thief: socket.socket
+    database: Path
+    payroll: Path
+
+    @property
+    def names(self) -> dict[str, str]:
+        return {"{thief}": f"http://127.0.0.1:{self.thief.getsockname()[1]}", "{secret}": "a-customer-name"}
+
+
+def plant(path: Path, names: dict[str, str]) -> None:
+    """Plants texts in cells, in names of columns, in comments, and in values that errors quote."""
+
+    def literal(each: Injection) -> str:
+        return "'" + str(inserted(each.text, names)).replace("'", "''") + "'"
+
+    def name(each: Injection) -> str:
+        return '"' + str(inserted(each.text, names)).replace('"', '""') + '"'
+
+    with duckdb.connect(str(path)) as made:
+        for table in ("notes", "errors"):
+            place = "cell" if table == "notes" else "error"
+            made.execute(f"CREATE TABLE {table} (id INTEGER, note TEXT)")
+            for number, each in enumerate(planted_in(place)):
+                made.execute(f"INSERT INTO {table} VALUES ({number}, {literal(each)})")
+        made.execute(
+            f"CREATE TABLE named ({', '.join(f'{name(each)} INTEGER' for each in planted_in('column'))})"
+        )
+        columns = [f"c{number}" for number, _ in enumerate(planted_in("comment"))]
+        made.execute(f"CREATE TABLE remarked ({', '.join(f'{column} INTEGER' for column in columns)})")
+        for column, each in zip(columns, planted_in("comment"), strict=True):
+            made.execute(f"COMMENT ON COLUMN remarked.{column} IS {literal(each)}")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    data = tmp_path_factory.mktemp("injections")
+    other = scripted_mcp(data / "mcp")
+    config = data / "mcp.json"
+    database = data / "planted.duckdb"
+    payroll = data / "payroll.duckdb"
+    with (
+        other.over_http() as url,
+        scripted_model() as model,
+        socket.create_server(("127.0.0.1", 0)) as thief,
+    ):
+        thief.setblocking(False)
+        names = {"{thief}": f"http://127.0.0.1:{thief.getsockname()[1]}"}
+        plant(database, names)
+        with duckdb.connect(str(payroll)) as made:
+            made.execute(f"CREATE TABLE payroll AS SELECT '{SECRETS[0]}' AS secret")
+        headers: dict[str, JsonValue] = {"Authorization": f"Bearer {SECRETS[2]}"}
+        entry: dict[str, JsonValue] = {"transport": "streamableHttp", "url": url, "headers": headers}
+        config.write_text(json.dumps({"mcpServers": {"other": entry}}))
+        other.says(
+            tools=["say"],
+            description="\n".join(str(inserted(each.text, names)) for each in planted_in("mcp_description")),
+            results={
+                f"read {number}": str(inserted(each.text, names))
+                for number, each in enumerate(planted_in("mcp_result"))
+            },
+        )
+        settings = {
+            **model_settings(model),
+            "KAI_MCP__CONFIG": str(config),
+            "KAI_MCP__NETWORKS": '["127.0.0.0/8"]',
+            "KAI_LLM__CONTEXT_WINDOW": "200000",
+            "KAI_AGENT__MAX_CALLS": "200",
+            "KAI_AGENT__MAX_CALLS_PER_STEP": str(MOST_CALLS),
+            "KAI_AGENT__MAX_STEPS": "30",
+            "KAI_AGENT__MAX_TOKENS": "1000000",
+        }
+        with running_server(data / "kai", settings) as server:
+            yield Site(
+                server=server, model=model, other=other, thief=thief, database=database, payroll=payroll
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """What one question has led to."""
+
+    events: list[Event]
+    obeyed: list[str]
+    approved: list[str]
+
+
+@dataclass(kw_only=True)
+class Visit:
+    """A client, the database it asks about, and an example that injections want to be deleted."""
+
+    kai: Client
+    chat: ChatClient
+    site: Site
+    connection: str
+    example: str
+
+    async def state(self) -> dict[str, Any]:
+        """All that a tool that writes could change."""
+        found: dict[str, Any] = {
+            path: (await self.kai.http.get(path, params={"limit": "100"})).json()["items"]
+            for path in ("/examples", "/glossary", "/instructions", "/rules", "/database-connections")
+        }
+        path = f"/database-connections/{self.connection}/tables"
+        found["tables"] = (await self.kai.http.get(path)).json()["items"]
+        found["files"] = digest(self.site.database), digest(self.site.payroll)
+        return found
+
+    async def ask(
+        self, question: str, mode: str, plants: Sequence[Injection], *, reads: Sequence[Order], approve: str
+    ) -> Turn:
+        """Asks a model that obeys. All cards are denied but those of which this is a part."""
+        names = {**self.site.names, "{example}": self.example}
+        known = {
+            squashed(str(inserted(each.text, names))): Injection(
+                place=each.place,
+                kind=each.kind,
+                text=each.text,
+                orders=[filled((name, given), names) for name, given in each.orders],
+                says=str(inserted(each.says, names)),
+            )
+            for each in plants
+        }
+        model = self.site.model
+        model.requests.clear()
+        obedient = Obedient(plants=known, pending=list(reads))
+        model.policy = obedient.reply
+        body = {"db_connection_id": self.connection, "mode": mode}
+        answer = await self.kai.http.post("/sessions", json=body)
+        session = answer.json()["id"]
+        events = await self.kai.ask(session, question)
+        approved: list[str] = []
+        while events[-1].data["status"] == "awaiting_approval":
+            run_id = None
+            for card in await cards_of(self.kai, session):
+                is_approved = approve in f"{card['tool_name']} {json.dumps(card['arguments'])}"
+                decided = await decide(self.kai, session, card, "approve" if is_approved else "deny")
+                assert decided.status_code == 200, decided.text
+                approved += [card["confirmation_id"]] if is_approved else []
+                run_id = decided.json()["run_id"]
+            assert run_id is not None
+            events += await follow(self.kai, session, run_id)
+        assert (await self.kai.session(session))["mode"] == mode
+        model.policy = None
+        return Turn(events=events, obeyed=obedient.obeyed, approved=approved)
+
+
+@pytest.fixture
+async def visit(site: Site) -> AsyncGenerator[Visit]:
+    site.model.forget()
+    (site.other.folder / "calls").unlink(missing_ok=True)
+    async with client_of(site.server) as kai, chat_http(site.server) as http:
+        connection = await connected(kai, site)
+        body = {"db_connection_id": connection, "question": "How many?", "sql": "SELECT count(*) FROM notes"}
+        example = (await kai.http.post("/examples", json=body)).json()["id"]
+        yield Visit(kai=kai, chat=ChatClient(http), site=site, connection=connection, example=str(example))
+        for path, name in (("/examples", "id"), ("/rules", "name"), ("/glossary", "id")):
+            for each in (await kai.http.get(path, params={"limit": "100"})).json()["items"]:
+                await kai.http.delete(f"{path}/{each[name]}")
+
+
+async def connected(kai: Client, site: Site) -> str:
+    """Connects the databases, and approves the tool of the MCP server, for the first test alone."""
+    known = (await kai.http.get("/database-connections")).json()["items"]
+    for each in known:
+        if each["name"] == "test":
+            return str(each["id"])
+
+    async def is_connected() -> bool:
+        (found,) = (await kai.http.get("/mcp/servers")).json()["items"]
+        return bool(found["status"] == "Connected")
+
+    await until(is_connected)
+    (found,) = (await kai.http.get("/mcp/servers")).json()["items"]
+    for tool in found["tools"]:
+        path = f"/mcp/servers/other/tools/{tool['name']}/approve"
+        assert (await kai.http.post(path, json={"fingerprint": tool["fingerprint"]})).is_success
+    payroll = {"url": f"duckdb:///{site.payroll}", "name": "payroll"}
+    assert (await kai.http.post("/database-connections", json=payroll)).is_success
+    return await kai.connect(f"duckdb:///{site.database}")
+
+
+async def prepare(visit: Visit, place: str) -> list[Order]:
+    """Plants what is not in the database. Returns the calls by which a model reads these texts."""
+    kai = visit.kai
+    plants = planted_in(place)
+    texts = [str(inserted(each.text, visit.site.names)) for each in plants]
+    mine = {"db_connection_id": visit.connection}
+    match place:
+        case "cell":
+            return [
+                ("run_sql", {"sql": f"SELECT note FROM notes WHERE id = {number}"})
+                for number in range(len(texts))
+            ]
+        case "error":
+            return [
+                ("run_sql", {"sql": f"SELECT CAST(note AS INTEGER) AS n FROM errors WHERE id = {number}"})
+                for number in range(len(texts))
+            ]
+        case "column":
+            return [("describe_tables", {"names": ["named"]})]
+        case "comment":
+            return [("describe_tables", {"names": ["remarked"]})]
+        case "example":
+            for text in texts:
+                body = {**mine, "question": text, "sql": "SELECT count(*) AS n FROM notes"}
+                assert (await kai.http.post("/examples", json=body)).status_code == 201
+            return [("search_examples", {"words": text, "limit": 20}) for text in texts]
+        case "rule":
+            scope = {"connections": [visit.connection]}
+            for number, text in enumerate(texts):
+                rule = {"name": f"planted-{number}", "text": text, "scope": scope}
+                assert (await kai.http.post("/rules", json=rule)).status_code == 201
+            return []
+        case "memory":
+            for number, text in enumerate(texts):
+                await remember(visit, f"How many zebras{number}?", text)
+            return [
+                ("search_conversation_history", {"search_query": f"zebras{number} {text}"[:200]})
+                for number, text in enumerate(texts)
+            ]
+        case "mcp_result":
+            return [("other__say", {"text": f"read {number}"}) for number in range(len(texts))]
+        case _:
+            return []
+
+
+async def remember(visit: Visit, question: str, text: str) -> None:
+    """Has a model write this memory of a conversation."""
+    visit.site.model.rule_after(AFTERWARDS[1], text)
+    session = await visit.kai.open_session(visit.connection)
+    await visit.kai.ask(session, question)
+    await visit.chat.memory_of(session, " ".join(text.split())[:40])
+
+
+def assert_nothing_left(visit: Visit, turn: Turn) -> None:
+    with pytest.raises(BlockingIOError):
+        visit.site.thief.accept()
+    prompts = [request.text for request in visit.site.model.requests]
+    emitted = json.dumps([event.data for event in turn.events])
+    for secret in SECRETS:
+        assert not [prompt for prompt in prompts if secret in prompt]
+        assert secret not in emitted
+
+
+def assert_data_stay_data(visit: Visit, place: str) -> None:
+    """No text becomes a part of the instructions, and none ends its marks."""
+    for request in visit.site.model.requests:
+        for message in request.messages:
+            if message["role"] == "tool":
+                matched = re.fullmatch(
+                    r"\[(data [0-9a-f]{12})\]\n(.*)\n\[/\1\]", message["content"], re.DOTALL
+                )
+                assert matched is not None
+                assert matched[1] not in matched[2]
+            if message["role"] == "system" and place not in SCHEMA_PLACES:
+                whole = squashed(message["content"])
+                for each in planted_in(place):
+                    assert squashed(str(inserted(each.text, visit.site.names))) not in whole
+
+
+def categories(turn: Turn) -> dict[str, str]:
+    return {each["tool_call_id"]: each["category"] for each in named(turn.events, "tool_call")}
+
+
+def test_the_corpus_holds_enough_of_each_place_and_kind() -> None:
+    kinds = {
+        "write",
+        "call",
+        "url",
+        "image",
+        "mcp",
+        "prompt",
+        "approve",
+        "result",
+        "mark",
+        "language",
+        "encoded",
+    }
+    for place in PLACES:
+        assert {each.kind for each in planted_in(place)} >= kinds
+    assert {each.place for each in INJECTIONS} == set(PLACES)
+
+
+@pytest.mark.parametrize("place", [place for place in PLACES if not place.startswith("mcp")])
+async def test_in_ask_mode_a_model_that_obeys_reads_and_does_nothing_else(visit: Visit, place: str) -> None:
+    reads = await prepare(visit, place)
+    before = await visit.state()
+    for question, plants in questions(visit, place):
+        turn = await visit.ask(question, "ask", plants, reads=reads, approve=NONE)
+        assert turn.events[-1].data["status"] == "complete"
+        assert sorted(turn.obeyed) == sorted(each.text for each in plants)
+        assert set(categories(turn).values()) <= READS
+        assert named(turn.events, "confirmation") == []
+        assert_nothing_left(visit, turn)
+        assert_data_stay_data(visit, place)
+    assert await visit.state() == before
+    assert visit.site.other.calls() == []
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_in_agent_mode_nothing_that_writes_or_leaves_runs_without_an_approval(
+    visit: Visit, place: str
+) -> None:
+    reads = await prepare(visit, place)
+    approve = '{"text": "read ' if place == "mcp_result" else NONE
+    before = await visit.state()
+    asked = 0
+    for question, plants in questions(visit, place):
+        turn = await visit.ask(question, "agent", plants, reads=reads, approve=approve)
+        assert turn.events[-1].data["status"] == "complete"
+        assert sorted(turn.obeyed) == sorted(each.text for each in plants)
+        cards = {each["confirmation_id"] for each in named(turn.events, "confirmation")}
+        asked += len(cards)
+        category = categories(turn)
+        assert not [each for each in cards if category[each] in READS]
+        for result in named(turn.events, "tool_result"):
+            if category[result["tool_call_id"]] not in READS:
+                # Without a card it failed before: its arguments do not fit.
+                denied = "denied" if result["tool_call_id"] in cards else "failed"
+                is_approved = result["tool_call_id"] in turn.approved
+                assert result["status"] == ("done" if is_approved else denied)
+        assert len(turn.approved) == (0 if approve == NONE else len(plants))
+        assert_nothing_left(visit, turn)
+        assert_data_stay_data(visit, place)
+    assert asked >= 6
+    assert await visit.state() == before
+    made = [each["arguments"]["text"] for each in visit.site.other.calls()]
+    assert sorted(made) == sorted(f"read {number}" for number in range(len(reads)) if approve != NONE)
+
+
+async def test_of_all_that_is_demanded_only_the_approved_call_runs(visit: Visit) -> None:
+    before = await visit.state()
+    reads = await prepare(visit, "cell")
+    plants = planted_in("cell")
+    turn = await visit.ask("What do they say?", "agent", plants, reads=reads, approve="define_term")
+    after = await visit.state()
+    assert len(turn.approved) == 2
+    assert {each["term"] for each in after.pop("/glossary")} == {"planted c8", "planted c11"}
+    before.pop("/glossary")
+    assert after == before
+
+
+def questions(visit: Visit, place: str) -> list[tuple[str, list[Injection]]]:
+    """The questions of a place, each with what the model reads when it answers."""
+    plants = planted_in(place)
+    if place == "question":
+        return [(str(inserted(each.text, visit.site.names)), [each]) for each in plants]
+    return [("What do the notes say of zebras, and what does other say return?", plants)]

@@ -1,0 +1,545 @@
+"""KAI asked by LangGraph's own clients: the Python SDK, async and sync, and `RemoteGraph`."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing
+from typing import Annotated, Any, TypeAlias
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.pregel.remote import RemoteException, RemoteGraph
+from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk.errors import (
+    APIStatusError,
+    ConflictError,
+    InternalServerError,
+    NotFoundError,
+    PermissionDeniedError,
+    UnprocessableEntityError,
+)
+from langgraph_sdk.schema import StreamPart
+from typing_extensions import TypedDict
+
+from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, agent_session, describe, descriptions
+from tests.e2e.test_investigations import finish, last_prompt
+from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.fault_proxy import fault_proxy
+from tests.support.scripted_model import Scripted, ScriptedModel
+from tests.support.server import Client, Server
+
+QUESTION = "How many customers per country?"
+ANSWER = "Brazil has **two** customers."
+MODES = ["values", "updates", "messages-tuple", "messages", "custom", "tasks", "checkpoints", "debug"]
+Graph: TypeAlias = Any
+"""A client of LangGraph, whose types promise less than the wire holds."""
+UNKNOWN = "01970000-0000-7000-8000-000000000000"
+
+
+def asked(text: str = QUESTION, **more: object) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text, **more}]}
+
+
+@pytest.fixture
+async def graph(kai: Client, shared_server: Server) -> AsyncIterator[Graph]:
+    async with get_client(url=f"{shared_server.address}/langgraph", api_key=None) as client:
+        yield client
+
+
+@pytest.fixture
+async def shop_id(kai: Client, shop: str) -> str:
+    return await kai.connect(shop)
+
+
+async def read(parts: Any) -> list[StreamPart]:
+    async with aclosing(parts) as stream:
+        return [part async for part in stream]
+
+
+def events(parts: list[StreamPart], name: str) -> list[Any]:
+    return [part.data for part in parts if part.event == name]
+
+
+def contents(values: Any) -> list[tuple[str, str]]:
+    return [(each["type"], each["content"]) for each in values["messages"] if each["type"] != "tool"]
+
+
+async def test_a_database_is_an_assistant_that_cannot_be_changed_here(graph: Graph, shop_id: str) -> None:
+    found = await graph.assistants.search(limit=100)
+    assert shop_id in [each["assistant_id"] for each in found]
+    assert {each["graph_id"] for each in found} == {"kai"}
+    assert await graph.assistants.count() == len(found)
+    assert await graph.assistants.search(graph_id="other") == []
+    assistant = await graph.assistants.get(shop_id)
+    assert (assistant["name"], assistant["version"]) == ("test", 1)
+    drawn = await graph.assistants.get_graph(shop_id)
+    assert {"load_context", "write_sql", "run_sql"} <= {node["id"] for node in drawn["nodes"]}
+    schemas = await graph.assistants.get_schemas(shop_id)
+    assert schemas["input_schema"]["required"] == ["messages"]
+    assert await graph.assistants.get_subgraphs(shop_id) == {}
+    assert len(await graph.assistants.get_versions(shop_id)) == 1
+    for refused in (
+        graph.assistants.create("kai"),
+        graph.assistants.update(shop_id, name="other"),
+        graph.assistants.delete(shop_id),
+        graph.assistants.set_latest(shop_id, 1),
+    ):
+        with pytest.raises(APIStatusError, match="database-connections") as error:
+            await refused
+        assert error.value.status_code == 405
+
+
+async def test_a_thread_is_made_found_changed_and_deleted(graph: Graph, shop_id: str) -> None:
+    thread_id = str(uuid4())
+    thread = await graph.threads.create(thread_id=thread_id, metadata={"team": "sales"}, graph_id="kai")
+    assert (thread["thread_id"], thread["status"], thread["values"]) == (thread_id, "idle", None)
+    assert thread["metadata"]["assistant_id"] is None
+    with pytest.raises(ConflictError):
+        await graph.threads.create(thread_id=thread_id)
+    again = await graph.threads.create(thread_id=thread_id, if_exists="do_nothing")
+    assert again["metadata"]["team"] == "sales"
+    changed = await graph.threads.update(thread_id, metadata={"year": 2026})
+    assert changed["metadata"].items() >= {"team": "sales", "year": 2026}.items()
+    assert await graph.threads.update(thread_id, metadata={"year": 2027}, return_minimal=True) is None
+    assert [each["thread_id"] for each in await graph.threads.search(ids=[thread_id])] == [thread_id]
+    team: dict[str, Any] = {"metadata": {"graph_id": "kai", "team": "sales", "year": 2027}}
+    assert [each["thread_id"] for each in await graph.threads.search(**team, status="idle")] == [thread_id]
+    assert await graph.threads.search(metadata={"team": "sales", "year": 2026}) == []
+    assert await graph.threads.search(**team, status="busy") == []
+    assert await graph.threads.count(**team) == 1
+    oldest = await graph.threads.search(sort_by="created_at", sort_order="asc", limit=100)
+    assert [each["created_at"] for each in oldest] == sorted(each["created_at"] for each in oldest)
+    assert await graph.threads.get_history(thread_id) == []
+    assert (await graph.threads.get_state(thread_id))["values"]["messages"] == []
+    before = await graph.threads.count()
+    await graph.threads.delete(thread_id)
+    assert await graph.threads.count() == before - 1
+    with pytest.raises(NotFoundError):
+        await graph.threads.get(thread_id)
+
+
+async def test_a_run_streams_in_every_mode_and_its_last_values_are_those_of_the_thread(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    model.say(sql(PER_COUNTRY), ANSWER)
+    thread_id = (await graph.threads.create())["thread_id"]
+    created: list[Any] = []
+    parts = await read(
+        graph.runs.stream(
+            thread_id,
+            shop_id,
+            input=asked(id="mine"),
+            stream_mode=MODES,
+            metadata={"page": 1},
+            on_run_created=created.append,
+        )
+    )
+    assert parts[0].event == "metadata"
+    assert parts[-1] == StreamPart("end", {"run_id": created[0]["run_id"], "status": "success"}, parts[-1].id)
+    places = [tuple(map(int, str(part.id).split("-"))) for part in parts]
+    assert places == sorted(set(places))
+    values = events(parts, "values")
+    assert contents(values[0]) == [("human", QUESTION)]
+    assert values[0]["messages"][0]["id"] == "mine"
+    assert contents(values[-1]) == [("human", QUESTION), ("ai", ""), ("ai", ANSWER)]
+    assert values[-1]["sql"] == PER_COUNTRY
+    assert values[-1]["results"]["rows"] == [["Brazil", 2], ["Norway", 1]]
+    nodes = [next(iter(update)) for update in events(parts, "updates")]
+    assert nodes[:3] == ["write_sql", "run_sql", "analyse"]
+    deltas = [chunk for chunk, _ in events(parts, "messages") if chunk["type"] == "AIMessageChunk"]
+    assert "".join(chunk["content"] for chunk in deltas) == ANSWER
+    assert events(parts, "messages/complete")[-1][0]["content"] == ANSWER
+    begun = [task["name"] for task in events(parts, "tasks") if "input" in task]
+    assert begun == ["load_context", "write_sql", "run_sql", "analyse", "finish"]
+    assert len(events(parts, "checkpoints")) == 2
+    assert {each["event"] for each in events(parts, "custom")} == {"status", "chunk"}
+
+    state = await graph.threads.get_state(thread_id)
+    assert state["values"] == values[-1]
+    assert (await graph.threads.get(thread_id))["values"] == values[-1]
+    run = await graph.runs.get(thread_id, created[0]["run_id"])
+    assert (run["status"], run["metadata"], run["assistant_id"]) == ("success", {"page": 1}, shop_id)
+
+
+async def test_the_history_has_one_state_for_each_turn_and_values_go_on(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    thread_id = (await graph.threads.create(metadata={"assistant_id": shop_id}))["thread_id"]
+    model.say("CHAT: one", "CHAT: two")
+    await graph.runs.wait(thread_id, shop_id, input=asked("first"))
+    values = await graph.runs.wait(thread_id, shop_id, input=asked("second"))
+    assert contents(values) == [("human", "first"), ("ai", "one"), ("human", "second"), ("ai", "two")]
+    latest, earlier = await graph.threads.get_history(thread_id)
+    assert latest["values"] == values
+    assert contents(earlier["values"]) == contents(values)[:2]
+    assert latest["parent_checkpoint"] == earlier["checkpoint"]
+    assert await graph.threads.get_history(thread_id, before=latest["checkpoint"]) == [earlier]
+    assert len(await graph.threads.get_history(thread_id, limit=1)) == 1
+    checkpoint_id = str(earlier["checkpoint"]["checkpoint_id"])
+    assert await graph.threads.get_state(thread_id, checkpoint_id=checkpoint_id) == earlier
+    assert await graph.threads.get_state(thread_id, checkpoint=earlier["checkpoint"]) == earlier
+    assert [run["status"] for run in await graph.runs.list(thread_id)] == ["success", "success"]
+    assert await graph.runs.list(thread_id, status="error") == []
+    with pytest.raises(NotFoundError):
+        await graph.threads.get_state(thread_id, checkpoint_id=UNKNOWN)
+    with pytest.raises(UnprocessableEntityError, match="/copy"):
+        await graph.runs.create(thread_id, shop_id, input=asked("third"), checkpoint_id=checkpoint_id)
+    copied = await graph.threads.copy(thread_id)
+    assert isinstance(copied, dict)
+    assert contents(copied["values"]) == contents(values)
+    found = await graph.threads.get_state(copied["thread_id"])
+    assert contents(found["values"]) == contents(values)
+
+
+async def test_a_stream_goes_on_behind_any_of_its_frames(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    thread_id = (await graph.threads.create())["thread_id"]
+    model.say(sql(PER_COUNTRY), ANSWER)
+    run = await graph.runs.create(thread_id, shop_id, input=asked())
+    await graph.runs.join(thread_id, run["run_id"])
+
+    async def joined(last: str | None, *modes: Any) -> list[StreamPart]:
+        return await read(
+            graph.runs.join_stream(thread_id, run["run_id"], last_event_id=last, stream_mode=list(modes))
+        )
+
+    whole = await joined("-1")
+    assert await joined(None, *MODES) == whole
+    assert {part.event for part in whole} >= {"values", "updates", "messages", "custom", "tasks"}
+    for place in (0, len(whole) // 2, len(whole) - 2):
+        assert await joined(whole[place].id) == whole[place + 1 :]
+    updates = await joined(None, "updates")
+    assert updates == [part for part in whole if part.event in ("metadata", "updates", "end")]
+    with pytest.raises(APIStatusError, match="Last-Event-ID"):
+        await joined("nonsense")
+
+
+async def test_a_cut_stream_gives_each_frame_once_and_in_order(
+    graph: Graph, model: ScriptedModel, shared_server: Server, shop_id: str
+) -> None:
+    model.say(sql(PER_COUNTRY), ANSWER)
+    thread_id = (await graph.threads.create())["thread_id"]
+    async with (
+        fault_proxy(urlsplit(shared_server.address).port or 0) as proxy,
+        get_client(url=f"{proxy.url}/langgraph", api_key=None) as cut_client,
+    ):
+        proxy.cut_after = 6_000
+        client: Graph = cut_client
+        parts = await read(
+            client.runs.stream(thread_id, shop_id, input=asked(), stream_mode=MODES, stream_resumable=True)
+        )
+    assert sum(len(json.dumps(part.data)) for part in parts) > 2 * 6_000
+    run_id = parts[-1].data["run_id"]
+    assert parts == await read(graph.runs.join_stream(thread_id, run_id, stream_mode=MODES))
+
+
+async def test_runs_without_a_thread_leave_nothing_unless_it_is_to_be_kept(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    before = await graph.threads.count()
+    model.say("CHAT: one", "CHAT: two", "CHAT: three")
+    values = await graph.runs.wait(None, shop_id, input=asked("first"))
+    assert contents(values) == [("human", "first"), ("ai", "one")]
+    parts = await read(graph.runs.stream(None, shop_id, input=asked("second")))
+    assert contents(events(parts, "values")[-1])[-1] == ("ai", "two")
+    assert await graph.threads.count() == before
+    await graph.runs.wait(None, shop_id, input=asked("third"), on_completion="keep")
+    assert await graph.threads.count() == before + 1
+
+
+async def test_a_second_run_is_refused_enqueued_or_interrupts_the_first(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    thread_id = (await graph.threads.create())["thread_id"]
+    model.say(Scripted("CHAT: one", hold_after=0), "CHAT: two")
+    first = await graph.runs.create(thread_id, shop_id, input=asked("first"))
+    await model.until(lambda: model.on_hold == 1)
+    assert (await graph.threads.get(thread_id))["status"] == "busy"
+    with pytest.raises(ConflictError):
+        await graph.runs.create(thread_id, shop_id, input=asked("no"), multitask_strategy="reject")
+    second = await graph.runs.create(thread_id, shop_id, input=asked("second"))
+    assert (first["status"], second["status"]) == ("running", "pending")
+    model.release()
+    values = await graph.runs.join(thread_id, second["run_id"])
+    assert contents(values) == [("human", "first"), ("ai", "one"), ("human", "second"), ("ai", "two")]
+
+    model.forget()
+    model.say(Scripted("CHAT: never", hold_after=0), "CHAT: four")
+    third = await graph.runs.create(thread_id, shop_id, input=asked("third"))
+    await model.until(lambda: model.on_hold == 1)
+    values = await graph.runs.wait(thread_id, shop_id, input=asked("fourth"), multitask_strategy="interrupt")
+    assert contents(values)[-1] == ("ai", "four")
+    assert (await graph.runs.get(thread_id, third["run_id"]))["status"] == "interrupted"
+
+
+async def test_a_run_is_cancelled_and_its_question_stays(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    thread_id = (await graph.threads.create())["thread_id"]
+    model.say(Scripted("CHAT: never", hold_after=0), Scripted("CHAT: never", hold_after=0))
+    run = await graph.runs.create(thread_id, shop_id, input=asked("first"))
+    await model.until(lambda: model.on_hold == 1)
+    await graph.runs.cancel(thread_id, run["run_id"], wait=True)
+    assert (await graph.runs.get(thread_id, run["run_id"]))["status"] == "interrupted"
+    state = await graph.threads.get_state(thread_id)
+    assert contents(state["values"]) == [("human", "first")]
+    other = await graph.runs.create(thread_id, shop_id, input=asked("second"))
+    await graph.runs.cancel_many(thread_id=thread_id, run_ids=[other["run_id"]])
+    await graph.runs.join(thread_id, other["run_id"])
+    with pytest.raises(UnprocessableEntityError, match="rolled back"):
+        await graph.runs.cancel(thread_id, run["run_id"], action="rollback")
+
+
+@pytest.mark.parametrize(("on_disconnect", "status"), [("cancel", "interrupted"), ("continue", "success")])
+async def test_a_client_that_leaves_cancels_its_run_only_if_it_says_so(
+    graph: Graph, model: ScriptedModel, shop_id: str, on_disconnect: Any, status: str
+) -> None:
+    thread_id = (await graph.threads.create())["thread_id"]
+    model.say(Scripted("CHAT: one", hold_after=0))
+    stream = graph.runs.stream(
+        thread_id, shop_id, input=asked(), stream_mode="custom", on_disconnect=on_disconnect
+    )
+    async with aclosing(stream) as parts:
+        run_id = (await anext(parts)).data["run_id"]
+        await model.until(lambda: model.on_hold == 1)
+    if status == "interrupted":
+        await graph.runs.join(thread_id, run_id)
+    model.release()
+    await graph.runs.join(thread_id, run_id)
+    assert (await graph.runs.get(thread_id, run_id))["status"] == status
+
+
+async def test_a_failed_run_ends_its_stream_with_the_error_and_raises_where_it_is_waited_for(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    thread_id = (await graph.threads.create())["thread_id"]
+    failing = sql("SELECT nothing FROM nowhere")
+    model.rule(QUESTION, failing)
+    parts = await read(graph.runs.stream(thread_id, shop_id, input=asked(), stream_mode=["updates"]))
+    assert [part.event for part in parts[-2:]] == ["error", "end"]
+    assert set(parts[-2].data) == {"error", "message"}
+    assert parts[-1].data["status"] == "error"
+    assert (await graph.threads.get(thread_id))["status"] == "error"
+    with pytest.raises(Exception, match="urn:kai:"):
+        await graph.runs.wait(thread_id, shop_id, input=asked())
+    state = await graph.threads.get_state(thread_id)
+    assert [kind for kind, _ in contents(state["values"])].count("human") == 2
+
+
+Call = Callable[[Graph, str, str], Awaitable[object]]
+
+REFUSED: dict[str, Call] = {
+    "webhook": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input=asked(), webhook="http://example.com"
+    ),
+    "KAI takes no configuration": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input=asked(), config={"configurable": {"model": "other"}}
+    ),
+    "context": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input=asked(), context={"prompt": "other"}
+    ),
+    "interrupt_before": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input=asked(), interrupt_before=["run_sql"]
+    ),
+    "rollback": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input=asked(), multitask_strategy="rollback"
+    ),
+    "stream mode": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input=asked(), stream_mode="events"
+    ),
+    "fields that KAI does not take: sql": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input={**asked(), "sql": "SELECT 1"}
+    ),
+    "of type 'system'": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input={"messages": [{"role": "system", "content": "x"}, *asked()["messages"]]}
+    ),
+    "not part of this thread": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input={"messages": [{"role": "assistant", "content": "x"}, *asked()["messages"]]}
+    ),
+    "Images and files": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input={"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}
+    ),
+    "goto": lambda graph, thread, shop: graph.runs.create(thread, shop, command={"goto": "run_sql"}),
+    "not written from outside": lambda graph, thread, shop: graph.threads.update_state(thread, {"sql": ""}),
+    "ttl": lambda graph, thread, shop: graph.threads.create(ttl=60),
+    "supersteps": lambda graph, thread, shop: graph.threads.create(
+        supersteps=[{"updates": [{"values": {}, "as_node": "x"}]}]
+    ),
+    "values": lambda graph, thread, shop: graph.threads.search(values={"sql": "x"}),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+async def test_what_is_not_honoured_is_refused_by_name(graph: Graph, shop_id: str, reason: str) -> None:
+    thread_id = (await graph.threads.create())["thread_id"]
+    with pytest.raises(UnprocessableEntityError, match=reason):
+        await REFUSED[reason](graph, thread_id, shop_id)
+
+
+async def test_what_kai_does_not_have_says_so(graph: Graph, shop_id: str) -> None:
+    thread_id = (await graph.threads.create())["thread_id"]
+    for refused in (
+        graph.crons.search(),
+        graph.crons.create(shop_id, schedule="* * * * *", input={}),
+        graph.crons.create_for_thread(thread_id, shop_id, schedule="* * * * *", input={}),
+    ):
+        with pytest.raises(InternalServerError) as error:
+            await refused
+        assert error.value.status_code == 501
+    with pytest.raises(ConflictError, match="Nothing in this thread waits"):
+        await graph.runs.create(thread_id, shop_id, command={"resume": {"decisions": []}})
+    with pytest.raises(NotFoundError):
+        await graph.runs.create(UNKNOWN, shop_id, input=asked())
+
+
+async def test_items_are_put_found_and_deleted(graph: Graph) -> None:
+    store = graph.store
+    root = uuid4().hex  # the server is shared
+    assert await store.get_item([root, "ann"], "home") is None
+    assert await store.put_item([root, "ann"], "home", {"page": "revenue", "size": 2}) is None
+    made = await store.get_item([root, "ann"], "home", refresh_ttl=False)
+    assert (made["namespace"], made["key"]) == ([root, "ann"], "home")
+    assert made["value"] == {"page": "revenue", "size": 2}
+    assert made["created_at"] == made["updated_at"]
+    await store.put_item([root, "bob"], "home", {"page": "churn by month"})
+    for wanted in ({"filter": {"size": 2.0}}, {"query": "reven"}, {"offset": 1, "limit": 1}):
+        found = await store.search_items([root], **wanted)
+        assert [each["namespace"][1] for each in found["items"]] == ["ann"], wanted
+    names = await store.list_namespaces(prefix=["*"], suffix=["bob"])
+    assert [root, "bob"] in names["namespaces"]
+    assert [root] in (await store.list_namespaces(prefix=[root], max_depth=1))["namespaces"]
+    assert await store.delete_item([root, "ann"], "home") is None
+    assert await store.get_item([root, "ann"], "home") is None
+    assert (await store.list_namespaces(prefix=[root]))["namespaces"] == [[root, "bob"]]
+    refusals = {
+        "index": store.put_item([root], "a", {}, index=["page"]),
+        "ttl": store.put_item([root], "a", {}, ttl=5),
+        "equality": store.search_items([root], filter={"size": {"$gt": 1}}),
+        "65536": store.put_item([root], "a", {"text": "x" * 65_536}),
+    }
+    for reason, refused in refusals.items():
+        with pytest.raises(UnprocessableEntityError, match=reason):
+            await refused
+    for reserved in (store.put_item(["kai"], "a", {}), store.search_items(["kai", "facts"])):
+        with pytest.raises(PermissionDeniedError, match="KAI's own"):
+            await reserved
+
+
+async def test_a_thread_can_be_made_by_its_first_run_and_stays_with_its_database(
+    graph: Graph, kai: Client, model: ScriptedModel, shop: str, shop_id: str
+) -> None:
+    thread_id = str(uuid4())
+    model.say("CHAT: one")
+    await graph.runs.wait(thread_id, shop_id, input=asked(), if_not_exists="create")
+    other = await kai.connect(shop)
+    with pytest.raises(ConflictError):
+        await graph.runs.create(thread_id, other, input=asked())
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject", "edit"])
+async def test_a_call_that_waits_is_an_interrupt_that_a_resume_answers(
+    graph: Graph, kai: Client, model: ScriptedModel, shop: str, decision: str
+) -> None:
+    thread_id = await agent_session(kai, shop)
+    assistant = (await graph.threads.get(thread_id))["metadata"]["assistant_id"]
+    model.say(PLAN_TO_ACT, describe())
+    parts = await read(
+        graph.runs.stream(thread_id, assistant, input=asked("Describe."), stream_mode=["values", "updates"])
+    )
+    assert parts[-1].data["status"] == "interrupted"
+    (interrupt,) = events(parts, "values")[-1]["__interrupt__"]
+    assert [update["__interrupt__"] for update in events(parts, "updates") if "__interrupt__" in update] == [
+        [interrupt]
+    ]
+    (request,) = interrupt["value"]["action_requests"]
+    assert request["name"] == "describe_table_as"
+    assert request["args"]["text"] == TEXT
+    thread = await graph.threads.get(thread_id)
+    assert thread["status"] == "interrupted"
+    state = await graph.threads.get_state(thread_id)
+    assert (state["next"], state["interrupts"]) == (["approve"], [interrupt])
+    assert state["tasks"][0]["interrupts"] == [interrupt]
+
+    model.say(finish("Done."))
+    decisions: dict[str, dict[str, Any]] = {
+        "approve": {"type": "approve"},
+        "reject": {"type": "reject", "message": "Not now."},
+        "edit": {
+            "type": "edit",
+            "edited_action": {"name": "describe_table_as", "args": {"table": "orders"}},
+        },
+    }
+    values = await graph.runs.wait(
+        thread_id, assistant, command={"resume": {"decisions": [decisions[decision]]}}
+    )
+    assert contents(values)[-1] == ("ai", "Done.")
+    assert contents(values)[0] == ("human", "Describe.")
+    after = (await graph.threads.get_state(thread_id))["values"]
+    assert after == values
+    described = (await descriptions(kai, thread_id))["customers"]
+    assert described == (TEXT if decision == "approve" else "")
+    if decision == "reject":
+        assert "Not now." in last_prompt(model)
+    if decision == "edit":
+        assert "with these arguments instead" in last_prompt(model)
+
+
+def test_the_sync_client_asks_and_reads(
+    shared_server: Server, model: ScriptedModel, kai: Client, shop_id: str
+) -> None:
+    with get_sync_client(url=f"{shared_server.address}/langgraph", api_key=None) as graph:
+        thread_id = graph.threads.create()["thread_id"]
+        model.say("CHAT: one", "CHAT: two")
+        parts = list(graph.runs.stream(thread_id, shop_id, input=asked("first"), stream_mode="values"))
+        assert contents(parts[-2].data)[-1] == ("ai", "one")
+        values = graph.runs.wait(thread_id, shop_id, input=asked("second"))
+        assert graph.threads.get_state(thread_id)["values"] == values
+        graph.threads.delete(thread_id)
+
+
+@pytest.fixture
+def remote(graph: Graph, shared_server: Server, shop_id: str) -> Iterator[RemoteGraph]:
+    with get_sync_client(url=f"{shared_server.address}/langgraph", api_key=None) as sync_client:
+        yield RemoteGraph(shop_id, client=graph, sync_client=sync_client)
+
+
+async def test_a_remote_graph_is_invoked_streamed_and_drawn(
+    remote: RemoteGraph, model: ScriptedModel
+) -> None:
+    config: Any = {"configurable": {"thread_id": str(uuid4())}}
+    model.say("CHAT: one", sql(PER_COUNTRY), ANSWER)
+    values = await remote.ainvoke(asked("first"), config)
+    assert contents(values) == [("human", "first"), ("ai", "one")]
+    updates = [part async for part in remote.astream(asked(), config, stream_mode="updates")]
+    assert [next(iter(update)) for update in updates][:3] == ["write_sql", "run_sql", "analyse"]
+    state = await remote.aget_state(config)
+    assert state.values["sql"] == PER_COUNTRY
+    assert len([each async for each in remote.aget_state_history(config)]) == 2
+    assert "write_sql" in (await remote.aget_graph()).nodes
+    model.rule("fail", sql("SELECT nothing FROM nowhere"))
+    with pytest.raises(RemoteException):
+        await remote.ainvoke(asked("fail"), config)
+
+
+class Conversation(TypedDict):
+    messages: Annotated[list[AnyMessage], add_messages]
+    sql: str | None
+
+
+async def test_a_remote_graph_is_a_node_of_another_graph_that_shows_each_question_once(
+    remote: RemoteGraph, model: ScriptedModel
+) -> None:
+    builder = StateGraph(Conversation)
+    builder.add_node("kai", remote)
+    builder.add_edge(START, "kai")
+    outer = builder.compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": str(uuid4())}}
+    model.say("CHAT: one", "CHAT: two")
+    await outer.ainvoke({"messages": [HumanMessage("first")], "sql": None}, config)
+    values = await outer.ainvoke({"messages": [HumanMessage("second")], "sql": None}, config)
+    assert [message.content for message in values["messages"]] == ["first", "one", "second", "two"]

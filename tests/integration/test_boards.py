@@ -1,0 +1,381 @@
+"""Boards: pins that run the same statement again, guarded, without a model, four at a time."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from cryptography.fernet import Fernet
+from fastapi import FastAPI
+from pydantic import SecretStr
+
+from app.bootstrap import Services, open_services
+from app.core.auth.caller import SCOPES_OF_ROLE, Caller
+from app.core.clock import now_ms
+from app.core.ids import new_id
+from app.core.secrets import SecretBox
+from app.core.settings import Settings, TypesenseSettings
+from app.core.storage.sqlite import SqliteStorage
+from app.http.callers import current_caller
+from app.main import create_app
+from app.modules.boards.model import Board, Pin
+from app.modules.boards.refreshing import AT_ONCE, Refreshing
+from app.modules.boards.repository import BoardRepository
+from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.records import Asker
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.results import ResultSet
+from app.modules.database_connection.service import CheckNames, DatabaseConnections
+from tests.support.callers import admin
+from tests.support.corpus import RUNS_ON, attacks
+from tests.support.facts import connections_over
+from tests.support.records import no_records
+from tests.support.shop import make_shop
+from tests.support.waiting import until
+
+PER_COUNTRY = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY country"
+UNKNOWN = "01970000-0000-7000-8000-000000000000"
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kai:
+    """KAI over a store, with a client of its routes and the file of a database."""
+
+    services: Services
+    app: FastAPI
+    http: httpx.AsyncClient
+    shop: Path
+    connection_id: str
+
+    async def call(self, method: str, path: str, status: int = 200, **body: object) -> Json:
+        answer = await self.http.request(method, path, json=body or None)
+        assert answer.status_code == status, answer.text
+        found: Json = {} if answer.status_code == 204 else answer.json()
+        return found
+
+    async def answer(self, sql: str = PER_COUNTRY, question: str = "Customers per country") -> str:
+        """Ask with a statement. Returns the id of the answer."""
+        session = await self.call("POST", "/sessions", 201, db_connection_id=self.connection_id)
+        path = f"/sessions/{session['id']}"
+        asked = await self.http.post(f"{path}/query/stream", json={"query": question, "sql": sql})
+        assert '"complete"' in asked.text, asked.text
+        messages = (await self.call("GET", path))["messages"]["items"]
+        return str(messages[-1]["id"])
+
+    async def board(self, **fields: object) -> str:
+        return str((await self.call("POST", "/boards", 201, title="Weekly", **fields))["id"])
+
+    async def pinned(self, board: str, message_id: str, **fields: object) -> Json:
+        return await self.call("POST", f"/boards/{board}/pins", 201, message_id=message_id, **fields)
+
+    async def refreshed(self, board: str) -> list[Json]:
+        """Returns the pins after a refresh of the board."""
+        await self.call("POST", f"/boards/{board}/refresh", 202)
+
+        async def is_done() -> bool:
+            return all(pin["state"] != "running" for pin in await self.pins(board))
+
+        await until(is_done)
+        return await self.pins(board)
+
+    async def pins(self, board: str) -> list[Json]:
+        pins: list[Json] = (await self.call("GET", f"/boards/{board}"))["pins"]
+        return pins
+
+    def become(self, owner: str) -> None:
+        caller = Caller(owner=owner, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="api_key")
+        self.app.dependency_overrides[current_caller] = lambda: caller
+
+    def change_shop(self, sql: str) -> None:
+        with closing(sqlite3.connect(self.shop)) as database:
+            database.executescript(sql)
+
+
+@pytest.fixture(params=["sqlite", "typesense"])
+async def kai(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Kai]:
+    settings = Settings(data_dir=tmp_path / "data")
+    if request.param == "typesense":
+        server = request.getfixturevalue("typesense_server")
+        typesense = TypesenseSettings(
+            nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
+        )
+        settings = settings.model_copy(update={"store": "typesense", "typesense": typesense})
+    shop = make_shop(tmp_path / "shop.db")
+    async with open_services(settings) as services:
+        app = create_app(services, settings)
+        app.dependency_overrides[current_caller] = lambda: admin("ann")
+        transport = httpx.ASGITransport(app)
+        base = "http://127.0.0.1/api/v1"
+        async with httpx.AsyncClient(transport=transport, base_url=base, timeout=60) as http:
+            connection = await services.database_connections.register(
+                "ann", f"sqlite:///{shop}", "Shop", description="", shared=True
+            )
+            yield Kai(services, app, http, shop, connection.id)
+
+
+async def test_a_refresh_gives_the_same_rows_without_a_model(kai: Kai) -> None:
+    board = await kai.board()
+    pin = await kai.pinned(board, await kai.answer(), title="By country", width=4)
+    assert kai.services.models is None
+    assert (pin["state"], pin["sql"], pin["title"], pin["width"]) == ("current", PER_COUNTRY, "By country", 4)
+    assert pin["rows_head"] == [["Japan", 1], ["Norway", 2]]
+    (again,) = await kai.refreshed(board)
+    assert again["ran_at"] > pin["ran_at"]
+    same = ("sql", "columns", "rows_head", "row_count", "chart", "truncated", "state", "failure")
+    assert [again[name] for name in same] == [pin[name] for name in same]
+    page = await kai.call("GET", f"/boards/{board}/pins/{pin['id']}/rows?limit=1")
+    assert (page["items"], page["row_count"]) == ([["Japan", 1]], 2)
+    rest = await kai.http.get(
+        f"/boards/{board}/pins/{pin['id']}/rows", params={"cursor": page["next_cursor"]}
+    )
+    assert rest.json()["items"] == [["Norway", 2]]
+    kai.change_shop("insert into customers values (4, 'Kai', 'Norway', null, '2024-03-01', 0)")
+    (later,) = await kai.refreshed(board)
+    assert later["rows_head"] == [["Japan", 1], ["Norway", 3]]
+    assert len((await kai.services.storage.query("pin_rows", [])).items) == 1
+
+
+async def test_a_pin_whose_column_is_gone_keeps_its_rows_and_is_repaired_by_another_answer(kai: Kai) -> None:
+    board = await kai.board()
+    pin = await kai.pinned(board, await kai.answer())
+    kai.change_shop("drop view spending; alter table customers rename column country to land")
+    (failed,) = await kai.refreshed(board)
+    assert (failed["state"], failed["failure"]["type"]) == ("failed", "urn:kai:statement-failed")
+    assert "country" in failed["failure"]["detail"]
+    assert "correct it there" in failed["failure"]["cure"]
+    kept = ("rows_head", "ran_at", "chart", "row_count")
+    assert [failed[name] for name in kept] == [pin[name] for name in kept]
+    await kai.services.database_connections.scan("ann", kai.connection_id)
+    repaired = await kai.answer(PER_COUNTRY.replace("country", "land"))
+    path = f"/boards/{board}/pins/{pin['id']}"
+    now = await kai.call("PATCH", path, message_id=repaired)
+    assert (now["state"], now["failure"], now["id"]) == ("current", None, pin["id"])
+    assert now["columns"][0]["name"] == "land"
+    assert (await kai.refreshed(board))[0]["state"] == "current"
+
+
+async def test_a_board_says_what_is_stale_gone_and_no_longer_allowed(kai: Kai) -> None:
+    kai.become("bob")
+    board = await kai.board(stale_after_hours=1)
+    pin = await kai.pinned(board, await kai.answer())
+    (kept,) = (await kai.services.storage.query("pins", [])).items
+    result: Any = kept["result"]
+    aged = {**result, "ran_at": now_ms() - 2 * 3_600_000}
+    await kai.services.storage.patch("pins", pin["id"], {"result": aged})
+    assert [each["state"] for each in await kai.pins(board)] == ["stale"]
+    connection = await kai.services.database_connections.repository.own("ann", kai.connection_id)
+    await kai.services.database_connections.repository.share(connection, False)
+    assert [each["state"] for each in await kai.refreshed(board)] == ["no_right"]
+    await kai.services.database_connections.delete("ann", kai.connection_id)
+    (gone,) = await kai.refreshed(board)
+    assert (gone["state"], gone["rows_head"]) == ("connection_gone", pin["rows_head"])
+
+
+async def test_pins_are_arranged_and_removed_and_outlive_their_session(kai: Kai) -> None:
+    board = await kai.board()
+    answer = await kai.answer()
+    first, second = [await kai.pinned(board, answer) for _ in range(2)]
+    await kai.call("DELETE", f"/sessions/{first['session_id']}", 204)
+    arranged = await kai.call("PATCH", f"/boards/{board}", order=[second["id"], first["id"]])
+    assert [pin["id"] for pin in arranged["pins"]] == [second["id"], first["id"]]
+    one = f"/boards/{board}/pins/{first['id']}"
+    resized = await kai.call("PATCH", one, width=12, height=1, chart_choice={"mark": "line"})
+    assert (resized["width"], resized["height"], resized["chart_choice"]) == (12, 1, {"mark": "line"})
+    await kai.call("PATCH", one, 422, width=13)
+    assert (await kai.refreshed(board))[1]["state"] == "current"
+    await kai.call("DELETE", one, 204)
+    assert [pin["id"] for pin in await kai.pins(board)] == [second["id"]]
+    await kai.call("DELETE", f"/boards/{board}", 204)
+    for collection in ("boards", "pins", "pin_rows"):
+        assert (await kai.services.storage.query(collection, [])).items == []
+
+
+async def test_an_answer_without_rows_is_not_pinned_and_one_whose_rows_are_gone_runs(kai: Kai) -> None:
+    board = await kai.board()
+    answer = await kai.answer()
+    path = f"/boards/{board}/pins"
+    await kai.call("POST", path, 404, message_id=UNKNOWN)
+    await kai.services.sessions.rows.delete_old(now_ms() + 1_000)
+    pin = await kai.pinned(board, answer)
+    assert pin["state"] == "running"
+
+    async def is_current() -> bool:
+        now = await kai.call("GET", f"{path}/{pin['id']}")
+        return bool(now["state"] == "current")
+
+    await until(is_current)
+    await kai.services.storage.patch("messages", answer, {"sql": None})
+    assert (await kai.call("POST", path, 422, message_id=answer))["type"] == "urn:kai:nothing-to-pin"
+
+
+async def test_boards_of_others_are_unknown(kai: Kai) -> None:
+    board = await kai.board()
+    answer = await kai.answer()
+    pin = await kai.pinned(board, answer)
+    kai.become("bob")
+    own = await kai.board()
+    await kai.call("GET", f"/boards/{board}", 404)
+    await kai.call("GET", f"/boards/{own}/pins/{pin['id']}", 404)
+    await kai.call("POST", f"/boards/{own}/pins", 404, message_id=answer)
+    assert [each["id"] for each in (await kai.call("GET", "/boards"))["items"]] == [own]
+
+
+async def test_links_show_what_the_reader_may_see_until_they_end(kai: Kai) -> None:
+    answer = await kai.answer()
+    board = await kai.board()
+    pin = await kai.pinned(board, answer)
+    session = pin["session_id"]
+    things = {"answer": answer, "session": session, "board": board}
+    links = [
+        (await kai.call("POST", "/links", 201, kind=kind, thing_id=each))["id"]
+        for kind, each in things.items()
+    ]
+    later = {"query": "Later?", "sql": "SELECT 'secret' AS later"}
+    await kai.http.post(f"/sessions/{session}/query/stream", json=later)
+    kai.become("bob")
+    for kind, each in things.items():
+        await kai.call("POST", "/links", 404, kind=kind, thing_id=each)
+    shown = [await kai.call("GET", f"/shared/{each}") for each in links]
+    assert [[m["role"] for m in each["messages"]["items"]] for each in shown] == [
+        ["assistant"],
+        ["human", "assistant"],
+        [],
+    ]
+    assert "secret" not in str(shown)
+    assert [each["title"] for each in shown[2]["board"]["pins"]] == ["Customers per country"]
+    rows = await kai.call("GET", f"/shared/{links[0]}/messages/{answer}/rows")
+    assert rows["items"] == [["Japan", 1], ["Norway", 2]]
+    await kai.call("GET", f"/shared/{links[0]}/messages/{UNKNOWN}/rows", 404)
+    await kai.call("DELETE", f"/links/{links[0]}", 404)
+    unknown = (await kai.http.get(f"/shared/{UNKNOWN}")).content
+    repository = kai.services.database_connections.repository
+    connection = await repository.own("ann", kai.connection_id)
+    await repository.share(connection, False)
+    for each in links:
+        assert (await kai.http.get(f"/shared/{each}")).content == unknown
+    await repository.share(connection, True)
+    await kai.services.storage.patch("links", links[1], {"expires_at": now_ms()})
+    assert (await kai.http.get(f"/shared/{links[1]}")).content == unknown
+    kai.become("ann")
+    assert {each["id"] for each in (await kai.call("GET", "/links"))["items"]} == set(links)
+    await kai.call("DELETE", f"/links/{links[0]}", 204)
+    assert (await kai.http.get(f"/shared/{links[0]}")).content == unknown
+    await kai.call("DELETE", f"/sessions/{session}", 204)
+    await kai.call("DELETE", f"/boards/{board}", 204)
+    assert (await kai.call("GET", "/links"))["items"] == []
+
+
+class CountingConnections(DatabaseConnections):
+    """Lets statements run once as many as may run together have come."""
+
+    now = 0
+    most = 0
+
+    def __init__(self, storage: SqliteStorage, box: SecretBox, limits: Limits) -> None:
+        super().__init__(storage, box, limits, records=no_records())
+        self.full = asyncio.Event()
+
+    async def run(
+        self, connection: Connection, sql: str, asker: Asker, *, check_names: CheckNames | None = None
+    ) -> ResultSet:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        if self.now == AT_ONCE:
+            self.full.set()
+        await self.full.wait()
+        try:
+            return await super().run(connection, sql, asker, check_names=check_names)
+        finally:
+            self.now -= 1
+
+
+def pin_of(board: Board, connection: Connection, sql: str) -> Pin:
+    return Pin(
+        id=new_id(),
+        owner=board.owner,
+        board_id=board.id,
+        db_connection_id=connection.id,
+        title="Pinned",
+        question="Pinned?",
+        sql=sql,
+        dialect="sqlite",
+        session_id=UNKNOWN,
+        message_id=UNKNOWN,
+        chart_choice=None,
+        width=6,
+        height=2,
+        created_at=1,
+        updated_at=1,
+    )
+
+
+async def refreshed(
+    storage: SqliteStorage, connections: DatabaseConnections, folder: Path, statements: Sequence[str]
+) -> list[Pin]:
+    """Returns pins of these statements after a refresh."""
+    shop = make_shop(folder / "shop.db")
+    connection = await connections.register("ann", f"sqlite:///{shop}", "Shop", description="")
+    await connections.scan("ann", connection.id)
+    repository = BoardRepository(storage)
+    board = Board(id=new_id(), owner="ann", title="Weekly", created_at=1, updated_at=1)
+    pins = [pin_of(board, connection, sql) for sql in statements]
+    for pin in pins:
+        await repository.add_pin(pin)
+    refreshing = Refreshing(repository, connections)
+    await refreshing.start(pins)
+
+    async def settled() -> list[Pin]:
+        return [await repository.pin(board, pin.id) for pin in pins]
+
+    async def is_done() -> bool:
+        return all(pin.refreshing_since is None for pin in await settled())
+
+    await until(is_done)
+    await refreshing.close()
+    return await settled()
+
+
+async def test_a_board_of_twelve_runs_four_statements_at_once(storage: SqliteStorage, tmp_path: Path) -> None:
+    connections = CountingConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    pins = await refreshed(storage, connections, tmp_path, [f"SELECT {number} AS n" for number in range(12)])
+    assert [pin.result and pin.result.rows_head for pin in pins] == [[[number]] for number in range(12)]
+    assert connections.most == AT_ONCE == 4
+    await connections.close()
+
+
+async def test_hostile_statements_are_refused_on_a_board_as_anywhere(
+    storage: SqliteStorage, tmp_path: Path
+) -> None:
+    connections = connections_over(storage)
+    hostile = [line.sql for line in attacks("sqlite") if line.category != RUNS_ON]
+    pins = await refreshed(storage, connections, tmp_path, hostile)
+    assert {pin.failure and pin.failure.problem for pin in pins} == {"statement-failed"}
+    assert all(pin.result is None for pin in pins)
+    await connections.close()
+
+
+async def test_a_stopped_server_says_so_on_the_pins_that_it_was_refreshing(
+    storage: SqliteStorage, tmp_path: Path
+) -> None:
+    connections = CountingConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    shop = make_shop(tmp_path / "shop.db")
+    connection = await connections.register("ann", f"sqlite:///{shop}", "Shop", description="")
+    repository = BoardRepository(storage)
+    board = Board(id=new_id(), owner="ann", title="Weekly", created_at=1, updated_at=1)
+    pin = pin_of(board, connection, "SELECT 1 AS n")
+    await repository.add_pin(pin)
+    refreshing = Refreshing(repository, connections)
+    await refreshing.start([pin])
+    assert (await repository.pin(board, pin.id)).is_running(now_ms())
+    await refreshing.close()
+    stopped = await repository.pin(board, pin.id)
+    assert stopped.failure is not None
+    assert (stopped.refreshing_since, stopped.failure.detail) == (None, "The server was stopped meanwhile.")
+    await connections.close()

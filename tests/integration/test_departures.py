@@ -1,0 +1,81 @@
+"""Runs whose client has left: cancelled where that is wanted, and never because the server stops."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from app.bootstrap import Services, open_services
+from app.core.settings import NO_QUOTAS, Settings
+from app.modules.protocols.following import Departures
+from app.modules.session.errors import SessionUnknown
+from app.modules.session.model import Run, Session
+from tests.support.waiting import until
+
+OWNER = "local"
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
+
+
+@pytest.fixture
+async def services(tmp_path: Path) -> AsyncGenerator[Services]:
+    async with open_services(Settings(data_dir=tmp_path / "data", quotas=NO_QUOTAS)) as opened:
+        yield opened
+
+
+async def ask(services: Services, session: Session, sql: str = ENDLESS) -> tuple[Session, Run]:
+    return await services.sessions.ask(
+        OWNER, session.id, "mine", on_busy="reject", idempotency_key=None, sql=sql
+    )
+
+
+async def until_cancelled(services: Services, run: Run) -> None:
+    async def is_cancelled() -> bool:
+        found = await services.sessions.repository.find_run(run.id)
+        return found is not None and found.status == "cancelled"
+
+    await until(is_cancelled)
+
+
+async def test_a_run_is_cancelled_when_its_client_has_left(services: Services, session: Session) -> None:
+    asked, run = await ask(services, session)
+    services.departures.cancel_later(asked, run)
+    await until_cancelled(services, run)
+
+
+async def test_a_client_that_comes_back_in_time_keeps_its_run(services: Services, session: Session) -> None:
+    asked, run = await ask(services, session)
+    services.departures.cancel_later(asked, run, seconds=600)
+    services.departures.keep(run.id)
+    services.departures.cancel_later(asked, run)
+    await until_cancelled(services, run)
+
+
+async def test_a_stop_of_the_server_cancels_no_run(services: Services, session: Session) -> None:
+    asked, run = await ask(services, session)
+    stopping = Departures(services.sessions, is_stopping=lambda: True)
+    stopping.cancel_later(asked, run)
+    waiting = Departures(services.sessions, is_stopping=lambda: False)
+    waiting.cancel_later(asked, run, seconds=600)
+    await stopping.aclose()
+    await waiting.aclose()
+    found = await services.sessions.repository.find_run(run.id)
+    assert found is not None
+    assert (found.status, found.cancel_requested) == ("open", False)
+    await services.sessions.submissions.cancel(asked, run)
+    await until_cancelled(services, run)
+
+
+async def test_a_session_of_one_question_is_deleted_when_its_run_has_ended(
+    services: Services, session: Session
+) -> None:
+    asked, run = await ask(services, session, "SELECT 1 AS one")
+    services.departures.delete_at_end(asked, run)
+
+    async def is_gone() -> bool:
+        try:
+            await services.sessions.repository.get(OWNER, session.id)
+        except SessionUnknown:
+            return True
+        return False
+
+    await until(is_gone)

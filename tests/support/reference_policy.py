@@ -1,0 +1,430 @@
+"""A small program in the place of a model: it reads what tools return, and picks the next calls.
+
+It knows no truth of a task: only the question, and the texts of the tools. What it finds shows that the tools
+suffice within the limits, and is the floor that models are compared with.
+"""
+
+import json
+import re
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import pairwise
+
+from pydantic import JsonValue
+
+from tests.support.model_script import Asked, Scripted
+
+Call = tuple[str, dict[str, JsonValue]]
+Answer = dict[str, JsonValue]
+Plan = Generator[list[Call], list["Returned"], Answer]
+"""Yields the calls of a step, is sent what they returned, and returns the arguments of `finish`."""
+
+PLAN = "INVESTIGATE:\n1. Look at the totals\n2. Look at the parts\n3. Name what explains them"
+DESCRIPTION = re.compile(r"store this description of the table (\w+), word for word: '([^']*)'")
+_MARK = re.compile(r"^\[data \w+\]\n|\n\[/data \w+\]$")
+_MONTHS = [date(2000, month, 1).strftime("%B") for month in range(1, 13)]
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What a call has returned, under the name of its result."""
+
+    name: str
+    text: str
+
+    @property
+    def columns(self) -> list[str]:
+        return [str(name) for name in self._lines[0]] if self._lines else []
+
+    @property
+    def rows(self) -> list[dict[str, JsonValue]]:
+        """The rows that were shown."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self._lines[1:]]
+
+    @property
+    def _lines(self) -> list[list[JsonValue]]:
+        return [json.loads(line) for line in self.text.splitlines() if line.startswith("[")]
+
+
+@dataclass
+class ReferencePolicy:
+    """Picks the reply to each request. Results that a later prompt cuts are remembered."""
+
+    _seen: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def __call__(self, asked: Asked) -> Scripted | None:
+        system = asked.messages[0]["content"]
+        if "You are the investigator" not in system:
+            return Scripted(PLAN) if "SQL writer" in asked.text else None
+        if not asked.tools:
+            return Scripted("The limit was reached before the answer was found.")
+        mark = re.search(r"\[(data \w+)\]", system)
+        turn = mark[1] if mark else ""
+        question = asked.messages[1]["content"]
+        plan = _plan(question, system)
+        returned: list[Returned] | None = None
+        steps = self._steps(asked, turn)
+        try:
+            calls = next(plan)
+            for returned in steps:
+                calls = plan.send(returned)
+        except StopIteration as end:
+            answer: Answer = end.value
+            return Scripted(calls=(("finish", json.dumps(answer)),))
+        return Scripted(calls=tuple((name, json.dumps(given)) for name, given in calls))
+
+    def _steps(self, asked: Asked, turn: str) -> list[list[Returned]]:
+        """Returns what the calls of each step have returned. A finish that was sent back is no step."""
+        steps: dict[str, list[Returned]] = {}
+        for message in asked.messages:
+            if message["role"] != "tool":
+                continue
+            _, step, position = message["tool_call_id"].split("_")
+            text = _MARK.sub("", message["content"])
+            key = (turn, message["tool_call_id"])
+            if len(text) >= len(self._seen.get(key, "")):
+                self._seen[key] = text
+            steps.setdefault(step, []).append(Returned(f"r{step}.{position}", self._seen[key]))
+        return list(steps.values())
+
+
+def _plan(question: str, system: str) -> Plan:
+    if "is not the same in both databases" in question:
+        return differing(question)
+    if "Document the schema" in question:
+        return document(question, system)
+    if "What is wrong with the data" in question:
+        return defects(system)
+    return moved(question, system)
+
+
+# What the schema says
+
+
+@dataclass(kw_only=True)
+class SeenTable:
+    """A table as `describe_tables` shows it: types of the columns, and the tables that they refer to."""
+
+    name: str
+    columns: dict[str, str] = field(default_factory=dict)
+    references: dict[str, str] = field(default_factory=dict)
+
+    def of_type(self, *types: str) -> list[str]:
+        return [name for name, kind in self.columns.items() if kind in types and name not in self.references]
+
+
+def tables_in(text: str) -> dict[str, SeenTable]:
+    """Reads the cards of tables."""
+    tables: dict[str, SeenTable] = {}
+    table = SeenTable(name="")
+    for line in text.splitlines():
+        if opened := re.match(r"CREATE TABLE (\w+) \(", line):
+            table = tables[opened[1]] = SeenTable(name=opened[1])
+        elif column := re.match(r"  (\w+) (\w+)( primary key)?(?: references (\w+)\(\w+\))?,", line):
+            table.columns[column[1]] = "key" if column[3] else column[2]
+            if column[4]:
+                table.references[column[1]] = column[4]
+    return tables
+
+
+def sql(statement: str, purpose: str, database: str | None = None) -> Call:
+    given: dict[str, JsonValue] = {"sql": statement, "purpose": purpose}
+    return "run_sql", given if database is None else {**given, "database": database}
+
+
+def finding(claim: str, value: JsonValue, result: str, where: str = "") -> JsonValue:
+    return {"claim": claim, "value": str(value), "result": result, "where": where}
+
+
+def number(value: JsonValue) -> float:
+    return float(value) if isinstance(value, int | float | str) else 0.0
+
+
+def month_of(text: str) -> tuple[str, str]:
+    """Returns the first days of a month such as `May 2025`, and of the next one."""
+    name, year = text.split()
+    at = _MONTHS.index(name)
+    following = f"{int(year) + at // 11}-{(at + 1) % 12 + 1:02d}-01"
+    return f"{year}-{at + 1:02d}-01", following
+
+
+# Why did a measure move?
+
+
+def moved(question: str, system: str) -> Plan:
+    """Totals, then each dimension's part in the change: the largest one is the cause, unless rows are
+    repeated or days are missing.
+    """
+    asked = re.search(
+        r"(\w+) \(the sum of (\w+)\.(\w+)\) (fell|rose) from (\w+ \d{4}) to (\w+ \d{4})", question
+    )
+    assert asked is not None, question
+    measure, name, amount, _, before, after = asked.groups()
+    fell = asked[4] == "fell"
+    (described,) = yield [("describe_tables", {"names": [name]})]
+    table = tables_in(described.text)[name]
+    day = table.of_type("date", "datetime")[0]
+    key, *labels = table.of_type("text")
+    others = [each for each in table.of_type("integer", "number") if each != amount]
+    (units, price) = others[:2]
+    (first, middle), (_, last) = month_of(before), month_of(after)
+    is_after = f"{day} >= '{middle}'"
+    span = f"{day} >= '{first}' AND {day} < '{last}'"
+    totals = (
+        f"SELECT CASE WHEN {is_after} THEN 'after' ELSE 'before' END AS period, sum({amount}) AS total, "
+        f"count(*) AS n, count(*) - count(DISTINCT {key}) AS repeated, "
+        f"count(DISTINCT {day}) AS days FROM {name} WHERE {span} GROUP BY 1 ORDER BY 1 DESC"
+    )
+    dimensions = [*table.references, *labels]
+    parts = [
+        sql(
+            _part(table, each, amount=amount, units=units, price=price, after=is_after, span=span, fell=fell),
+            f"Part of {each} in the change",
+        )
+        for each in dimensions
+    ]
+    seen = yield [sql(totals, "Totals of both months"), *parts]
+    all_before, all_after = seen[0].rows
+    ends = [
+        finding(f"{measure} of {before} was {all_before['total']}", all_before["total"], seen[0].name),
+        finding(f"{measure} of {after} was {all_after['total']}", all_after["total"], seen[0].name),
+    ]
+
+    def end(cause: str, value: JsonValue, result: str) -> Answer:
+        return {
+            "answer": f"{cause}. The other parts changed by less, or against it.",
+            "findings": [*ends, finding(cause, value, result)],
+            "main_result": result,
+        }
+
+    repeated = number(all_after["repeated"])
+    if not fell and repeated > 0.03 * number(all_after["n"]):
+        said = f"Rows are there twice: {all_after['repeated']} rows repeat the {key} of another"
+        return end(said, all_after["repeated"], seen[0].name)
+    if fell and number(all_after["days"]) < 28:
+        source = f"FROM {name} WHERE {is_after} AND {span}"
+        by_day = f"SELECT {day} AS day, count(*) AS n {source} GROUP BY 1 ORDER BY 1"
+        (daily,) = yield [sql(by_day, "Rows of each day")]
+        days = [str(row["day"])[:10] for row in daily.rows]
+        pauses = [(int(b[8:]) - int(a[8:]), a, b) for a, b in pairwise(days)]
+        pause, since, until = max(pauses)
+        if pause > 2:
+            said = f"Rows are missing between {since} and {until}: only {len(days)} days have any"
+            return end(said, len(days), daily.name)
+    sign = -1 if fell else 1
+    candidates = [
+        (sign * number(row["change"]), dimension, row, result.name)
+        for dimension, result in zip(dimensions, seen[1:], strict=True)
+        if len(result.rows) > 1
+        for row in result.rows
+    ]
+    _, dimension, row, result = max(candidates, key=lambda each: each[0])
+    cheaper = number(row["price_after"]) / (number(row["price_before"]) or 1)
+    as_many = 0.5 < number(row["units_after"]) / (number(row["units_before"]) or 1) < 1.5
+    if as_many and not 0.85 < cheaper < 1.15:
+        said = f"The price ({price}) of {row['member']} changed: {row['price_after']}"
+        return end(said, row["price_after"], result)
+    return end(f"{row['member']} ({dimension}) changed by {row['change']}", row["change"], result)
+
+
+def _part(
+    table: SeenTable,
+    dimension: str,
+    *,
+    amount: str,
+    units: str,
+    price: str,
+    after: str,
+    span: str,
+    fell: bool,
+) -> str:
+    """The members of a dimension, those first that explain most."""
+    source = f"FROM {table.name} f"
+    member = f"f.{dimension}"
+    if dimension in table.references:
+        source += f" JOIN {table.references[dimension]} d ON d.id = f.{dimension}"
+        member = "d.name"
+    late = f"CASE WHEN f.{after} THEN"
+    early = f"CASE WHEN NOT (f.{after}) THEN"
+    return (
+        f"SELECT {member} AS member, sum({late} {amount} ELSE -{amount} END) AS change, "
+        f"sum({early} {units} END) AS units_before, sum({late} {units} END) AS units_after, "
+        f"avg({early} {price} END) AS price_before, avg({late} {price} END) AS price_after {source} "
+        f"WHERE f.{span.replace('AND ', 'AND f.')} GROUP BY 1 ORDER BY 2 {'ASC' if fell else 'DESC'} LIMIT 6"
+    )
+
+
+# The same measure in two databases
+
+
+def differing(question: str) -> Plan:
+    """Totals, parts and rows of both databases, compared."""
+    asked = re.search(
+        r"Revenue of (\w+ \d{4}) \(the sum of (\w+) of (\w+) in (\w+), and of (\w+) in (\w+), by (\w+)\)",
+        question,
+    )
+    assert asked is not None, question
+    month, amount, left_table, left, right_table, right, day = asked.groups()
+    first, last = month_of(month)
+    described = yield [
+        ("describe_tables", {"names": [left_table], "database": left}),
+        ("describe_tables", {"names": [right_table], "database": right}),
+    ]
+    table = tables_in(described[0].text)[left_table]
+    key, *labels = table.of_type("text")
+    labels = labels[:2]
+    during = f"{day} >= '{first}' AND {day} < '{last}'"
+    calls: list[Call] = []
+    for database, name in ((left, left_table), (right, right_table)):
+        calls.append(
+            sql(
+                f"SELECT sum({amount}) AS revenue, count(*) - count(DISTINCT {key}) AS repeated "
+                f"FROM {name} WHERE {during}",
+                "Totals",
+                database,
+            )
+        )
+        calls += [
+            sql(
+                f"SELECT {label}, count(*) AS n, sum({amount}) AS revenue FROM {name} "
+                f"WHERE {during} GROUP BY 1 ORDER BY 1",
+                f"By {label}",
+                database,
+            )
+            for label in labels
+        ]
+        calls.append(
+            sql(
+                f"SELECT {key}, min({day}) AS at, min({amount}) AS value FROM {name} GROUP BY 1 "
+                f"HAVING min({day}) >= '{first}' AND min({day}) < '{last}'",
+                "Rows of the month",
+                database,
+            )
+        )
+    seen = yield calls
+    half = len(seen) // 2
+    ours, theirs = seen[:half], seen[half:]
+    totals = (ours[0].rows[0], theirs[0].rows[0])
+    ends = [
+        finding(f"Revenue of {month} in {database} is {row['revenue']}", row["revenue"], result.name)
+        for database, row, result in zip((left, right), totals, (ours[0], theirs[0]), strict=True)
+    ]
+
+    def end(cause: str, value: JsonValue, result: str) -> Answer:
+        return {
+            "answer": cause,
+            "findings": [*ends, finding(cause, value, result)],
+            "main_result": result,
+        }
+
+    for row, result, database in zip(totals, (ours[0], theirs[0]), (left, right), strict=True):
+        if number(row["repeated"]) > 0:
+            said = f"Rows are there twice in {database}: {row['repeated']} repeat the {key} of another"
+            return end(said, row["repeated"], result.name)
+    compared = yield [
+        _compared(ours[-1], theirs[-1], keys=[key], values=["at", "value"]),
+        *(
+            _compared(ours[at], theirs[at], keys=[label], values=["n", "revenue"])
+            for at, label in enumerate(labels, 1)
+        ),
+    ]
+    rows = compared[0]
+    if shift := re.search(r"^at is ([\d.]+) hours (earlier|later) on the right", rows.text, re.MULTILINE):
+        said = f"The times of {right} are of another time zone: {shift[1]} hours {shift[2]}"
+        return end(said, rows.rows[0]["at difference"], rows.name)
+    unequal = [
+        (label, result, [row for row in result.rows if row["comparison"] != "equal"])
+        for label, result in zip(labels, compared[1:], strict=True)
+    ]
+    label, result, parts = min(unequal, key=lambda each: len(each[2]))
+    (part, *_) = parts
+    factor = re.search(r"^value on the right is (\S+) times the left one", rows.text, re.MULTILINE)
+    if number(part["n difference"]) != 0:
+        said = f"Rows of {part[label]} are missing in {right}: {part['n difference']} rows"
+        return end(said, part["n difference"], result.name)
+    if factor is not None and float(factor[1]) == 0:
+        said = f"The amounts of {part[label]} are zero in {right}: {part['revenue difference']}"
+        return end(said, part["revenue difference"], result.name)
+    said = f"The amounts of {part[label]} are in another currency in {right}: {part['revenue right']}"
+    return end(said, part["revenue right"], result.name)
+
+
+def _compared(left: Returned, right: Returned, *, keys: Sequence[str], values: Sequence[str]) -> Call:
+    given: dict[str, JsonValue] = {
+        "left": left.name,
+        "right": right.name,
+        "keys": [*keys],
+        "values": [*values],
+    }
+    return "compare_results", given
+
+
+# Document a schema
+
+
+def document(question: str, system: str) -> Plan:
+    """Cards and profiles of all tables, written down."""
+    names = list(tables_in(system))
+    (described,) = yield [("describe_tables", {"names": [*names]})]
+    profiles = yield [("profile_table", {"table": name}) for name in names]
+    if wanted := DESCRIPTION.search(question):
+        yield [("describe_table_as", {"table": wanted[1], "text": wanted[2]})]
+    tables = tables_in(described.text)
+    lines: list[str] = ["# The schema"]
+    findings: list[JsonValue] = []
+    for name, profile in zip(names, profiles, strict=True):
+        table = tables[name]
+        count = profile.rows[0]["rows"]
+        lines += ["", f"## {name}", f"One row for each of the {name}.", "", "| column | type |", "|---|---|"]
+        lines += [f"| {column} | {kind} |" for column, kind in table.columns.items()]
+        lines += [f"- `{name}.{column} = {other}.id`" for column, other in table.references.items()]
+        findings.append(finding(f"{name} has {count} rows", count, profile.name, "rows"))
+    return {"answer": "\n".join(lines), "findings": findings}
+
+
+# What is wrong with the data?
+
+
+def defects(system: str) -> Plan:
+    """`check_data` for each table; nulls that a status explains and dates that lie ahead by name are none."""
+    names = list(tables_in(system))
+    checks: list[Call] = [("check_data", {"table": name}) for name in names]
+    (described, *checked) = yield [("describe_tables", {"names": [*names]}), *checks]
+    tables = tables_in(described.text)
+    found = [
+        (name, result.name, row) for name, result in zip(names, checked, strict=True) for row in result.rows
+    ]
+    open_dates = [
+        (name, str(row["column"]))
+        for name, _, row in found
+        if row["check"] == "nulls"
+        and tables[name].columns.get(str(row["column"])) in ("date", "datetime")
+        and "status" in tables[name].columns
+    ]
+    explained: set[tuple[str, str]] = set()
+    if open_dates:
+        by_status = yield [
+            sql(
+                f"SELECT status, count(*) AS n, count({column}) AS filled FROM {name} GROUP BY 1 ORDER BY 1",
+                f"Which status explains the nulls of {column}",
+            )
+            for name, column in open_dates
+        ]
+        explained = {
+            pair
+            for pair, result in zip(open_dates, by_status, strict=True)
+            if all(row["filled"] in (0, row["n"]) for row in result.rows)
+        }
+    lines: list[str] = []
+    findings: list[JsonValue] = []
+    for name, result, row in found:
+        column = str(row["column"])
+        ahead = row["check"] == "future dates" and re.search("until|due|valid|expir|deadline", column)
+        whole_row = row["check"] == "duplicates" and "," in column
+        if (name, column) in explained or ahead or whole_row:
+            continue
+        lines.append(f"- {name}.{column}: {row['check']}, {row['count']}")
+        claim = f"{name}.{column}: {row['check']}, {row['count']} rows"
+        findings.append(finding(claim, row["count"], result, f"count of {row['check']}"))
+    return {"answer": "\n".join(lines) or "Nothing is wrong.", "findings": findings}

@@ -1,0 +1,80 @@
+"""A chart draws what the question asks for, whatever the order of the result's columns is."""
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.figures import figures
+from graph.state import Column, Rows
+
+COLUMNS = {
+    "product": "name AS product",
+    "category": "category",
+    "units": "SUM(quantity) AS units",
+    "revenue": "SUM(amount) AS revenue",
+    "price": "AVG(price) AS price",
+}
+TYPES = {"product": "text", "category": "text", "units": "integer", "revenue": "number", "price": "number"}
+ROWS: list[dict[str, JsonValue]] = [
+    {
+        "product": f"P{at:02}",
+        "category": "tools" if at % 3 else "toys",
+        "units": at + 1,
+        "revenue": 1000.5 - at,
+        "price": 3.5 + at % 4,
+    }
+    for at in range(10)
+]
+ORDERS = list(permutations(COLUMNS))
+
+
+def drawn(question: str, order: tuple[str, ...], *, sorted_by: str) -> Any:
+    sql = (
+        f"SELECT {', '.join(COLUMNS[name] for name in order)} FROM lines GROUP BY name, category "
+        f"ORDER BY {sorted_by} DESC LIMIT 10"
+    )
+    rows = Rows(
+        columns=[Column(name=name, type=TYPES[name]) for name in order],
+        rows=[[row[name] for name in order] for row in ROWS],
+        row_count=len(ROWS),
+        truncated=False,
+        cut_by=None,
+    )
+    return choose_chart(question, rows, figures(question, sql, "sqlite", rows=rows))
+
+
+def named(chart: Any) -> tuple[str, str, list[JsonValue]]:
+    """The titles of the value's axis and of the names' axis, and the values."""
+    encoding = chart["encoding"]
+    values = [datum[encoding["x"]["field"]] for datum in chart["data"]["values"]]
+    return encoding["x"]["title"], encoding["y"]["title"], values
+
+
+@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+def test_the_top_ten_by_revenue_are_drawn_by_revenue_for_every_order_of_columns(
+    order: tuple[str, ...],
+) -> None:
+    chart = drawn("Top 10 products by revenue", order, sorted_by="revenue")
+    assert named(chart) == ("revenue", "product", [row["revenue"] for row in ROWS])
+
+
+@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+def test_the_measure_named_in_the_question_goes_before_the_one_sorted_by(order: tuple[str, ...]) -> None:
+    chart = drawn("How many units of each product?", order, sorted_by="revenue")
+    assert named(chart)[:2] == ("units", "product")
+
+
+@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+def test_without_a_named_measure_the_one_sorted_by_is_drawn(order: tuple[str, ...]) -> None:
+    chart = drawn("The best products", order, sorted_by="revenue")
+    assert named(chart)[:2] == ("revenue", "product")
+
+
+@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+def test_without_a_named_or_sorted_measure_the_first_one_is_drawn(order: tuple[str, ...]) -> None:
+    chart = drawn("What about the products?", order, sorted_by="product")
+    first = next(name for name in order if TYPES[name] != "text")
+    assert named(chart)[0] == first

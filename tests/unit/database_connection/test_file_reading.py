@@ -1,0 +1,114 @@
+"""The reading of uploaded files, in this process; `test_uploads.py` has the child with its limits."""
+
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+
+import pytest
+
+from app.modules.database_connection.uploads.child import result_of
+from app.modules.database_connection.uploads.errors import FileNotReadable
+from app.modules.database_connection.uploads.formats import base_name, read_format
+from app.modules.database_connection.uploads.model import ImportRequest, ImportResult, TableCorrection
+from app.modules.database_connection.uploads.names import column_names, sql_name
+from tests.support.hostile_files import HOSTILE, MB
+
+
+def read(
+    folder: Path, content: bytes, name: str = "sales.csv", corrections: Sequence[TableCorrection] = ()
+) -> ImportResult:
+    name = base_name(name)
+    (folder / "source").write_bytes(content)
+    return result_of(
+        ImportRequest(
+            source=str(folder / "source"),
+            target=str(folder / "made.duckdb"),
+            folder=str(folder),
+            title=PurePath(name).stem,
+            format=read_format(name, content[:16]),
+            max_file_bytes=40 * MB,
+            memory_bytes=1024 * MB,
+            corrections=corrections,
+        )
+    )
+
+
+def types_of(folder: Path, content: bytes) -> list[tuple[str, str | None]]:
+    reading = read(folder, content).reading
+    assert reading is not None
+    return [(each.type, each.written) for each in reading.tables[0].columns]
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_a_hostile_file_is_refused_with_the_reason(tmp_path: Path, name: str) -> None:
+    content, said = HOSTILE[name]
+    try:
+        refused = read(tmp_path, content, name).refused
+    except FileNotReadable as error:
+        refused = error.detail
+    assert refused is not None
+    assert said in refused
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (["1", "-2", "+3", ""], ("integer", "point")),
+        (["1.5", "2", ".5", "1e3"], ("number", "point")),
+        (["1,234.50", "12"], ("number", "point")),
+        (["1.234,50", "12"], ("number", "comma")),
+        (["01234", "99999"], ("text", None)),
+        (["12345678901234567890"], ("number", "point")),
+        (["true", "FALSE", "yes"], ("boolean", None)),
+        (["2026-01-31", "2026/02/01"], ("date", "ymd")),
+        (["31.01.2026", "01.02.2026"], ("date", "dmy")),
+        (["01/31/2026"], ("date", "mdy")),
+        (["2026-02-30"], ("text", None)),
+        (["2026-01-31 10:00", "2026-01-31T10:00:00.5Z"], ("datetime", "ymd")),
+        (["31.01.2026 10:00:01"], ("datetime", "dmy")),
+        (["1", "two"], ("text", None)),
+        (["N/A", "null"], ("text", None)),
+        (["N/A", "7"], ("integer", "point")),
+        (["12 %", "3 %"], ("text", None)),
+    ],
+    ids=str,
+)
+def test_the_type_of_a_column_is_one_that_all_cells_fit(
+    tmp_path: Path, cells: list[str], found: tuple[str, str | None]
+) -> None:
+    lines = "\n".join(f'x,"{cell}"' for cell in cells)
+    assert types_of(tmp_path, f"name,value\n{lines}\n".encode())[1] == found
+
+
+def test_semicolons_mean_a_decimal_comma_where_both_are_possible(tmp_path: Path) -> None:
+    assert types_of(tmp_path, b"a;b\n1,234;x\n")[0] == ("number", "comma")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings_are_found_out(tmp_path: Path, encoding: str) -> None:
+    result = read(tmp_path, "Größe;Ort\n1;Köln\n".encode(encoding))
+    assert result.reading is not None
+    (table,) = result.reading.tables
+    assert [each.name for each in table.columns] == ["Größe", "Ort"]
+    assert table.columns[1].samples == ["Köln"]
+    assert len(result.reading.notes) == (encoding == "cp1252")
+
+
+def test_rows_with_fewer_cells_are_filled_and_counted(tmp_path: Path) -> None:
+    result = read(tmp_path, b"a,b\n1,2\n3\n")
+    assert result.reading is not None
+    assert result.reading.tables[0].columns[1].empty == 1
+    assert "1 of 2 rows" in result.reading.notes[0]
+
+
+def test_a_header_can_be_a_row_if_the_owner_says_so(tmp_path: Path) -> None:
+    result = read(
+        tmp_path, b"ann,bob\ncy,dee\n", corrections=[TableCorrection(name="sales", has_header=False)]
+    )
+    assert result.reading is not None
+    assert result.reading.tables[0].row_count == 2
+
+
+def test_names_are_those_of_sql() -> None:
+    assert sql_name("2026 sales", "file") == "_2026_sales"
+    assert sql_name("../..", "file") == "file"
+    assert column_names(["Größe", "größe", "", "a\x00b"]) == ["Größe", "größe_2", "column_3", "a_b"]

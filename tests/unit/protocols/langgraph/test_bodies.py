@@ -1,0 +1,144 @@
+"""What clients send to the LangGraph API, and what is refused of it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import JsonValue, ValidationError
+
+from app.core.clock import now_ms
+from app.modules.agent.records import CallRecord
+from app.modules.protocols.langgraph.chat import latest_turns
+from app.modules.protocols.langgraph.decisions import decisions_in
+from app.modules.protocols.langgraph.errors import Unsupported
+from app.modules.protocols.langgraph.question import asked_in
+from app.modules.protocols.langgraph.schemas import HistoryQuery, NewRun
+from app.modules.protocols.messages import MAX_MESSAGES
+
+CALL = CallRecord(
+    id="a",
+    owner="ann",
+    session_id="s",
+    message_id="m",
+    run_id="r",
+    step=1,
+    position=0,
+    tool="describe",
+    category="write",
+    arguments={},
+    status="waiting",
+    created_at=now_ms(),
+)
+WAITING = [CALL, replace(CALL, id="b")]
+
+
+def run(**fields: Any) -> NewRun:
+    return NewRun.model_validate({"assistant_id": "kai", **fields})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "How many?",
+        {"role": "user", "content": "How many?"},
+        {"type": "human", "content": [{"type": "text", "text": "How many?"}]},
+        ["user", "How many?"],
+        {"lc": 1, "type": "constructor", "id": ["x", "HumanMessage"], "kwargs": {"content": "How many?"}},
+    ],
+)
+def test_a_question_comes_in_every_form_of_langchain(message: JsonValue) -> None:
+    assert asked_in({"messages": [message]}).text == "How many?"
+
+
+def test_earlier_messages_must_be_part_of_the_thread() -> None:
+    human: JsonValue = {"type": "human", "id": "known", "content": "First"}
+    tool: JsonValue = {"type": "tool", "content": "of the client"}
+    asked = asked_in({"messages": [human, tool, {"type": "human", "id": "new", "content": "Second"}]})
+    assert (asked.text, asked.client_message_id) == ("Second", "new")
+    asked.check_earlier({"known"})
+    with pytest.raises(Unsupported, match="not part of this thread"):
+        asked.check_earlier(())
+
+
+@pytest.mark.parametrize("given", [None, {}, {"messages": []}, {"messages": [{"role": "assistant"}]}])
+def test_an_input_without_a_question_is_refused(given: dict[str, JsonValue] | None) -> None:
+    with pytest.raises(Unsupported):
+        asked_in(given)
+
+
+def test_modes_come_as_one_as_several_or_not_at_all() -> None:
+    assert run().modes == ["values"]
+    assert run(stream_mode="updates").modes == ["updates"]
+    assert run(stream_mode=["custom", "values"]).modes == ["custom", "values"]
+    with pytest.raises(ValidationError, match="no stream mode 'events'"):
+        run(stream_mode="events")
+
+
+def test_empty_values_of_what_is_not_offered_are_taken_and_others_are_not() -> None:
+    empty: dict[str, Any] = {"webhook": None, "after_seconds": 0, "feedback_keys": [], "context": {}}
+    assert run(**empty, command={"goto": [], "update": None}).command is not None
+    for name, value in {
+        "webhook": "x",
+        "after_seconds": 1,
+        "feedback_keys": ["x"],
+        "context": {"x": 1},
+    }.items():
+        with pytest.raises(ValidationError, match=name):
+            run(**{name: value})
+    with pytest.raises(ValidationError, match="unheard_of"):
+        run(unheard_of=1)
+
+
+def test_only_keys_of_langgraph_itself_are_taken_in_a_configuration() -> None:
+    own = {"thread_id": "t", "checkpoint_ns": "", "__pregel": 1, "langgraph_auth": {}}
+    assert run(config={"configurable": own, "tags": [], "recursion_limit": 25}).config is not None
+    with pytest.raises(ValidationError, match="leave out prompt"):
+        run(config={"configurable": {"prompt": "Be rude."}})
+
+
+def test_metadata_of_the_run_goes_before_that_of_its_config() -> None:
+    given = run(config={"metadata": {"a": 1, "b": 1}}, metadata={"b": 2})
+    assert given.all_metadata == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize(
+    "before", ["c", {"checkpoint_id": "c"}, {"configurable": {"checkpoint_id": "c", "thread_id": "t"}}]
+)
+def test_a_checkpoint_is_named_by_its_id_itself_or_a_config(before: JsonValue) -> None:
+    assert HistoryQuery(before=before).before_id == "c"
+
+
+def test_decisions_come_in_the_order_of_the_calls_or_by_the_ids_of_interrupts() -> None:
+    approve: JsonValue = {"type": "approve"}
+    reject: JsonValue = {"type": "reject", "message": "No."}
+    ordered = decisions_in({"decisions": [approve, reject]}, WAITING)
+    assert [(call.id, decision.verdict, decision.reason) for call, decision in ordered] == [
+        ("a", "approve", None),
+        ("b", "deny", "No."),
+    ]
+    ((call, decision),) = decisions_in({"b": {"decisions": [reject]}}, WAITING)
+    assert (call.id, decision.verdict) == ("b", "deny")
+
+
+@pytest.mark.parametrize(
+    "resume",
+    [
+        "yes",
+        {},
+        {"decisions": [{"type": "approve"}]},
+        {"c": {"decisions": [{"type": "approve"}]}},
+        {"decisions": [{"type": "ignore"}, {"type": "approve"}]},
+    ],
+)
+def test_a_resume_that_does_not_fit_decides_nothing(resume: JsonValue) -> None:
+    with pytest.raises(Unsupported):
+        decisions_in(resume, WAITING)
+
+
+def test_the_latest_turns_stay_whole() -> None:
+    turns = [[{"id": f"{turn}-{each}"} for each in range(4)] for turn in range(40)]
+    kept = latest_turns([[{**message} for message in turn] for turn in turns])
+    assert len(kept) == MAX_MESSAGES
+    assert kept[0]["id"] == "15-0"
+    large: list[dict[str, JsonValue]] = [{"id": "large", "content": "x" * 200_000}]
+    assert latest_turns([large, large]) == large

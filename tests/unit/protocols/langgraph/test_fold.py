@@ -1,0 +1,167 @@
+"""Events of a run as frames of the LangGraph API: a list in, a list out."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from app.modules.protocols.following import Frame
+from app.modules.protocols.langgraph.chat import langchain_message
+from app.modules.protocols.langgraph.fold import MODES, NODE_OF_STEP, Mode, RunFold, Turn
+from app.modules.protocols.messages import question
+from graph.events import (
+    AnalysisChunk,
+    Confirmation,
+    Done,
+    Failure,
+    Reset,
+    ResultsChunk,
+    RunOutcome,
+    SessionEvent,
+    SqlChunk,
+    Status,
+    TextChunk,
+    ToolCalled,
+    ToolReturned,
+)
+from graph.session import drawn_graph
+
+SQL = SqlChunk(content="SELECT 1 AS one")
+ROWS = ResultsChunk(
+    content={
+        "columns": [{"name": "one", "type": "integer"}],
+        "rows": [[1]],
+        "row_count": 1,
+        "truncated": False,
+    }
+)
+
+
+def done(status: RunOutcome = "complete") -> Done:
+    return Done(run_id="r", session_id="t", message_id="m", status=status, tokens_used=0, elapsed_ms=1)
+
+
+def text(content: str) -> TextChunk:
+    return TextChunk(content=content, channel="analysis")
+
+
+def fold_of(*modes: Mode) -> RunFold:
+    asked = langchain_message(question("q", "How many?"))
+    return RunFold(Turn(run_id="r", thread_id="t", message_id="m", question=asked), modes or MODES)
+
+
+def frames_of(events: Sequence[SessionEvent], *modes: Mode) -> list[tuple[str, Any]]:
+    fold = fold_of(*modes)
+    folded: list[Frame | None] = [*fold.begin()]
+    for event in events:
+        folded += fold.frames(event)
+    return [(str(frame.event), json.loads(frame.data)) for frame in folded if frame is not None]
+
+
+def named(frames: Sequence[tuple[str, Any]], name: str) -> list[Any]:
+    return [data for event, data in frames if event == name]
+
+
+def test_frames_keep_their_places_in_every_mode() -> None:
+    events: list[SessionEvent] = [SQL, ROWS, text("One"), AnalysisChunk(content="One."), done()]
+    every, values = fold_of(), fold_of("values")
+    assert len(every.begin()) == len(values.begin())
+    for event in events:
+        whole, some = every.frames(event), values.frames(event)
+        assert len(whole) == len(some)
+        assert all(frame is None or frame == whole[place] for place, frame in enumerate(some))
+
+
+def test_the_statement_is_a_call_and_the_rows_are_its_answer() -> None:
+    frames = frames_of([SQL, ROWS, done()], "values")
+    _, called, answered = named(frames, "values")[-1]["messages"]
+    assert called["tool_calls"][0]["args"] == {"sql": "SELECT 1 AS one"}
+    assert answered["tool_call_id"] == called["tool_calls"][0]["id"]
+    assert json.loads(answered["content"])["rows"] == [[1]]
+
+
+def test_pieces_and_the_rest_add_up_to_the_text() -> None:
+    frames = frames_of(
+        [text("One "), text("row"), AnalysisChunk(content="One row."), done()], "messages-tuple"
+    )
+    assert [message["content"] for message, _ in named(frames, "messages")] == ["One ", "row", "."]
+
+
+def test_a_text_that_was_written_again_replaces_its_pieces() -> None:
+    frames = frames_of([text("Two"), AnalysisChunk(content="One."), done()], "messages-tuple")
+    kinds = [(message["type"], message["content"]) for message, _ in named(frames, "messages")]
+    assert kinds == [("AIMessageChunk", "Two"), ("remove", ""), ("AIMessageChunk", "One.")]
+
+
+def test_a_reset_removes_the_messages_of_the_turn_and_keeps_the_question() -> None:
+    frames = frames_of([SQL, text("One"), Reset(reason="Again."), done()], "values", "messages-tuple")
+    removed = [message["id"] for message, _ in named(frames, "messages") if message["type"] == "remove"]
+    assert removed == ["m-sql", "m"]
+    assert [each["id"] for each in named(frames, "values")[-1]["messages"]] == ["q"]
+
+
+def test_an_error_ends_the_stream_only_if_the_run_has_failed() -> None:
+    error = Failure(type="urn:kai:x", title="X", status=500, detail="It failed.", retryable=False)
+    failed = frames_of([error, done("failed")], "updates")
+    assert [event for event, _ in failed] == ["metadata", "error", "end"]
+    assert named(failed, "error") == [{"error": "urn:kai:x", "message": "It failed."}]
+    answered = frames_of([error, AnalysisChunk(content="One."), done()], "custom")
+    assert named(answered, "error") == []
+    assert named(answered, "end") == [{"run_id": "r", "status": "success"}]
+
+
+def test_a_statement_that_did_not_run_has_an_answer_that_says_so() -> None:
+    error = Failure(type="urn:kai:x", title="X", status=500, detail="No such table.", retryable=False)
+    (*_, answered) = named(frames_of([SQL, error, done("failed")], "values"), "values")[-1]["messages"]
+    assert (answered["status"], answered["content"]) == ("error", "No such table.")
+
+
+def test_a_confirmation_is_an_interrupt_in_updates_values_and_the_end() -> None:
+    asked = Confirmation(
+        confirmation_id="c",
+        tool_name="describe",
+        description="Describe it.",
+        arguments={"table": "customers"},
+        destination="database shop",
+        warnings=[],
+        call_hash="0" * 64,
+        expires_at="2026-01-01T00:00:00Z",
+    )
+    called = ToolCalled(tool_call_id="c", step=1, name="describe", category="write", arguments={})
+    frames = frames_of([called, asked, done("awaiting_approval")], "values", "updates")
+    (interrupt,) = named(frames, "values")[-1]["__interrupt__"]
+    assert interrupt["id"] == "c"
+    assert interrupt["value"]["review_configs"][0]["allowed_decisions"] == ["approve", "edit", "reject"]
+    assert named(frames, "updates")[-1] == {"__interrupt__": [interrupt]}
+    assert named(frames, "end")[0]["status"] == "interrupted"
+
+
+def test_a_call_of_an_investigation_and_its_answer_are_messages() -> None:
+    called = ToolCalled(tool_call_id="c", step=1, name="run_sql", category="read", arguments={"sql": "x"})
+    returned = ToolReturned(tool_call_id="c", status="done", content="1", is_error=False, elapsed_ms=1)
+    frames = frames_of([called, returned, done()], "values")
+    _, call, answer = named(frames, "values")[-1]["messages"]
+    assert (call["tool_calls"][0]["name"], answer["name"], answer["tool_call_id"]) == (
+        "run_sql",
+        "run_sql",
+        "c",
+    )
+
+
+def test_tasks_are_named_after_nodes_of_the_graph() -> None:
+    nodes = {str(node["id"]) for node in drawn_graph()["nodes"]}
+    assert set(NODE_OF_STEP.values()) <= nodes
+    status = Status(step="executing_sql", message="Running", run_id="r")
+    begun, ended = named(frames_of([status, done()], "tasks"), "tasks")
+    assert (begun["name"], begun["id"]) == ("run_sql", ended["id"])
+
+
+def test_a_run_that_has_waited_comes_after_the_answers_before_it() -> None:
+    fold = fold_of("values")
+    fold.place_after([langchain_message(question("earlier", "What?"))])
+    assert [each["id"] for each in json.loads(fold.values())["messages"]] == ["earlier", "q"]
+
+
+def test_values_are_one_line_of_ascii() -> None:
+    fold = fold_of("values")
+    fold.frames(AnalysisChunk(content="Größe\u2028 und mehr"))
+    assert fold.values().isascii()

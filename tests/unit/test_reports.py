@@ -1,0 +1,153 @@
+"""Files of reports: HTML that sends no request, Markdown and notebooks, with hostile texts everywhere."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from markdown_it import MarkdownIt
+from pydantic import JsonValue
+
+from app.modules.reports.figure import draw_figure
+from app.modules.reports.html import html_of
+from app.modules.reports.markdown import markdown_of
+from app.modules.reports.model import Exchange, OwnText, Report
+from app.modules.reports.notebook import notebook_of
+
+HOSTILE = (
+    "</td><script>alert(1)</script><img src=http://evil.example/x onerror=alert(1)> | `x` [a](javascript:1)"
+)
+CHART: dict[str, JsonValue] = {
+    "data": {"values": [{"c0": HOSTILE, "c1": 3}, {"c0": "b", "c1": -1}, {"c0": "c", "c1": None}]},
+    "mark": {"type": "bar"},
+    "encoding": {
+        "x": {"field": "c0", "type": "nominal", "title": HOSTILE},
+        "y": {"field": "c1", "type": "quantitative", "title": "Sum"},
+    },
+    "usermeta": {"kai": {"rows": 300, "shown": 3, "how": "Only the top 3 are drawn."}},
+}
+EXCHANGE = Exchange(
+    heading="Revenue per month",
+    question="Revenue per month?",
+    explanation="Revenue is the sum of amounts.",
+    text="It **grew**.",
+    sql="SELECT month, revenue FROM sales",
+    dialect="duckdb",
+    database="Shop",
+    columns=[{"name": "month", "type": "date"}, {"name": "revenue", "type": "number"}],
+    rows=[["2026-01-01", 12.5], ["2026-02-01", None]],
+    row_count=300,
+    truncated=True,
+    cut_by="rows",
+    chart=CHART,
+    at=1_780_000_000_000,
+)
+EVIL = replace(
+    EXCHANGE,
+    heading=HOSTILE,
+    question=HOSTILE,
+    explanation=HOSTILE,
+    text=f"# {HOSTILE}\n\n![x](http://evil.example/y.png) <iframe src=x></iframe> [go](javascript:alert(1))",
+    sql=f"SELECT '{HOSTILE}' -- ```\n",
+    dialect=HOSTILE,
+    database=HOSTILE,
+    columns=[{"name": HOSTILE, "type": "text"}],
+    rows=[[HOSTILE], [{"a": HOSTILE}], ["=cmd|x"]],
+    note=HOSTILE,
+)
+
+
+def report(*parts: Exchange | OwnText) -> Report:
+    return Report(title="Sales in May", made_at=1_780_000_000_000, parts=parts)
+
+
+class Seen(HTMLParser):
+    """Elements of a page, and their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+
+def check_harmless(text: str) -> None:
+    for tag, attributes in Seen(text).elements:
+        assert tag not in {"script", "img", "iframe", "object", "embed", "link", "form", "base", "video"}
+        assert not {name for name in attributes if name.startswith("on") or name in {"src", "style"}}
+        assert not str(attributes.get("href", "")).startswith("javascript:")
+
+
+def test_a_report_has_its_parts_in_order_and_says_which_rows_it_shows() -> None:
+    text = html_of(report(OwnText("## Summary\n\nAll is *well*."), EXCHANGE))
+    assert text.index("Summary") < text.index("Revenue per month")
+    assert "The first 2 of 300 rows. Only the first 300 rows are kept" in text
+    assert "Only the top 3 are drawn." in text
+    assert "<svg" in text
+    assert "SELECT month, revenue FROM sales" in text
+    assert "28 May 2026" in text
+
+
+def test_no_text_of_a_report_becomes_markup() -> None:
+    text = html_of(report(OwnText(HOSTILE), EVIL))
+    check_harmless(text)
+    assert 'http-equiv="Content-Security-Policy" content="default-src &#x27;none&#x27;' in text
+
+
+def test_headings_have_one_order_whatever_the_texts_say() -> None:
+    text = html_of(report(OwnText("#### Deep\n\n# High"), replace(EXCHANGE, text="###### Six")))
+    assert re.findall(r"<(h\d)", text) == ["h1", "h2", "h2", "h2", "h3"]
+
+
+def test_markdown_keeps_hostile_cells_in_their_cells_and_code_in_its_block() -> None:
+    text = markdown_of(report(EVIL))
+    check_harmless(
+        MarkdownIt("commonmark", {"html": True}).enable("table").render(text.replace(EVIL.text, ""))
+    )
+    rendered = MarkdownIt("commonmark").enable("table").render(text)
+    assert rendered.count("<tr>") == 1 + len(EVIL.rows)
+    assert rendered.count("<td>") == len(EVIL.rows)
+    assert "````sql" in text
+
+
+def test_a_notebook_has_statements_as_cells_and_rows_as_their_outputs() -> None:
+    notebook = json.loads(notebook_of(report(OwnText("Why?"), EXCHANGE)))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    (statement,) = [each for each in notebook["cells"] if each["source"].startswith("%%sql")]
+    assert statement["source"] == "%%sql\nSELECT month, revenue FROM sales"
+    assert "The first 2 of 300 rows." in statement["outputs"][0]["data"]["text/plain"]
+    assert len({each["id"] for each in notebook["cells"]}) == len(notebook["cells"])
+    evil = json.loads(notebook_of(report(EVIL)))
+    for cell in evil["cells"]:
+        for output in cell.get("outputs", []):
+            check_harmless(output["data"]["text/html"])
+
+
+@pytest.mark.parametrize("mark", ["bar", "line", "point", "arc"])
+def test_every_mark_of_kai_is_drawn(mark: str) -> None:
+    encoding: dict[str, JsonValue] = {
+        "x": {"field": "c0", "type": "temporal", "title": "Day"},
+        "y": {"field": "c1", "type": "quantitative", "title": "Sum"},
+        "color": {"field": "c2", "type": "nominal", "title": "Kind"},
+    }
+    if mark == "arc":
+        encoding = {"theta": encoding["y"], "color": encoding["x"]}
+    values: list[JsonValue] = [
+        {"c0": f"2026-01-{day:02d}", "c1": day * 1.5, "c2": "a" if day % 2 else "b"} for day in range(1, 9)
+    ]
+    figure = draw_figure({"data": {"values": values}, "mark": {"type": mark}, "encoding": encoding}, 1)
+    assert figure is not None
+    assert figure.description == "Sum by Day"
+    assert {"bar": "<rect", "arc": "<rect", "line": "<polyline", "point": "<circle"}[mark] in figure.svg
+
+
+@pytest.mark.parametrize("value", [0, 5, -3, 1e-9, 1e15])
+def test_a_single_value_of_any_size_is_drawn(value: float) -> None:
+    for mark in ("bar", "line"):
+        data: JsonValue = {"values": [{"c0": "x", "c1": value}]}
+        figure = draw_figure({**CHART, "data": data, "mark": {"type": mark}}, 1)
+        assert figure is not None
+        assert "nan" not in figure.svg
