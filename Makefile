@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Most tests wait for processes that they start, so more of them than cores keep the cores busy.
-TESTS_AT_ONCE ?= 3
+TESTS_AT_ONCE ?= 4
 # uv trusts its own list of authorities; where the network has another one, the system's list knows it.
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
@@ -10,7 +10,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo serve ui test check check-python check-page format screenshots bench bench-compare profile bench-turns bench-scale \
-	bench-checkpointers bench-store-client bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint lock clean
+	bench-checkpointers bench-store-client bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint wheel-client lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -91,8 +91,12 @@ conformance: .venv/test ## Run LangGraph's conformance suite on the Typesense ch
 wheel-checkpoint: .venv/runtime ## Build the Typesense checkpointer as a wheel of its own, in dist/
 	@cd typesense_checkpoint && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
 
+wheel-client: .venv/runtime ## Build the typed client as a wheel of its own, in dist/
+	@cd kai_client && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
+
 lock: .venv/uv ## Pin the requirements again, with hashes and without addresses
-	@$(BIN)/uv pip compile -q pyproject.toml --group build $(LOCK) -o requirements/runtime.txt
+	@$(BIN)/uv pip compile -q pyproject.toml --group build -c requirements/constraints.in $(LOCK) \
+		-o requirements/runtime.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --all-extras --group build --group test \
 		-c requirements/runtime.txt $(LOCK) -o requirements/test.txt
 	@$(BIN)/uv pip compile -q requirements/uv.in $(LOCK) -o requirements/uv.txt
