@@ -12,6 +12,7 @@ def test_a_question_on_the_start_page_brings_analysis_chart_rows_and_sql(
 ) -> None:
     model.say(sql(PER_COUNTRY), "Brazil has **two** customers.")
     page.goto("/")
+    page.get_by_role("combobox", name="Database").select_option(connection)
     ask(page, "How many customers per country?")
     expect(page.locator(".analysis strong")).to_have_text("two")
     expect(page.get_by_role("img", name="Chart of customers by country")).to_be_visible()
