@@ -620,6 +620,7 @@ class Link(Model):
     kind: Literal["answer", "session", "board"]
     thing_id: str
     session_id: str | None
+    title: str | None
     created_at: datetime
     expires_at: datetime
 

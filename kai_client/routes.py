@@ -529,6 +529,11 @@ class Links(Group[C_co]):
         return (yield from get(f"/shared/{segment(link_id)}", m.Shared))
 
     @endpoint
+    def go_on(self, link_id: str) -> Flow[m.Session]:
+        """Make a session of your own with copies of what a link shows. Needs scope `ask`."""
+        return (yield from post(f"/shared/{segment(link_id)}/continue", {}, m.Session))
+
+    @endpoint
     def rows(self, link_id: str, message_id: str) -> Flow[Table]:
         """All rows of an answer that a link shows."""
         return (yield from all_rows(f"/shared/{segment(link_id)}/messages/{segment(message_id)}/rows"))

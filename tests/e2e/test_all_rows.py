@@ -161,11 +161,16 @@ async def test_a_follow_up_about_the_rows_covers_all_of_them_also_in_a_fork_whos
 ) -> None:
     origin = await kai.open_session(await kai.connect(calendar))
     model.say("Up.")
-    await kai.ask(origin, "orders per day", sql=PER_DAY)
+    events = await kai.ask(origin, "orders per day", sql=PER_DAY)
+    answer = f"/sessions/{origin}/messages/{events[-1].data['message_id']}"
+    assert (await kai.http.post(f"{answer}/versions", json={"sql": "SELECT 7 AS n"})).status_code == 201
     past = (await kai.http.get(f"/sessions/{origin}/checkpoints")).json()["items"]
     forked = await kai.http.post(f"/sessions/{origin}/checkpoints/{past[0]['id']}/fork")
     assert forked.status_code == 201
     await kai.http.delete(f"/sessions/{origin}")
+    copies = (await kai.http.get(f"/sessions/{forked.json()['id']}")).json()["messages"]["items"]
+    version = f"/sessions/{forked.json()['id']}/messages/{copies[-1]['id']}/versions/2/rows"
+    assert (await kai.http.get(version)).json()["items"] == [[7]]
     model.say("ROWS", "Up and up.")
     events = await kai.ask(forked.json()["id"], "What stands out?")
     (chart,) = chunks(events, "chart")

@@ -272,6 +272,39 @@ async def test_links_show_what_the_reader_may_see_until_they_end(kai: Kai) -> No
     assert (await kai.call("GET", "/links"))["items"] == []
 
 
+async def test_a_reader_continues_what_a_link_shows_as_their_own_session(kai: Kai) -> None:
+    answer = await kai.answer()
+    board = await kai.board()
+    session = (await kai.pinned(board, answer))["session_id"]
+    version = {"sql": "SELECT 'secret' AS later"}
+    await kai.call("POST", f"/sessions/{session}/messages/{answer}/versions", 201, **version)
+    await kai.call(
+        "POST", f"/sessions/{session}/messages/{answer}/feedback", 201, rating="up", comment="x secret"
+    )
+    link = (await kai.call("POST", "/links", 201, kind="session", thing_id=session))["id"]
+    later = {"query": "Later?", "sql": "SELECT 'secret' AS later"}
+    await kai.http.post(f"/sessions/{session}/query/stream", json=later)
+    of_board = (await kai.call("POST", "/links", 201, kind="board", thing_id=board))["id"]
+    kai.become("bob")
+    refused = await kai.call("POST", f"/shared/{of_board}/continue", 422)
+    assert refused["type"] == "urn:kai:nothing-to-continue"
+    own = await kai.call("POST", f"/shared/{link}/continue", 201)
+    assert own["turns"] == 1
+    read = await kai.call("GET", f"/sessions/{own['id']}")
+    assert [each["query"] for each in read["messages"]["items"]] == ["Customers per country"] * 2
+    assert "secret" not in str(read)
+    copied = read["messages"]["items"][-1]
+    assert (copied["id"] != answer, copied["feedback"], copied["versions"]) == (True, None, [])
+    rows = await kai.call("GET", f"/sessions/{own['id']}/messages/{copied['id']}/rows")
+    assert rows["items"] == [["Japan", 1], ["Norway", 2]]
+    asked = await kai.http.post(f"/sessions/{own['id']}/query/stream", json={"query": "How many customers?"})
+    assert '"complete"' in asked.text, asked.text
+    assert (await kai.call("GET", f"/sessions/{own['id']}"))["turns"] == 2
+    kai.become("ann")
+    assert len((await kai.call("GET", f"/sessions/{session}"))["messages"]["items"]) == 4
+    await kai.call("GET", f"/sessions/{own['id']}", 404)
+
+
 class CountingConnections(DatabaseConnections):
     """Lets statements run once as many as may run together have come."""
 

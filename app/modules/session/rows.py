@@ -104,13 +104,13 @@ class RowStore:
             deleted += await self._storage.delete(self._collection, [AnyOf("id", ids), old])
         return deleted
 
-    async def copy(self, from_message_id: str, message: Message) -> None:
-        """Copy the rows of one message to another one, if they are still stored."""
+    async def copy(self, from_id: str, message: Message, *, to_id: str, row_count: int) -> None:
+        """Copy rows to another id, for a message that they belong to, if they are still stored."""
         try:
-            rows = await self.read(from_message_id, 0, message.row_count or 0)
+            rows = await self.read(from_id, 0, row_count)
         except RowsGone:
             return
-        await self.keep(message.owner, message.session_id, message.id, rows=rows)
+        await self.keep(message.owner, message.session_id, to_id, rows=rows)
 
 
 def _rows_of(chunk: Document) -> list[Row]:

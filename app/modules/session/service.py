@@ -39,6 +39,7 @@ from app.modules.run.errors import SessionBusy, SessionClosed
 from app.modules.run.follower import RunFollower
 from app.modules.run.records import Row
 from app.modules.run.submission import OnBusy, Submissions, run_id_of
+from app.modules.session.continuing import state_after
 from app.modules.session.errors import (
     BoundElsewhere,
     CheckpointUnknown,
@@ -135,6 +136,17 @@ class StoredRows:
             truncated=message.truncated,
             cut_by=message.cut_by,
         )
+
+
+_NOT_ADOPTED: Mapping[str, object] = {
+    "client_message_id": None,
+    "source_message_id": None,
+    "feedback": None,
+    "remembered": [],
+    "versions": [],
+    "version_count": 0,
+}
+"""Fields of a message that stay with its owner, as a copy in the session of another owner has them."""
 
 
 class SessionService:
@@ -665,6 +677,43 @@ class SessionService:
             await self.repository.add(forked)
         return forked
 
+    async def adopt(self, owner: str, source: Session, places: range) -> Session:
+        """Create a session of an owner with copies of another owner's messages, to continue from them.
+
+        `places` are the sequences of the messages. The caller has checked that the owner may read them. What
+        is private to the other owner is not copied: feedback, later versions, remembered facts, ids of their
+        client, and their metadata. Raises `TooManySessions`.
+        """
+        now = now_ms()
+        adopted = Session(
+            id=new_id(),
+            owner=owner,
+            db_connection_id=source.db_connection_id,
+            title=source.title,
+            titled_by=source.titled_by,
+            mode=self._default_mode,
+            metadata={},
+            created_at=now,
+            updated_at=now,
+            also=source.also,
+        )
+        async with self._allowances.new_session(owner):
+            copies = [
+                await self._copy(message, adopted, owner=owner, **_NOT_ADOPTED)
+                async for message in self.repository.all_messages(source)
+                if message.sequence in places
+            ]
+            questions = [each.query for each in copies if each.role == "human"]
+            await self._graph.begin(adopted.id, state_after(copies))
+            adopted = replace(
+                adopted,
+                transcript=transcript_of(questions),
+                turn=max((each.sequence // 2 for each in copies), default=0),
+                turns=len(questions),
+            )
+            await self.repository.add(adopted)
+        return adopted
+
     async def _copy_history(
         self, session: Session, forked: Session, last_message_id: str
     ) -> tuple[dict[str, str], list[str], int]:
@@ -675,17 +724,12 @@ class SessionService:
         questions: list[str] = []
         turns = 0
         async for message in self.repository.all_messages(session):
-            own: dict[str, JsonValue] = {
-                "id": new_id(),
-                "session_id": forked.id,
-                "source_message_id": message.id,
-                "feedback": None,
-                "versions": [],  # their rows stay with the original
-                "version_count": 0,
-            }
-            copy = message.model_copy(update=own)
-            await self.repository.add_message(copy)
-            await self.rows.copy(message.id, copy)
+            versions = [each.model_copy(update={"rows_id": new_id()}) for each in message.versions]
+            copy = await self._copy(
+                message, forked, source_message_id=message.id, feedback=None, versions=versions
+            )
+            for version, own in zip(message.versions, versions, strict=True):
+                await self.rows.copy(version.rows_id, copy, to_id=own.rows_id, row_count=own.row_count)
             copies[message.id] = copy.id
             turns = message.sequence // 2
             if message.role == "human":
@@ -693,6 +737,14 @@ class SessionService:
             if message.id == last_message_id:
                 break
         return copies, questions, turns
+
+    async def _copy(self, message: Message, into: Session, **own: object) -> Message:
+        """Stores a copy of a message and of its rows in another session."""
+        copy = message.model_copy(update={**own, "id": new_id(), "session_id": into.id})
+        await self.repository.add_message(copy)
+        if copy.row_count is not None:
+            await self.rows.copy(message.id, copy, to_id=copy.id, row_count=copy.row_count)
+        return copy
 
 
 def _naming(copies: Mapping[str, str], state: SessionState) -> SessionState:

@@ -35,6 +35,18 @@ class NotOffered(Invalid):
         )
 
 
+class NothingToContinue(Invalid):
+    """The link shows a board, which has no conversation."""
+
+    problem = "nothing-to-continue"
+    title = "No conversation to continue"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This link shows a board, which is no conversation. Make a session of its database and ask there."
+        )
+
+
 class TooManyLinks(Invalid):
     """The owner has as many links as an owner may have."""
 

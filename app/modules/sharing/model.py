@@ -26,3 +26,7 @@ class Link:
     """The link of a session shows messages before this one. None for others."""
     created_at: int
     expires_at: int
+    title: str | None = None
+    """Title of the session or board, or question of the answer, when the link was made. None for a session
+    without a title and question.
+    """

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, status
 from app.http.callers import ASK, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.routes import PageOf, PageParameters, PageQuery
-from app.modules.session.schemas import RowsPage
+from app.modules.session.schemas import RowsPage, SessionBody
 from app.modules.sharing.schemas import LinkBody, NewLink, SharedBody
 from app.modules.sharing.service import Sharing
 
@@ -68,6 +68,23 @@ async def read_shared(link_id: LinkId, page: PageParameters, reader: Owner, shar
     Of a board, pins of databases that the caller may not use are left out.
     """
     return SharedBody.of(await sharing.open(reader, link_id, page.limit, cursor=page.cursor))
+
+
+@router.post(
+    "/shared/{link_id}/continue",
+    summary="Continue what a link shows",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK],
+)
+async def continue_shared(link_id: LinkId, reader: Owner, sharing: Service) -> SessionBody:
+    """Creates a session of the caller with copies of what the link shows: its questions, answers and rows.
+    Needs scope `ask`. The original stays unchanged, and every call creates another session.
+
+    Further questions run with the caller's rights. Answers 404 as the link does, 422
+    (`nothing-to-continue`) for the link of a board, and 429 (`too-many-sessions`) when the caller's quota is
+    reached.
+    """
+    return SessionBody.model_validate(await sharing.go_on(reader, link_id))
 
 
 @router.get(

@@ -40,6 +40,8 @@ class LinkBody(ResponseBody):
     """Id of the thing."""
     session_id: str | None
     """Session of the answer, or the session itself. Null for a board."""
+    title: str | None
+    """Title of the session or board, or question of the answer, when the link was made. Null without one."""
     created_at: Time
     """Time of creation."""
     expires_at: Time

@@ -14,7 +14,13 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.run.records import Row
 from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionService, StoredRows
-from app.modules.sharing.errors import LinkUnknown, NotOffered, ThingUnknown, TooManyLinks
+from app.modules.sharing.errors import (
+    LinkUnknown,
+    NothingToContinue,
+    NotOffered,
+    ThingUnknown,
+    TooManyLinks,
+)
 from app.modules.sharing.model import MOST_LINKS, Link, LinkKind
 from app.modules.sharing.repository import LinkRepository
 
@@ -32,6 +38,16 @@ class SharedThing:
     messages: list[Message]
     next_cursor: str | None
     board: ShownBoard | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Thing:
+    """What a link is made to: see `Link` for the fields."""
+
+    title: str | None
+    connection_ids: Collection[str]
+    session_id: str | None = None
+    before_sequence: int | None = None
 
 
 class Sharing:
@@ -52,8 +68,8 @@ class Sharing:
 
     async def add(self, owner: str, kind: LinkKind, thing_id: str, *, days: int) -> Link:
         """Raises `ThingUnknown`, `NotOffered` or `TooManyLinks`."""
-        session_id, before, connection_ids = await self._thing(owner, kind, thing_id)
-        for each in connection_ids:
+        thing = await self._thing(owner, kind, thing_id)
+        for each in thing.connection_ids:
             if await self._connection(owner, each) is None:
                 raise ThingUnknown("database for this")
             if not await self._is_open(owner, each):
@@ -66,10 +82,11 @@ class Sharing:
             owner=owner,
             kind=kind,
             thing_id=thing_id,
-            session_id=session_id,
-            before_sequence=before,
+            session_id=thing.session_id,
+            before_sequence=thing.before_sequence,
             created_at=now,
             expires_at=now + days * _DAY_MS,
+            title=thing.title,
         )
         await self.repository.add(link)
         _audit(link, owner, "added")
@@ -103,6 +120,24 @@ class Sharing:
             link=link, title=session.title, messages=messages, next_cursor=next_cursor, board=None
         )
 
+    async def go_on(self, reader: str, link_id: str) -> Session:
+        """Create a session of the reader with copies of what a link shows. Raises `LinkUnknown`,
+        `NothingToContinue` or `TooManySessions`.
+        """
+        link = await self._valid(link_id)
+        if link.kind == "board":
+            await self._board(reader, link)
+            raise NothingToContinue
+        session = await self._session(reader, link)
+        if link.kind == "answer":
+            answer = await self._answer(session, link, link.thing_id)
+            begin, end = answer.sequence - 1, answer.sequence + 1
+        else:
+            begin, end = 0, link.before_sequence or 0
+        copied = await self._sessions.adopt(reader, session, range(begin, end))
+        _audit(link, reader, "continued")
+        return copied
+
     async def answer_rows(
         self, reader: str, link_id: str, message_id: str, *, limit: int, cursor: str | None
     ) -> tuple[StoredRows, list[Row], str | None]:
@@ -115,28 +150,32 @@ class Sharing:
         rows, next_cursor = await self._sessions.read_rows(result, limit, cursor)
         return result, rows, next_cursor
 
-    async def _thing(
-        self, owner: str, kind: LinkKind, thing_id: str
-    ) -> tuple[str | None, int | None, Collection[str]]:
-        """Returns the session of a thing, where it ends, and its connections. Raises `ThingUnknown`."""
+    async def _thing(self, owner: str, kind: LinkKind, thing_id: str) -> _Thing:
+        """Raises `ThingUnknown`."""
         if kind == "board":
             try:
                 board = await self._boards.repository.get(owner, thing_id)
             except BoardUnknown:
                 raise ThingUnknown(kind) from None
-            return None, None, {pin.db_connection_id for pin in await self._boards.repository.pins(board)}
-        session_id = thing_id
+            pins = await self._boards.repository.pins(board)
+            return _Thing(title=board.title, connection_ids={pin.db_connection_id for pin in pins})
+        session_id, question = thing_id, None
         if kind == "answer":
             answer = await self._sessions.repository.answer_of(owner, thing_id)
             if answer is None:
                 raise ThingUnknown(kind)
-            session_id = answer.session_id
+            session_id, question = answer.session_id, answer.query
         session = await self._sessions.repository.find(session_id)
         if session is None or session.owner != owner or session.db_connection_id is None:
             raise ThingUnknown(kind)
-        ended = [each for each in await self._sessions.history(session) if each.role == "assistant"]
-        before = max((each.sequence for each in ended), default=-1) + 1
-        return session.id, before, {session.db_connection_id, *session.also}
+        history = await self._sessions.history(session)
+        ended = [each for each in history if each.role == "assistant"]
+        return _Thing(
+            title=question or session.title or (history[0].query if history else None),
+            connection_ids={session.db_connection_id, *session.also},
+            session_id=session.id,
+            before_sequence=max((each.sequence for each in ended), default=-1) + 1,
+        )
 
     async def _valid(self, link_id: str) -> Link:
         link = await self.repository.find(link_id)
