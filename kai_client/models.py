@@ -155,6 +155,7 @@ class AnswerVersion(Model):
 
     number: int
     rows_id: str
+    created_at: datetime
     sql: str
     sql_pretty: str
     columns: list[Column]

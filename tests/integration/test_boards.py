@@ -13,7 +13,7 @@ import httpx
 import pytest
 from cryptography.fernet import Fernet
 from fastapi import FastAPI
-from pydantic import SecretStr
+from pydantic import JsonValue, SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
@@ -303,6 +303,70 @@ async def test_a_reader_continues_what_a_link_shows_as_their_own_session(kai: Ka
     kai.become("ann")
     assert len((await kai.call("GET", f"/sessions/{session}"))["messages"]["items"]) == 4
     await kai.call("GET", f"/sessions/{own['id']}", 404)
+
+
+async def test_a_link_shows_nothing_private_of_its_owner_and_nothing_that_came_later(kai: Kai) -> None:
+    answer = await kai.answer()
+    messages = kai.services.storage
+    session = str((await messages.query("messages", [])).items[0]["session_id"])
+    path = f"/sessions/{session}"
+    await kai.call("PATCH", path, title="Before", metadata={"note": "PLANTED metadata"})
+    await kai.call("POST", f"{path}/messages/{answer}/versions", 201, sql="SELECT 'early' AS version")
+    board = await kai.board()
+    await kai.pinned(board, answer)
+    things = {"answer": answer, "session": session, "board": board}
+    links = [
+        (await kai.call("POST", "/links", 201, kind=kind, thing_id=each))["id"]
+        for kind, each in things.items()
+    ]
+    made_at = max(int(str(each["created_at"])) for each in (await messages.query("links", [])).items)
+
+    async def is_later() -> bool:
+        return now_ms() > made_at
+
+    await until(is_later)
+    await kai.call("PATCH", path, title="PLANTED title")
+    await kai.call("POST", f"{path}/messages/{answer}/versions", 201, sql="SELECT 'PLANTED' AS version")
+    rating = {"rating": "down", "comment": "PLANTED comment", "corrected_sql": "SELECT 'PLANTED'"}
+    await kai.call("POST", f"{path}/messages/{answer}/feedback", 201, **rating)
+    planted: dict[str, JsonValue] = {
+        "client_message_id": "PLANTED",
+        "source_message_id": "PLANTED",
+        "remembered": ["PLANTED"],
+    }
+    await messages.patch("messages", answer, planted)
+    kai.become("bob")
+    shown = [await kai.call("GET", f"/shared/{each}") for each in links]
+    for each in links[:2]:
+        own = await kai.call("POST", f"/shared/{each}/continue", 201)
+        shown.append(await kai.call("GET", f"/sessions/{own['id']}"))
+    assert "PLANTED" not in str(shown)
+    assert str(kai.shop) not in str(shown)
+    assert [each["title"] for each in shown[:3]] == ["Customers per country", "Before", "Weekly"]
+    for each in shown[:2]:
+        assert [version["sql"] for version in each["messages"]["items"][-1]["versions"]] == [
+            "SELECT 'early' AS version"
+        ]
+
+
+async def test_a_link_asks_for_every_database_that_its_session_had_and_shows_no_unfinished_turn(
+    kai: Kai,
+) -> None:
+    answer = await kai.answer()
+    session = str((await kai.services.storage.query("messages", [])).items[0]["session_id"])
+    other = await kai.services.database_connections.register(
+        "ann", f"sqlite:///{make_shop(kai.shop.parent / 'other.db')}", "Private", description="", shared=False
+    )
+    await kai.call("PATCH", f"/sessions/{session}", also=[other.id])
+    link = (await kai.call("POST", "/links", 201, kind="answer", thing_id=answer))["id"]
+    await kai.call("PATCH", f"/sessions/{session}", also=[])
+    kai.become("bob")
+    await kai.call("GET", f"/shared/{link}", 404)
+    kai.become("ann")
+    await kai.services.storage.patch("messages", answer, {"status": "awaiting_approval"})
+    await kai.call("POST", "/links", 404, kind="answer", thing_id=answer)
+    whole = (await kai.call("POST", "/links", 201, kind="session", thing_id=session))["id"]
+    assert (await kai.call("GET", f"/shared/{whole}"))["messages"]["items"] == []
 
 
 class CountingConnections(DatabaseConnections):

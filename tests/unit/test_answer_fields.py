@@ -14,6 +14,9 @@ from app.modules.run.messages import answer_message, message_events
 from app.modules.session.model import Message, Run
 from app.modules.session.repository import document
 from app.modules.session.schemas import MessageBody
+from app.modules.sharing.model import Link
+from app.modules.sharing.schemas import SharedBody
+from app.modules.sharing.service import SharedThing
 from graph import SessionGraph
 from graph.answer import Analysis, Answer, Effort, Findings, Offer, ResultHeader, TurnAnswer, Understanding
 from graph.checkpoints import sqlite_checkpointer
@@ -82,6 +85,13 @@ RUN = Run(
     created_at=1,
     status="complete",
 )
+SHOWN_BY_LINKS = {
+    *(set(Answer.model_fields) - {"remembered"}),
+    *("id", "run_id", "role", "query", "status", "error", "tokens_used", "elapsed_ms", "timestamp"),
+    *("given_sql", "timeline", "chart_choice", "versions"),
+}
+OWN = {"remembered", "client_message_id", "feedback", "source_message_id"}
+"""Fields that a link leaves out: they are its owner's own."""
 THROUGH_THE_GRAPH = [*Understanding.model_fields, *ResultHeader.model_fields, *Findings.model_fields]
 
 
@@ -132,6 +142,35 @@ def test_every_field_of_an_answer_is_in_an_event(name: str) -> None:
     said = [json.loads(event.model_dump_json()) for event in message_events(_message(), HEAD)]
     values = [value for event in said for value in (event, event["content"]) if isinstance(value, dict)]
     assert FILLED[name] in [value.get(name) for value in values] + [event["content"] for event in said]
+
+
+def test_a_link_shows_every_field_but_what_is_the_owners_own() -> None:
+    assert set(MessageBody.model_fields) == SHOWN_BY_LINKS | OWN, "decide whether links show the new field"
+    dumped = _message().model_dump()
+    private = {
+        "remembered": ["f1"],
+        "client_message_id": "c1",
+        "source_message_id": "m0",
+        "feedback": {"rating": "down", "comment": "private", "corrected_sql": "SELECT 1"},
+    }
+    message = Message.model_validate({**dumped, **private})
+    link = Link(
+        id="l1",
+        owner="o",
+        kind="answer",
+        thing_id="m1",
+        session_id="s1",
+        before_sequence=None,
+        title=None,
+        connection_ids=("d1",),
+        created_at=1,
+        expires_at=2,
+    )
+    shared = SharedThing(link=link, title=None, messages=[message], next_cursor=None, board=None)
+    (shown,) = SharedBody.of(shared).messages.items
+    plain = MessageBody.model_validate(message)
+    assert {name for name in MessageBody.model_fields if getattr(shown, name) != getattr(plain, name)} == OWN
+    assert not any(getattr(shown, name) for name in OWN)
 
 
 def test_every_finding_has_a_chunk_of_its_name() -> None:

@@ -241,6 +241,8 @@ class AnswerVersion(Described):
     """2 for the first of them: version 1 is the answer's own statement."""
     rows_id: str
     """Id by which its rows are stored."""
+    created_at: str = Field(json_schema_extra={"format": "date-time"})
+    """Time at which it was added."""
     sql: str
     """The statement, as a person has written it."""
     sql_pretty: str

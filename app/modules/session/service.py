@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from app.core.auth.caller import current_database_claim
 from app.core.bus.port import StartedRuns
-from app.core.clock import now_ms
+from app.core.clock import now_ms, rfc3339
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.core.ids import new_id
@@ -497,6 +497,7 @@ class SessionService:
             version = AnswerVersion(
                 number=len(message.versions) + 2,
                 rows_id=rows_id,
+                created_at=rfc3339(now_ms()),
                 sql=sql,
                 sql_pretty=laid_out.sql,
                 columns=[Column(name=column.name, type=column.type) for column in found.columns],
@@ -677,7 +678,7 @@ class SessionService:
             await self.repository.add(forked)
         return forked
 
-    async def adopt(self, owner: str, source: Session, places: range) -> Session:
+    async def adopt(self, owner: str, source: Session, places: range, *, title: str | None) -> Session:
         """Create a session of an owner with copies of another owner's messages, to continue from them.
 
         `places` are the sequences of the messages. The caller has checked that the owner may read them. What
@@ -689,8 +690,8 @@ class SessionService:
             id=new_id(),
             owner=owner,
             db_connection_id=source.db_connection_id,
-            title=source.title,
-            titled_by=source.titled_by,
+            title=title,
+            titled_by=None if title is None else "question",
             mode=self._default_mode,
             metadata={},
             created_at=now,

@@ -24,6 +24,8 @@ class Link:
     """Session of the answer, or the session itself. None for a board."""
     before_sequence: int | None
     """The link of a session shows messages before this one. None for others."""
+    connection_ids: tuple[str, ...]
+    """Connections of the session when the link was made; a reader may use all of them. Empty for a board."""
     created_at: int
     expires_at: int
     title: str | None = None

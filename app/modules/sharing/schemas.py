@@ -4,11 +4,12 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
+from app.core.clock import rfc3339
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time
 from app.modules.boards.schemas import BoardWithPins
 from app.modules.session.model import Message
 from app.modules.session.schemas import MessageBody
-from app.modules.sharing.model import DEFAULT_DAYS, MAX_DAYS, LinkKind
+from app.modules.sharing.model import DEFAULT_DAYS, MAX_DAYS, Link, LinkKind
 from app.modules.sharing.service import SharedThing
 
 
@@ -56,21 +57,24 @@ class SharedBody(ResponseBody):
     kind: LinkKind
     """Kind of the thing."""
     title: str | None
-    """Title of the session or board. Null if it has none."""
+    """Title of the session or question of the answer when the link was made, or title of the board. Null
+    without one.
+    """
     owner: str
     """Owner who has made the link."""
     expires_at: Time
     """Time from which the link shows nothing."""
     messages: PageOf[MessageBody]
     """The answer, or a page of the session's messages until the link was made, newest last. Empty for
-    a board.
+    a board. Ratings, remembered facts and ids of the owner's client are left out, and statement versions
+    that were added later.
     """
     board: BoardWithPins | None
     """The board with the pins whose databases the caller may use. Null for others."""
 
     @classmethod
     def of(cls, shared: SharedThing) -> "SharedBody":
-        items = [_without_private(each) for each in shared.messages]
+        items = [_without_private(each, shared.link) for each in shared.messages]
         return cls.model_validate(
             {
                 **vars(shared.link),
@@ -82,7 +86,18 @@ class SharedBody(ResponseBody):
         )
 
 
-def _without_private(message: Message) -> MessageBody:
-    """Leaves out what memory holds of the owner, and the ids of their client."""
-    shown = message.model_copy(update={"remembered": [], "client_message_id": None})
+def _without_private(message: Message, link: Link) -> MessageBody:
+    """Leaves out what is the owner's own: which facts KAI remembers of them, the ids of their client, their
+    ratings, and the message that a fork was made from; and what they have added since the link was made.
+    """
+    made_at = rfc3339(link.created_at)
+    shown = message.model_copy(
+        update={
+            "remembered": [],
+            "client_message_id": None,
+            "feedback": None,
+            "source_message_id": None,
+            "versions": [each for each in message.versions if each.created_at <= made_at],
+        }
+    )
     return MessageBody.model_validate(shown)

@@ -1,7 +1,7 @@
 """Read-only links to answers, sessions and boards, for users who may use their databases."""
 
 import logging
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.core.clock import now_ms
@@ -35,6 +35,7 @@ class SharedThing:
 
     link: Link
     title: str | None
+    """Of the link, or of the board as it is now."""
     messages: list[Message]
     next_cursor: str | None
     board: ShownBoard | None
@@ -45,7 +46,7 @@ class _Thing:
     """What a link is made to: see `Link` for the fields."""
 
     title: str | None
-    connection_ids: Collection[str]
+    connection_ids: Sequence[str]
     session_id: str | None = None
     before_sequence: int | None = None
 
@@ -84,6 +85,7 @@ class Sharing:
             thing_id=thing_id,
             session_id=thing.session_id,
             before_sequence=thing.before_sequence,
+            connection_ids=tuple(thing.connection_ids),
             created_at=now,
             expires_at=now + days * _DAY_MS,
             title=thing.title,
@@ -117,7 +119,7 @@ class Sharing:
             )
         _audit(link, reader, "opened")
         return SharedThing(
-            link=link, title=session.title, messages=messages, next_cursor=next_cursor, board=None
+            link=link, title=link.title, messages=messages, next_cursor=next_cursor, board=None
         )
 
     async def go_on(self, reader: str, link_id: str) -> Session:
@@ -134,7 +136,7 @@ class Sharing:
             begin, end = answer.sequence - 1, answer.sequence + 1
         else:
             begin, end = 0, link.before_sequence or 0
-        copied = await self._sessions.adopt(reader, session, range(begin, end))
+        copied = await self._sessions.adopt(reader, session, range(begin, end), title=link.title)
         _audit(link, reader, "continued")
         return copied
 
@@ -158,23 +160,24 @@ class Sharing:
             except BoardUnknown:
                 raise ThingUnknown(kind) from None
             pins = await self._boards.repository.pins(board)
-            return _Thing(title=board.title, connection_ids={pin.db_connection_id for pin in pins})
+            return _Thing(title=board.title, connection_ids=sorted({pin.db_connection_id for pin in pins}))
         session_id, question = thing_id, None
         if kind == "answer":
             answer = await self._sessions.repository.answer_of(owner, thing_id)
-            if answer is None:
+            if answer is None or not _has_ended(answer):
                 raise ThingUnknown(kind)
             session_id, question = answer.session_id, answer.query
         session = await self._sessions.repository.find(session_id)
         if session is None or session.owner != owner or session.db_connection_id is None:
             raise ThingUnknown(kind)
         history = await self._sessions.history(session)
-        ended = [each for each in history if each.role == "assistant"]
+        before = max((each.sequence for each in history if _has_ended(each)), default=-1) + 1
+        first = next((each.query for each in history if each.sequence < before), None)
         return _Thing(
-            title=question or session.title or (history[0].query if history else None),
-            connection_ids={session.db_connection_id, *session.also},
+            title=question or session.title or first,
+            connection_ids=sorted({session.db_connection_id, *session.also}),
             session_id=session.id,
-            before_sequence=max((each.sequence for each in ended), default=-1) + 1,
+            before_sequence=before,
         )
 
     async def _valid(self, link_id: str) -> Link:
@@ -187,7 +190,7 @@ class Sharing:
         session = None if link.session_id is None else await self._sessions.repository.find(link.session_id)
         if session is None or session.owner != link.owner or session.db_connection_id is None:
             raise LinkUnknown
-        for each in (session.db_connection_id, *session.also):
+        for each in {session.db_connection_id, *session.also, *link.connection_ids}:
             if not await self._is_open(reader, each):
                 raise LinkUnknown
         return session
@@ -224,6 +227,11 @@ class Sharing:
             return await self._connections.repository.get(reader, connection_id)
         except ConnectionNotFound:
             return None
+
+
+def _has_ended(message: Message) -> bool:
+    """An answer whose calls wait for people is replaced when its turn goes on."""
+    return message.role == "assistant" and message.status != "awaiting_approval"
 
 
 def _audit(link: Link, reader: str, action: str) -> None:
