@@ -14,6 +14,9 @@ from redis.exceptions import ReadOnlyError, RedisError
 _PATIENCE_SECONDS = 0.05
 """Timeout of a command. A cache miss costs two commands, so at most 100 ms."""
 
+_REMOVAL_SECONDS = 2.0
+"""Timeout of a removal, whose failure leaves words that were deleted."""
+
 _PAUSE_SECONDS = 1.0
 _MAX_CONNECTIONS = 1_000
 
@@ -38,19 +41,20 @@ class BestEffortCache:
                 await self._redis.set(key, text, ex=self._lifetime)
 
     async def remove(self, key: str) -> None:
-        """Remove a text. If that fails, it stays until its lifetime ends."""
-        async with self._attempt():
-            if not self._is_unavailable:
-                await self._redis.delete(key)
+        """Remove a text; tried also while Redis counts as empty. If that fails, the text stays until its
+        lifetime ends.
+        """
+        async with self._attempt(_REMOVAL_SECONDS):
+            await self._redis.delete(key)
 
     @property
     def _is_unavailable(self) -> bool:
         return time.monotonic() < self._is_unavailable_until
 
     @asynccontextmanager
-    async def _attempt(self) -> AsyncGenerator[None]:
+    async def _attempt(self, patience_seconds: float | None = None) -> AsyncGenerator[None]:
         try:
-            async with asyncio.timeout(_PATIENCE_SECONDS):
+            async with asyncio.timeout(patience_seconds or _PATIENCE_SECONDS):
                 yield
         except (RedisError, OSError, TimeoutError):
             self._is_unavailable_until = time.monotonic() + _PAUSE_SECONDS

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -21,12 +22,20 @@ async def service() -> AsyncIterator[ScriptedModel]:
         yield model
 
 
-@pytest.fixture
-async def model(service: ScriptedModel) -> AsyncIterator[EmbeddingModel]:
+@asynccontextmanager
+async def embedding_by(service: ScriptedModel, total_timeout_seconds: float) -> AsyncIterator[EmbeddingModel]:
     settings = replace(PATIENT, model="trigrams-16", base_url=service.base_url, max_retries=1)
-    made = EmbeddingModel(replace(settings, total_timeout_seconds=2), ModelCalls(CollectorRegistry()))
+    made = EmbeddingModel(
+        replace(settings, total_timeout_seconds=total_timeout_seconds), ModelCalls(CollectorRegistry())
+    )
     yield made
     await made.close()
+
+
+@pytest.fixture
+async def model(service: ScriptedModel) -> AsyncIterator[EmbeddingModel]:
+    async with embedding_by(service, PATIENT.total_timeout_seconds) as made:
+        yield made
 
 
 async def test_each_text_gets_its_vector(model: EmbeddingModel) -> None:
@@ -39,7 +48,6 @@ async def test_each_text_gets_its_vector(model: EmbeddingModel) -> None:
         (Scripted(status=401), ModelRejected, "KAI_LLM__API_KEY"),
         (Scripted(status=404), ModelRejected, "does not know the model trigrams-16"),
         (Scripted(status=503), ModelUnavailable, "busy or broken"),
-        (Scripted(delay_seconds=30), ModelUnavailable, "did not finish within 2 s"),
         (Scripted('{"data": []}'), ModelUnavailable, "cannot be read"),
         (Scripted('{"data": [{"index": 0, "embedding": []}]}'), ModelUnavailable, "cannot be read"),
         (Scripted('{"data": [{"index": 0, "embedding": "x"}]}'), ModelUnavailable, "cannot be read"),
@@ -54,3 +62,10 @@ async def test_errors_are_reported_without_the_key(
     with pytest.raises(kind, match=re.escape(text)) as failure:
         await model.embed(["a cat"])
     assert KEY not in str(failure.value)
+
+
+async def test_a_slow_service_is_given_up(service: ScriptedModel) -> None:
+    service.embedding = Scripted(delay_seconds=30)
+    async with embedding_by(service, 0.5) as model:
+        with pytest.raises(ModelUnavailable, match=r"did not finish within 0\.5 s"):
+            await model.embed(["a cat"])

@@ -212,6 +212,19 @@ async def test_a_deleted_session_leaves_nothing_in_redis(
     assert not await redis.exists(f"session:{session.id}")
 
 
+async def test_a_deleted_session_leaves_a_slow_redis_too(
+    together: Together, redis_server: RedisServer, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, session = await together.process(redis_server), await together.session()
+    await process.questions(session)
+    monkeypatch.setattr(PATIENCE, 0.05)
+    await redis.client_pause(200)
+    assert await process.questions(session) == ["question 0", "question 1"]
+    assert process.hits == 0
+    await process.repository.delete([session.id])
+    assert not await redis.exists(f"session:{session.id}")
+
+
 async def test_a_redis_that_forgot_everything_is_filled_again(together: Together, tmp_path: Path) -> None:
     with running_redis(tmp_path) as server:
         process, session = await together.process(server), await together.session()
