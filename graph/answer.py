@@ -11,7 +11,20 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, JsonValue
 
 from graph.described import Described
-from graph.state import Claim, Column, Cut, Finding, Option, Route, Rows, SessionState, UsedContext
+from graph.state import (
+    Action,
+    Claim,
+    Code,
+    Column,
+    Cut,
+    Finding,
+    Link,
+    Option,
+    Route,
+    Rows,
+    SessionState,
+    UsedContext,
+)
 
 MAX_HEAD_ROWS = 20
 MAX_HEAD_BYTES = 8 * 1024
@@ -83,6 +96,12 @@ class Findings(_Part):
     """Suggested questions, complete enough to be sent unchanged."""
     findings: list[Finding] = Field(default_factory=list)
     """What an investigation found, each looked up in the result that it names. Empty for other answers."""
+    code: list[Code] = Field(default_factory=list)
+    """Code that an investigation wrote for the user. KAI has not run it."""
+    link: list[Link] = Field(default_factory=list)
+    """Tables, results and databases that an investigation points at."""
+    action: list[Action] = Field(default_factory=list)
+    """What an investigation proposes to do next."""
 
 
 class Effort(_Part):

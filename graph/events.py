@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from graph.answer import Claims, Effort, Offer, Understanding
 from graph.described import Described
-from graph.state import CallOutcome, Finding, NamedFact, Rows, UsedContext
+from graph.state import Action, CallOutcome, Code, Finding, Link, NamedFact, Rows, UsedContext
 
 Step = Literal[
     "waiting",
@@ -159,11 +159,45 @@ class FindingsChunk(_Chunk):
     """The findings, in the model's order."""
 
 
-FINDING_CHUNKS: dict[str, type[ClaimsChunk | ChartChunk | SuggestionsChunk | FindingsChunk]] = {
+class CodeChunk(_Chunk):
+    """Code that an investigation wrote for the user. KAI has not run it."""
+
+    type: Literal["code"] = "code"
+    """Kind of the chunk."""
+    content: list[Code]
+    """The pieces of code, in the model's order."""
+
+
+class LinkChunk(_Chunk):
+    """Tables, results and databases that an investigation points at."""
+
+    type: Literal["link"] = "link"
+    """Kind of the chunk."""
+    content: list[Link]
+    """The links, in the model's order."""
+
+
+class ActionChunk(_Chunk):
+    """What an investigation proposes to do next. Nothing of it happens until the user clicks."""
+
+    type: Literal["action"] = "action"
+    """Kind of the chunk."""
+    content: list[Action]
+    """The actions, in the model's order."""
+
+
+FindingKind = (
+    ClaimsChunk | ChartChunk | SuggestionsChunk | FindingsChunk | CodeChunk | LinkChunk | ActionChunk
+)
+
+FINDING_CHUNKS: dict[str, type[FindingKind]] = {
     "claims": ClaimsChunk,
     "chart": ChartChunk,
     "suggestions": SuggestionsChunk,
     "findings": FindingsChunk,
+    "code": CodeChunk,
+    "link": LinkChunk,
+    "action": ActionChunk,
 }
 """The chunk of each field of `Findings`, in the order in which a run emits them."""
 
@@ -340,6 +374,9 @@ Chunk = Annotated[
     | ClarificationChunk
     | SuggestionsChunk
     | FindingsChunk
+    | CodeChunk
+    | LinkChunk
+    | ActionChunk
     | ContextChunk,
     Field(discriminator="type"),
 ]

@@ -22,6 +22,7 @@ from graph.state import (
     Route,
     Rows,
     ToolCallRef,
+    UnfinishedInvestigation,
 )
 
 Emit = Callable[[SessionEvent], None]
@@ -37,7 +38,8 @@ class Question:
     None when the latest turn failed or ended with a question back: then a follow-up is not about it. `alone`:
     it is the first question of its session, or is known to stand alone. When its rows are read, `author`
     is who wrote their statement. `facts` are what the user has had KAI remember, `profile` is the section
-    about the user, which a repair does not get.
+    about the user, which a repair does not get. `unfinished` is the investigation of an earlier turn that
+    ended without an answer, if no turn has ended with one since.
     """
 
     text: str
@@ -53,6 +55,7 @@ class Question:
     author: Author | None = None
     facts: Sequence[RememberedFact] = ()
     profile: str = ""
+    unfinished: UnfinishedInvestigation | None = None
 
 
 class Written(Understanding, Offer):

@@ -206,6 +206,54 @@ class Finding(TypedDict):
     """How the result decides it, such as `cell of revenue`. Null if it does not."""
 
 
+@described
+class Code(TypedDict):
+    """Code that an answer shows for users to take along. KAI has not run it."""
+
+    language: str
+    """Language of the code, such as `sql` or `python`."""
+    content: str
+    """The code."""
+    checked: bool
+    """KAI would run it: a statement that only reads, with names that the database has. False for other
+    languages, which KAI cannot check.
+    """
+
+
+LinkTarget = Literal["table", "result", "database"]
+
+
+@described
+class Link(TypedDict):
+    """A thing that an answer names, and that exists."""
+
+    label: str
+    """Words of the link."""
+    resource_type: LinkTarget
+    """Kind of the thing."""
+    resource_id: str
+    """Id of the thing: of a database its connection; of a table the connection, a slash and its name; of a
+    result the call that has fetched it.
+    """
+
+
+ActionKind = Literal["open_result", "open_table", "ask", "rerun"]
+
+
+@described
+class Action(TypedDict):
+    """Something that users may do next, by one click."""
+
+    label: str
+    """Words of the action."""
+    action: ActionKind
+    """What it does: opens a result or a table, or puts a question into the question box: a new one (`ask`),
+    or that of this answer again (`rerun`).
+    """
+    payload: dict[str, str]
+    """What it does it with: `result_id`, `connection_id` and `table`, or `question`."""
+
+
 CallGate = Literal["free", "asks"]
 """How a call begins: it runs, or it asks a person first."""
 
@@ -247,6 +295,18 @@ class InvestigationState(TypedDict):
     """Number of calls in all steps."""
     limit_reached: bool
     is_concluded: bool
+
+
+class UnfinishedInvestigation(TypedDict):
+    """An investigation that ended without an answer. What it called and returned is in documents."""
+
+    message_id: str
+    question: str
+    """The question, at most 1,000 characters of it."""
+    plan: str
+    """The plan, at most 1,000 characters of it."""
+    step: int
+    """The last step that was stored."""
 
 
 class Repair(TypedDict):
@@ -291,6 +351,10 @@ class SessionState(TypedDict, total=False):
     results_message_id: str
     current_analysis: dict[str, JsonValue] | None
     options: list[Option]
+    unfinished: UnfinishedInvestigation | None
+    """The latest investigation, until a turn ends with an answer or a question back: one that failed or was
+    cancelled can go on with its steps.
+    """
     turns: Annotated[int, operator.add]
     answered_turn: int
     status: Literal["idle", "processing", "error", "closed"]

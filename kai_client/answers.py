@@ -6,10 +6,12 @@ from pydantic import JsonValue
 
 from kai_client.errors import Problem, error_of
 from kai_client.events import (
+    ActionChunk,
     AnalysisChunk,
     ChartChunk,
     ClaimsChunk,
     ClarificationChunk,
+    CodeChunk,
     Confirmation,
     ConfirmationDecided,
     ContextChunk,
@@ -17,12 +19,24 @@ from kai_client.events import (
     Event,
     Failure,
     FindingsChunk,
+    LinkChunk,
     Reset,
     ResultsChunk,
     SqlChunk,
     SuggestionsChunk,
 )
-from kai_client.models import Claim, Column, Cut, Finding, Option, Outcome, UsedContext
+from kai_client.models import (
+    Action,
+    Claim,
+    Code,
+    Column,
+    Cut,
+    Finding,
+    Option,
+    Outcome,
+    ResourceLink,
+    UsedContext,
+)
 
 
 @dataclass(kw_only=True)
@@ -49,6 +63,9 @@ class Answer:
     analysis: str | None = None
     claims: list[Claim] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    code: list[Code] = field(default_factory=list)
+    link: list[ResourceLink] = field(default_factory=list)
+    action: list[Action] = field(default_factory=list)
     context: UsedContext | None = None
     clarification: str | None = None
     options: list[Option] = field(default_factory=list)
@@ -84,6 +101,12 @@ def add_event(answer: Answer, event: Event) -> Answer:
             answer.context = event.content
         case FindingsChunk():
             answer.findings = event.content
+        case CodeChunk():
+            answer.code = event.content
+        case LinkChunk():
+            answer.link = event.content
+        case ActionChunk():
+            answer.action = event.content
         case ClarificationChunk():
             answer.clarification = event.content
             answer.options = event.options

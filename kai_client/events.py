@@ -6,13 +6,16 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, TypeAdapter
 
 from kai_client.models import (
+    Action,
     Claim,
+    Code,
     FactKind,
     FactScope,
     Finding,
     Model,
     Option,
     Outcome,
+    ResourceLink,
     Rows,
     StepName,
     UsedContext,
@@ -112,6 +115,27 @@ class FindingsChunk(_Chunk):
 
     type: Literal["findings"]
     content: list[Finding]
+
+
+class CodeChunk(_Chunk):
+    """Code that an investigation wrote for the user."""
+
+    type: Literal["code"]
+    content: list[Code]
+
+
+class LinkChunk(_Chunk):
+    """What an investigation points at."""
+
+    type: Literal["link"]
+    content: list[ResourceLink]
+
+
+class ActionChunk(_Chunk):
+    """What an investigation proposes to do next."""
+
+    type: Literal["action"]
+    content: list[Action]
 
 
 class ToolCalled(Model):
@@ -231,6 +255,9 @@ Chunk = Annotated[
     | ClarificationChunk
     | SuggestionsChunk
     | FindingsChunk
+    | CodeChunk
+    | LinkChunk
+    | ActionChunk
     | ContextChunk,
     Field(discriminator="type"),
 ]

@@ -95,6 +95,30 @@ class Finding(Model):
     how: str | None
 
 
+class Code(Model):
+    """Code that KAI shows and has not run. `checked`: it would run it."""
+
+    language: str
+    content: str
+    checked: bool
+
+
+class ResourceLink(Model):
+    """A thing that an answer names."""
+
+    label: str
+    resource_type: Literal["table", "result", "database"]
+    resource_id: str
+
+
+class Action(Model):
+    """Something to do next: `payload` has `result_id`, `connection_id` and `table`, or `question`."""
+
+    label: str
+    action: Literal["open_result", "open_table", "ask", "rerun"]
+    payload: dict[str, str]
+
+
 class Option(Model):
     label: str
     question: str
@@ -182,6 +206,9 @@ class Message(Model):
     chart: dict[str, JsonValue] | None
     suggestions: list[str]
     findings: list[Finding]
+    code: list[Code]
+    link: list[ResourceLink]
+    action: list[Action]
     columns: list[Column]
     row_count: int | None
     truncated: bool

@@ -17,6 +17,9 @@ MAX_STEPS = 50
 MAX_CALLS = 200
 """The most calls that an investigation may be allowed."""
 
+_MOST_CHARACTERS = 1_000
+"""Of a question and a plan, for a later turn that goes on with them."""
+
 NO_OUTCOMES = cast("dict[str, CallOutcome]", Overwrite({}))
 """Resets `SessionState.done`, whose updates are merged otherwise."""
 
@@ -59,6 +62,12 @@ async def investigate(state: SessionState, runtime: Runtime[Ports]) -> SessionSt
             "call_count": before["call_count"] + len(chosen.calls),
             "limit_reached": chosen.limit_reached,
             "is_concluded": chosen.is_last,
+        },
+        unfinished={
+            "message_id": state["message_id"],
+            "question": question.text[:_MOST_CHARACTERS],
+            "plan": state["reply"][:_MOST_CHARACTERS],
+            "step": step,
         },
         done=NO_OUTCOMES,
         context=NO_CONTEXT,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from graph.answer import understanding_of
 from graph.ports import Ports, Question
-from graph.state import Author, PastExchange, SessionState
+from graph.state import Author, PastExchange, SessionState, UnfinishedInvestigation
 
 
 def question_of(state: SessionState) -> Question:
@@ -22,6 +22,7 @@ def question_of(state: SessionState) -> Question:
         options=state.get("options", []),
         antecedent=_antecedent(state),
         alone=state["turns"] == 1,
+        unfinished=_unfinished(state),
     )
 
 
@@ -47,6 +48,12 @@ def _antecedent(state: SessionState) -> Author | None:
     """Returns the author of the previous statement; None if the previous turn ended without an answer."""
     answered = state.get("answered_turn") == state["turns"] - 1
     return state.get("current_author") if answered else None
+
+
+def _unfinished(state: SessionState) -> UnfinishedInvestigation | None:
+    """Returns the investigation of an earlier turn that has no answer."""
+    found = state.get("unfinished")
+    return found if found is not None and found["message_id"] != state["message_id"] else None
 
 
 def with_exchange(

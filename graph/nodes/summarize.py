@@ -31,7 +31,7 @@ def is_summary_due(state: SessionState) -> bool:
 
 async def finish(state: SessionState) -> SessionState:
     """The end of a turn whose exchanges need no summary yet. It takes no time."""
-    return {"status": "idle", "summary_pause": _pause(state)}
+    return {"status": "idle", "summary_pause": _pause(state), "unfinished": None}
 
 
 async def summarize(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
@@ -41,7 +41,7 @@ async def summarize(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     _emit_status(state, runtime, "Summarizing the conversation so far")
     older = exchanges[:-KEPT_IN_FULL]
     latest = exchanges[-KEPT_IN_FULL:]
-    update = SessionState(status="idle", summary_pause=pause + TURNS_PER_CALL)
+    update = SessionState(status="idle", summary_pause=pause + TURNS_PER_CALL, unfinished=None)
     try:
         with runtime.context.observer.observe_step("summarizing"):
             folded = await runtime.context.summarizer.summarize(state.get("summary"), older)

@@ -100,6 +100,55 @@ async def test_the_history_and_the_routes_show_what_was_thought_and_fetched(
     assert unknown.status_code == 404
 
 
+async def test_an_answer_shows_code_links_and_next_steps_that_kai_has_looked_up(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    connection = await kai.connect(shop)
+    session = await kai.open_session(connection)
+    model.say(
+        PLAN,
+        per_year(),
+        finish(
+            "It rose.",
+            code=[
+                {"content": "SELECT count(*) FROM orders"},
+                {"content": "CREATE INDEX by_date ON orders (order_date)"},
+                {"content": "SELECT 1", "language": "python"},
+            ],
+            links=[
+                {"label": "The years", "resource_type": "result", "name": "r1.1"},
+                {"label": "Orders", "resource_type": "table", "name": "ORDERS"},
+                {"label": "No table", "resource_type": "table", "name": "../../boards"},
+                {"label": "No result", "resource_type": "result", "name": "r9.1"},
+                {"label": "No database", "resource_type": "database", "name": connection},
+            ],
+            actions=[
+                {"label": "See the years", "action": "open_result", "target": "r1.1"},
+                {"label": "See orders", "action": "open_table", "target": "orders"},
+                {"label": "By customer", "action": "ask", "target": "Revenue per customer?"},
+                {"label": "Ask again", "action": "rerun", "target": "Delete everything"},
+                {"label": "No result", "action": "open_result", "target": "x"},
+            ],
+        ),
+    )
+    events = await kai.ask(session, QUESTION)
+    call = named(events, "tool_call")[0]["tool_call_id"]
+    shown = {kind: chunks(events, kind)[0] for kind in ("code", "link", "action")}
+    assert [each["checked"] for each in shown["code"]] == [True, False, False]
+    assert [(each["resource_type"], each["resource_id"]) for each in shown["link"]] == [
+        ("result", call),
+        ("table", f"{connection}/orders"),
+    ]
+    assert [each["payload"] for each in shown["action"]] == [
+        {"result_id": call},
+        {"connection_id": connection, "table": "orders"},
+        {"question": "Revenue per customer?"},
+        {"question": QUESTION},
+    ]
+    message = (await kai.session(session))["messages"]["items"][-1]
+    assert {kind: message[kind] for kind in shown} == shown
+
+
 async def test_a_follow_up_refers_to_the_result_that_the_answer_rests_on(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
@@ -214,6 +263,30 @@ async def test_a_finding_that_its_result_does_not_hold_is_sent_back_once_and_the
     assert "there is no such result" in last_prompt(model)
     assert [each["status"] for each in chunks(events, "findings")[0]] == ["not_found", "not_found"]
     assert events[-1].data["status"] == "complete"
+
+
+async def test_an_investigation_whose_model_failed_goes_on_with_its_steps_until_one_has_an_answer(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    by_name = calls(
+        ("run_sql", {"sql": "SELECT 'Kiruna' AS place", "purpose": "Places"}), text="Then places."
+    )
+    model.say(PLAN, per_year("First the years."), by_name, Scripted(status=401))
+    assert (await kai.ask(session, QUESTION))[-1].data["status"] == "failed"
+    model.say("INVESTIGATE:\n1. Customers", calls(("list_databases", {})), Scripted(status=401))
+    assert (await kai.ask(session, "go on"))[-1].data["status"] == "failed"
+    written = model.requests[-3].text
+    assert QUESTION in written
+    assert "ended after 2 steps" in written
+    model.say("INVESTIGATE:\n1. Customers", finish("It rose."), "CHAT: You are welcome.")
+    assert (await kai.ask(session, "go on"))[-1].data["status"] == "complete"
+    thought = last_prompt(model)
+    for said in ("First the years.", "55.5", "Then places.", "Kiruna", "list_databases"):
+        assert said in thought
+    assert "Steps of an investigation without an answer" in thought
+    await kai.ask(session, "thanks")
+    assert "Investigation without an answer" not in last_prompt(model)
 
 
 async def test_results_of_two_databases_of_the_session_are_compared(

@@ -64,6 +64,9 @@ FILLED: dict[str, JsonValue] = {
             "how": "n of row 1",
         }
     ],
+    "code": [{"language": "sql", "content": "SELECT 3", "checked": True}],
+    "link": [{"label": "Results", "resource_type": "result", "resource_id": "c1"}],
+    "action": [{"label": "Sweden", "action": "ask", "payload": {"question": "How many in Sweden?"}}],
     "steps": 3,
     "tool_calls": 4,
     "limit_reached": True,

@@ -21,6 +21,7 @@ from app.modules.agent.approval import call_hash, confirmation_events, decision_
 from app.modules.agent.estimate import accepting, estimate_text, is_accepted, plan_tokens
 from app.modules.agent.findings import look_up, objections
 from app.modules.agent.limits import InvestigationLimits
+from app.modules.agent.named_things import NamedThings
 from app.modules.agent.quoting import quotations
 from app.modules.agent.records import (
     CallRecord,
@@ -31,6 +32,7 @@ from app.modules.agent.records import (
     TurnRecords,
     new_step,
 )
+from app.modules.agent.step_messages import earlier_steps
 from app.modules.agent.transcript import conclusion_request, investigation_messages
 from app.modules.analysis.text import results_summary
 from app.modules.context_store.service import ContextStore
@@ -159,7 +161,8 @@ class Investigation:
                 emit(event)
             return self._as_next(kept)
         if step == 1:
-            await self._records.keep(self._record(0, "opening", plan, context=question.context))
+            opening = self._record(0, "opening", plan, context=question.context)
+            await self._records.keep(replace(opening, earlier=await self._earlier_steps(question)))
         steps = await self._records.up_to(step - 1)
         calls: list[CallRecord] = []
         if step == 1 and (asked := await self._estimate(question, steps)) is not None:
@@ -176,6 +179,12 @@ class Investigation:
         for event in self._calls_said(kept):
             emit(event)
         return self._as_next(kept)
+
+    async def _earlier_steps(self, question: Question) -> str:
+        """Returns the steps of the investigation without an answer, if there is one."""
+        if question.unfinished is None:
+            return ""
+        return earlier_steps(await self._records.records.whole(question.unfinished["message_id"]))
 
     async def _estimate(self, question: Question, steps: Sequence[StepRecord]) -> StepRecord | None:
         """Returns the question whether to begin, if the plan would use much of the tokens of the day."""
@@ -322,13 +331,20 @@ class Investigation:
         was_sent_back = any(each.findings for each in steps)
         if not was_sent_back and (wrong := objections(found)):
             return self._fault(number, said, call, fault=wrong, findings=found)
-        return self._record(
+        step = self._record(
             number,
             "answer",
             finish.answer,
             findings=found,
             main_result=main,
             tokens_used=said.tokens_used,
+        )
+        things = NamedThings(self._databases, self._results, self._records.find_result)
+        return replace(
+            step,
+            code=await things.code(finish.code),
+            link=await things.links(finish.links),
+            action=await things.actions(finish.actions, question.text),
         )
 
     async def _conclude_early(
@@ -721,7 +737,14 @@ class Investigation:
         head = None if main is None else await self._results.adopt(main)
         charts = [call.chart for each in steps for call in self._records.calls_of(each) if call.chart]
         return Conclusion(
-            analysis=Analysis(text=last.text, findings=last.findings, chart=charts[-1] if charts else None),
+            analysis=Analysis(
+                text=last.text,
+                findings=last.findings,
+                chart=charts[-1] if charts else None,
+                code=last.code,
+                link=last.link,
+                action=last.action,
+            ),
             dialect=main.kept["dialect"] if main else "",
             sql=main.kept["sql"] or None if main else None,
             rows=head,

@@ -20,7 +20,7 @@ from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Eq
 from app.modules.session.model import Run
 from app.modules.tools.results import KeptResult, call_id_of
 from graph.events import Decision
-from graph.state import CallGate, Context, Finding
+from graph.state import Action, CallGate, Code, Context, Finding, Link
 
 CallStatus = Literal[
     "proposed",
@@ -129,8 +129,13 @@ class StepRecord:
     tokens_used: int = 0
     created_at: int
     context: Context | None = None
+    earlier: str = ""
+    """Of step 0: what an investigation without an answer has said and returned. This one goes on with it."""
     findings: list[Finding] = field(default_factory=list)
     main_result: str | None = None
+    code: list[Code] = field(default_factory=list)
+    link: list[Link] = field(default_factory=list)
+    action: list[Action] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
     limit_reached: bool = False
     tables: list[str] = field(default_factory=list)
@@ -337,6 +342,10 @@ class InvestigationRecords:
 
     async def of_message(self, message_id: str) -> list[tuple[StepRecord, list[CallRecord]]]:
         """Returns all steps of an answer with their calls, without step 0."""
+        return [(step, calls) for step, calls in await self.whole(message_id) if step.step > 0]
+
+    async def whole(self, message_id: str) -> list[tuple[StepRecord, list[CallRecord]]]:
+        """Returns all steps of an answer with their calls, in order."""
         where = [Equals("message_id", message_id)]
         steps, calls = await asyncio.gather(
             self._storage.query("agent_steps", where, limit=_MOST_RECORDS),
@@ -344,11 +353,7 @@ class InvestigationRecords:
         )
         by_id = {call.id: call for call in map(_CALL.validate_python, calls.items)}
         found = sorted(map(_STEP.validate_python, steps.items), key=lambda each: each.step)
-        return [
-            (each, [by_id[call_id] for call_id in each.call_ids if call_id in by_id])
-            for each in found
-            if each.step > 0
-        ]
+        return [(each, [by_id[call_id] for call_id in each.call_ids if call_id in by_id]) for each in found]
 
 
 def new_step(run: Run, step: int, kind: StepKind, *, text: str, model: str) -> StepRecord:

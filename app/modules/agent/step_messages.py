@@ -18,6 +18,9 @@ _OLD_CHARACTERS = 300
 _SHORT_CHARACTERS: Sequence[int] = (300, 60)
 """Of text and arguments, if a step does not fit: first the one, then the other."""
 _MOST_NAMES = 8
+_EARLIER_TOKENS = 3_000
+_EARLIER_CHARACTERS = 1_200
+"""Of each argument and result of an earlier investigation."""
 _LEAST_OF_RESULT = 40
 
 
@@ -126,7 +129,7 @@ def _squeezed(made: MadeStep, room: int, mark: str) -> list[PromptMessage]:
             shown: list[CallRecord] = []
             for at, (call, whole) in enumerate(zip(calls, made.calls, strict=True)):
                 what = f"this result; read_rows shows rows of {_name(call)}" if call.result else "this result"
-                text = cut(_unmarked(whole.text, mark), left // (len(calls) - at) - 1, what)
+                text = cut(unmarked(whole.text, mark), left // (len(calls) - at) - 1, what)
                 left -= approximate_tokens(text) + 1
                 shown.append(replace(call, text=text))
             return MadeStep(step, shown).messages(everything, mark)
@@ -157,6 +160,34 @@ def _shortened(arguments: Mapping[str, JsonValue], characters: int) -> dict[str,
     return short
 
 
+def earlier_steps(steps: Sequence[tuple[StepRecord, Sequence[CallRecord]]]) -> str:
+    """Returns the steps of an investigation without an answer as text, the newest within 3,000 tokens.
+
+    Of an investigation that went on with another one, the steps of that one come first.
+    """
+    parts = [step.earlier for step, _ in steps if step.earlier]
+    parts += [text for step, calls in steps if (text := _as_text(step, calls))]
+    kept: list[str] = []
+    left = _EARLIER_TOKENS
+    for part in reversed(parts):
+        left -= approximate_tokens(part)
+        if left < 0:
+            kept.append("(cut: there is no room for the steps before these)")
+            break
+        kept.append(part)
+    return "\n\n".join(reversed(kept))
+
+
+def _as_text(step: StepRecord, calls: Sequence[CallRecord]) -> str:
+    """Returns a step with what its calls returned. Calls that never ended were not made."""
+    lines = [step.text] if calls and step.text else []
+    for call in calls:
+        if call.has_ended:
+            given = json.dumps(_shortened(call.arguments, _EARLIER_CHARACTERS), ensure_ascii=False)
+            lines += [f"{call.tool} {given} ({call.status}):", _head(call.text, _EARLIER_CHARACTERS)]
+    return "\n".join(lines)
+
+
 def _said(
     step: StepRecord, calls: Sequence[CallRecord], whole: Set[str], *, mark: str
 ) -> Iterator[PromptMessage]:
@@ -183,13 +214,13 @@ def _name(call: CallRecord) -> str:
 
 
 def _returned(call: CallRecord, is_whole: bool, mark: str) -> str:
-    text = _unmarked(call.text, mark)
+    text = unmarked(call.text, mark)
     if not is_whole and len(text) > _OLD_CHARACTERS:
         again = f" read_rows shows rows of {_name(call)} again." if call.result else ""
         text = f"{text[:_OLD_CHARACTERS]}\n(cut: this result is older.{again})"
     return f"[{mark}]\n{text}\n[/{mark}]"
 
 
-def _unmarked(text: str, mark: str) -> str:
+def unmarked(text: str, mark: str) -> str:
     """Returns the text without the mark. If it were removed, what stands around it could be another one."""
     return text.replace(mark, "(mark)")

@@ -10,7 +10,7 @@ from app.core.llm.model import PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.records import CallRecord, StepRecord
-from app.modules.agent.step_messages import MadeStep, fit_steps, newest_results, shortest_tokens
+from app.modules.agent.step_messages import MadeStep, fit_steps, newest_results, shortest_tokens, unmarked
 from app.modules.prompt_budget import QUESTION_LEAST, cut, granted, has_room_for, prompt_tokens
 from app.modules.prompt_facts import facts_section, fit_facts
 from app.modules.prompt_sections import fenced, sections
@@ -36,6 +36,11 @@ _WORDS = {
 }
 """Sections in the lines that say that they were cut."""
 
+_EARLIER = (
+    "Steps of an investigation without an answer, which this one may go on with (their results have no "
+    "names: run a statement again to name its result)"
+)
+
 CallsOf = Callable[[StepRecord], Sequence[CallRecord]]
 
 
@@ -49,6 +54,7 @@ class _Parts:
     profile: str
     exchanges: Sequence[PastExchange]
     summary: str
+    earlier: str
     plan: str
     steps_left_out: str
     question: str
@@ -58,6 +64,7 @@ class _Parts:
         context = self.context
         asked = [
             ("Earlier in this conversation", self.summary),
+            (_EARLIER, self.earlier),
             ("Plan", self.plan),
             ("Earlier steps", self.steps_left_out),
             ("Question", self.question),
@@ -114,6 +121,7 @@ def investigation_messages(
         profile=question.profile,
         exchanges=question.exchanges[-_LATEST_EXCHANGES:],
         summary=question.summary or "",
+        earlier=f"[{mark}]\n{unmarked(opening.earlier, mark)}\n[/{mark}]" if opening.earlier else "",
         plan=opening.text,
         steps_left_out="",
         question=question.text,
@@ -138,6 +146,7 @@ def _fitted(parts: _Parts, made: Sequence[MadeStep], room: int, *, mark: str) ->
         profile="",
         exchanges=(),
         summary="-",
+        earlier="",
         plan="-",
         question="-",
         steps_left_out="-",
@@ -149,6 +158,7 @@ def _fitted(parts: _Parts, made: Sequence[MadeStep], room: int, *, mark: str) ->
         {
             **{name: approximate_tokens(text) for name, text in before.items()},
             "steps": shortest_tokens(made, mark),
+            "earlier": approximate_tokens(fenced(parts.earlier)),
             **{name: approximate_tokens(text) for name, text in after.items()},
             "facts": approximate_tokens(facts_section(parts.facts)),
             "profile": approximate_tokens(parts.profile),
@@ -172,6 +182,7 @@ def _fitted(parts: _Parts, made: Sequence[MadeStep], room: int, *, mark: str) ->
         facts=fit_facts(parts.facts, grants["facts"]),
         profile=cut(parts.profile, grants["profile"], "what is known of the user"),
         question=short["question"],
+        earlier=cut(fenced(parts.earlier), grants["earlier"], "these steps"),
         plan=short["plan"],
         exchanges=(),
         summary="",

@@ -20,7 +20,9 @@ from graph.state import MAX_USED_TABLES, Context, UsedContext
 
 def conversation_of(question: Question) -> list[str]:
     """Returns the questions of the conversation, oldest first."""
-    return [question.summary or "", *(each["query"] for each in question.exchanges), question.text]
+    earlier = [each["query"] for each in question.exchanges]
+    unfinished = [question.unfinished["question"]] if question.unfinished else []
+    return [question.summary or "", *earlier, *unfinished, question.text]
 
 
 def linked_for(

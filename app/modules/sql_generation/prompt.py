@@ -6,6 +6,7 @@ model takes over what it seems to have written itself more reliably than an inst
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import get_args
@@ -20,7 +21,7 @@ from app.modules.sql.parsing import DATABASE_NAMES
 from app.modules.sql_generation.fitting import fit_question
 from app.modules.sql_generation.past_conversations import asks_about_past
 from graph.ports import Question
-from graph.state import PastExchange
+from graph.state import PastExchange, UnfinishedInvestigation
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _INSTRUCTIONS: Mapping[InstructionForm, str] = {
@@ -66,7 +67,10 @@ def write_sql_messages(
     """
     form = instruction if reply_format == "text" else "long"
     reply = _REPLY[reply_format]
-    if may_investigate and reply_format == "text":
+    offers_steps = may_investigate and reply_format == "text"
+    if not offers_steps:
+        question = replace(question, unfinished=None)
+    if offers_steps:
         past = [_PAST] if asks_about_past(question.text) else []
         reply = "\n".join([reply, _INVESTIGATE, *past, *([_ACT] if may_act else [])])
     rules = (
@@ -141,8 +145,19 @@ def _sections(
         return
     if answers := [_answered(each) for each in shown if each["sql"]]:
         yield "Answers to the latest questions", "\n".join(answers)
+    if question.unfinished is not None:
+        yield "Investigation without an answer", _unfinished(question.unfinished)
     if question.previous_rows is not None:
         yield "Rows already fetched", rows_as_lines(question.previous_rows, max_tokens=_ROWS_TOKENS)
+
+
+def _unfinished(investigation: UnfinishedInvestigation) -> str:
+    steps = investigation["step"]
+    return (
+        f"It was asked: {investigation['question']}\nIts plan:\n{investigation['plan']}\n"
+        f"It ended after {steps} {'step' if steps == 1 else 'steps'}, which are kept. If the question below "
+        "wants it to go on, reply INVESTIGATE: with what is left of the plan."
+    )
 
 
 def _answered(exchange: PastExchange) -> str:

@@ -7,6 +7,7 @@ from app.core.llm.model import OfferedTool
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
+from app.modules.database_connection.schema import Table
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.facts import Facts
 from app.modules.run.result_checking import asker_of
@@ -35,6 +36,17 @@ class ToolDatabase:
     async def index(self) -> SchemaIndex:
         """Raises `DatabaseUnavailable`."""
         return await self.schema_context.index()
+
+    async def table(self, name: str) -> Table | None:
+        """Returns the table of a name, in any case. Raises `DatabaseUnavailable`."""
+        wanted = name.strip().casefold()
+        tables = (await self.index()).tables
+        return next((table for each, table in tables.items() if each.casefold() == wanted), None)
+
+    async def check(self, sql: str) -> None:
+        """Check a statement as `run` does, without running it. Raises what `run` raises."""
+        await self.schema_context.check(sql)
+        await self.connections.check(self.connection, sql)
 
     async def run(self, sql: str) -> ResultSet:
         """Check a statement and run it read-only, as any statement of a question.

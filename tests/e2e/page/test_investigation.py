@@ -75,6 +75,35 @@ def test_a_finding_says_in_words_whether_its_result_shows_it_and_opens_it(invest
     expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
 
 
+def test_code_links_and_next_steps_stand_below_the_answer_and_survive_a_reload(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    end = finish(
+        "It rose.",
+        code=[{"content": "SELECT count(*) FROM orders"}],
+        links=[{"label": "The orders", "resource_type": "table", "name": "orders"}],
+        actions=[
+            {"label": "See the years", "action": "open_result", "target": "r1.1"},
+            {"label": "By customer", "action": "ask", "target": "Revenue per customer?"},
+        ],
+    )
+    model.say(PLAN, per_year(), end)
+    page.goto(f"/sessions/{session}")
+    ask(page, QUESTION)
+    shown = page.get_by_role("region", name="Code, links and next steps")
+    expect(shown.locator("figcaption")).to_contain_text("Checked: only reads")
+    before = shown.inner_text()
+    page.reload()
+    expect(shown.locator(".sql-keyword").first).to_have_text("SELECT")
+    assert shown.inner_text() == before
+    shown.get_by_role("button", name="See the years").click()
+    expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
+    shown.get_by_role("button", name="By customer").click()
+    expect(page.get_by_label("Your question")).to_have_value("Revenue per customer?")
+    shown.get_by_role("link", name="The orders").click()
+    expect(page.locator(".table-entry[open] > summary")).to_contain_text("orders")
+
+
 def test_what_the_model_says_is_shown_live_and_after_a_reload_until_it_is_stopped(
     page: Page, model: ScriptedModel, session: str
 ) -> None:

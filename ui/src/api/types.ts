@@ -12,6 +12,9 @@ import type {
   FactChange as WholeFactChange,
   Failure,
   FindingsChunk,
+  CodeChunk,
+  LinkChunk,
+  ActionChunk,
   FoundConversation,
   Memory,
   MemoryBody,
@@ -42,6 +45,9 @@ export type {
   ConnectionBody as Connection,
   Failure,
   Finding,
+  Action,
+  Code,
+  Link,
   InspectedStatementBody as InspectedStatement,
   McpServerBody as McpServer,
   McpToolBody as McpTool,
@@ -153,6 +159,9 @@ type Chunk =
   | ClarificationChunk
   | ContextChunk
   | FindingsChunk
+  | CodeChunk
+  | LinkChunk
+  | ActionChunk
   | SuggestionsChunk;
 
 /** An event of a run with its place in it. */

@@ -6,7 +6,7 @@ import type { Table } from "../api/types";
 import { draft } from "../conversation/draft";
 import { investigates, knowCapabilities } from "../shared/capability";
 import { Icon } from "../shared/icon";
-import { go } from "../shared/route";
+import { fragment, go } from "../shared/route";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 import { say } from "../shared/toasts";
@@ -28,7 +28,7 @@ interface Shown {
 
 /** Every table, searched by its own name and those of its columns. */
 export function TableList({ connectionId, tables, mayChange }: Listed) {
-  const [words, setWords] = useState("");
+  const [words, setWords] = useState(() => tables.find(isSought)?.name ?? "");
   const wanted = words.trim().toLowerCase();
   const found = tables.filter((table) => namesOf(table).some((name) => name.includes(wanted)));
   if (tables.length === 0) return <NoTables connectionId={connectionId} />;
@@ -71,8 +71,11 @@ function namesOf(table: Table): string[] {
   return [table.name, ...table.columns.map((each) => each.name)].map((name) => name.toLowerCase());
 }
 
+/** Whether the address names this table. */
+const isSought = (table: Table) => encodeURIComponent(table.name) === fragment.value.id;
+
 function TableEntry({ connectionId, table, mayChange }: Shown) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(() => isSought(table));
   const { rows, view } = texts.connections;
   return (
     <details class="table-entry" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { orSay } from "../shared/or_say";
 import { lazy } from "../shared/lazy";
+import { investigates } from "../shared/capability";
 import { useInSight } from "../shared/sight";
 import { texts } from "../shared/texts";
 import { Analysis } from "./analysis/analysis";
@@ -12,7 +13,7 @@ import { Findings } from "./investigation/findings";
 import { MadeButton } from "../provenance/made_button";
 import { KeptFromTurn } from "../memory/kept";
 import { Remembered } from "../memory/remembered";
-import { type Exchange, isUnderWay } from "./model";
+import { type Answer, type Exchange, isUnderWay } from "./model";
 import { Timeline } from "./steps/timeline";
 import { Options } from "./options";
 import { Printed, printing } from "./printed";
@@ -21,6 +22,7 @@ import { Suggestions } from "./suggestions";
 import "./exchange.css";
 
 const Investigation = lazy(() => import("./investigation/investigation"));
+const Pointers = lazy(() => import("./investigation/pointers"));
 
 interface Shown {
   exchange: Exchange;
@@ -76,6 +78,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
         claims={answer.claims}
       />
       <Findings answer={answer} />
+      {hasPointers(answer) && <Pointers exchange={exchange} conversation={conversation} />}
       {seen && <AnswerCard exchange={exchange} conversation={conversation} />}
       <Printed answer={answer} />
       <Withdraw exchange={exchange} conversation={conversation} />
@@ -84,6 +87,10 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       <AnswerActions exchange={exchange} conversation={conversation} />
     </article>
   );
+}
+
+function hasPointers({ code, link, action }: Answer): boolean {
+  return investigates.value && code.length + link.length + action.length > 0;
 }
 
 function Clarification({ exchange, conversation }: Shown) {

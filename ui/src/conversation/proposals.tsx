@@ -49,7 +49,7 @@ export function AskAboutResult({ exchange, conversation }: Shown) {
 }
 
 /** Whether questions are proposed: a model can answer them, and the session takes questions. */
-function useProposals(conversation: Conversation): boolean {
+export function useProposals(conversation: Conversation): boolean {
   useEffect(knowCapabilities, []);
   return investigates.value && conversation.session.value?.status !== "closed";
 }

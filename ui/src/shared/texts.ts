@@ -285,6 +285,12 @@ export const texts = {
     },
   },
 
+  pointers: {
+    label: "Code, links and next steps",
+    checked: "Checked: only reads, and its names exist. Not run.",
+    unchecked: "Not checked, and not run by KAI",
+  },
+
   confirmation: {
     label: (tool: string) => `Approval of the call: ${tool}`,
     waits: "This call waits for your approval",

@@ -36,16 +36,19 @@ from app.modules.protocols import messages
 from app.modules.protocols.following import Frame
 from app.modules.session.model import Run
 from graph.events import (
+    ActionChunk,
     AnalysisChunk,
     ChartChunk,
     ClaimsChunk,
     ClarificationChunk,
+    CodeChunk,
     Confirmation,
     ConfirmationDecided,
     ContextChunk,
     Done,
     Failure,
     FindingsChunk,
+    LinkChunk,
     Memory,
     Progress,
     Reset,
@@ -123,7 +126,15 @@ class EventFold:
                     message_id=f"{self._id}-chart", activity_type=CHART, content=event.content
                 )
                 return [*self._end_text(), shown]
-            case SuggestionsChunk() | ClaimsChunk() | FindingsChunk() | ContextChunk():
+            case (
+                SuggestionsChunk()
+                | ClaimsChunk()
+                | FindingsChunk()
+                | ContextChunk()
+                | CodeChunk()
+                | LinkChunk()
+                | ActionChunk()
+            ):
                 return [CustomEvent(name=f"kai.{event.type}", value=event.model_dump(mode="json")["content"])]
             case Memory() | Progress() | ConfirmationDecided():
                 value = event.model_dump(mode="json", exclude={"event"})

@@ -26,16 +26,19 @@ from app.modules.protocols.messages import ChatMessage, answer, no_rows, rows, r
 from app.modules.session.model import Outcome
 from graph.answer import head_of
 from graph.events import (
+    ActionChunk,
     AnalysisChunk,
     ChartChunk,
     ClaimsChunk,
     ClarificationChunk,
+    CodeChunk,
     Confirmation,
     ConfirmationDecided,
     ContextChunk,
     Done,
     Failure,
     FindingsChunk,
+    LinkChunk,
     Memory,
     Progress,
     Reset,
@@ -216,7 +219,16 @@ class RunFold:
                 self._reset()
             case Failure():
                 self._failure = event  # the run may still have an answer, and clients stop at `error`
-            case ClaimsChunk() | FindingsChunk() | ContextChunk() | Progress() | Memory():
+            case (
+                ClaimsChunk()
+                | FindingsChunk()
+                | CodeChunk()
+                | LinkChunk()
+                | ActionChunk()
+                | ContextChunk()
+                | Progress()
+                | Memory()
+            ):
                 pass  # custom only
             case Done():
                 self._end(event)

@@ -122,9 +122,7 @@ async def check_data(given: OneTable, context: ToolContext) -> ToolResult:
 
 async def _table(given: OneTable, context: ToolContext) -> tuple[ToolDatabase, Table]:
     database = context.databases.named(given.database)
-    tables = (await database.index()).tables
-    wanted = given.table.casefold()
-    found = next((table for name, table in tables.items() if name.casefold() == wanted), None)
+    found = await database.table(given.table)
     if found is None:
         raise ToolFailed(f"There is no table {given.table!r}. Look for tables with find_tables.")
     return database, found

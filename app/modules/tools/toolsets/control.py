@@ -11,12 +11,15 @@ from pydantic import Field
 from app.modules.tools.choosing import FIND_TOOLS, find_for_model
 from app.modules.tools.context import ToolContext
 from app.modules.tools.tool import Arguments, ToolFailed, ToolResult, tool
+from app.modules.tools.toolsets.databases import DatabaseLabel
+from graph.state import ActionKind, LinkTarget
 
 ASK_USER = "ask_user"
 FINISH = "finish"
 
 
 OptionText = Annotated[str, Field(min_length=1, max_length=300)]
+Label = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class AskUser(Arguments):
@@ -41,6 +44,43 @@ class GivenFinding(Arguments):
     """Column and row of the value."""
 
 
+class GivenCode(Arguments):
+    """Code that the user may take along. It is shown, never run."""
+
+    content: Annotated[str, Field(min_length=1, max_length=4_000)]
+    """The code."""
+    language: Annotated[str, Field(pattern=r"^[a-z][a-z0-9+#-]{0,19}$")] = "sql"
+    """Its language, such as sql or python."""
+    database: DatabaseLabel = None
+    """Of SQL: the database that it is for. Left out: the session's main one."""
+
+
+class GivenLink(Arguments):
+    """A thing that the answer points at."""
+
+    label: Label
+    """Words of the link."""
+    resource_type: LinkTarget
+    """Kind of the thing."""
+    name: Annotated[str, Field(min_length=1, max_length=300)]
+    """Its name: of a table, of a result such as r2.1, or of a database."""
+    database: DatabaseLabel = None
+    """Of a table: its database. Left out: the session's main one."""
+
+
+class GivenAction(Arguments):
+    """Something that the user may do next."""
+
+    label: Label
+    """Words of the action."""
+    action: ActionKind
+    """What it does: open a result or a table, ask a question, or ask this one again."""
+    target: Annotated[str, Field(max_length=1_000)] = ""
+    """Name of the result or table, or the question to ask. Empty for rerun."""
+    database: DatabaseLabel = None
+    """Of a table: its database. Left out: the session's main one."""
+
+
 class Finish(Arguments):
     """The answer."""
 
@@ -50,6 +90,12 @@ class Finish(Arguments):
     """Each figure and fact of the answer, with its result."""
     main_result: Annotated[str, Field(max_length=40)] | None = None
     """Name of the result that is shown with the answer."""
+    code: Annotated[list[GivenCode], Field(max_length=3)] = Field(default_factory=list)
+    """Code that the user has asked for, or needs for what KAI may not do itself. Seldom needed."""
+    links: Annotated[list[GivenLink], Field(max_length=10)] = Field(default_factory=list)
+    """Tables, results and databases that the user should look at. Seldom needed."""
+    actions: Annotated[list[GivenAction], Field(max_length=5)] = Field(default_factory=list)
+    """What the user may want to do next. Seldom needed."""
 
 
 class FindTools(Arguments):
