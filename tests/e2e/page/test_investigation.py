@@ -126,7 +126,9 @@ def test_an_investigation_has_no_barriers_and_fits_a_phone(investigated: Page, c
         pytest.skip("axe-core is not installed; `make check` brings it")
     page = investigated
     page.emulate_media(color_scheme="dark" if colors == "dark" else "light", reduced_motion="reduce")
-    for summary in page.locator(".call > details > summary").all():
+    summaries = page.locator(".call > details > summary")
+    expect(summaries).to_have_count(2)
+    for summary in summaries.all():
         summary.click()
     expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
     assert violations(page) == []
