@@ -37,8 +37,8 @@ NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>KAI</
 The API works meanwhile: it describes itself at
 <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p></body></html>"""
 
-_PATHS = ("/", "/favicon.svg", "/boards", "/connections", "/memory", "/rules", "/tools")
-_FOLDERS = ("/assets/", "/boards/", "/sessions/", "/connections/")
+_PATHS = ("/", "/favicon.svg", "/boards", "/connections", "/links", "/memory", "/rules", "/tools")
+_FOLDERS = ("/assets/", "/boards/", "/sessions/", "/shared/", "/connections/")
 
 _page = APIRouter(include_in_schema=False)
 
@@ -77,6 +77,8 @@ class _Assets(UnbuiltFiles):
 @_page.api_route("/boards/{board_id}", methods=["GET", "HEAD"])
 @_page.api_route("/connections", methods=["GET", "HEAD"])
 @_page.api_route("/connections/{rest:path}", methods=["GET", "HEAD"])
+@_page.api_route("/links", methods=["GET", "HEAD"])
+@_page.api_route("/shared/{link_id}", methods=["GET", "HEAD"])
 @_page.api_route("/memory", methods=["GET", "HEAD"])
 @_page.api_route("/rules", methods=["GET", "HEAD"])
 @_page.api_route("/tools", methods=["GET", "HEAD"])

@@ -20,6 +20,8 @@ const ConnectionsPage = lazy(() => import("./connections/connections_page"));
 const RulesPage = lazy(() => import("./rules/rules_page"));
 const ToolsPage = lazy(() => import("./tools/tools_page"));
 const MemoryPage = lazy(() => import("./memory/memory_page"));
+const LinksPage = lazy(() => import("./sharing/links_page"));
+const SharedPage = lazy(() => import("./sharing/shared_page"));
 const ConnectionPage = lazy(() => import("./connections/connection_page"));
 
 /** The page, or the sign-in screen. */
@@ -82,6 +84,10 @@ function Here({ route }: { route: Route }) {
       return <ToolsPage />;
     case "memory":
       return <MemoryPage />;
+    case "links":
+      return <LinksPage />;
+    case "shared":
+      return <SharedPage key={route.linkId} linkId={route.linkId} />;
     case "connection":
       return <ConnectionPage key={route.connectionId} connectionId={route.connectionId} />;
   }

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -84,6 +85,37 @@ def test_databases_have_no_barriers(reader: Page, connection: str) -> None:
     reader.goto("/connections")
     reader.get_by_role("button", name="Connect a database").click()
     assert violations(reader) == [], "dialog"
+
+
+def test_a_link_is_made_read_continued_and_revoked_without_barriers(reader: Page, session: str) -> None:
+    reader.goto(f"/sessions/{session}")
+    ask(reader, "How many customers per country?")
+    expect(reader.locator(".answer-actions")).to_be_visible()
+    reader.get_by_role("button", name="Share this session").click()
+    reader.get_by_label("It ends").select_option("7")
+    assert violations(reader) == [], "dialog"
+    reader.get_by_role("button", name="Make the link").click()
+    address = reader.get_by_label("Address of the link").input_value()
+    reader.goto(address)
+    expect(reader.get_by_role("heading", name="How many customers per country?", level=2)).to_be_visible()
+    expect(reader.locator(".chart svg")).to_be_visible()
+    assert violations(reader) == [], "shared session"
+    reader.get_by_role("tab", name="Table").click()
+    expect(reader.get_by_role("gridcell", name="Brazil")).to_be_visible()
+    for name in ("Your question", "Export", "Good answer"):
+        expect(reader.get_by_label(name)).to_have_count(0)
+    reader.get_by_role("button", name="Continue as my own session").click()
+    expect(reader.get_by_label("Your question")).to_be_visible()
+    assert session not in reader.url
+    expect(reader.locator(".answer-actions")).to_be_visible()
+    reader.on("dialog", lambda dialog: dialog.accept())
+    reader.goto("/links")
+    expect(reader.locator(f"a[href='{urlsplit(address).path}']")).to_be_visible()
+    assert violations(reader) == [], "links"
+    reader.get_by_role("button", name="Revoke the link").first.click()
+    expect(reader.get_by_text("The link is revoked.")).to_be_visible()
+    reader.goto(address)
+    expect(reader.get_by_text("There is no link with this id for you.")).to_be_visible()
 
 
 def test_dark_is_dark_by_choice_and_stays_so(page: Page) -> None:

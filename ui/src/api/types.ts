@@ -16,6 +16,7 @@ import type {
   LinkChunk,
   ActionChunk,
   FoundConversation,
+  LinkBody,
   Memory,
   MemoryBody,
   MessageBody,
@@ -49,6 +50,7 @@ export type {
   Code,
   Link,
   InspectedStatementBody as InspectedStatement,
+  LinkBody as Link,
   McpServerBody as McpServer,
   McpToolBody as McpTool,
   MeBody as Me,
@@ -81,6 +83,7 @@ export type {
   SampleBody as Sample,
   SessionBody as Session,
   SessionWithHistory,
+  SharedBody as Shared,
   StepBody as InvestigationStepBody,
   TableBody as Table,
   TableColumn,
@@ -94,6 +97,9 @@ export type PastConversation = MemoryBody & Partial<Pick<FoundConversation, "rel
 
 /** One change of a fact. */
 export type FactChange = Omit<WholeFactChange, "confirm">;
+
+/** What a link is made to. */
+export type LinkKind = LinkBody["kind"];
 
 /** A part of a profile. */
 export type Attribute = keyof AttributesBody;

@@ -1,9 +1,10 @@
-import { ArrowLeft, Ellipsis, MessageSquarePlus, Pencil, RefreshCw, Trash2 } from "lucide";
+import { ArrowLeft, Ellipsis, MessageSquarePlus, Pencil, RefreshCw, Share2, Trash2 } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { BoardWithPins } from "../api/types";
 import { connections, refreshConnections } from "../connections/connections";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
+import { lazy } from "../shared/lazy";
 import { Menu } from "../shared/menu";
 import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
@@ -17,6 +18,8 @@ import { Tile } from "./tile";
 import { TitleForm } from "./title_form";
 import "../connections/connections.css";
 import "./boards.css";
+
+const LinkDialog = lazy(() => import("../sharing/link_dialog"));
 
 /** A board: its pins in a grid of twelve columns, one below the other on a phone. */
 export default function BoardPage({ boardId }: { boardId: string }) {
@@ -57,6 +60,7 @@ interface Shown {
 
 function Head({ board, open }: Shown) {
   const [renaming, rename] = useState(false);
+  const [sharing, share] = useState(false);
   const running = board.pins.filter((each) => each.state === "running").length;
   const remove = async () => {
     await deleteBoard(board.id);
@@ -65,6 +69,7 @@ function Head({ board, open }: Shown) {
   };
   const items = [
     { icon: Pencil, label: texts.boards.rename, onSelect: () => rename(true) },
+    { icon: Share2, label: texts.share.board, onSelect: () => share(true) },
     {
       icon: Trash2,
       label: texts.boards.delete,
@@ -95,6 +100,9 @@ function Head({ board, open }: Shown) {
         )}
         <Menu icon={Ellipsis} label={texts.boards.more(board.title)} items={items} />
       </div>
+      {sharing && (
+        <LinkDialog kind="board" thingId={board.id} database={undefined} onClose={() => share(false)} />
+      )}
       {renaming && (
         <Dialog title={texts.boards.rename} onClose={() => rename(false)}>
           <TitleForm

@@ -1,4 +1,4 @@
-import { LayoutDashboard, Plus } from "lucide";
+import { LayoutDashboard, Link2, Plus } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { Board, Problem } from "../api/types";
@@ -33,9 +33,14 @@ export default function BoardsPage() {
           <h1>{texts.boards.title}</h1>
           <p class="quiet">{texts.boards.lead}</p>
         </div>
-        <button type="button" class="button primary" onClick={() => setAdding(true)}>
-          <Icon of={Plus} /> {texts.boards.add}
-        </button>
+        <div class="page-actions">
+          <a class="button" href="/links" onClick={onLinkClick}>
+            <Icon of={Link2} /> {texts.share.links}
+          </a>
+          <button type="button" class="button primary" onClick={() => setAdding(true)}>
+            <Icon of={Plus} /> {texts.boards.add}
+          </button>
+        </div>
       </header>
       {problem && <ProblemBox problem={problem} onRetry={load} />}
       {boards === null && !problem && <p class="quiet">{texts.loading} …</p>}

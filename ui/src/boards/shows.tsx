@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { Pin, Row } from "../api/types";
+import { readPinRows } from "./boards_api";
 import { readChart } from "../conversation/chart/intent";
 import { formatOf, isNumeric } from "../conversation/rows/format";
 import { lazy } from "../shared/lazy";
@@ -8,14 +9,21 @@ import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 
 const TileChart = lazy(() => import("./tile_chart"));
+
+interface Shown {
+  pin: Pin;
+  /** Reads all rows of the pin. Null for a reader who gets the first ones and the proposed chart only. */
+  read?: ((pin: Pin) => Promise<Row[]>) | null;
+}
+
 /** The rows of a pin: as figures, as its chart, or as a table. */
-export function Shows({ pin }: { pin: Pin }) {
+export function Shows({ pin, read = readPinRows }: Shown) {
   const chart = useMemo(() => readChart(pin.chart), [pin.chart]);
   if (pin.row_count === null) return <div class="tile-body" />;
   if (areFigures(pin.columns, pin.row_count)) return <Figures pin={pin} />;
   return (
     <div class="tile-body" tabIndex={0} role="group" aria-label={texts.boards.contents(pin.title)}>
-      {chart ? <TileChart pin={pin} chart={chart} /> : <Rows pin={pin} />}
+      {chart ? <TileChart pin={pin} chart={chart} read={read} /> : <Rows pin={pin} />}
     </div>
   );
 }

@@ -6,16 +6,22 @@ import { dressed, needsRows, readChoice, sorted } from "../conversation/chart/ch
 import type { Chart } from "../conversation/chart/intent";
 import "../conversation/chart/chart.css";
 import { orSay } from "../shared/or_say";
-import { readPinRows } from "./boards_api";
+
+interface Shown {
+  pin: Pin;
+  chart: Chart;
+  /** Reads all rows of the pin. Null if the reader gets none but those of the proposed chart. */
+  read: ((pin: Pin) => Promise<Row[]>) | null;
+}
 
 /** The chart of a pin, with the choices that its answer had. Fetched when first shown. */
-export default function TileChart({ pin, chart }: { pin: Pin; chart: Chart }) {
+export default function TileChart({ pin, chart, read }: Shown) {
   const [hidden, hide] = useState<ReadonlySet<string>>(new Set());
   const choice = useMemo(() => readChoice(pin.chart_choice, pin.columns.length), [pin.chart_choice]);
   const wanted = needsRows(chart, choice);
   const [rows, setRows] = useState<Row[] | null>(null);
   useEffect(() => {
-    if (wanted) orSay(readPinRows(pin).then(setRows));
+    if (wanted && read) orSay(read(pin).then(setRows));
   }, [wanted, pin.ran_at]);
   const shown = useMemo(() => {
     if (!wanted) return dressed(sorted(chart, choice.sort), choice);

@@ -1,4 +1,3 @@
-import { ChartColumn, Hash, type IconNode, Table2, Terminal } from "lucide";
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { explain } from "../provenance/made_button";
 import type { AnswerVersion } from "../api/types";
@@ -9,14 +8,13 @@ import { Tabs } from "../shared/tabs";
 import { texts } from "../shared/texts";
 import { panelHeight } from "./chart/height";
 import { readChart } from "./chart/intent";
-import { canBeDrawn } from "./chart/drawable";
 import type { Conversation } from "./conversation";
-import { isFigure } from "./figure/figure";
 import type { Answer, Exchange, Head } from "./model";
 import { AnswerRows } from "./rows/answer_rows";
 import { CutNotice } from "./rows/cut_notice";
 import { RowsPanel } from "./rows/lazy_rows";
 import type { SqlShown } from "./sql/sql_panel";
+import { named, type Tab, tabsOf } from "./tabs_of";
 import "./answer_card.css";
 
 const ChartPanel = lazy(() => import("./chart/chart_panel"));
@@ -26,9 +24,6 @@ const SqlPanel = lazy(
   () => import("./sql/sql_panel"),
   ({ exchange, version }: SqlShown) => <SqlText sql={version?.sql_pretty ?? exchange.answer.sql} />,
 );
-
-type Tab = "figure" | "chart" | "table" | "sql";
-const ICONS: Record<Tab, IconNode> = { figure: Hash, chart: ChartColumn, table: Table2, sql: Terminal };
 
 interface Shown {
   exchange: Exchange;
@@ -42,7 +37,9 @@ export function AnswerCard({ exchange, conversation }: Shown) {
   const [picked, pick] = useState<number | null>(null);
   const version = versionOf(answer, picked);
   const chart = useMemo(() => (version ? null : readChart(answer.chart)), [answer.chart, version]);
-  const tabs = tabsOf(answer, chart !== null, version !== undefined);
+  const [drawn, draw] = useState<Record<number, unknown>>({});
+  const head = version ? headOf(version) : answer.head;
+  const tabs = tabsOf({ head, sql: answer.sql }, chart !== null);
   const rows = useMemo(() => {
     if (version) return new AnswerRows(conversation.sessionId, headOf(version), undefined, version.number);
     return answer.head ? new AnswerRows(conversation.sessionId, answer.head) : null;
@@ -73,8 +70,13 @@ export function AnswerCard({ exchange, conversation }: Shown) {
               chart={chart}
               rows={rows}
               title={exchange.question}
-              choice={answer.chart_choice}
-              choose={(choice) => conversation.chooseChart(exchange, choice)}
+              key={version?.number}
+              choice={version ? drawn[version.number] : answer.chart_choice}
+              choose={(choice) =>
+                version
+                  ? draw({ ...drawn, [version.number]: choice })
+                  : conversation.chooseChart(exchange, choice)
+              }
             />
             {rows?.cutBy && rows.cutBy !== "values" && <CutNotice by={rows.cutBy} />}
           </div>
@@ -99,8 +101,6 @@ export function AnswerCard({ exchange, conversation }: Shown) {
   );
 }
 
-const named = (key: Tab) => ({ key, label: texts.answer[key], icon: ICONS[key] });
-
 /** The picked version, or the latest; undefined for the answer's own statement. */
 function versionOf({ versions }: Answer, picked: number | null): AnswerVersion | undefined {
   return picked === null ? versions.at(-1) : versions.find((each) => each.number === picked);
@@ -108,14 +108,4 @@ function versionOf({ versions }: Answer, picked: number | null): AnswerVersion |
 
 function headOf({ columns, row_count: rowCount, cut_by: cutBy }: AnswerVersion): Head {
   return { columns, rows: [], rowCount, cutBy };
-}
-
-function tabsOf(answer: Answer, charted: boolean, isVersion: boolean): Tab[] {
-  const tabs: Tab[] = [];
-  if (!isVersion && answer.head && isFigure(answer.head)) tabs.push("figure");
-  if (charted) tabs.push("chart");
-  if (answer.head || isVersion) tabs.push("table");
-  if (!charted && !isVersion && answer.head && canBeDrawn(answer.head)) tabs.push("chart");
-  if (answer.sql) tabs.push("sql");
-  return tabs;
 }

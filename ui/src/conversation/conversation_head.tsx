@@ -1,4 +1,4 @@
-import { Database } from "lucide";
+import { Database, Share2 } from "lucide";
 import { useState } from "preact/hooks";
 import { connectionOf } from "../connections/connections";
 import { Icon } from "../shared/icon";
@@ -8,6 +8,7 @@ import { titleOf } from "../sessions/sessions";
 import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
 
+const LinkDialog = lazy(() => import("../sharing/link_dialog"));
 const Outline = lazy(() => import("./outline"));
 
 export function ConversationHead({ conversation }: { conversation: Conversation }) {
@@ -23,7 +24,32 @@ export function ConversationHead({ conversation }: { conversation: Conversation 
           <Icon of={Database} size={14} /> {connection.name}
         </a>
       )}
+      {session && (session.turns > 0 || conversation.exchanges.value.length > 0) && (
+        <Share sessionId={session.id} database={connection?.name} />
+      )}
     </header>
+  );
+}
+
+function Share({ sessionId, database }: { sessionId: string; database: string | undefined }) {
+  const [open, setOpen] = useState(false);
+  const label = texts.share.session;
+  return (
+    <>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={label}
+        title={label}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        <Icon of={Share2} />
+      </button>
+      {open && (
+        <LinkDialog kind="session" thingId={sessionId} database={database} onClose={() => setOpen(false)} />
+      )}
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
-import { Ellipsis, GitFork, Link, Pencil } from "lucide";
+import { Ellipsis, GitFork, Link, Pencil, Share2 } from "lucide";
 import { useState } from "preact/hooks";
+import { connectionOf } from "../connections/connections";
 import { copy } from "../shared/copy";
 import { lazy } from "../shared/lazy";
 import { Menu } from "../shared/menu";
@@ -9,10 +10,12 @@ import type { Conversation } from "./conversation";
 import { isUnderWay, type Exchange } from "./model";
 
 const EditQuestion = lazy(() => import("./edit_question"));
+const LinkDialog = lazy(() => import("../sharing/link_dialog"));
 
 /** What else can be done with an exchange: its link, a fork, another question in its place. */
 export function ExchangeMenu({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
   const [editing, setEditing] = useState(false);
+  const [sharing, setSharing] = useState(false);
   const { messageId } = exchange.answer;
   if (isUnderWay(exchange.answer) || messageId === null) return null;
   const { sessionId } = conversation;
@@ -31,8 +34,17 @@ export function ExchangeMenu({ exchange, conversation }: { exchange: Exchange; c
             onSelect: () => orSay(import("./fork").then(({ forkAfter }) => forkAfter(sessionId, messageId))),
           },
           { icon: Link, label: link, onSelect: () => orSay(copy(address, linked)) },
+          { icon: Share2, label: texts.share.answer, onSelect: () => setSharing(true) },
         ]}
       />
+      {sharing && (
+        <LinkDialog
+          kind="answer"
+          thingId={messageId}
+          database={connectionOf(conversation.session.value?.db_connection_id ?? null)?.name}
+          onClose={() => setSharing(false)}
+        />
+      )}
       {editing && (
         <EditQuestion exchange={exchange} conversation={conversation} onClose={() => setEditing(false)} />
       )}

@@ -8,16 +8,7 @@ import { orSay } from "../shared/or_say";
 import { say } from "../shared/toasts";
 import { memoryTexts } from "./texts";
 
-export const KINDS = [
-  "terminology",
-  "preference",
-  "decision",
-  "lesson_learned",
-  "procedure",
-  "task_update",
-] as const satisfies Fact["kind"][];
 export const SCOPES = ["session", "workspace", "user", "shared"] as const satisfies Fact["scope"][];
-export const LONGEST = 500;
 /** After the last letter, so that not every letter is a search. */
 const PAUSE_MS = 300;
 

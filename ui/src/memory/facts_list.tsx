@@ -8,9 +8,10 @@ import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { FactCard } from "./fact_card";
-import { KINDS, SCOPES, useFacts } from "./facts";
+import { SCOPES, useFacts } from "./facts";
+import { KINDS } from "./turn";
 import { ImportFacts } from "./import_facts";
-import { NewFactForm } from "./new_fact";
+import NewFactForm from "./new_fact";
 import { memoryTexts } from "./texts";
 
 /** The facts by scope and kind; those that wait for the caller come first. */

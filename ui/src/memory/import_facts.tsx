@@ -8,7 +8,7 @@ import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
-import { KINDS } from "./facts";
+import { KINDS } from "./turn";
 import { ConnectionField, reachable, ScopeField } from "./place_fields";
 import { memoryTexts } from "./texts";
 

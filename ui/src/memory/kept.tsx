@@ -6,8 +6,7 @@ import { orSay } from "../shared/or_say";
 import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
-import { KINDS } from "./facts";
-import { memoryTexts } from "./texts";
+import { KINDS, turnTexts } from "./turn";
 
 /** Lines of a question that are to be remembered; the server alone decides which are. */
 const DIRECTIVE = new RegExp(`^(${KINDS.join("|")})\\s*([(（][^\\n]*)?[:：]`, "im");
@@ -18,18 +17,17 @@ const KEPT_MS = [500, 1_500, 4_000, 10_000];
 export function KeptFromTurn({ exchange }: { exchange: Exchange }) {
   const directives = useDirectives(exchange);
   const [undone, setUndone] = useState<string[]>([]);
-  const { facts } = memoryTexts;
   const kept = [...exchange.answer.kept, ...directives].filter((each) => !undone.includes(each.id));
   const undo = async (fact: NamedFact) => {
     await forgetFact(fact.id);
     setUndone([...undone, fact.id]);
-    say(facts.forgotten(fact.text));
+    say(turnTexts.forgotten(fact.text));
   };
   return (
     <>
       {kept.map((each) => (
         <p class="understood" key={each.id} role="status">
-          <span>{facts.keptNow(facts.scopes[each.scope])}</span>{" "}
+          <span>{turnTexts.keptNow(turnTexts.scopes[each.scope])}</span>{" "}
           <a href={`/memory#${each.id}`} onClick={onLinkClick}>
             {each.text}
           </a>{" "}
@@ -40,7 +38,7 @@ export function KeptFromTurn({ exchange }: { exchange: Exchange }) {
       ))}
       {exchange.answer.refusals.map((each) => (
         <p class="understood" key={each}>
-          <span>{facts.notKept}</span> {each}
+          <span>{turnTexts.notKept}</span> {each}
         </p>
       ))}
     </>

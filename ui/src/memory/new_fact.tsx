@@ -4,7 +4,8 @@ import type { Fact, NewFact } from "../api/types";
 import { connections, refreshConnections, usualConnection } from "../connections/connections";
 import { texts } from "../shared/texts";
 import { FactForm } from "./fact_form";
-import { KINDS, namesIn, sayKept } from "./facts";
+import { namesIn, sayKept } from "./facts";
+import { KINDS } from "./turn";
 import { ConnectionField, reachable, ScopeField, TextField } from "./place_fields";
 import { memoryTexts } from "./texts";
 
@@ -17,7 +18,12 @@ interface Shown {
 }
 
 /** Asks what is to be remembered, and how far it reaches. */
-export function NewFactForm({ from, text: proposed = "", onChange = () => undefined, onClose }: Shown) {
+export default function NewFactForm({
+  from,
+  text: proposed = "",
+  onChange = () => undefined,
+  onClose,
+}: Shown) {
   const [text, setText] = useState(proposed);
   const [kind, setKind] = useState<Fact["kind"]>("terminology");
   const [scope, setScope] = useState<Fact["scope"]>("workspace");

@@ -1,7 +1,8 @@
 import type { Fact } from "../api/types";
 import { connectionOf, connections } from "../connections/connections";
 import { mayChange } from "../identity/me";
-import { LONGEST, SCOPES } from "./facts";
+import { SCOPES } from "./facts";
+import { LONGEST } from "./turn";
 import { memoryTexts } from "./texts";
 
 type Scope = Fact["scope"];

@@ -4,9 +4,10 @@ import type { Conversation } from "../conversation/conversation";
 import type { Answer } from "../conversation/model";
 import { remembersFacts } from "../shared/capability";
 import { Icon } from "../shared/icon";
-import { LONGEST } from "./facts";
-import { NewFactForm } from "./new_fact";
-import { memoryTexts } from "./texts";
+import { lazy } from "../shared/lazy";
+import { LONGEST, turnTexts } from "./turn";
+
+const NewFactForm = lazy(() => import("./new_fact"));
 
 /** Keeps a fact from an answer. The form proposes the answer's words where they are short enough. */
 export function RememberThis({ answer, conversation }: { answer: Answer; conversation: Conversation }) {
@@ -15,7 +16,7 @@ export function RememberThis({ answer, conversation }: { answer: Answer; convers
   if (!remembersFacts.value || answer.messageId === null || session === null) return null;
   if (session.db_connection_id === null) return null;
   const from = { sessionId: session.id, messageId: answer.messageId, connectionId: session.db_connection_id };
-  const label = memoryTexts.facts.rememberThis;
+  const label = turnTexts.rememberThis;
   return (
     <>
       <button type="button" class="icon-button" aria-label={label} title={label} onClick={() => ask(true)}>

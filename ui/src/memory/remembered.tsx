@@ -3,7 +3,7 @@ import { readFact } from "../api/client";
 import type { NamedFact } from "../api/types";
 import type { Answer } from "../conversation/model";
 import { onLinkClick } from "../shared/route";
-import { memoryTexts } from "./texts";
+import { turnTexts } from "./turn";
 
 /** The facts that the model has read with the question, each with a link to it. */
 export function Remembered({ answer }: { answer: Answer }) {
@@ -11,7 +11,7 @@ export function Remembered({ answer }: { answer: Answer }) {
   if (facts.length === 0) return null;
   return (
     <p class="understood">
-      <span>{memoryTexts.remembered}</span>{" "}
+      <span>{turnTexts.remembered}</span>{" "}
       {facts.map((each, index) => (
         <>
           {index > 0 && " · "}

@@ -1,4 +1,6 @@
 /** How much is forgotten, where that is known. */
+import { turnTexts } from "./turn";
+
 type Counted = Record<"facts" | "conversations" | "consents", number>;
 
 const inBrackets = (count: number | undefined) => (count === undefined ? "" : ` (${count})`);
@@ -8,10 +10,10 @@ export const memoryTexts = {
   lead: "Yours alone, but for facts that you share with the users of a database.",
   tabs: "Kinds of memory",
   parts: { facts: "Facts", profile: "About you", past: "Conversations", outside: "Graph service" },
-  remembered: "Remembered",
   forget: "Forget",
   export: "Export",
   facts: {
+    ...turnTexts,
     remember: "Remember a fact",
     import: {
       button: "Import",
@@ -22,7 +24,6 @@ export const memoryTexts = {
       outcome: (kept: number, known: number) => `${kept} remembered, ${known} known or out of date.`,
       refused: (number: number, reason: string) => `Number ${number} was not remembered: ${reason}`,
     },
-    rememberThis: "Remember this",
     search: "Search facts",
     none: "No fact is remembered yet.",
     noneFound: "No fact fits.",
@@ -30,12 +31,6 @@ export const memoryTexts = {
     gone: "This fact is not remembered any more.",
     waiting: "Wait for you",
     named: "The fact you followed",
-    scopes: {
-      session: "One session",
-      workspace: "One database",
-      user: "All your questions",
-      shared: "Everyone who asks the database",
-    },
     reaches: {
       session: "in this session",
       workspace: "in my questions to this database",
@@ -86,9 +81,6 @@ export const memoryTexts = {
     replaced: "replaced",
     keepBoth: "No, keep them all",
     kept: (text: string, scope: string) => `Remembered (${scope}): ${text}`,
-    keptNow: (scope: string) => `Remembered from now on (${scope})`,
-    notKept: "Not remembered",
-    forgotten: (text: string) => `Forgotten: ${text}`,
   },
   profile: {
     lead: "Read from your own questions alone, and used when a session begins.",

@@ -195,6 +195,7 @@ function actions(): Place[] {
     action(texts.sessions.start, () => go("/")),
     action(texts.connections.title, () => go("/connections")),
     action(texts.memory.title, () => go("/memory")),
+    action(texts.share.links, () => go("/links")),
     ...(me.value ? [action(texts.tools.title, () => go("/tools"))] : []),
     action(texts.theme.change, nextTheme),
     ...ofConnections,

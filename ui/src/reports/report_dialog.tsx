@@ -6,6 +6,7 @@ import { Dialog } from "../shared/dialog";
 import { download, fileName } from "../shared/files";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
+import { reports } from "./texts";
 import "./reports.css";
 
 type Format = NonNullable<NewReport["format"]>;
@@ -61,7 +62,6 @@ export default function ReportDialog({ session, onClose }: { session: Session; o
   };
   const take = async () => download(await makeReport(wanted(format)), fileName(title, ENDINGS[format]));
   const look = async () => setPreview(await (await makeReport(wanted("markdown"))).text());
-  const { reports } = texts;
   const none = !parts?.some((part) => part.shown);
   return (
     <Dialog title={reports.title} onClose={onClose}>

@@ -6,6 +6,8 @@ export type Route =
   | { page: "session"; sessionId: string }
   | { page: "boards" }
   | { page: "board"; boardId: string }
+  | { page: "links" }
+  | { page: "shared"; linkId: string }
   | { page: "connections" }
   | { page: "rules" }
   | { page: "tools" }
@@ -38,9 +40,11 @@ export const route = computed<Route>(() => {
   const [, first, second] = path.value.split("/");
   if (first === "sessions" && second) return { page: "session", sessionId: second };
   if (first === "connections" && second) return { page: "connection", connectionId: second };
+  if (first === "shared" && second) return { page: "shared", linkId: second };
   if (first === "boards") return second ? { page: "board", boardId: second } : { page: first };
-  if (first === "connections" || first === "rules" || first === "tools" || first === "memory")
-    return { page: first };
+  const pages = ["connections", "rules", "tools", "memory", "links"] as const;
+  const page = pages.find((each) => each === first);
+  if (page) return { page };
   return { page: "start" };
 });
 

@@ -1,5 +1,5 @@
 import type { FileBody, FileCorrection, UploadedColumn } from "../api/types";
-import { texts } from "../shared/texts";
+import { uploads } from "./texts";
 import { count } from "../shared/time";
 
 type Correction = FileCorrection["tables"][number];
@@ -65,7 +65,6 @@ export function FileColumns({
   choices: Choice[];
   choose: (choices: Choice[]) => void;
 }) {
-  const { uploads } = texts;
   const choiceOf = (table: string, column: string) =>
     choices.find((each) => each.table === table && each.column === column);
   return (

@@ -8,7 +8,7 @@ import { refreshConnections, rememberConnection } from "../connections/connectio
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
 import { go } from "../shared/route";
-import { texts } from "../shared/texts";
+import { uploads } from "./texts";
 import { type Choice, FileColumns, choicesOf, correctionsOf } from "./file_columns";
 import "./uploads.css";
 
@@ -43,7 +43,6 @@ export default function FileForm() {
     setOver(false);
     void send(event.dataTransfer?.files[0]);
   };
-  const { uploads } = texts;
   if (state.at === "read")
     return <ReadFile file={state.file} onRead={(file) => setState({ at: "read", file })} />;
   const sending = state.at === "sending";
@@ -99,7 +98,6 @@ function ReadFile({ file, onRead }: { file: FileBody; onRead: (file: FileBody) =
     }
     setReading(false);
   };
-  const { uploads } = texts;
   return (
     <section class="read-file" aria-label={uploads.read(file.connection.name)}>
       <h2 tabIndex={-1} ref={(heading) => heading?.focus()}>

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { readRows, type RowsPlace } from "../../api/client";
 import { asProblem } from "../../api/problem";
-import type { Column, Cut, Problem, Row } from "../../api/types";
+import type { Column, Cut, Problem, Row, RowsPage } from "../../api/types";
 import type { Head } from "../model";
 
 const FIRST_PAGE = 100;
@@ -18,6 +18,7 @@ export class AnswerRows {
   private readonly stored = signal<string | null>(null);
   /** Shows how a column was made. Null for rows without a provenance of their own. */
   explain: ((column: string) => void) | null = null;
+  readonly canExport: boolean = true;
   private cursor: string | undefined;
   private fetched = 0;
   private underWay: Promise<void> | null = null;
@@ -85,10 +86,14 @@ export class AnswerRows {
     return this.loaded.value;
   }
 
+  protected page(limit: number, cursor: string | undefined): Promise<RowsPage> {
+    return readRows(this.place, limit, cursor);
+  }
+
   /** Fetched rows replace the head, which may be shown already. */
   private async loadPage(wanted: number): Promise<void> {
     const limit = wanted <= FIRST_PAGE ? FIRST_PAGE : PAGE;
-    const page = await readRows(this.place, limit, this.cursor);
+    const page = await this.page(limit, this.cursor);
     const rows = page.items as Row[];
     this.loaded.value = [...this.loaded.value.slice(0, this.fetched), ...rows];
     this.fetched += rows.length;

@@ -21,7 +21,11 @@ export default function RowsPanel({ rows, title }: { rows: AnswerRows; title: st
     <div class="rows-panel" style={coming ? { minHeight: `${panelHeight(rows.count)}px` } : {}}>
       {problem && <ProblemBox problem={{ ...problem, title: texts.answer.rowsGone }} onRetry={reload} />}
       {rows.count === 0 && <p class="quiet no-rows">{texts.answer.nothingFound}</p>}
-      {isThere && <RowsTable rows={rows}>{rows.messageId && <Export rows={rows} title={title} />}</RowsTable>}
+      {isThere && (
+        <RowsTable rows={rows}>
+          {rows.messageId && rows.canExport && <Export rows={rows} title={title} />}
+        </RowsTable>
+      )}
       {rows.cutBy && <CutNotice by={rows.cutBy} />}
     </div>
   );

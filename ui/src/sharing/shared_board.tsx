@@ -1,0 +1,40 @@
+import type { BoardWithPins, Pin } from "../api/types";
+import { Shows } from "../boards/shows";
+import { rowsOf, shortly } from "../boards/when";
+import { texts } from "../shared/texts";
+import { count } from "../shared/time";
+import { linkTexts } from "./texts";
+import "../boards/boards.css";
+
+/** The pins of a board that the reader may see, with their last rows. */
+export default function SharedBoard({ board }: { board: BoardWithPins }) {
+  return (
+    <div class="shared-board">
+      <p class="quiet">{board.pins.length === 0 ? linkTexts.noPins : rowsOf(board.pins)}</p>
+      <div class="board-grid">
+        {board.pins.map((each) => (
+          <article
+            key={each.id}
+            class="tile"
+            data-state={each.state}
+            style={{ "--width": each.width, "--height": each.height }}
+          >
+            <header>
+              <h2 title={each.question}>{each.title}</h2>
+            </header>
+            <Shows pin={each} read={null} />
+            <footer class="quiet">{footOf(each)}</footer>
+          </article>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function footOf(pin: Pin): string {
+  const parts: string[] = [];
+  if (pin.row_count !== null && pin.row_count > 1) parts.push(texts.boards.rows(count(pin.row_count)));
+  if (pin.truncated) parts.push(texts.boards.cut);
+  if (pin.ran_at) parts.push(shortly(pin.ran_at));
+  return parts.join(" · ");
+}
