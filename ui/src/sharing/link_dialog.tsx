@@ -8,7 +8,7 @@ import { Icon } from "../shared/icon";
 import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
 import { onLinkClick } from "../shared/route";
-import { moment } from "../shared/time";
+import { shortly } from "../boards/when";
 import { addressOf, makeLink } from "./links_api";
 import { linkTexts } from "./texts";
 import "./sharing.css";
@@ -75,9 +75,7 @@ function Made({ link }: { link: Link }) {
   const address = addressOf(link.id);
   return (
     <div class="form link-made" role="status">
-      <p>
-        {linkTexts.made} <span class="quiet">{linkTexts.ends(moment(link.expires_at))}</span>
-      </p>
+      <p>{linkTexts.made(shortly(link.expires_at))}</p>
       <div class="link-address">
         <input
           readOnly

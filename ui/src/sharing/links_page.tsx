@@ -8,7 +8,7 @@ import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
 import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
-import { moment } from "../shared/time";
+import { shortly } from "../boards/when";
 import { say } from "../shared/toasts";
 import { addressOf, listLinks, revokeLink } from "./links_api";
 import { linkTexts } from "./texts";
@@ -73,7 +73,7 @@ export default function LinksPage() {
 function Row({ link, onRevoke }: { link: Link; onRevoke: () => void }) {
   const title = link.title ?? linkTexts.untitled;
   const isOver = Date.parse(link.expires_at) <= Date.now();
-  const ends = (isOver ? linkTexts.ended : linkTexts.ends)(moment(link.expires_at));
+  const ends = (isOver ? linkTexts.ended : linkTexts.ends)(shortly(link.expires_at));
   return (
     <li data-over={isOver ? "" : undefined}>
       <Icon of={ICONS[link.kind]} size={18} />
@@ -86,7 +86,7 @@ function Row({ link, onRevoke }: { link: Link; onRevoke: () => void }) {
           </a>
         )}
         <p class="quiet">
-          {linkTexts.kinds[link.kind]} · {linkTexts.madeOn(moment(link.created_at))} · {ends}
+          {linkTexts.kinds[link.kind]} · {linkTexts.madeOn(shortly(link.created_at))} · {ends}
         </p>
       </div>
       <div class="link-actions">

@@ -10,7 +10,7 @@ import { lazy } from "../shared/lazy";
 import { ProblemBox } from "../shared/problem_box";
 import { go, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
-import { moment } from "../shared/time";
+import { shortly } from "../boards/when";
 import { continueLink, openLink } from "./links_api";
 import { SharedExchange } from "./shared_exchange";
 import { linkTexts } from "./texts";
@@ -66,7 +66,7 @@ function Head({ shared, title }: { shared: Shared; title: string }) {
     linkTexts.kinds[kind],
     linkTexts.readOnly,
     owner === me.value?.owner ? linkTexts.yours : linkTexts.by(owner),
-    linkTexts.ends(moment(expires_at)),
+    linkTexts.ends(shortly(expires_at)),
   ];
   return (
     <header class="shared-head">

@@ -2,7 +2,7 @@
 export const linkTexts = {
   titles: { answer: "Share this answer", session: "Share this session", board: "Share this board" },
   kinds: { answer: "Answer", session: "Session", board: "Board" },
-  lead: "Your read-only links. Whoever opens one signs in here, and may use its database.",
+  lead: "Your read-only links. Only signed-in users who may use the database can open them.",
   none: "You have made no links yet. Share a session, an answer or a board.",
   shows: "The link shows",
   showsOf: {
@@ -30,7 +30,7 @@ export const linkTexts = {
     { days: 366, label: "in a year" },
   ],
   make: "Make the link",
-  made: "The link is ready. Send it to its readers.",
+  made: (time: string) => `The link is ready, and ends ${time}. Send it to its readers.`,
   address: "Address of the link",
   copy: "Copy the link",
   copied: "Link copied",
