@@ -65,7 +65,7 @@ export function SharedExchange({ exchange, linkId }: Shown) {
   );
 }
 
-/** Chart, rows and SQL. The reader may draw the chart otherwise, which nobody else sees. */
+/** Chart, rows and SQL. The reader may draw the chart otherwise, for themselves only. */
 function SharedCard({ exchange, linkId }: Shown) {
   const { answer, question } = exchange;
   const [chosen, choose] = useState<Tab | null>(null);

@@ -19,8 +19,8 @@ export const linkTexts = {
   readers: "It is read by",
   readersOf: (database: string | undefined) =>
     database
-      ? `signed-in users of this KAI who may use ${database}, and nobody else`
-      : "signed-in users of this KAI who may use its databases, and nobody else",
+      ? `signed-in users of this KAI who may use ${database}, and no other user`
+      : "signed-in users of this KAI who may use its databases, and no other user",
   lifetime: "It ends",
   lifetimes: [
     { days: 1, label: "in a day" },
