@@ -1,4 +1,4 @@
-"""The embedded store: one SQLite file with a table for each collection, through SQLAlchemy.
+"""The embedded store: one SQLite file with a table for each collection; SQLAlchemy writes its SQL.
 
 A write survives a crash of the process, but not always one of the machine (WAL, synchronous NORMAL).
 All writes go through one connection whose transactions begin IMMEDIATE. So a condition and its change
@@ -8,6 +8,7 @@ are atomic, also for other processes that use the file.
 import asyncio
 import json
 import re
+import sqlite3
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import lru_cache, partial
@@ -15,20 +16,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
-from sqlalchemy import (
-    Connection,
-    Delete,
-    Select,
-    bindparam,
-    column,
-    delete,
-    func,
-    insert,
-    select,
-    text,
-    update,
-)
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import bindparam, column, delete, func, insert, select, update
+from sqlalchemy.schema import CreateIndex, CreateTable, DropTable
 
 from app.core.storage.paging import Order, Place, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import (
@@ -41,7 +30,7 @@ from app.core.storage.port import (
     Near,
     Page,
 )
-from app.core.storage.sqlite_access import SqliteAccess
+from app.core.storage.sqlite_access import Prepared, SqliteAccess, definition
 from app.core.storage.sqlite_tables import CATALOG, CollectionTable, Shape
 
 _READERS = 4
@@ -89,22 +78,22 @@ class SqliteStorage:
         table = await self._table(collection)
         shape, values = table.shape([Equals("id", document_id)])
         found = _kept(table, shape)
-        kept = await self._reading.do(lambda opened: opened.execute(found, values).one_or_none())
+        kept = await self._reading.read(lambda opened: found.run(opened, values).fetchone())
         return None if kept is None else table.document_of(kept)
 
     async def create(self, collection: str, document: Document) -> None:
         table = await self._table(collection)
         row = table.row(document)
         try:
-            await self._writing.do(lambda connection: connection.execute(table.inserting, row))
-        except IntegrityError as error:
+            await self._writing.do(lambda connection: table.inserting.run(connection, row))
+        except sqlite3.IntegrityError as error:
             raise DocumentExists(str(document["id"])) from error
 
     async def create_missing(self, collection: str, documents: Sequence[Document]) -> None:
         if documents:
             table = await self._table(collection)
             rows = [table.row(document) for document in documents]
-            await self._writing.do(lambda connection: connection.execute(table.inserting_missing, rows))
+            await self._writing.do(lambda connection: table.inserting_missing.run_many(connection, rows))
 
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
         if documents:
@@ -125,8 +114,8 @@ class SqliteStorage:
         shape, values = table.shape([Equals("id", document_id), *where])
         found = _kept(table, shape)
 
-        def change(connection: Connection) -> Document | None:
-            kept = connection.execute(found, values).one_or_none()
+        def change(connection: sqlite3.Connection) -> Document | None:
+            kept = found.run(connection, values).fetchone()
             if kept is None:
                 return None
             changed = {**table.document_of(kept), **changes, "id": document_id}
@@ -143,7 +132,7 @@ class SqliteStorage:
         table = await self._table(collection)
         shape, values = table.shape(where)
         statement = _deletion(table, shape)
-        return await self._writing.do(lambda connection: connection.execute(statement, values).rowcount)
+        return await self._writing.do(lambda connection: statement.run(connection, values).rowcount)
 
     async def forget_earlier(self, collection: str, document_id: str) -> None:
         """A row has one state."""
@@ -163,7 +152,8 @@ class SqliteStorage:
         table = await self._table(collection)
         shape, values = table.shape(where)
         statement = _counted(table, shape)
-        return await self._reading.do(lambda connection: connection.execute(statement, values).scalar_one())
+        number: int = await self._reading.read(lambda opened: statement.run(opened, values).fetchone()[0])
+        return number
 
     async def query(
         self,
@@ -186,7 +176,7 @@ class SqliteStorage:
             values = {**values, "place": place.value, "place_id": place.document_id}
         statement = _page(table, shape, order, begin=begin)
         values = {**values, "limit": limit + 1}
-        found = await self._reading.do(lambda connection: connection.execute(statement, values).all())
+        found = await self._reading.read(lambda opened: statement.run(opened, values).fetchall())
         items = [table.document_of(row[2:]) for row in found[:limit]]
         if len(found) <= limit:
             return Page(items, None)
@@ -204,7 +194,7 @@ class SqliteStorage:
         shape, values = table.shape(where)
         statement = _matching(table, shape, only_ids=False)
         values = {**values, "words": wanted, "limit": limit}
-        found = await self._reading.do(lambda connection: connection.execute(statement, values).all())
+        found = await self._reading.read(lambda opened: statement.run(opened, values).fetchall())
         return [table.document_of(row) for row in found]
 
     async def search_ids(
@@ -216,12 +206,12 @@ class SqliteStorage:
         statement = _matching(table, shape, only_ids=True)
         values = {**values, "limit": limit}
 
-        def match(connection: Connection, words: str | None) -> Sequence[str]:
+        def match(connection: sqlite3.Connection, words: str | None) -> Sequence[str]:
             if words is None:
                 return []
-            return connection.execute(statement, {**values, "words": words}).scalars().all()
+            return [found for (found,) in statement.run(connection, {**values, "words": words})]
 
-        def search(connection: Connection) -> list[Sequence[str]]:
+        def search(connection: sqlite3.Connection) -> list[Sequence[str]]:
             return [match(connection, _quoted(words)) for words in queries]
 
         return await self._reading.do(search)
@@ -243,11 +233,10 @@ class SqliteStorage:
         shape, values = table.shape(where)
         compared = _vectors(table, shape, field)
 
-        def find(connection: Connection) -> list[Near]:
-            found = nearest(connection.execute(compared, values).all(), vector, limit)
+        def find(connection: sqlite3.Connection) -> list[Near]:
+            found = nearest(compared.run(connection, values).fetchall(), vector, limit)
             positions = [position for position, _ in found]
-            of_positions = select(table.position, table.rows.c.id).where(table.position.in_(positions))
-            ids = dict(connection.execute(of_positions).all())
+            ids = dict(_ids(table).run(connection, {"positions": positions}).fetchall())
             return [Near(ids[position], cosine) for position, cosine in found]
 
         return await self._reading.do(find)
@@ -276,22 +265,22 @@ def _quoted(words: str) -> str | None:
 
 
 @_built_once
-def _kept(table: CollectionTable, shape: Shape) -> Select[*tuple[str, ...]]:
-    return select(*table.kept).where(*table.meets(shape))
+def _kept(table: CollectionTable, shape: Shape) -> Prepared:
+    return Prepared(select(*table.kept).where(*table.meets(shape)))
 
 
 @_built_once
-def _deletion(table: CollectionTable, shape: Shape) -> Delete:
-    return delete(table.rows).where(*table.meets(shape))
+def _deletion(table: CollectionTable, shape: Shape) -> Prepared:
+    return Prepared(delete(table.rows).where(*table.meets(shape)))
 
 
 @_built_once
-def _counted(table: CollectionTable, shape: Shape) -> Select[int]:
-    return select(func.count()).select_from(table.rows).where(*table.meets(shape))
+def _counted(table: CollectionTable, shape: Shape) -> Prepared:
+    return Prepared(select(func.count()).select_from(table.rows).where(*table.meets(shape)))
 
 
 @_built_once
-def _page(table: CollectionTable, shape: Shape, order: Order, *, begin: Begin) -> Select[*tuple[str, ...]]:
+def _page(table: CollectionTable, shape: Shape, order: Order, *, begin: Begin) -> Prepared:
     """Returns a statement for the field of the order, the id and the kept columns of `limit` rows."""
     field = order.field.name
     descending = order.descending
@@ -301,90 +290,97 @@ def _page(table: CollectionTable, shape: Shape, order: Order, *, begin: Begin) -
     page = select(ordered, identity, *table.kept).where(*table.meets(shape))
     if begin != "first":
         page = page.where(table.beyond(field, is_null=begin == "after null", descending=descending))
-    return page.order_by(*keys).limit(bindparam("limit"))
+    return Prepared(page.order_by(*keys).limit(bindparam("limit")))
 
 
 @_built_once
-def _matching(table: CollectionTable, shape: Shape, *, only_ids: bool) -> Select[*tuple[str, ...]]:
+def _matching(table: CollectionTable, shape: Shape, *, only_ids: bool) -> Prepared:
     """Returns a statement for `limit` rows that match `words`, best first."""
     wanted = [table.rows.c.id] if only_ids else table.kept
-    return (
+    matching = (
         select(*wanted)
         .join(table.full_text, table.full_text.c.rowid == table.position)
         .where(column(table.full_text.name).match(bindparam("words")), *table.meets(shape))
         .order_by(column("rank"), table.rows.c.id.desc())
         .limit(bindparam("limit"))
     )
+    return Prepared(matching)
 
 
 @_built_once
-def _vectors(table: CollectionTable, shape: Shape, field: str) -> Select[int, bytes]:
+def _vectors(table: CollectionTable, shape: Shape, field: str) -> Prepared:
     stored = table.rows.c[field]
-    return select(table.position, stored).where(stored.is_not(None), *table.meets(shape))
+    return Prepared(select(table.position, stored).where(stored.is_not(None), *table.meets(shape)))
 
 
-def _read_catalog(connection: Connection) -> list[tuple[str, str]]:
-    CATALOG.create(connection, checkfirst=True)
+@_built_once
+def _ids(table: CollectionTable) -> Prepared:
+    wanted = table.position.in_(bindparam("positions", expanding=True))
+    return Prepared(select(table.position, table.rows.c.id).where(wanted))
+
+
+def _read_catalog(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    connection.execute(definition(CreateTable(CATALOG, if_not_exists=True)))
     # Without statistics SQLite may search by the wider of two conditions.
-    connection.exec_driver_sql(f"PRAGMA analysis_limit={_ANALYSED_ROWS}")
-    connection.exec_driver_sql("ANALYZE")
-    return [(name, fields) for name, fields in connection.execute(select(CATALOG))]
+    connection.execute(f"PRAGMA analysis_limit={_ANALYSED_ROWS}")
+    connection.execute("ANALYZE")
+    return Prepared(select(CATALOG)).run(connection).fetchall()
 
 
 def _collection(name: str, fields: str) -> Collection:
     return Collection(name, [Field(*field) for field in json.loads(fields)])
 
 
-def _make(connection: Connection, collection: Collection) -> CollectionTable:
+def _make(connection: sqlite3.Connection, collection: Collection) -> CollectionTable:
     """Returns the table of a collection, created if missing. It may have more fields."""
-    kept = connection.execute(select(CATALOG.c.fields).where(CATALOG.c.name == collection.name)).scalar()
+    cataloged = select(CATALOG.c.fields).where(CATALOG.c.name == collection.name)
+    kept = Prepared(cataloged).run(connection).fetchone()
     if kept is None:
         table = CollectionTable(collection)
         _create(connection, table)
-        connection.execute(insert(CATALOG).values(name=table.name, fields=table.specification()))
+        Prepared(insert(CATALOG).values(name=table.name, fields=table.specification())).run(connection)
         return table
-    found = _collection(collection.name, kept)
+    found = _collection(collection.name, *kept)
     if any(field not in found.fields for field in collection.fields):
         raise ValueError(f"the collection {collection.name!r} exists with other fields")
     return CollectionTable(found)
 
 
-def _create(connection: Connection, table: CollectionTable) -> None:
-    table.rows.create(connection)
+def _create(connection: sqlite3.Connection, table: CollectionTable) -> None:
+    connection.execute(definition(CreateTable(table.rows)))
+    for index in sorted(table.rows.indexes, key=lambda each: str(each.name)):
+        connection.execute(definition(CreateIndex(index)))
     for statement in table.full_text_ddl():
-        connection.execute(text(statement))
+        connection.execute(statement)
 
 
-def _extend(connection: Connection, table: CollectionTable, fields: Sequence[Field]) -> CollectionTable:
+def _extend(
+    connection: sqlite3.Connection, table: CollectionTable, fields: Sequence[Field]
+) -> CollectionTable:
     """Rebuild a table with more fields in one transaction, with new triggers and indexes."""
     declared = table.collection.fields
     wanted = [*declared, *(field for field in fields if field not in declared)]
     extended = CollectionTable(Collection(table.name, wanted))
-    documents = [table.document_of(kept) for kept in connection.execute(select(*table.kept))]
-    table.rows.drop(connection)
-    connection.execute(text(f'DROP TABLE IF EXISTS "{table.full_text.name}"'))
+    documents = [table.document_of(kept) for kept in Prepared(select(*table.kept)).run(connection)]
+    connection.execute(definition(DropTable(table.rows)))
+    connection.execute(f'DROP TABLE IF EXISTS "{table.full_text.name}"')
     _create(connection, extended)
     if documents:
         _put(connection, extended, documents)
     changed = update(CATALOG).where(CATALOG.c.name == table.name)
-    connection.execute(changed.values(fields=extended.specification()))
+    Prepared(changed.values(fields=extended.specification())).run(connection)
     return extended
 
 
-def _merge(connection: Connection, table: CollectionTable, pages: int) -> bool:
+def _merge(connection: sqlite3.Connection, table: CollectionTable, pages: int) -> bool:
     """Merge some segments of an index of words; a negative number begins a merge of all. False if there is
     nothing to merge, which SQLite tells by the number of changes.
     """
-    before = _changes(connection)
+    before = connection.total_changes
     index = f'"{table.full_text.name}"'
-    connection.execute(text(f"INSERT INTO {index}({index}, rank) VALUES ('merge', :pages)"), {"pages": pages})  # noqa: S608
-    return _changes(connection) - before > 1
+    connection.execute(f"INSERT INTO {index}({index}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608
+    return connection.total_changes - before > 1
 
 
-def _changes(connection: Connection) -> int:
-    changes: int = connection.exec_driver_sql("SELECT total_changes()").scalar_one()
-    return changes
-
-
-def _put(connection: Connection, table: CollectionTable, documents: Sequence[Document]) -> None:
-    connection.execute(table.replacing, [table.row(document) for document in documents])
+def _put(connection: sqlite3.Connection, table: CollectionTable, documents: Sequence[Document]) -> None:
+    table.replacing.run_many(connection, [table.row(document) for document in documents])

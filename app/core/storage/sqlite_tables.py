@@ -33,6 +33,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 
 from app.core.storage.port import AnyOf, Collection, Condition, Contains, Document, Equals, Field, Range
+from app.core.storage.sqlite_access import Prepared
 
 Comparison: TypeAlias = Literal[
     "null", "not null", "never", "equals", "any of", "contains", "at least", "below"
@@ -82,9 +83,11 @@ class CollectionTable:
         self.position = self.rows.c["_position"]
         self.full_text = Table(f"{self.name}.text", metadata, Column("rowid", Integer, primary_key=True))
 
-        self.inserting = insert(self.rows)
-        self.inserting_missing = sqlite.insert(self.rows).on_conflict_do_nothing(index_elements=["id"])
-        self.replacing = self._replacing()
+        missing = sqlite.insert(self.rows).on_conflict_do_nothing(index_elements=["id"])
+        given = ["id", "_document", *(field.name for field in self._declared)]
+        self.inserting = Prepared(insert(self.rows), given)
+        self.inserting_missing = Prepared(missing, given)
+        self.replacing = Prepared(self._replacing(), given)
 
     @property
     def has_words(self) -> bool:
