@@ -1,23 +1,32 @@
 """The checkpointer of each store: LangGraph's SQLite saver when embedded, or Typesense."""
 
+import asyncio
 import sqlite3
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-import aiosqlite
 import httpx
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 from langgraph.checkpoint.serde.base import CipherProtocol, SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from typesense import AsyncClient
 from typesense.exceptions import TypesenseClientError
+from typing_extensions import override
 
 from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
 from typesense_checkpoint import CheckpointIncomplete, CheckpointRecord, TypesenseCheckpointer
@@ -42,6 +51,9 @@ _DAMAGE = (
     zlib.error,
 )
 """Errors of LangGraph's savers and serializers for what they did not write like that."""
+P = ParamSpec("P")
+Found = TypeVar("Found")
+
 _PARTS = {"id", "channel_values", "channel_versions", "versions_seen"}
 
 
@@ -98,37 +110,108 @@ class _Typesense(Checkpointer, TypesenseCheckpointer):
         await self.aprune_runs(thread_id, keep_runs=keep_turns, ended_run_id=ended_run_id)
 
 
-class SqliteCheckpointer(Checkpointer, AsyncSqliteSaver):
+class _SaverInThread(SqliteSaver):
+    """LangGraph's SQLite saver for asynchronous callers: each call switches to its one thread once.
+
+    LangGraph's own asynchronous saver switches for each cursor, statement, row and commit, and a caller that
+    is cancelled leaves a transaction open. Here a call is finished even if its caller is cancelled.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, serde: SerializerProtocol) -> None:
+        super().__init__(connection, serde=serde)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
+
+    async def in_thread(self, work: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
+        call = partial(work, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+    def prepare(self) -> None:
+        self.setup()
+        self.conn.execute("PRAGMA synchronous=NORMAL")
+        self.conn.execute("PRAGMA secure_delete=ON")
+
+    def close(self) -> None:
+        """Close the file after running calls have finished."""
+        self._thread.shutdown()
+        self.conn.close()
+
+    @override
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return await self.in_thread(self.get_tuple, config)
+
+    @override
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        def read() -> Sequence[CheckpointTuple]:
+            return [*self.list(config, filter=filter, before=before, limit=limit)]
+
+        for found in await self.in_thread(read):
+            yield found
+
+    @override
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return await self.in_thread(self.put, config, checkpoint, metadata, new_versions)
+
+    @override
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        await self.in_thread(self.put_writes, config, writes, task_id, task_path)
+
+    @override
+    async def adelete_thread(self, thread_id: str) -> None:
+        await self.in_thread(self.delete_thread, thread_id)
+
+
+class SqliteCheckpointer(Checkpointer, _SaverInThread):
     """LangGraph's SQLite saver with pruning, which it lacks."""
 
-    async def adelete_thread(self, thread_id: str) -> None:
+    def delete_thread(self, thread_id: str) -> None:
         """Also empties the write-ahead log, where earlier pages stay otherwise."""
-        await super().adelete_thread(thread_id)
-        async with self.lock:
-            await self.conn.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
+        super().delete_thread(thread_id)
+        with self.cursor(transaction=False) as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Delete all checkpoints of the threads but the latest of each namespace, or (`delete`) all of them.
 
         KAI's graphs have no delta channels, which would need earlier checkpoints.
         """
-        async with self.lock:
+        await self.in_thread(self._prune, thread_ids, _PRUNING[strategy])
+
+    def _prune(self, thread_ids: Sequence[str], pruning: str) -> None:
+        with self.cursor() as cursor:
             for thread_id in thread_ids:
                 for table in ("writes", "checkpoints"):
-                    await self.conn.execute(_PRUNING[strategy].format(table=table), {"thread_id": thread_id})
-            await self.conn.commit()
+                    cursor.execute(pruning.format(table=table), {"thread_id": thread_id})
 
     async def aprune_turns(self, thread_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
-        async with self.lock:
-            of_thread = {"thread_id": thread_id}
-            found = await self.conn.execute_fetchall(_RUNS, of_thread)
-            latest_first = [str(run) for (run,) in found]
+        await self.in_thread(self._prune_turns, thread_id, keep_turns, ended_run_id)
+
+    def _prune_turns(self, thread_id: str, keep_turns: int, ended_run_id: str | None) -> None:
+        of_thread = {"thread_id": thread_id}
+        with self.cursor() as cursor:
+            latest_first = [str(run) for (run,) in cursor.execute(_RUNS, of_thread)]
             later = latest_first.index(ended_run_id) if ended_run_id in latest_first else 0
             for run_id in latest_first[later + keep_turns :]:
                 for table in ("writes", "checkpoints"):
-                    earlier = {**of_thread, "run_id": run_id}
-                    await self.conn.execute(_PRUNING_RUN.format(table=table), earlier)
-            await self.conn.commit()
+                    cursor.execute(_PRUNING_RUN.format(table=table), {**of_thread, "run_id": run_id})
 
 
 _RUNS = """
@@ -156,17 +239,18 @@ async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenera
     Checkpoints survive a crash of the process. The latest may be lost in a power failure. Raises
     `CheckpointUnreadable` when the file is damaged.
     """
-    async with aiosqlite.connect(path) as connection:
-        saver = SqliteCheckpointer(connection, serde=_serializer(cipher))
+    connection = await asyncio.to_thread(sqlite3.connect, path, check_same_thread=False)
+    saver = SqliteCheckpointer(connection, _serializer(cipher))
+    try:
         try:
-            await saver.setup()
-            await connection.execute("PRAGMA synchronous=NORMAL")
-            await connection.execute("PRAGMA secure_delete=ON")
+            await saver.in_thread(saver.prepare)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError as error:
             raise CheckpointUnreadable(_FILE_DAMAGED.format(path=path)) from error
         yield saver
+    finally:
+        await asyncio.to_thread(saver.close)
 
 
 async def typesense_checkpointer(

@@ -339,6 +339,7 @@ def drawn_graph() -> dict[str, list[dict[str, JsonValue]]]:
 
 
 def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:
+    # The conditions are coroutine functions: LangGraph would call others in a thread each.
     shape = StateGraph(SessionState, context_schema=Ports)
     shape.add_node(load_context, retry_policy=_DATABASE_RETRY, timeout=_READ_TIMEOUT)
     shape.add_node(write_sql, timeout=_MODEL_TIMEOUT)
@@ -387,7 +388,7 @@ def _is_costly(step: str, following: frozenset[str]) -> bool:
             return True
 
 
-def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply", "investigate"]:
+async def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply", "investigate"]:
     match state["route"]:
         case "sql":
             return "run_sql"
@@ -399,7 +400,7 @@ def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply"
             return "investigate"
 
 
-def _after_thinking(
+async def _after_thinking(
     state: SessionState,
 ) -> list[Send] | Literal["approve", "investigate", "conclude", "reply"]:
     """One task for each free call, so that a call that has ended is not repeated with one that has not."""
@@ -415,7 +416,7 @@ def _after_thinking(
     return [_task(node, call, state) for call in calls if call["gate"] == "free"] or "approve"
 
 
-def _after_approving(state: SessionState) -> list[Send] | Literal["investigate"]:
+async def _after_approving(state: SessionState) -> list[Send] | Literal["investigate"]:
     """The calls that had to ask, one after another in the model's order."""
     return [_task("act", call, state) for call in open_calls(state)[:1]] or "investigate"
 
@@ -424,11 +425,11 @@ def _task(node: str, call: ToolCallRef, state: SessionState) -> Send:
     return Send(node, ToolTask(call=call, run_id=state["run_id"]))
 
 
-def _after_answering(state: SessionState) -> Literal["summarize", "finish"]:
+async def _after_answering(state: SessionState) -> Literal["summarize", "finish"]:
     return "summarize" if is_summary_due(state) else "finish"
 
 
-def _after_running(state: SessionState) -> Literal["write_sql", "analyse"]:
+async def _after_running(state: SessionState) -> Literal["write_sql", "analyse"]:
     return "write_sql" if state["repair"] else "analyse"
 
 

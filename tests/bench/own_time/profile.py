@@ -24,7 +24,7 @@ LAYERS = {
         "/langchain_openai/",
         "/openai/",
     ),
-    "the store: SQLAlchemy, aiosqlite, SQLite": ("/sqlalchemy/", "/aiosqlite/", "/sqlite3/", "sqlite3."),
+    "the store: SQLAlchemy, SQLite": ("/sqlalchemy/", "/sqlite3/", "sqlite3."),
     "LangGraph and LangChain": ("/langgraph/", "/langchain_core/", "/langsmith/", "/ormsgpack/"),
     "parsing and checking SQL": ("/sqlglot/",),
     "the HTTP server": ("/uvicorn/", "/starlette/", "/fastapi/", "/sse_starlette/", "/anyio/", "httptools"),
