@@ -638,6 +638,84 @@ class BoardWithPins(Board):
     pins: list[Pin]
 
 
+# Schedules
+
+
+class ScheduleCondition(Model):
+    """A condition on the first cell of a column."""
+
+    kind: Literal["above", "below", "changed", "no_rows"]
+    column: str | None = None
+    value: float | None = None
+
+
+class LastRun(Model):
+    """The last run of a schedule."""
+
+    scheduled_for: datetime
+    ended_at: datetime
+    outcome: Literal["ran", "met", "not_met", "failed"]
+    missed: int
+    value: JsonValue
+
+
+class Schedule(Model):
+    """Times at which a pin, or all pins of a board, run."""
+
+    id: str
+    board_id: str
+    pin_id: str | None
+    cron: str
+    time_zone: str
+    condition: ScheduleCondition | None
+    webhook_host: str | None
+    webhook_secret: str | None = Field(repr=False)
+    paused: bool
+    running: bool
+    next_at: datetime | None
+    last_run: LastRun | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class NoticeFailure(Model):
+    """Why a run of a schedule gave no rows."""
+
+    title: str
+    detail: str
+    cure: str
+
+
+class Notice(Model):
+    """What happened at a time of a schedule."""
+
+    id: str
+    schedule_id: str
+    board_id: str
+    pin_id: str | None
+    title: str
+    kind: Literal["ran", "met", "failed", "missed"]
+    scheduled_for: datetime
+    at: datetime
+    missed: int
+    row_count: int | None
+    condition: ScheduleCondition | None
+    value: JsonValue
+    previous: JsonValue
+    failure: NoticeFailure | None
+    failed_pins: int
+    webhook: Literal["waiting", "delivered", "given_up"] | None
+    webhook_error: str | None
+
+
+class Notices(Model):
+    """A page of notices, newest first."""
+
+    items: list[Notice]
+    next_cursor: str | None
+    unread: int
+
+
 # Links
 
 

@@ -503,6 +503,84 @@ class Boards(Group[C_co]):
         return (yield from all_rows(f"{_pin(board, pin_id)}/rows"))
 
 
+class Schedules(Group[C_co]):
+    """Times at which pins and boards run. What changes one needs scope `ask`."""
+
+    @endpoint
+    def add(
+        self,
+        board: m.Board | str,
+        cron: str,
+        *,
+        pin_id: str | None = None,
+        time_zone: str | None = None,
+        condition: m.ScheduleCondition | None = None,
+        webhook_url: str | None = None,
+    ) -> Flow[m.Schedule]:
+        """Run a pin, or all pins of a board. `webhook_secret` of the answer is shown this once."""
+        body = given(
+            board_id=_board_id(board),
+            pin_id=pin_id,
+            cron=cron,
+            time_zone=time_zone,
+            condition=None if condition is None else condition.model_dump(),
+            webhook_url=webhook_url,
+        )
+        return (yield from post("/schedules", body, m.Schedule))
+
+    @endpoint
+    def list(
+        self, limit: int | None = None, *, board: m.Board | str | None = None
+    ) -> Flow[Items[m.Schedule]]:
+        """Schedules, newest first."""
+        board_id = None if board is None else _board_id(board)
+        return (yield from pages("/schedules", m.Schedule, limit, board_id=board_id))
+
+    @endpoint
+    def get(self, schedule_id: str) -> Flow[m.Schedule]:
+        return (yield from get(_schedule(schedule_id), m.Schedule))
+
+    @endpoint
+    def change(
+        self,
+        schedule_id: str,
+        *,
+        cron: str | None = None,
+        time_zone: str | None = None,
+        paused: bool | None = None,
+        condition: m.ScheduleCondition | Keep | None = KEEP,
+        webhook_url: str | Keep | None = KEEP,
+    ) -> Flow[m.Schedule]:
+        """Change a schedule. A new webhook has a new secret."""
+        body = given(cron=cron, time_zone=time_zone, paused=paused)
+        new = condition.model_dump() if isinstance(condition, m.ScheduleCondition) else condition
+        body |= changes(condition=new, webhook_url=webhook_url)
+        return (yield from patch(_schedule(schedule_id), body, m.Schedule))
+
+    @endpoint
+    def delete(self, schedule_id: str) -> Flow[None]:
+        yield from delete(_schedule(schedule_id))
+
+
+class Notices(Group[C_co]):
+    """What happened at the times of schedules."""
+
+    @endpoint
+    def list(self, limit: int | None = None) -> Flow[Items[m.Notice]]:
+        """Notices, newest first."""
+        return (yield from pages("/notices", m.Notice, limit))
+
+    @endpoint
+    def unread(self) -> Flow[int]:
+        """The number of notices after the latest that was marked as read."""
+        return (yield from fetch(Request("GET", "/notices", {"limit": 1}), m.Notices)).unread
+
+    @endpoint
+    def mark_read(self, notice_id: str) -> Flow[None]:
+        """Mark a notice and all before it as read. Needs scope `ask`."""
+        yield from send(Request("POST", "/notices/read", body={"notice_id": notice_id}))
+
+
 class Links(Group[C_co]):
     """Read-only links to answers, sessions and boards."""
 
@@ -943,7 +1021,7 @@ class Reports(Group[C_co]):
         """One file of answers of a session, or of pins of a board. `parts` are those of the API."""
         body = given(
             session_id=None if session is None else id_of(session),
-            board_id=None if board is None else board if isinstance(board, str) else board.id,
+            board_id=None if board is None else _board_id(board),
             parts=None if parts is None else [dict(each) for each in parts],
             title=title,
             format=report_format,
@@ -961,6 +1039,8 @@ class Server(Group[C_co]):
         self.sessions = Sessions(client)
         self.boards = Boards(client)
         self.reports = Reports(client)
+        self.schedules = Schedules(client)
+        self.notices = Notices(client)
         self.links = Links(client)
         self.rules = Rules(client)
         self.examples = Examples(client)
@@ -1121,11 +1201,19 @@ def _session(session: m.Session | str) -> str:
 
 
 def _board(board: m.Board | str) -> str:
-    return f"/boards/{segment(board if isinstance(board, str) else board.id)}"
+    return f"/boards/{segment(_board_id(board))}"
+
+
+def _board_id(board: m.Board | str) -> str:
+    return board if isinstance(board, str) else board.id
 
 
 def _pin(board: m.Board | str, pin_id: str) -> str:
     return f"{_board(board)}/pins/{segment(pin_id)}"
+
+
+def _schedule(schedule_id: str) -> str:
+    return f"/schedules/{segment(schedule_id)}"
 
 
 def _message(session: m.Session | str, message_id: str) -> str:

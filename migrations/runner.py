@@ -20,6 +20,7 @@ from migrations import (
     m0004_approvals,
     m0005_mcp_tools,
     m0006_memory,
+    m0007_schedules,
 )
 from migrations.backfill import Progress
 
@@ -46,6 +47,7 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(4, "approvals", m0004_approvals.migrate),
     MigrationStep(5, "mcp_tools", m0005_mcp_tools.migrate),
     MigrationStep(6, "memory", m0006_memory.migrate),
+    MigrationStep(7, "schedules", m0007_schedules.migrate),
 )
 
 

@@ -18,6 +18,7 @@ from app.bootstrap.worker import (
     answer_runs,
     ports_of_runs,
     rewrite_vectors,
+    run_schedules,
     work_for_graphiti,
     work_on_answers,
 )
@@ -30,8 +31,6 @@ from app.core.storage.port import Storage
 from app.http.readiness import Readiness
 from app.modules.agent.capabilities import Capabilities, capabilities_of
 from app.modules.agent.investigation import said_in_steps
-from app.modules.boards.refreshing import Refreshing
-from app.modules.boards.repository import BoardRepository
 from app.modules.boards.service import Boards
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.file_connections import FileConnections, UploadLimits
@@ -57,6 +56,7 @@ from app.modules.rules.service import Rules
 from app.modules.run.follower import RunFollower
 from app.modules.run.ports import Models
 from app.modules.run.submission import Submissions
+from app.modules.schedules.service import Schedules
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.service import SessionService
 from app.modules.sharing.repository import LinkRepository
@@ -79,6 +79,7 @@ class Services:
     context_store: ContextStore
     sessions: SessionService
     boards: Boards
+    schedules: Schedules
     reports: Reports
     sharing: Sharing
     confirmations: Confirmations
@@ -127,6 +128,7 @@ async def open_services(
                     await opened.enter_async_context(work_on_answers(common, kind, runs))
                 await opened.enter_async_context(work_for_graphiti(common))
                 await opened.enter_async_context(rewrite_vectors(common))
+                await opened.enter_async_context(run_schedules(common))
         submissions = Submissions(
             common.lifecycle,
             common.sessions,
@@ -178,10 +180,7 @@ async def open_services(
         departures = Departures(sessions, is_stopping=lambda: common.readiness.draining)
         opened.push_async_callback(departures.aclose)
         items = ClientItems(common.storage)
-        board_repository = BoardRepository(common.storage)
-        refreshing = Refreshing(board_repository, common.connections)
-        opened.push_async_callback(refreshing.close)
-        boards = Boards(board_repository, refreshing, sessions, connections=common.connections)
+        boards = Boards(common.boards, common.refreshing, sessions, connections=common.connections)
         links = LinkRepository(common.storage)
         yield Services(
             storage=common.storage,
@@ -202,6 +201,7 @@ async def open_services(
                 schema_context_of=ports.schema_context,
             ),
             boards=boards,
+            schedules=Schedules(common.schedules, common.boards, common.webhooks),
             reports=Reports(sessions, boards, common.connections),
             confirmations=Confirmations(
                 common.sessions,
@@ -224,7 +224,8 @@ async def open_services(
                 context=common.context_store,
                 rules=RuleRepository(common.storage),
                 items=items,
-                boards=board_repository,
+                boards=common.boards,
+                schedules=common.schedules,
                 links=links,
             ),
             memories=common.memories,

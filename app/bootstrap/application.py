@@ -49,6 +49,7 @@ from app.modules.protocols.openai.router import router as openai
 from app.modules.provenance.router import router as provenance
 from app.modules.reports.router import router as reports
 from app.modules.rules.router import router as rules
+from app.modules.schedules.router import router as schedules
 from app.modules.session.router import router as sessions
 from app.modules.sharing.router import router as sharing
 from app.modules.usage.router import router as usage
@@ -145,6 +146,7 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
     routers = (
         sessions,
         boards,
+        schedules,
         sharing,
         provenance,
         reports,

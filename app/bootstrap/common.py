@@ -35,6 +35,8 @@ from app.core.storage.probe import StoreProbe
 from app.core.storage.typesense_client import catch_up_within
 from app.http.readiness import CHECK_SECONDS, Check, Detail, Readiness
 from app.modules.agent.records import InvestigationRecords
+from app.modules.boards.refreshing import Refreshing
+from app.modules.boards.repository import BoardRepository
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
@@ -74,6 +76,8 @@ from app.modules.rules.service import Rules
 from app.modules.run.actions import ActionsUnderWay
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.ports import Models
+from app.modules.schedules.repository import ScheduleRepository
+from app.modules.schedules.webhooks import Webhooks
 from app.modules.session.cache import ConversationCache
 from app.modules.session.forgetting import LOGGED_MS, SessionForgetting
 from app.modules.session.repository import SessionRepository
@@ -132,6 +136,10 @@ class CommonServices:
     mcp_servers: McpServers
     rules: Rules | None
     """None without a model, and where the agent is switched off."""
+    boards: BoardRepository
+    refreshing: Refreshing
+    schedules: ScheduleRepository
+    webhooks: Webhooks
     queue: RunQueue
     logs: EventLogs
     lifecycle: RunLifecycle
@@ -221,6 +229,11 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             storage, memories, facts, profiles=profiles, graph=graph_forgetting
         )
         connections.when_deleted(memory_forgetting.forget_connection)
+        boards = BoardRepository(storage)
+        refreshing = Refreshing(boards, connections)
+        opened.push_async_callback(refreshing.close)
+        schedules = ScheduleRepository(storage)
+        connections.when_deleted(schedules.forget_connection)
         yield CommonServices(
             settings=settings,
             role=role,
@@ -258,6 +271,12 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             rules=_rules(settings, storage, connections),
             tools=_tools(settings, mcp_servers),
             mcp_servers=mcp_servers,
+            boards=boards,
+            refreshing=refreshing,
+            schedules=schedules,
+            webhooks=Webhooks(
+                schedules, SecretBox(encryption_key(settings)), settings.schedules.webhook_networks
+            ),
             queue=queue,
             logs=logs,
             lifecycle=RunLifecycle(sessions, queue, logs, calls=investigations),

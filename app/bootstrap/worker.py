@@ -38,6 +38,9 @@ from app.modules.run.ports import PortFactory
 from app.modules.run.records import StoredResult
 from app.modules.run.retention import Age, Retention
 from app.modules.run.worker import Worker
+from app.modules.schedules.model import NOTICE_DAYS
+from app.modules.schedules.running import Runs
+from app.modules.schedules.worker import ScheduleWorker
 from app.modules.session.exchanges import (
     FactUseReader,
     SessionExchangeReader,
@@ -60,6 +63,7 @@ async def open_worker(
         common = await opened.enter_async_context(open_common(settings, role))
         if role == "worker":
             await opened.enter_async_context(answer_runs(common, ports_of_runs(common)))
+            await opened.enter_async_context(run_schedules(common))
         elif role == "graph":
             if "graph" in follow_ups_of(settings):
                 await opened.enter_async_context(work_on_answers(common, "graph"))
@@ -70,6 +74,18 @@ async def open_worker(
             if role == "memory":
                 await opened.enter_async_context(rewrite_vectors(common))
         yield common
+
+
+@asynccontextmanager
+async def run_schedules(common: CommonServices) -> AsyncGenerator[None]:
+    """Runs schedules and sends their webhooks until the block ends."""
+    runs = Runs(common.schedules, common.boards, common.refreshing)
+    worker = ScheduleWorker(runs, common.webhooks)
+    worker.start()
+    try:
+        yield
+    finally:
+        await worker.stop()
 
 
 def ports_of_runs(common: CommonServices) -> PortFactory:
@@ -158,6 +174,7 @@ async def answer_runs(common: CommonServices, ports: PortFactory) -> AsyncGenera
     ages = [
         Age("runs", common.sessions, settings.retention.run_days),
         Age("rows", common.rows, settings.retention.row_days),
+        Age("notices", common.schedules, NOTICE_DAYS),
         Age("task updates", common.facts, TASK_UPDATE_DAYS),
     ]
     retention = Retention(common.graph, settings.checkpoints.keep_turns, ages)

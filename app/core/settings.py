@@ -582,6 +582,13 @@ class DatabaseSettings(_Group):
     networks: tuple[IPvAnyNetwork, ...] | None = None
 
 
+class ScheduleSettings(_Group):
+    """`KAI_SCHEDULES__...`: pins and boards that run at times, and tell of it."""
+
+    webhook_networks: tuple[IPvAnyNetwork, ...] = ()
+    """Loopback and private networks that webhooks may be sent to, also without TLS."""
+
+
 class UploadSettings(_Group):
     """`KAI_UPLOADS__...`: CSV, Excel and Parquet files that become databases of their owners."""
 
@@ -726,6 +733,7 @@ class Settings(BaseSettings):
     redis: RedisSettings = RedisSettings()
     worker: WorkerSettings = WorkerSettings()
     databases: DatabaseSettings = DatabaseSettings()
+    schedules: ScheduleSettings = ScheduleSettings()
     uploads: UploadSettings = UploadSettings()
     audit: AuditSettings = AuditSettings()
 

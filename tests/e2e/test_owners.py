@@ -55,6 +55,7 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
         "message_id": messages[-1]["id"],
         "board_id": board,
         "link_id": _make(ann, "/links", kind="board", thing_id=board),
+        "schedule_id": _make(ann, "/schedules", board_id=board, cron="0 8 1 1 *"),
         "pin_id": _make(ann, f"/boards/{board}/pins", message_id=messages[-1]["id"]),
         "checkpoint_id": checkpoints[0]["id"],
         "result_id": messages[-1]["id"],

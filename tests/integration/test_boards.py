@@ -1,29 +1,18 @@
 """Boards: pins that run the same statement again, guarded, without a model, four at a time."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-import httpx
 import pytest
 from cryptography.fernet import Fernet
-from fastapi import FastAPI
-from pydantic import JsonValue, SecretStr
+from pydantic import JsonValue
 
-from app.bootstrap import Services, open_services
-from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.secrets import SecretBox
-from app.core.settings import Settings, TypesenseSettings
 from app.core.storage.sqlite import SqliteStorage
-from app.http.callers import current_caller
-from app.main import create_app
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.refreshing import AT_ONCE, Refreshing
 from app.modules.boards.repository import BoardRepository
@@ -32,95 +21,23 @@ from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import CheckNames, DatabaseConnections
-from tests.support.callers import admin
+from tests.support.boards import PER_COUNTRY, BoardKai, kai_with_boards, store_settings
 from tests.support.corpus import RUNS_ON, attacks
 from tests.support.facts import connections_over
 from tests.support.records import no_records
 from tests.support.shop import make_shop
 from tests.support.waiting import until
 
-PER_COUNTRY = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY country"
 UNKNOWN = "01970000-0000-7000-8000-000000000000"
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Kai:
-    """KAI over a store, with a client of its routes and the file of a database."""
-
-    services: Services
-    app: FastAPI
-    http: httpx.AsyncClient
-    shop: Path
-    connection_id: str
-
-    async def call(self, method: str, path: str, status: int = 200, **body: object) -> Json:
-        answer = await self.http.request(method, path, json=body or None)
-        assert answer.status_code == status, answer.text
-        found: Json = {} if answer.status_code == 204 else answer.json()
-        return found
-
-    async def answer(self, sql: str = PER_COUNTRY, question: str = "Customers per country") -> str:
-        """Ask with a statement. Returns the id of the answer."""
-        session = await self.call("POST", "/sessions", 201, db_connection_id=self.connection_id)
-        path = f"/sessions/{session['id']}"
-        asked = await self.http.post(f"{path}/query/stream", json={"query": question, "sql": sql})
-        assert '"complete"' in asked.text, asked.text
-        messages = (await self.call("GET", path))["messages"]["items"]
-        return str(messages[-1]["id"])
-
-    async def board(self, **fields: object) -> str:
-        return str((await self.call("POST", "/boards", 201, title="Weekly", **fields))["id"])
-
-    async def pinned(self, board: str, message_id: str, **fields: object) -> Json:
-        return await self.call("POST", f"/boards/{board}/pins", 201, message_id=message_id, **fields)
-
-    async def refreshed(self, board: str) -> list[Json]:
-        """Returns the pins after a refresh of the board."""
-        await self.call("POST", f"/boards/{board}/refresh", 202)
-
-        async def is_done() -> bool:
-            return all(pin["state"] != "running" for pin in await self.pins(board))
-
-        await until(is_done)
-        return await self.pins(board)
-
-    async def pins(self, board: str) -> list[Json]:
-        pins: list[Json] = (await self.call("GET", f"/boards/{board}"))["pins"]
-        return pins
-
-    def become(self, owner: str) -> None:
-        caller = Caller(owner=owner, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="api_key")
-        self.app.dependency_overrides[current_caller] = lambda: caller
-
-    def change_shop(self, sql: str) -> None:
-        with closing(sqlite3.connect(self.shop)) as database:
-            database.executescript(sql)
 
 
 @pytest.fixture(params=["sqlite", "typesense"])
-async def kai(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Kai]:
-    settings = Settings(data_dir=tmp_path / "data")
-    if request.param == "typesense":
-        server = request.getfixturevalue("typesense_server")
-        typesense = TypesenseSettings(
-            nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
-        )
-        settings = settings.model_copy(update={"store": "typesense", "typesense": typesense})
-    shop = make_shop(tmp_path / "shop.db")
-    async with open_services(settings) as services:
-        app = create_app(services, settings)
-        app.dependency_overrides[current_caller] = lambda: admin("ann")
-        transport = httpx.ASGITransport(app)
-        base = "http://127.0.0.1/api/v1"
-        async with httpx.AsyncClient(transport=transport, base_url=base, timeout=60) as http:
-            connection = await services.database_connections.register(
-                "ann", f"sqlite:///{shop}", "Shop", description="", shared=True
-            )
-            yield Kai(services, app, http, shop, connection.id)
+async def kai(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[BoardKai]:
+    async with kai_with_boards(store_settings(request), tmp_path) as opened:
+        yield opened
 
 
-async def test_a_refresh_gives_the_same_rows_without_a_model(kai: Kai) -> None:
+async def test_a_refresh_gives_the_same_rows_without_a_model(kai: BoardKai) -> None:
     board = await kai.board()
     pin = await kai.pinned(board, await kai.answer(), title="By country", width=4)
     assert kai.services.models is None
@@ -142,7 +59,9 @@ async def test_a_refresh_gives_the_same_rows_without_a_model(kai: Kai) -> None:
     assert len((await kai.services.storage.query("pin_rows", [])).items) == 1
 
 
-async def test_a_pin_whose_column_is_gone_keeps_its_rows_and_is_repaired_by_another_answer(kai: Kai) -> None:
+async def test_a_pin_whose_column_is_gone_keeps_its_rows_and_is_repaired_by_another_answer(
+    kai: BoardKai,
+) -> None:
     board = await kai.board()
     pin = await kai.pinned(board, await kai.answer())
     kai.change_shop("drop view spending; alter table customers rename column country to land")
@@ -161,7 +80,7 @@ async def test_a_pin_whose_column_is_gone_keeps_its_rows_and_is_repaired_by_anot
     assert (await kai.refreshed(board))[0]["state"] == "current"
 
 
-async def test_a_board_says_what_is_stale_gone_and_no_longer_allowed(kai: Kai) -> None:
+async def test_a_board_says_what_is_stale_gone_and_no_longer_allowed(kai: BoardKai) -> None:
     kai.become("bob")
     board = await kai.board(stale_after_hours=1)
     pin = await kai.pinned(board, await kai.answer())
@@ -178,7 +97,7 @@ async def test_a_board_says_what_is_stale_gone_and_no_longer_allowed(kai: Kai) -
     assert (gone["state"], gone["rows_head"]) == ("connection_gone", pin["rows_head"])
 
 
-async def test_pins_are_arranged_and_removed_and_outlive_their_session(kai: Kai) -> None:
+async def test_pins_are_arranged_and_removed_and_outlive_their_session(kai: BoardKai) -> None:
     board = await kai.board()
     answer = await kai.answer()
     first, second = [await kai.pinned(board, answer) for _ in range(2)]
@@ -197,7 +116,7 @@ async def test_pins_are_arranged_and_removed_and_outlive_their_session(kai: Kai)
         assert (await kai.services.storage.query(collection, [])).items == []
 
 
-async def test_an_answer_without_rows_is_not_pinned_and_one_whose_rows_are_gone_runs(kai: Kai) -> None:
+async def test_an_answer_without_rows_is_not_pinned_and_one_whose_rows_are_gone_runs(kai: BoardKai) -> None:
     board = await kai.board()
     answer = await kai.answer()
     path = f"/boards/{board}/pins"
@@ -215,7 +134,7 @@ async def test_an_answer_without_rows_is_not_pinned_and_one_whose_rows_are_gone_
     assert (await kai.call("POST", path, 422, message_id=answer))["type"] == "urn:kai:nothing-to-pin"
 
 
-async def test_boards_of_others_are_unknown(kai: Kai) -> None:
+async def test_boards_of_others_are_unknown(kai: BoardKai) -> None:
     board = await kai.board()
     answer = await kai.answer()
     pin = await kai.pinned(board, answer)
@@ -227,7 +146,7 @@ async def test_boards_of_others_are_unknown(kai: Kai) -> None:
     assert [each["id"] for each in (await kai.call("GET", "/boards"))["items"]] == [own]
 
 
-async def test_links_show_what_the_reader_may_see_until_they_end(kai: Kai) -> None:
+async def test_links_show_what_the_reader_may_see_until_they_end(kai: BoardKai) -> None:
     answer = await kai.answer()
     board = await kai.board()
     pin = await kai.pinned(board, answer)
@@ -272,7 +191,7 @@ async def test_links_show_what_the_reader_may_see_until_they_end(kai: Kai) -> No
     assert (await kai.call("GET", "/links"))["items"] == []
 
 
-async def test_a_reader_continues_what_a_link_shows_as_their_own_session(kai: Kai) -> None:
+async def test_a_reader_continues_what_a_link_shows_as_their_own_session(kai: BoardKai) -> None:
     answer = await kai.answer()
     board = await kai.board()
     session = (await kai.pinned(board, answer))["session_id"]
@@ -305,7 +224,7 @@ async def test_a_reader_continues_what_a_link_shows_as_their_own_session(kai: Ka
     await kai.call("GET", f"/sessions/{own['id']}", 404)
 
 
-async def test_a_link_shows_nothing_private_of_its_owner_and_nothing_that_came_later(kai: Kai) -> None:
+async def test_a_link_shows_nothing_private_of_its_owner_and_nothing_that_came_later(kai: BoardKai) -> None:
     answer = await kai.answer()
     messages = kai.services.storage
     session = str((await messages.query("messages", [])).items[0]["session_id"])
@@ -350,7 +269,7 @@ async def test_a_link_shows_nothing_private_of_its_owner_and_nothing_that_came_l
 
 
 async def test_a_link_asks_for_every_database_that_its_session_had_and_shows_no_unfinished_turn(
-    kai: Kai,
+    kai: BoardKai,
 ) -> None:
     answer = await kai.answer()
     session = str((await kai.services.storage.query("messages", [])).items[0]["session_id"])

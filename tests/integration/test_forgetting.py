@@ -39,6 +39,7 @@ from app.modules.memory.model import NewFact
 from app.modules.memory.profile import Profile, ProfileItem
 from app.modules.memory.scopes import Scope
 from app.modules.rules.model import RuleText
+from app.modules.schedules.model import Notice
 from app.modules.session.confirmations import Verdict
 from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.forgetting import ForgottenSession
@@ -338,7 +339,7 @@ async def test_everything_of_an_owner_leaves_no_word_anywhere(kai: Opened, model
     await services.items.put(OWNER, ["team", WORD], WORD, value={WORD: WORD})
     await pin_latest(services, session)
     if kai.places:
-        assert {"items", "item_namespaces", "boards", "pins", "pin_rows"} <= set(await kai.scan())
+        assert {"items", "item_namespaces", "boards", "pins", "pin_rows", "notices"} <= set(await kai.scan())
     assert await services.forgetting.forget_everything(LOCAL_CALLER) == []
     assert not await kai.scan()
     assert await kai.checkpoints(session.id) == 0
@@ -351,7 +352,21 @@ async def pin_latest(services: Services, session: Session) -> None:
     answers = [each for each in await services.sessions.history(session) if each.row_count]
     board = await services.boards.create(OWNER, f"Board of {WORD}")
     new = NewPin(message_id=answers[-1].id, title=None, chart_choice=None, width=6, height=2)
-    await services.boards.pin(OWNER, board.id, new)
+    pin = (await services.boards.pin(OWNER, board.id, new)).pin
+    notice = Notice(
+        id=new_id(),
+        owner=OWNER,
+        schedule_id=new_id(),
+        board_id=board.id,
+        pin_id=pin.id,
+        db_connection_id=pin.db_connection_id,
+        title=f"Orders of {WORD}",
+        kind="ran",
+        scheduled_for=1,
+        at=1,
+        missed=0,
+    )
+    await services.schedules.repository.tell(notice)
 
 
 async def test_what_memory_holds_is_forgotten_and_not_remembered_again(

@@ -18,7 +18,7 @@ from app.modules.boards.drawing import draw_chart
 from app.modules.boards.model import Pin, PinFailure
 from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.records import Asker
+from app.modules.database_connection.records import Asker, Purpose
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.service import DatabaseConnections
@@ -57,6 +57,17 @@ class Refreshing:
                 if marked is not None:
                     self._begin(marked)
 
+    async def refresh(self, pin: Pin) -> Pin | None:
+        """Refresh a pin for a schedule, in place of a refresh that is under way, and wait for it.
+
+        Returns the pin as it is afterwards. Returns None if it is gone.
+        """
+        marked = await self._repository.change_pin(pin, {"refreshing_since": now_ms()})
+        if marked is None:
+            return None
+        await self._refresh_in(self._lane(pin), marked, "schedule")
+        return await self._repository.find_pin(pin.id)
+
     async def close(self) -> None:
         """Stop the statements. Their pins say that the server was stopped."""
         stopped = dict(self._running)
@@ -68,26 +79,29 @@ class Refreshing:
                 logger.info("pin %s stays marked as running: %s", pin.id, error)
 
     def _begin(self, pin: Pin) -> None:
-        lane = self._lanes.setdefault(pin.owner, asyncio.Semaphore(AT_ONCE))
-        task = asyncio.create_task(self._refresh_in(lane, pin), name=f"boards: refresh pin {pin.id}")
+        refreshing = self._refresh_in(self._lane(pin), pin, "board")
+        task = asyncio.create_task(refreshing, name=f"boards: refresh pin {pin.id}")
         self._running[task] = pin
         task.add_done_callback(lambda done: self._running.pop(done, None))
 
-    async def _refresh_in(self, lane: asyncio.Semaphore, pin: Pin) -> None:
+    def _lane(self, pin: Pin) -> asyncio.Semaphore:
+        return self._lanes.setdefault(pin.owner, asyncio.Semaphore(AT_ONCE))
+
+    async def _refresh_in(self, lane: asyncio.Semaphore, pin: Pin, purpose: Purpose) -> None:
         async with lane:
             try:
-                await self._refresh(pin)
+                await self._refresh(pin, purpose)
             except StorageUnavailable as error:
                 logger.warning("pin %s was not refreshed: %s", pin.id, error)
             except Exception:
                 logger.exception("pin %s was not refreshed", pin.id)
                 await self._fail(pin, _not_refreshed("KAI failed. Its log says why."))
 
-    async def _refresh(self, pin: Pin) -> None:
+    async def _refresh(self, pin: Pin, purpose: Purpose) -> None:
         connection = await self._connection_of(pin)
         if connection is None:
             return
-        asker = Asker(owner=pin.owner, purpose="board", claim=current_database_claim())
+        asker = Asker(owner=pin.owner, purpose=purpose, claim=current_database_claim())
         try:
             found = await self._connections.run(connection, pin.sql, asker)
             rows = Rows(

@@ -70,6 +70,8 @@ class BoardRepository:
         for pin in await self.pins(board):
             await self._storage.delete("pin_rows", [Equals("pin_id", pin.id)])
         await self._storage.delete("pins", of_board)
+        await self._storage.delete("schedules", of_board)
+        await self._storage.delete("notices", of_board)
         await self._storage.delete("links", [Equals("thing_id", board.id)])
         await self._storage.delete("boards", [Equals("id", board.id)])
 
@@ -91,6 +93,11 @@ class BoardRepository:
         if found is None or found["board_id"] != board.id:
             raise PinUnknown
         return _PIN.validate_python(found)
+
+    async def find_pin(self, pin_id: str) -> Pin | None:
+        """A pin of any owner."""
+        found = await self._storage.get("pins", pin_id)
+        return None if found is None else _PIN.validate_python(found)
 
     async def add_pin(self, pin: Pin) -> None:
         await self._storage.create("pins", asdict(pin))
@@ -143,7 +150,8 @@ class BoardRepository:
 
     async def delete_pin(self, pin: Pin) -> None:
         await self._storage.delete("pins", [Equals("id", pin.id)])
-        await self._storage.delete("pin_rows", [Equals("pin_id", pin.id)])
+        for collection in ("pin_rows", "schedules", "notices"):
+            await self._storage.delete(collection, [Equals("pin_id", pin.id)])
 
     async def _delete_rows(self, pin: Pin, result_id: str) -> None:
         await self._storage.delete("pin_rows", [Equals("pin_id", pin.id), Equals("message_id", result_id)])

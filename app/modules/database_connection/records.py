@@ -29,6 +29,7 @@ Purpose = Literal[
     "investigation",
     "preview",
     "board",
+    "schedule",
     "mcp",
     "evaluation",
 ]

@@ -10,6 +10,7 @@ from app.modules.items.service import ClientItems
 from app.modules.memory.forgetting import MemoryForgetting, NotConfirmed
 from app.modules.rules.repository import RuleRepository
 from app.modules.run.errors import StillStopping
+from app.modules.schedules.repository import ScheduleRepository
 from app.modules.session.errors import SessionUnknown
 from app.modules.session.service import SessionFilter, SessionService
 from app.modules.sharing.repository import LinkRepository
@@ -31,6 +32,7 @@ class OwnerForgetting:
         items: ClientItems,
         boards: BoardRepository,
         links: LinkRepository,
+        schedules: ScheduleRepository,
     ) -> None:
         self.memory = memory
         self._sessions = sessions
@@ -40,9 +42,10 @@ class OwnerForgetting:
         self._items = items
         self._boards = boards
         self._links = links
+        self._schedules = schedules
 
     async def forget_everything(self, caller: Caller) -> list[NotConfirmed]:
-        """Delete sessions, boards, memory, items, knowledge, rules and connections of the caller.
+        """Delete sessions, boards, schedules, memory, items, knowledge, rules and connections of the caller.
 
         Connections, knowledge and rules are left to callers with the scope `manage`.
         """
@@ -56,6 +59,7 @@ class OwnerForgetting:
                 left.append(NotConfirmed(f"session {session_id}", error.detail))
         await self._boards.delete_all(caller.owner)
         await self._links.delete_all(caller.owner)
+        await self._schedules.delete_all(caller.owner)
         await self._items.forget_owner(caller.owner)
         left += await self._forget_managed(caller)
         # A job that was under way may have remembered something meanwhile.

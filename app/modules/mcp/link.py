@@ -31,9 +31,10 @@ from app.core.redaction.text import redacted
 from app.modules.mcp.config import HttpServer, StdioServer
 from app.modules.mcp.definition import ToolDefinition
 from app.modules.mcp.errors import CallFailed, OutcomeUnknown, ServerUnavailable
-from app.modules.mcp.http import CheckedTransport, checked_address
+from app.modules.mcp.http import SETTING, LimitedTransport
 from app.modules.mcp.reading import MAX_RESULT_BYTES, Reading
 from app.modules.mcp.stdio import stdio_transport
+from app.modules.outgoing import checked_address
 
 _CONNECT_SECONDS = 5.0
 _START_SECONDS = 30.0
@@ -96,7 +97,7 @@ class Link:
         port = url.port or (443 if url.scheme == "https" else 80)
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
-                _, writer = await asyncio.open_connection(await checked_address(url, networks), port)
+                _, writer = await asyncio.open_connection(await checked_address(url, networks, SETTING), port)
         except (OSError, TimeoutError, httpx2.TransportError) as error:
             raise ServerUnavailable(f"It cannot be reached ({_reason(error)}).") from error
         writer.close()
@@ -176,7 +177,7 @@ def _http_client(
     headers = {name: value.get_secret_value() for name, value in server.headers.items()}
     return httpx2.AsyncClient(
         headers={**headers, "Accept-Encoding": "identity"},
-        transport=CheckedTransport(networks, reading),
+        transport=LimitedTransport(networks, reading),
         timeout=httpx2.Timeout(_CONNECT_SECONDS, read=300.0),
         trust_env=False,
     )

@@ -1,0 +1,48 @@
+"""Errors of schedules. Each names the cure."""
+
+from app.core.errors import Invalid, NotFound
+
+
+class ScheduleUnknown(NotFound):
+    """There is no such schedule, or it belongs to another owner."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no schedule with this id. GET /schedules lists yours.")
+
+
+class NoticeUnknown(NotFound):
+    """There is no such notice, or it belongs to another owner."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no notice with this id. GET /notices lists yours.")
+
+
+class TooManySchedules(Invalid):
+    """The owner has as many schedules as an owner may have."""
+
+    problem = "too-many-schedules"
+    title = "Too many schedules"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"You have {most} schedules, as many as an owner may have. Delete one first.")
+
+
+class BadTimes(Invalid):
+    """The cron expression or the time zone cannot be used."""
+
+    problem = "schedule-times"
+    title = "These times cannot be used"
+
+
+class BadCondition(Invalid):
+    """The condition does not fit what the schedule runs."""
+
+    problem = "schedule-condition"
+    title = "This condition cannot be used"
+
+
+class WebhookRefused(Invalid):
+    """KAI does not send to this address."""
+
+    problem = "webhook-address"
+    title = "KAI does not send to this address"

@@ -1,0 +1,120 @@
+"""Schedules and what they tell their owners. Times are epoch milliseconds."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+MOST_SCHEDULES = 50
+"""Schedules of an owner."""
+NOTICE_DAYS = 90
+"""Days after which notices are deleted."""
+
+ConditionKind = Literal["above", "below", "changed", "no_rows"]
+Outcome = Literal["ran", "met", "not_met", "failed"]
+NoticeKind = Literal["ran", "met", "failed", "missed"]
+WebhookState = Literal["waiting", "delivered", "given_up"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """What the rows must be for a notice. A cell is that of a column in the first row.
+
+    `above` and `below`: the cell is more or less than `value`. `changed`: it differs from that of the run
+    before by more than `value` percent. `no_rows`: there is no row; without column and value.
+    """
+
+    kind: ConditionKind
+    column: str | None = None
+    value: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webhook:
+    """Where notices are sent. Address and secret are encrypted; of the address, only the host is shown."""
+
+    host: str
+    url: str = field(repr=False)
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastRun:
+    """The last run of a schedule."""
+
+    scheduled_for: int
+    ended_at: int
+    outcome: Outcome
+    missed: int
+    value: JsonValue = None
+    """The cell of the condition."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """Times at which a pin, or all pins of a board, are refreshed.
+
+    `due_at` is when a worker looks at the schedule next: its next time, or while `slot_at` is set the end of
+    the lease of the worker that runs it. None while it is paused.
+    """
+
+    id: str
+    owner: str
+    board_id: str
+    pin_id: str | None
+    db_connection_id: str | None
+    """That of the pin."""
+    cron: str
+    time_zone: str
+    condition: Condition | None
+    webhook: Webhook | None
+    paused: bool
+    due_at: int | None
+    slot_at: int | None = None
+    """The time that is being run."""
+    missed: int = 0
+    """Times before `slot_at` that no worker has run."""
+    tries: int = 0
+    """Workers that have begun to run `slot_at`."""
+    last_run: LastRun | None = None
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a run gave no rows, and what helps."""
+
+    title: str
+    detail: str
+    cure: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """What happened at a time of a schedule. Its id follows from both, so it is stored once.
+
+    `failed_pins` are those of a board. `webhook_due_at` is when the webhook is tried next.
+    """
+
+    id: str
+    owner: str
+    schedule_id: str
+    board_id: str
+    pin_id: str | None
+    db_connection_id: str | None
+    title: str
+    kind: NoticeKind
+    scheduled_for: int
+    at: int
+    missed: int
+    row_count: int | None = None
+    condition: Condition | None = None
+    value: JsonValue = None
+    previous: JsonValue = None
+    failure: Failure | None = None
+    failed_pins: int = 0
+    webhook: WebhookState | None = None
+    webhook_tries: int = 0
+    webhook_due_at: int | None = None
+    webhook_error: str | None = None

@@ -1,0 +1,254 @@
+"""Bodies of schedules and notices. Fields left out of a change stay unchanged."""
+
+from typing import Annotated, Self
+
+from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
+
+from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null
+from app.modules.schedules.model import (
+    Condition,
+    ConditionKind,
+    Notice,
+    NoticeKind,
+    Outcome,
+    Schedule,
+    WebhookState,
+)
+from app.modules.schedules.service import MadeSchedule, NewSchedule
+
+_ID = "019ab1c2-0000-7000-8000-000000000000"
+
+Id = Annotated[Text, Field(max_length=100)]
+Cron = Annotated[Text, Field(min_length=9, max_length=100)]
+TimeZone = Annotated[Text, Field(min_length=1, max_length=60)]
+WebhookUrl = Annotated[Text, Field(min_length=1, max_length=2_000)]
+
+
+class NewCondition(Body):
+    """A condition on one cell: that of a column in the first row."""
+
+    kind: ConditionKind
+    """`above` and `below`: the cell is more or less than `value`. `changed`: it differs from that of the run
+    before by more than `value` percent. `no_rows`: the statement gives no row.
+    """
+    column: Annotated[Text, Field(max_length=300)] | None = None
+    """Name of a column with numbers. Null for `no_rows`."""
+    value: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    """The bound; for `changed` percent. Null for `no_rows`."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.kind == "no_rows") != (self.column is None) or (self.column is None) != (self.value is None):
+            raise ValueError("name column and value, and neither for no_rows")
+        if self.kind == "changed" and (self.value or 0) < 0:
+            raise ValueError("a change is at least 0 percent")
+        return self
+
+    def condition(self) -> Condition:
+        return Condition(kind=self.kind, column=self.column, value=self.value)
+
+
+class NewScheduleBody(Body):
+    """A schedule to create."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"board_id": _ID, "cron": "0 8 * * 1", "time_zone": "Europe/Berlin"}]}
+    )
+
+    board_id: Id
+    """Id of a board of yours."""
+    pin_id: Id | None = None
+    """Id of one of its pins. Left out: all pins of the board."""
+    cron: Cron
+    """Minute, hour, day of month, month and day of week, at least five minutes apart: `0 8 * * 1` is every
+    Monday at 8:00. Read as Debian's cron does.
+    """
+    time_zone: TimeZone = "UTC"
+    """Name in the IANA database, like `Europe/Berlin`."""
+    condition: NewCondition | None = None
+    """When to tell you. Left out: after each run. Needs a pin."""
+    webhook_url: WebhookUrl | None = None
+    """Address to send notices to, too. It is not shown again."""
+
+    def new(self) -> NewSchedule:
+        return NewSchedule(
+            board_id=self.board_id,
+            pin_id=self.pin_id,
+            cron=self.cron,
+            time_zone=self.time_zone,
+            condition=None if self.condition is None else self.condition.condition(),
+            webhook_url=self.webhook_url,
+        )
+
+
+class ScheduleChange(Body):
+    """Changes of a schedule. Fields that are left out stay unchanged."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"paused": True}]})
+
+    cron: Cron | None = None
+    """The new cron expression."""
+    time_zone: TimeZone | None = None
+    """The new time zone."""
+    paused: Annotated[bool, Field(strict=True)] | None = None
+    """True stops the schedule; false lets it go on at its next time."""
+    condition: NewCondition | None = None
+    """The new condition. Null: tell after each run."""
+    webhook_url: WebhookUrl | None = None
+    """The new address, with a new secret. Null: no webhook."""
+
+    _given = field_validator("cron", "time_zone", "paused", mode="before")(not_null)
+
+
+class ConditionBody(ResponseBody):
+    """A condition on one cell: that of a column in the first row."""
+
+    kind: ConditionKind
+    """`above`, `below`, `changed` or `no_rows`."""
+    column: str | None
+    """Name of the column. Null for `no_rows`."""
+    value: float | None
+    """The bound; for `changed` percent. Null for `no_rows`."""
+
+
+class LastRunBody(ResponseBody):
+    """The last run of a schedule."""
+
+    scheduled_for: Time
+    """Time of the schedule that was run."""
+    ended_at: Time
+    """When the run ended."""
+    outcome: Outcome
+    """`ran`, or with a condition `met` or `not_met`; `failed` if a statement or the condition failed."""
+    missed: int
+    """Times before it at which no worker ran."""
+    value: JsonValue
+    """Last cell that the condition has looked at."""
+
+
+class ScheduleBody(ResponseBody):
+    """A schedule."""
+
+    id: str
+    """Id of the schedule."""
+    board_id: str
+    """Id of the board."""
+    pin_id: str | None
+    """Id of the pin. Null: all pins of the board."""
+    cron: str
+    """Cron expression."""
+    time_zone: str
+    """Time zone of the expression."""
+    condition: ConditionBody | None
+    """When a notice is made. Null: after each run."""
+    webhook_host: str | None
+    """Host of the webhook. Null without one."""
+    webhook_secret: str | None
+    """Secret that signs the webhook's requests. Only in the answer that has made it, null in all others."""
+    paused: bool
+    """True if it does not run."""
+    running: bool
+    """True while it runs."""
+    next_at: Time | None
+    """Its next time. Null while it runs or is paused."""
+    last_run: LastRunBody | None
+    """Its last run. Null before the first."""
+    created_at: Time
+    """Time of creation."""
+    updated_at: Time
+    """Time of the latest change, runs not counted."""
+
+    @classmethod
+    def of(cls, schedule: Schedule, webhook_secret: str | None = None) -> "ScheduleBody":
+        is_running = schedule.slot_at is not None
+        return cls.model_validate(
+            {
+                **vars(schedule),
+                "condition": None if schedule.condition is None else vars(schedule.condition),
+                "webhook_host": None if schedule.webhook is None else schedule.webhook.host,
+                "webhook_secret": webhook_secret,
+                "running": is_running,
+                "next_at": None if is_running else schedule.due_at,
+            }
+        )
+
+    @classmethod
+    def made(cls, made: MadeSchedule) -> "ScheduleBody":
+        return cls.of(made.schedule, made.webhook_secret)
+
+
+class NoticeFailureBody(ResponseBody):
+    """Why a run gave no rows."""
+
+    title: str
+    """The kind of problem, in words."""
+    detail: str
+    """What is wrong."""
+    cure: str
+    """What to do about it."""
+
+
+class NoticeBody(ResponseBody):
+    """What happened at a time of a schedule."""
+
+    id: str
+    """Id of the notice."""
+    schedule_id: str
+    """Id of the schedule. It may have been deleted."""
+    board_id: str
+    """Id of the board."""
+    pin_id: str | None
+    """Id of the pin. Null for a board."""
+    title: str
+    """Title of the pin or board, as it was."""
+    kind: NoticeKind
+    """`ran`; `met`: the condition was met; `failed`, once until a run succeeds; `missed`: nothing
+    happened but the missed times.
+    """
+    scheduled_for: Time
+    """Time of the schedule."""
+    at: Time
+    """When it was made."""
+    missed: int
+    """Times before it at which no worker ran. They are not made up for."""
+    row_count: int | None
+    """Number of rows of the pin. Null for a board, and without rows."""
+    condition: ConditionBody | None
+    """The condition, as it was."""
+    value: JsonValue
+    """The cell that the condition looked at."""
+    previous: JsonValue
+    """That cell in the run before. Null if there was none."""
+    failure: NoticeFailureBody | None
+    """Why the run failed; of a board, the first failure of a pin."""
+    failed_pins: int
+    """Pins of a board that failed."""
+    webhook: WebhookState | None
+    """`waiting`, `delivered`, or `given_up` after six tries or a refusal. Null without a webhook."""
+    webhook_error: str | None
+    """Why the last try to send it failed."""
+
+    @classmethod
+    def of(cls, notice: Notice) -> "NoticeBody":
+        return cls.model_validate(
+            {
+                **vars(notice),
+                "condition": None if notice.condition is None else vars(notice.condition),
+            }
+        )
+
+
+class NoticesPage(PageOf[NoticeBody]):
+    """A page of notices, newest first."""
+
+    unread: int
+    """Number of notices after the latest that was marked as read."""
+
+
+class ReadUntil(Body):
+    """The latest notice that was read."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"notice_id": _ID}]})
+
+    notice_id: Id
+    """Id of the notice. It and all before it are then read."""

@@ -1,0 +1,161 @@
+"""Schedules: pins and boards that are refreshed at times, without a model."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from pydantic import JsonValue
+
+from app.core.clock import now_ms
+from app.core.ids import new_id
+from app.modules.boards.model import Board, Pin
+from app.modules.boards.repository import BoardRepository
+from app.modules.schedules.errors import BadCondition, ScheduleUnknown, TooManySchedules
+from app.modules.schedules.model import MOST_SCHEDULES, Condition, Schedule
+from app.modules.schedules.repository import ScheduleRepository
+from app.modules.schedules.times import check_times, next_time
+from app.modules.schedules.webhooks import Webhooks
+
+audit = logging.getLogger("kai.audit")
+
+_NUMERIC = ("integer", "number")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewSchedule:
+    """What to run, when, and whom to tell."""
+
+    board_id: str
+    pin_id: str | None
+    cron: str
+    time_zone: str
+    condition: Condition | None
+    webhook_url: str | None
+
+
+@dataclass(frozen=True)
+class MadeSchedule:
+    """A schedule, and the secret of a webhook that was just made. It is shown this once."""
+
+    schedule: Schedule
+    webhook_secret: str | None = None
+
+
+class Schedules:
+    """Every method names the owner. It raises `ScheduleUnknown` for a schedule of another owner."""
+
+    def __init__(
+        self,
+        repository: ScheduleRepository,
+        boards: BoardRepository,
+        webhooks: Webhooks,
+    ) -> None:
+        self.repository = repository
+        self._boards = boards
+        self._webhooks = webhooks
+
+    async def create(self, owner: str, new: NewSchedule) -> MadeSchedule:
+        """Raises `BoardUnknown`, `PinUnknown`, `BadTimes`, `BadCondition`, `WebhookRefused` or
+        `TooManySchedules`.
+        """
+        board = await self._boards.get(owner, new.board_id)
+        pin = None if new.pin_id is None else await self._boards.pin(board, new.pin_id)
+        check_times(new.cron, new.time_zone)
+        _check_condition(new.condition, pin)
+        if await self.repository.count(owner) >= MOST_SCHEDULES:
+            raise TooManySchedules(MOST_SCHEDULES)
+        webhook, secret = None, None
+        if new.webhook_url is not None:
+            webhook, secret = await self._webhooks.make(new.webhook_url)
+        now = now_ms()
+        schedule = Schedule(
+            id=new_id(),
+            owner=owner,
+            board_id=board.id,
+            pin_id=None if pin is None else pin.id,
+            db_connection_id=None if pin is None else pin.db_connection_id,
+            cron=new.cron,
+            time_zone=new.time_zone,
+            condition=new.condition,
+            webhook=webhook,
+            paused=False,
+            due_at=next_time(new.cron, new.time_zone, now),
+            created_at=now,
+            updated_at=now,
+        )
+        await self.repository.add(schedule)
+        _audit(schedule, "added")
+        return MadeSchedule(schedule, secret)
+
+    async def change(
+        self, owner: str, schedule_id: str, changes: Mapping[str, JsonValue], *, condition: Condition | None
+    ) -> MadeSchedule:
+        """Change the fields that `changes` names. Its `condition` is replaced by the argument.
+
+        A change of times, or going on after a pause, makes it due at its next time: nothing is made up for.
+        Raises what `create` raises.
+        """
+        schedule = await self.repository.get(owner, schedule_id)
+        now = now_ms()
+        stored: dict[str, JsonValue] = {"updated_at": now}
+        if "condition" in changes:
+            board: Board = await self._boards.get(owner, schedule.board_id)
+            pin = None if schedule.pin_id is None else await self._boards.pin(board, schedule.pin_id)
+            _check_condition(condition, pin)
+            stored["condition"] = None if condition is None else asdict(condition)
+            if schedule.last_run is not None:
+                stored["last_run"] = {**asdict(schedule.last_run), "value": None}
+        secret = None
+        if "webhook_url" in changes:
+            url = changes["webhook_url"]
+            stored["webhook"] = None
+            if isinstance(url, str):
+                webhook, secret = await self._webhooks.make(url)
+                stored["webhook"] = asdict(webhook)
+        if changes.keys() & {"cron", "time_zone", "paused"}:
+            cron, time_zone = changes.get("cron", schedule.cron), changes.get("time_zone", schedule.time_zone)
+            paused = changes.get("paused", schedule.paused)
+            check_times(str(cron), str(time_zone))
+            due_at = None if paused else next_time(str(cron), str(time_zone), now)
+            stored |= {"cron": cron, "time_zone": time_zone, "paused": paused, "due_at": due_at}
+            stored |= {"slot_at": None, "missed": 0, "tries": 0}
+        changed = await self.repository.change(schedule, stored)
+        if changed is None:
+            raise ScheduleUnknown
+        _audit(changed, "changed")
+        return MadeSchedule(changed, secret)
+
+    async def delete(self, owner: str, schedule_id: str) -> None:
+        schedule = await self.repository.get(owner, schedule_id)
+        await self.repository.delete(schedule)
+        _audit(schedule, "deleted")
+
+
+def _check_condition(condition: Condition | None, pin: Pin | None) -> None:
+    """Raises `BadCondition`."""
+    if condition is None:
+        return
+    if pin is None:
+        raise BadCondition("A condition looks at a cell of one pin. Name a pin, or leave the condition out.")
+    if condition.kind == "no_rows" or pin.result is None:
+        return
+    numeric = [each["name"] for each in pin.result.columns if each["type"] in _NUMERIC]
+    if condition.column not in numeric:
+        named = ", ".join(numeric) or "none"
+        raise BadCondition(f"The pin has no number column {condition.column!r}. Its number columns: {named}.")
+
+
+def _audit(schedule: Schedule, action: str) -> None:
+    """One line for each change, without the address of the webhook."""
+    audit.info(
+        "schedule",
+        extra={
+            "owner": schedule.owner,
+            "schedule_id": schedule.id,
+            "board_id": schedule.board_id,
+            "pin_id": schedule.pin_id,
+            "connection_id": schedule.db_connection_id,
+            "webhook_host": None if schedule.webhook is None else schedule.webhook.host,
+            "action": action,
+        },
+    )
