@@ -7,6 +7,7 @@ come from attackers, and are redacted in the event loop.
 import codecs
 import re
 
+from app.core.redaction.encoded import encoded_spans
 from app.core.redaction.shapes import tokens_in
 from app.core.redaction.values import Span, secret_spans
 
@@ -44,7 +45,7 @@ def redacted(text: str) -> str:
 def secrets_in(text: str) -> list[Span]:
     """Returns the places of all secrets, in order and apart from each other."""
     text = text if text.isascii() else text.encode("ascii", _BY_A_LETTER).decode("ascii")
-    found = list(secret_spans(text))
+    found = [*secret_spans(text), *encoded_spans(text)]
     for token in tokens_in(text):
         at = text.find(token)
         while at >= 0:

@@ -86,6 +86,7 @@ _CURL = re.compile(
 _SSHPASS = re.compile(r"(?:sshpass\s+-p\s*|redis-cli\b[^\n]{0,100}\s-a\s+)[\"']?(?P<secret>[^\s\"']{3,100})")
 _LOGIN = re.compile(r"login\s+\S{1,100}\s+password\s+(?P<secret>\S{3,100})")
 _PGPASS_PORT = ":5432:"
+_LONGEST_HOST = 101
 _PGPASS = re.compile(r"[\w.*-]{1,100}:5432:[\w*-]{1,63}:[\w*.-]{1,63}:(?P<secret>\S{3,100})(?!\S)")
 _DOCKER = re.compile(r"docker login\b[^\n]{0,200}?\s-p\s+(?P<secret>\S{3,200})")
 _ORACLE = re.compile(r"jdbc:oracle:\w{1,8}:(?P<secret>[^\s/@:]{1,100}/[^\s@]{1,100})@")
@@ -143,7 +144,8 @@ def _in_password_files(text: str) -> Iterator[Span]:
     """Yields the passwords in lines such as `host:5432:database:user:password`."""
     at = text.find(_PGPASS_PORT)
     while at >= 0:
-        start = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
+        least = max(0, at - _LONGEST_HOST)
+        start = max(text.rfind(" ", least, at), text.rfind("\n", least, at), least - 1) + 1
         if (found := _PGPASS.match(text, start)) is not None:
             yield found.span("secret")
         at = text.find(_PGPASS_PORT, at + len(_PGPASS_PORT))
