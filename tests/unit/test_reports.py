@@ -9,10 +9,11 @@ import pytest
 from markdown_it import MarkdownIt
 from pydantic import JsonValue
 
+from app.modules.reports.errors import NothingToReport
 from app.modules.reports.figure import draw_figure
 from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
-from app.modules.reports.model import Exchange, OwnText, Report
+from app.modules.reports.model import MAX_CELLS, MAX_CHARACTERS, Exchange, OwnText, PartList, Report
 from app.modules.reports.notebook import notebook_of
 
 HOSTILE = (
@@ -144,10 +145,45 @@ def test_every_mark_of_kai_is_drawn(mark: str) -> None:
     assert {"bar": "<rect", "arc": "<rect", "line": "<polyline", "point": "<circle"}[mark] in figure.svg
 
 
-@pytest.mark.parametrize("value", [0, 5, -3, 1e-9, 1e15])
+@pytest.mark.parametrize("value", [0, 5, -3, 1e-9, 1e15, 5e-324, 1e17, 1e300])
 def test_a_single_value_of_any_size_is_drawn(value: float) -> None:
-    for mark in ("bar", "line"):
+    for mark in ("bar", "line", "point"):
         data: JsonValue = {"values": [{"c0": "x", "c1": value}]}
         figure = draw_figure({**CHART, "data": data, "mark": {"type": mark}}, 1)
         assert figure is not None
         assert "nan" not in figure.svg
+
+
+def test_values_whose_distance_is_no_number_are_not_drawn() -> None:
+    data: JsonValue = {
+        "values": [{"c0": "a", "c1": 1.7e308}, {"c0": "b", "c1": -1.7e308}, {"c0": "c", "c1": 1}]
+    }
+    for mark in ("bar", "line", "point"):
+        figure = draw_figure({**CHART, "data": data, "mark": {"type": mark}}, 1)
+        assert figure is not None
+        assert "inf" not in figure.svg
+
+
+def test_own_text_has_no_html_and_no_images_in_any_format() -> None:
+    own = OwnText(f"{HOSTILE} ![x](http://evil.example/y.png)")
+    notebook = json.loads(notebook_of(report(own)))
+    for text in (markdown_of(report(own)), "\n\n".join(each["source"] for each in notebook["cells"][2:])):
+        rendered = MarkdownIt("commonmark", {"html": True}).render(text)
+        assert not {tag for tag, _ in Seen(rendered).elements} & {"script", "img", "td"}
+
+
+def test_a_statement_without_a_result_is_no_cell_that_runs() -> None:
+    refused = replace(EXCHANGE, sql="DELETE FROM sales", columns=[], rows=[], note="KAI only reads.")
+    notebook = json.loads(notebook_of(report(refused)))
+    assert [each["cell_type"] for each in notebook["cells"][2:]] == ["markdown", "markdown"]
+    assert "DELETE FROM sales" in notebook["cells"][-1]["source"]
+
+
+def test_a_report_is_refused_as_soon_as_its_texts_or_cells_are_too_many() -> None:
+    parts = PartList()
+    wide = replace(EXCHANGE, rows=[["x" * (MAX_CHARACTERS // 2), 1]])
+    parts.add(wide)
+    with pytest.raises(NothingToReport, match="characters"):
+        parts.add(wide)
+    with pytest.raises(NothingToReport, match="cells"):
+        PartList().add(replace(EXCHANGE, rows=[["x", 1]] * (MAX_CELLS // 2 + 1)))

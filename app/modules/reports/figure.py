@@ -17,6 +17,8 @@ _LYING_LEFT = 190
 _MOST_BARS = 40
 _MOST_LABELS = 12
 _LABEL_CHARACTERS = 26
+_LARGEST = 1e300
+"""Larger values are not drawn: the distance of two could not be computed."""
 SERIES = ("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9")
 
 
@@ -196,8 +198,9 @@ def _ticks(values: Sequence[float], *, from_zero: bool = True) -> list[float]:
     low, high = min(values), max(values)
     if from_zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    if low == high:
-        low, high = low - 1, high + 1
+    if high - low <= 1e-12 * max(abs(low), abs(high), 1e-290):
+        margin = max(1.0, abs(low) / 10)
+        low, high = low - margin, high + margin
     rough = (high - low) / 5
     power = 10.0 ** floor(log10(rough))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough)
@@ -250,4 +253,4 @@ def _number(value: JsonValue) -> float | None:
         number = float(value)
     except ValueError:
         return None
-    return number if isfinite(number) else None
+    return number if isfinite(number) and abs(number) <= _LARGEST else None

@@ -15,7 +15,7 @@ _BACKTICKS = re.compile(r"`+")
 def markdown_of(report: Report) -> str:
     parts = [f"# {plain(report.title)}", f"Made {moment(report.made_at)} by KAI."]
     for part in report.parts:
-        parts += [part.markdown] if isinstance(part, OwnText) else exchange_markdown(part)
+        parts += [without_html(part.markdown)] if isinstance(part, OwnText) else exchange_markdown(part)
     return "\n\n".join(each.strip("\n") for each in parts if each) + "\n"
 
 
@@ -56,7 +56,9 @@ def fenced(text: str, language: str) -> str:
 
 
 def without_html(markdown: str) -> str:
-    """Markdown of a model, whose HTML and images stay text: a reader of the file may not check them."""
+    """Markdown of a model or a person. Its HTML and images become text, as a reader of the file may not check
+    them.
+    """
     return markdown.replace("<", "&lt;").replace("![", "!\\[")
 
 

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from pydantic import JsonValue
 
 from app.modules.cuts import cut_sentence
+from app.modules.reports.errors import NothingToReport
 from app.modules.run.records import Row
 from graph.state import Column, Cut, Rows
 
@@ -16,6 +17,8 @@ MAX_ROWS = 1_000
 """Rows of a table in a report."""
 MAX_CELLS = 200_000
 """Cells of all tables of a report."""
+MAX_CHARACTERS = 20_000_000
+"""Characters of all tables and analyses of a report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +64,38 @@ class Exchange:
 
 @dataclass(frozen=True)
 class OwnText:
-    """Markdown of the person who makes the report."""
+    """Markdown of the person who makes the report. HTML and images in it stay text."""
 
     markdown: str
 
 
 Part: TypeAlias = Exchange | OwnText
+
+
+class PartList:
+    """Parts of a report, within its bounds."""
+
+    def __init__(self) -> None:
+        self.gathered: list[Part] = []
+        self._cells = 0
+        self._characters = 0
+
+    def add(self, part: Part) -> None:
+        """Raises `NothingToReport` as soon as a bound is passed, before more rows are read."""
+        self.gathered.append(part)
+        if isinstance(part, OwnText):
+            return
+        self._cells += len(part.columns) * len(part.rows)
+        self._characters += len(part.text) + sum(len(str(cell)) for row in part.rows for cell in row)
+        for count, most, name in (
+            (self._cells, MAX_CELLS, "cells"),
+            (self._characters, MAX_CHARACTERS, "characters"),
+        ):
+            if count > most:
+                raise NothingToReport(
+                    f"The tables have more than {most:,} {name} together, as many as a report holds. Lower "
+                    "`rows`, or name fewer `parts`."
+                )
 
 
 @dataclass(frozen=True, kw_only=True)

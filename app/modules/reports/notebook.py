@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from app.modules.reports.html import table_html
-from app.modules.reports.markdown import exchange_markdown, fenced, markdown_of
+from app.modules.reports.markdown import exchange_markdown, fenced, markdown_of, without_html
 from app.modules.reports.model import Exchange, OwnText, Report
 
 _SETUP = (
@@ -21,7 +21,7 @@ def notebook_of(report: Report) -> str:
     head = Report(title=report.title, made_at=report.made_at, parts=[])
     cells = [_markdown(markdown_of(head)), _code(_SETUP, [])]
     for part in report.parts:
-        cells += [_markdown(part.markdown)] if isinstance(part, OwnText) else _cells(part)
+        cells += [_markdown(without_html(part.markdown))] if isinstance(part, OwnText) else _cells(part)
     numbered = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(cells)]
     notebook = {
         "nbformat": 4,
@@ -53,7 +53,7 @@ def _cells(exchange: Exchange) -> Iterator[dict[str, JsonValue]]:
                 },
             }
         )
-    if _has_magic(exchange.sql):
+    if not exchange.columns or _has_magic(exchange.sql):  # without a result it may be one that was refused
         yield _markdown(fenced(exchange.sql, "sql"))
         return
     yield _code(f"%%sql\n{exchange.sql}", shown)

@@ -13,11 +13,11 @@ from app.modules.reports.errors import NothingToReport
 from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
 from app.modules.reports.model import (
-    MAX_CELLS,
     MAX_PARTS,
     Exchange,
     OwnText,
     Part,
+    PartList,
     Report,
     ReportFormat,
 )
@@ -48,11 +48,6 @@ class Reports:
             report = await self._of_session(owner, wanted.session_id, wanted)
         else:
             report = await self._of_board(owner, wanted.board_id or "", wanted)
-        cells = sum(len(part.columns) * len(part.rows) for part in report.parts if isinstance(part, Exchange))
-        if cells > MAX_CELLS:
-            raise NothingToReport(
-                f"The tables have {cells:,} cells together; a report holds {MAX_CELLS:,}. Lower `rows`."
-            )
         file = await asyncio.to_thread(_write, report, wanted.format)
         audit.info(
             "report",
@@ -70,21 +65,19 @@ class Reports:
     async def _of_session(self, owner: str, session_id: str, wanted: NewReport) -> Report:
         session = await self._sessions.repository.get(owner, session_id)
         connection = await self._connections.repository.get(owner, session.connection_id)
-        parts: list[Part] = []
+        parts = PartList()
         for part in wanted.parts or ():
             if isinstance(part, TextPart):
-                parts.append(OwnText(part.markdown))
+                parts.add(OwnText(part.markdown))
             elif not isinstance(part, PinPart):
                 answer = await self._sessions.answer(owner, session_id, part.message_id)
-                parts.append(await self._answer(answer, connection, heading=part.heading, rows=wanted.rows))
+                parts.add(await self._answer(answer, connection, heading=part.heading, rows=wanted.rows))
         if wanted.parts is None:
             history = await self._sessions.history(session)
-            answers = [each for each in history if each.role == "assistant"][-MAX_PARTS:]
-            parts += [
-                await self._answer(each, connection, heading=None, rows=wanted.rows) for each in answers
-            ]
+            for each in [each for each in history if each.role == "assistant"][-MAX_PARTS:]:
+                parts.add(await self._answer(each, connection, heading=None, rows=wanted.rows))
         title = wanted.title or session.title or "Report"
-        return _report(title, parts)
+        return _report(title, parts.gathered)
 
     async def _answer(
         self, answer: Message, connection: Connection, *, heading: str | None, rows: int
@@ -124,17 +117,15 @@ class Reports:
         shown = await self._boards.read(owner, board_id)
         known = {each.pin.id: each for each in shown.pins}
         listed: Sequence[ReportPart] = wanted.parts or [PinPart(pin_id=name) for name in known]
-        parts: list[Part] = []
+        parts = PartList()
         for part in listed:
             if isinstance(part, TextPart):
-                parts.append(OwnText(part.markdown))
+                parts.add(OwnText(part.markdown))
             elif isinstance(part, PinPart):
                 if part.pin_id not in known:
                     raise NothingToReport("The board has no such pin.")
-                parts.append(
-                    await self._pin(owner, known[part.pin_id], heading=part.heading, rows=wanted.rows)
-                )
-        return _report(wanted.title or shown.board.title, parts)
+                parts.add(await self._pin(owner, known[part.pin_id], heading=part.heading, rows=wanted.rows))
+        return _report(wanted.title or shown.board.title, parts.gathered)
 
     async def _pin(self, owner: str, shown: ShownPin, *, heading: str | None, rows: int) -> Exchange:
         """The last good rows of a pin. Without a right to its database only its name is shown."""
