@@ -1,14 +1,21 @@
 """The reading of uploaded files, in this process; `test_uploads.py` has the child with its limits."""
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path, PurePath
 
 import pytest
+from openpyxl import Workbook
 
 from app.modules.database_connection.uploads.child import result_of
 from app.modules.database_connection.uploads.errors import FileNotReadable
 from app.modules.database_connection.uploads.formats import base_name, read_format
-from app.modules.database_connection.uploads.model import ImportRequest, ImportResult, TableCorrection
+from app.modules.database_connection.uploads.model import (
+    MAX_NAME_CHARACTERS,
+    ImportRequest,
+    ImportResult,
+    TableCorrection,
+)
 from app.modules.database_connection.uploads.names import column_names, sql_name
 from tests.support.hostile_files import HOSTILE, MB
 
@@ -112,3 +119,24 @@ def test_names_are_those_of_sql() -> None:
     assert sql_name("2026 sales", "file") == "_2026_sales"
     assert sql_name("../..", "file") == "file"
     assert column_names(["Größe", "größe", "", "a\x00b"]) == ["Größe", "größe_2", "column_3", "a_b"]
+
+
+def test_long_headers_are_cut(tmp_path: Path) -> None:
+    content = b"%s,b\n1,2\n" % (b"a" * 900_000)
+    reading = read(tmp_path, content).reading
+    assert reading is not None
+    assert [each.source_name for each in reading.tables[0].columns] == ["a" * MAX_NAME_CHARACTERS, "b"]
+
+
+def test_a_sheet_whose_title_is_no_sql_name_is_read_again_without_a_header(tmp_path: Path) -> None:
+    workbook = Workbook()
+    sheet = workbook.create_sheet("My staff")
+    for row in (["ann", "bob"], ["cy", "dee"]):
+        sheet.append(row)
+    file = BytesIO()
+    workbook.save(file)
+    corrections = [TableCorrection(name="My_staff", has_header=False)]
+    reading = read(tmp_path, file.getvalue(), "people.xlsx", corrections).reading
+    assert reading is not None
+    (table,) = reading.tables
+    assert (table.name, table.has_header, table.row_count) == ("My_staff", False, 2)

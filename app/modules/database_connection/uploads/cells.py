@@ -5,7 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.modules.database_connection.uploads.model import MAX_CELL_CHARACTERS, MAX_COLUMNS
+from app.modules.database_connection.uploads.model import (
+    MAX_CELL_CHARACTERS,
+    MAX_COLUMNS,
+    MAX_NAME_CHARACTERS,
+)
 
 _MAX_ROW_CHARACTERS = 4 * MAX_CELL_CHARACTERS
 _NO_HEADER = re.compile(r"[+-]?[\d.,\s:/TZ-]*\d[\d.,\s:/TZ-]*")
@@ -47,7 +51,8 @@ def write_table(
     if width > MAX_COLUMNS:
         raise Unreadable(f"The file has {width:,} columns; KAI reads up to {MAX_COLUMNS:,}. Leave some out.")
     named = _looks_like_header(first[1]) if has_header is None else has_header
-    table = TextTable(title, path, first[1][:width] if named else [""] * width, named, prefers_comma)
+    headers = [cell[:MAX_NAME_CHARACTERS] for cell in first[1][:width]] if named else [""] * width
+    table = TextTable(title, path, headers, named, prefers_comma)
     short = 0
     written = 0
     with path.open("w", encoding="utf-8", newline="") as file:

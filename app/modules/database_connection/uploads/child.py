@@ -22,6 +22,7 @@ from app.modules.database_connection.uploads.cells import TextTable, Unreadable
 from app.modules.database_connection.uploads.delimited import read_delimited
 from app.modules.database_connection.uploads.model import (
     MAX_COLUMNS,
+    MAX_NAME_CHARACTERS,
     CellOrder,
     ColumnCorrection,
     ImportRequest,
@@ -301,7 +302,7 @@ def _import_parquet(
             raise Unreadable(
                 f"The file has {len(described):,} columns; KAI reads up to {MAX_COLUMNS:,}. Leave some out."
             )
-        headers = [str(each[0]) for each in described]
+        headers = [str(each[0])[:MAX_NAME_CHARACTERS] for each in described]
         raw = [f"c{number}" for number in range(len(headers))]
         connection.execute(f"CREATE TABLE raw AS FROM {file} AS cells({', '.join(raw)})")
     except (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException):
@@ -310,7 +311,7 @@ def _import_parquet(
     names = column_names(headers)
     wanted = _corrections_of(corrections.get(name), names)
     columns: list[_Column] = []
-    for column, sql_name, (header, native, *_) in zip(raw, names, described, strict=True):
+    for column, sql_name, header, (_, native, *_) in zip(raw, names, headers, described, strict=True):
         asked = wanted.get(sql_name)
         if asked is None:
             columns.append(_Column(column, sql_name, header, str(native), None, column))

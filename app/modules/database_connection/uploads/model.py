@@ -15,6 +15,8 @@ CellOrder = Literal["point", "comma", "ymd", "dmy", "mdy"]
 MAX_COLUMNS = 1_000
 MAX_TABLES = 50
 MAX_CELL_CHARACTERS = 1_000_000
+MAX_NAME_CHARACTERS = 300
+"""Of a header or a sheet's title; the rest is cut off."""
 
 
 @dataclass(frozen=True, kw_only=True)

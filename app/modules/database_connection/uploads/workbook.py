@@ -12,7 +12,8 @@ from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
 from app.modules.database_connection.uploads.cells import TextTable, Unreadable, write_table
-from app.modules.database_connection.uploads.model import MAX_TABLES
+from app.modules.database_connection.uploads.model import MAX_NAME_CHARACTERS, MAX_TABLES
+from app.modules.database_connection.uploads.names import table_names
 
 _BROKEN = "The workbook is damaged. Open it in Excel and save it again."
 _BLOCK_BYTES = 1024 * 1024
@@ -21,7 +22,7 @@ _BLOCK_BYTES = 1024 * 1024
 def read_workbook(
     source: Path, folder: Path, title: str, *, max_bytes: int, headers: Mapping[str, bool]
 ) -> list[TextTable]:
-    """`headers` says for some titles whether the first row is a header. Raises `Unreadable`."""
+    """`headers` says for some names of tables whether the first row is a header. Raises `Unreadable`."""
     _check_size(source, max_bytes)
     try:
         workbook = load_workbook(
@@ -33,12 +34,13 @@ def read_workbook(
         tables: list[TextTable] = []
         for number, sheet in enumerate(sheets):
             sheet.reset_dimensions()  # a file may claim any size
-            name = title if len(sheets) == 1 else sheet.title
+            name = title if len(sheets) == 1 else sheet.title[:MAX_NAME_CHARACTERS]
+            (sql_name,) = table_names([name])
             table = write_table(
                 _rows(sheet.iter_rows(values_only=True)),
                 folder / f"{number}.csv",
                 name,
-                has_header=headers.get(name),
+                has_header=headers.get(sql_name),
             )
             if table is not None:
                 tables.append(table)
