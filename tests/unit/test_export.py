@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from decimal import Decimal
 
 import pyarrow
+import pytest
 from pyarrow import parquet
 from pydantic import JsonValue
 
@@ -42,3 +43,14 @@ async def test_numbers_with_more_digits_than_parquet_has_are_text() -> None:
 
     table = parquet.read_table(io.BytesIO(await parquet_file(COLUMNS, rows())))
     assert table.column("total").to_pylist() == ["9" * 80, "0.5"]
+
+
+@pytest.mark.parametrize(
+    "start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
+)
+async def test_no_beginning_that_a_spreadsheet_runs_stays_at_the_beginning_of_a_cell(start: str) -> None:
+    async def rows() -> AsyncGenerator[list[list[JsonValue]]]:
+        yield [[f"{start}1+1", 1]]
+
+    _, line = [line async for line in csv_file(COLUMNS, rows())]
+    assert line.lstrip('"').startswith(f"'{start}")

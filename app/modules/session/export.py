@@ -16,7 +16,8 @@ from graph.state import Column
 
 _NUMBERS = ("integer", "number")
 _CsvCell: TypeAlias = str | int | float | None
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\x00")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\x00", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""The last four are the full-width forms of the first, which spreadsheets set to Chinese or Japanese read."""
 
 
 async def csv_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]]) -> AsyncGenerator[str]:
