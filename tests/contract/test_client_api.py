@@ -26,6 +26,8 @@ OPERATIONS: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 MODELS: dict[str, type[BaseModel]] = {
+    "Action": models.Action,
+    "ActionChunk": events.ActionChunk,
     "AgentModelBody": models.AgentModel,
     "AnswerVersion": models.AnswerVersion,
     "AnalysisChunk": events.AnalysisChunk,
@@ -44,6 +46,8 @@ MODELS: dict[str, type[BaseModel]] = {
     "ClaimSource": models.ClaimSource,
     "ClaimsChunk": events.ClaimsChunk,
     "ClarificationChunk": events.ClarificationChunk,
+    "Code": models.Code,
+    "CodeChunk": events.CodeChunk,
     "Column": models.Column,
     "ColumnRef": provenance.ColumnRef,
     "Confirmation": events.Confirmation,
@@ -91,9 +95,11 @@ MODELS: dict[str, type[BaseModel]] = {
     "McpToolBody": models.McpTool,
     "MeBody": models.Me,
     "Memory": events.Memory,
+    "Link": models.ResourceLink,
     "LinkBody": models.Link,
     "MemoryExport": models.MemoryExport,
     "LastRunBody": models.LastRun,
+    "LinkChunk": events.LinkChunk,
     "MessageBody": models.Message,
     "ModelBody": models.LanguageModel,
     "NamedFact": events.NamedFact,
