@@ -13,12 +13,15 @@ _BEARER = HTTPBearer(auto_error=False, description="An API key, or a token of th
 _API_KEY = APIKeyHeader(name="X-API-Key", auto_error=False, description="An API key")
 
 
-def current_caller(
+async def current_caller(
     request: Request,
     _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
     _key: Annotated[str | None, Security(_API_KEY)],
 ) -> Caller:
-    """The authenticated caller. The credentials are parameters only so that OpenAPI describes them."""
+    """The authenticated caller. The credentials are parameters only so that OpenAPI describes them.
+
+    Dependencies are coroutine functions: FastAPI calls others in a thread each.
+    """
     caller: Caller = request.state.caller
     return caller
 
@@ -26,7 +29,7 @@ def current_caller(
 CurrentCaller = Annotated[Caller, Depends(current_caller)]
 
 
-def current_owner(caller: CurrentCaller) -> str:
+async def current_owner(caller: CurrentCaller) -> str:
     return caller.owner
 
 

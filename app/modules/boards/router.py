@@ -22,7 +22,7 @@ from app.modules.session.schemas import RowsPage
 router = APIRouter(prefix="/boards", tags=["boards"], responses=PROBLEM_RESPONSES)
 
 
-def _boards(request: Request) -> Boards:
+async def _boards(request: Request) -> Boards:
     boards: Boards = request.app.state.services.boards
     return boards
 

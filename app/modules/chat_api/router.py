@@ -59,27 +59,27 @@ class ConnectionNeeded(Invalid):
         super().__init__(cure)
 
 
-def _sessions(request: Request) -> SessionService:
+async def _sessions(request: Request) -> SessionService:
     service: SessionService = request.app.state.services.sessions
     return service
 
 
-def _memories(request: Request) -> ConversationMemories:
+async def _memories(request: Request) -> ConversationMemories:
     service: ConversationMemories = request.app.state.services.memories
     return service
 
 
-def _user_profiles(request: Request) -> Profiles:
+async def _user_profiles(request: Request) -> Profiles:
     service: Profiles = request.app.state.services.profiles
     return service
 
 
-def _connections(request: Request) -> DatabaseConnections:
+async def _connections(request: Request) -> DatabaseConnections:
     service: DatabaseConnections = request.app.state.services.database_connections
     return service
 
 
-def _user(
+async def _user(
     owner: Owner, user_id: Annotated[str, Path(alias="userId", description="The caller's own id.")]
 ) -> str:
     return _caller(owner, user_id)

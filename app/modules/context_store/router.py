@@ -32,7 +32,7 @@ _TESTED_ROWS = 5
 router = APIRouter(tags=["context store"], responses=PROBLEM_RESPONSES)
 
 
-def _store(request: Request) -> ContextStore:
+async def _store(request: Request) -> ContextStore:
     store: ContextStore = request.app.state.services.context_store
     return store
 

@@ -21,7 +21,7 @@ UPLOAD_PATH = "/database-connections/files"
 router = APIRouter(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
 
 
-def _service(request: Request) -> FileConnections:
+async def _service(request: Request) -> FileConnections:
     service: FileConnections = request.app.state.services.file_connections
     return service
 

@@ -27,7 +27,7 @@ from app.modules.database_connection.step_counts import count_steps
 router = APIRouter(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
 
 
-def _service(request: Request) -> DatabaseConnections:
+async def _service(request: Request) -> DatabaseConnections:
     service: DatabaseConnections = request.app.state.services.database_connections
     return service
 

@@ -12,7 +12,7 @@ from app.modules.forgetting.service import OwnerForgetting
 router = APIRouter(tags=["forgetting"], responses=PROBLEM_RESPONSES)
 
 
-def _forgetting(request: Request) -> OwnerForgetting:
+async def _forgetting(request: Request) -> OwnerForgetting:
     service: OwnerForgetting = request.app.state.services.forgetting
     return service
 

@@ -28,19 +28,19 @@ class GeneratingOff(NotFound):
     problem = "generating-off"
 
 
-def _is_on(request: Request) -> None:
+async def _is_on(request: Request) -> None:
     """Raises `GeneratingOff`."""
     capabilities: Capabilities = request.app.state.services.capabilities
     if not capabilities.generating.on:
         raise GeneratingOff(f"Nothing is generated here. {capabilities.generating.reason}")
 
 
-def _generation(request: Request) -> SqlGeneration:
+async def _generation(request: Request) -> SqlGeneration:
     generation: SqlGeneration = request.app.state.services.generation
     return generation
 
 
-def _documents(request: Request) -> Documents:
+async def _documents(request: Request) -> Documents:
     documents: Documents = request.app.state.services.documents
     return documents
 

@@ -13,7 +13,7 @@ from app.modules.identity.schemas import ApiKeyBody, MeBody, NewApiKey, NewApiKe
 router = APIRouter(tags=["identity"], responses=PROBLEM_RESPONSES)
 
 
-def _keys(request: Request) -> ApiKeys:
+async def _keys(request: Request) -> ApiKeys:
     keys: ApiKeys = request.app.state.services.identity.keys
     return keys
 

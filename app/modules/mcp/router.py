@@ -14,7 +14,7 @@ from app.modules.mcp.servers import McpServers
 router = APIRouter(prefix="/mcp/servers", tags=["mcp"], responses=PROBLEM_RESPONSES)
 
 
-def _servers(request: Request) -> McpServers:
+async def _servers(request: Request) -> McpServers:
     """Raises `NotFound` where investigations are off, which alone use the servers."""
     capabilities: Capabilities = request.app.state.services.capabilities
     if not capabilities.investigations.on:

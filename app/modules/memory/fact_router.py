@@ -30,12 +30,12 @@ from app.modules.memory.scopes import Scope
 router = APIRouter(tags=["memory"], prefix="/memory", responses=PROBLEM_RESPONSES)
 
 
-def _facts(request: Request) -> Facts:
+async def _facts(request: Request) -> Facts:
     facts: Facts = request.app.state.services.facts
     return facts
 
 
-def _exports(request: Request) -> MemoryExports:
+async def _exports(request: Request) -> MemoryExports:
     exports: MemoryExports = request.app.state.services.memory_exports
     return exports
 

@@ -27,12 +27,12 @@ class AttributeUnknown(NotFound):
         super().__init__(f"A profile has no such attribute. Its attributes are {', '.join(ATTRIBUTES)}.")
 
 
-def _profiles(request: Request) -> Profiles:
+async def _profiles(request: Request) -> Profiles:
     service: Profiles = request.app.state.services.profiles
     return service
 
 
-def _attribute(
+async def _attribute(
     attribute: Annotated[str, Path(description="Name of an attribute, such as `goals`.")],
 ) -> Attribute:
     for known in ATTRIBUTES:

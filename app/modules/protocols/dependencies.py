@@ -10,22 +10,22 @@ from app.modules.session.confirmations import Confirmations
 from app.modules.session.service import SessionService
 
 
-def _sessions(request: Request) -> SessionService:
+async def _sessions(request: Request) -> SessionService:
     service: SessionService = request.app.state.services.sessions
     return service
 
 
-def _confirmations(request: Request) -> Confirmations:
+async def _confirmations(request: Request) -> Confirmations:
     service: Confirmations = request.app.state.services.confirmations
     return service
 
 
-def _threads(request: Request) -> Threads:
+async def _threads(request: Request) -> Threads:
     service: Threads = request.app.state.services.threads
     return service
 
 
-def _departures(request: Request) -> Departures:
+async def _departures(request: Request) -> Departures:
     service: Departures = request.app.state.services.departures
     return service
 

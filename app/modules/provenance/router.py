@@ -20,7 +20,7 @@ from app.modules.provenance.service import AnswerProvenance, Known
 router = APIRouter(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
 
 
-def _service(request: Request) -> AnswerProvenance:
+async def _service(request: Request) -> AnswerProvenance:
     service: AnswerProvenance = request.app.state.services.provenance
     return service
 

@@ -23,7 +23,7 @@ _NOT_OF_A_FILE = re.compile(r"[^\w .-]+")
 router = APIRouter(prefix="/reports", tags=["reports"], responses=PROBLEM_RESPONSES)
 
 
-def _reports(request: Request) -> Reports:
+async def _reports(request: Request) -> Reports:
     reports: Reports = request.app.state.services.reports
     return reports
 

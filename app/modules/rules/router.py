@@ -17,7 +17,7 @@ router = APIRouter(prefix="/rules", tags=["rules"], responses=PROBLEM_RESPONSES)
 OFF = "Rules are off: they need a language model, and KAI_AGENT__ENABLED. GET /capabilities says more."
 
 
-def _rules(request: Request) -> Rules:
+async def _rules(request: Request) -> Rules:
     """Raises `NotFound` where rules are off."""
     rules: Rules | None = request.app.state.services.rules
     if rules is None:

@@ -61,12 +61,12 @@ from graph.state import Rows
 router = APIRouter(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
 
 
-def _service(request: Request) -> SessionService:
+async def _service(request: Request) -> SessionService:
     service: SessionService = request.app.state.services.sessions
     return service
 
 
-def _confirmations(request: Request) -> Confirmations:
+async def _confirmations(request: Request) -> Confirmations:
     service: Confirmations = request.app.state.services.confirmations
     return service
 

@@ -14,7 +14,7 @@ from app.modules.sharing.service import Sharing
 router = APIRouter(tags=["links"], responses=PROBLEM_RESPONSES)
 
 
-def _sharing(request: Request) -> Sharing:
+async def _sharing(request: Request) -> Sharing:
     sharing: Sharing = request.app.state.services.sharing
     return sharing
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/memory", tags=["memory"], responses=PROBLEM_RESPONSES)
 
 
-def _external(request: Request) -> ExternalMemory:
+async def _external(request: Request) -> ExternalMemory:
     external: ExternalMemory = request.app.state.services.external_memory
     return external
 

@@ -11,12 +11,12 @@ PREFIX = "/langgraph"
 """Begins every path. Routers have it themselves, because access logs name routes as their routers do."""
 
 
-def _conversations(request: Request) -> Conversations:
+async def _conversations(request: Request) -> Conversations:
     services = request.app.state.services
     return Conversations(services.sessions, services.confirmations, services.threads)
 
 
-def _items(request: Request) -> ClientItems:
+async def _items(request: Request) -> ClientItems:
     items: ClientItems = request.app.state.services.items
     return items
 

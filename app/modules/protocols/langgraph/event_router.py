@@ -42,7 +42,7 @@ router = APIRouter(prefix=f"{PREFIX}/threads/{{thread_id}}")
 _CURSOR = re.compile(r"([0-9]{1,7})-([0-9]{1,15})-([0-9]{1,6})")
 
 
-def _follower(conversations: CurrentConversations, sessions: CurrentSessions) -> ThreadFollower:
+async def _follower(conversations: CurrentConversations, sessions: CurrentSessions) -> ThreadFollower:
     return ThreadFollower(sessions, conversations)
 
 

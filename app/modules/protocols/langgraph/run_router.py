@@ -123,7 +123,7 @@ def _final(fold: RunFold) -> str:
     return json.dumps({"__error__": {"error": failure.type, "message": failure.detail}})
 
 
-def _streams(conversations: CurrentConversations, departures: CurrentDepartures) -> _Streams:
+async def _streams(conversations: CurrentConversations, departures: CurrentDepartures) -> _Streams:
     return _Streams(conversations, departures)
 
 
