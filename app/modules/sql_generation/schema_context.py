@@ -76,18 +76,25 @@ class SchemaContext:
             self.shown_tables = await asyncio.to_thread(tables_read, verified.sql, index)
             return NO_CONTEXT
         business = Business(without_hidden(examples, index.scanned.schema), *rules)
-        near = await self._near(question, index, budget_tokens)
-        linked = await asyncio.to_thread(linked_for, question, index, budget_tokens=budget_tokens, near=near)
-        self.shown_tables = linked.tables
-        return await asyncio.to_thread(
-            context_for,
-            question,
-            index,
-            business,
-            budget_tokens=budget_tokens,
-            linked=linked,
-            allowed=self._allowed,
-        )
+
+        def shown(near: Sequence[str]) -> tuple[Context, Sequence[str]]:
+            linked = linked_for(question, index, budget_tokens=budget_tokens, near=near)
+            context = context_for(
+                question, index, business, budget_tokens=budget_tokens, linked=linked, allowed=self._allowed
+            )
+            return context, linked.tables
+
+        def shown_whole() -> tuple[Context, Sequence[str]] | None:
+            # If the whole schema is shown, nothing is ranked.
+            return shown([]) if index.fits(budget_tokens) else None
+
+        found = await asyncio.to_thread(shown_whole)
+        if found is None:
+            said = "\n".join(filter(None, conversation_of(question)))
+            near = await self._connections.nearest_tables(self._connection, said)
+            found = await asyncio.to_thread(shown, near)
+        context, self.shown_tables = found
+        return context
 
     async def verified_answer(self, question: str) -> Example | None:
         """Returns the latest verified example of this very question, without a read if the examples
@@ -151,13 +158,6 @@ class SchemaContext:
         terms, instructions = await self._read_rules()
         tables = await asyncio.to_thread(tables_read, sql, await self.index())
         return unheeded(Business(terms=terms, instructions=instructions), asked, tables)
-
-    async def _near(self, question: Question, index: SchemaIndex, budget_tokens: int) -> list[str]:
-        """Returns the tables nearest to the question. Nothing is ranked if the whole schema is shown."""
-        if await asyncio.to_thread(index.fits, budget_tokens):
-            return []
-        said = "\n".join(filter(None, conversation_of(question)))
-        return await self._connections.nearest_tables(self._connection, said)
 
     async def index(self) -> SchemaIndex:
         """Returns the index of the database's present schema."""
