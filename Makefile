@@ -9,7 +9,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 # Images of Python often forbid compiled files; without them each process compiles the application again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve ui test check check-python check-page format screenshots bench bench-compare profile bench-turns bench-scale \
+.PHONY: help demo serve ui test check check-python check-page format screenshots streams bench bench-compare profile bench-turns bench-scale \
 	bench-checkpointers bench-store-client bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint wheel-client lock clean
 
 help: ## Show what can be made
@@ -45,6 +45,9 @@ format: .venv/test ## Format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 	@cd ui && npm run format
+
+streams: .venv/test ## Record the streams that the page is tested with again
+	@$(BIN)/python -m tests.support.golden_streams
 
 screenshots: .venv/test ui ## Take the screenshots of the documents again
 	@$(BIN)/python -m tests.e2e.page.screenshots

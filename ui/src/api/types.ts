@@ -50,7 +50,7 @@ export type {
   Code,
   Link,
   InspectedStatementBody as InspectedStatement,
-  LinkBody as Link,
+  LinkBody as SharedLink,
   McpServerBody as McpServer,
   McpToolBody as McpTool,
   MeBody as Me,

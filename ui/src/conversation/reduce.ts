@@ -31,7 +31,7 @@ export function reduce(answer: Answer, event: RunEvent): Answer {
     case "memory":
       return onMemory(answer, event);
     case "reset":
-      return { ...NOTHING, phase: "running", runId: answer.runId };
+      return onReset(answer);
     case "error":
       return onError(answer, event);
     case "done":
@@ -39,6 +39,10 @@ export function reduce(answer: Answer, event: RunEvent): Answer {
     default:
       return answer; // an event of a newer server
   }
+}
+
+function onReset({ runId, tokensUsed, elapsedMs }: Answer): Answer {
+  return { ...NOTHING, phase: "running", runId, tokensUsed, elapsedMs };
 }
 
 function onStatus(answer: Answer, event: Of<"status">): Answer {
@@ -117,8 +121,9 @@ function onDone(answer: Answer, event: Of<"done">): Answer {
     analysisWhole: answer.analysis !== "",
     thought: "",
     progress: null,
-    tokensUsed: event.tokens_used,
-    elapsedMs: event.elapsed_ms,
+    // The run before an approval has its own part of the turn.
+    tokensUsed: answer.tokensUsed + event.tokens_used,
+    elapsedMs: (answer.elapsedMs ?? 0) + event.elapsed_ms,
   };
 }
 

@@ -1,7 +1,7 @@
 import { Copy, Link2 } from "lucide";
 import { useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
-import type { Link, LinkKind, Problem } from "../api/types";
+import type { LinkKind, Problem, SharedLink } from "../api/types";
 import { copy } from "../shared/copy";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
@@ -26,7 +26,7 @@ interface Shown {
 /** Says what a link shows, to whom and how long, and makes it. */
 export default function LinkDialog({ kind, thingId, database, onClose }: Shown) {
   const [days, setDays] = useState(DEFAULT_DAYS);
-  const [link, setLink] = useState<Link | null>(null);
+  const [link, setLink] = useState<SharedLink | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const make = (event: Event) => {
     event.preventDefault();
@@ -71,7 +71,7 @@ export default function LinkDialog({ kind, thingId, database, onClose }: Shown) 
   );
 }
 
-function Made({ link }: { link: Link }) {
+function Made({ link }: { link: SharedLink }) {
   const address = addressOf(link.id);
   return (
     <div class="form link-made" role="status">

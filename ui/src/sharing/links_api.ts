@@ -1,6 +1,6 @@
 /** The routes of links. Every function raises what `call` raises. */
 import { call, type Page } from "../api/client";
-import type { Link, LinkKind, RowsPage, Session, Shared } from "../api/types";
+import type { LinkKind, RowsPage, Session, Shared, SharedLink } from "../api/types";
 
 const idOf = encodeURIComponent;
 const after = (cursor: string | undefined) => (cursor === undefined ? "" : `&cursor=${idOf(cursor)}`);
@@ -8,12 +8,12 @@ const after = (cursor: string | undefined) => (cursor === undefined ? "" : `&cur
 /** The address under which readers open a link. */
 export const addressOf = (linkId: string) => `${location.origin}/shared/${linkId}`;
 
-export function makeLink(kind: LinkKind, thing_id: string, days: number): Promise<Link> {
+export function makeLink(kind: LinkKind, thing_id: string, days: number): Promise<SharedLink> {
   return call("POST", "links", { kind, thing_id, days });
 }
 
 /** A page of the reader's own links, newest first. */
-export function listLinks(cursor?: string): Promise<Page<Link>> {
+export function listLinks(cursor?: string): Promise<Page<SharedLink>> {
   return call("GET", `links?limit=50${after(cursor)}`);
 }
 

@@ -1,7 +1,7 @@
 import { Copy, LayoutDashboard, Link2, MessageSquare, MessagesSquare, Trash2 } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
-import type { Link, Problem } from "../api/types";
+import type { Problem, SharedLink } from "../api/types";
 import { copy } from "../shared/copy";
 import { Icon } from "../shared/icon";
 import { orSay } from "../shared/or_say";
@@ -18,7 +18,7 @@ const ICONS = { answer: MessageSquare, session: MessagesSquare, board: LayoutDas
 
 /** The links that the reader has made, newest first; each can be copied, opened and revoked. */
 export default function LinksPage() {
-  const [links, setLinks] = useState<Link[] | null>(null);
+  const [links, setLinks] = useState<SharedLink[] | null>(null);
   const [next, setNext] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const load = async (cursor?: string) => {
@@ -35,7 +35,7 @@ export default function LinksPage() {
     document.title = `${linkTexts.list} · ${texts.product}`;
     void load();
   }, []);
-  const revoke = async (link: Link) => {
+  const revoke = async (link: SharedLink) => {
     if (!confirm(linkTexts.sure)) return;
     await revokeLink(link.id);
     setLinks((before) => before?.filter((each) => each.id !== link.id) ?? null);
@@ -70,7 +70,7 @@ export default function LinksPage() {
   );
 }
 
-function Row({ link, onRevoke }: { link: Link; onRevoke: () => void }) {
+function Row({ link, onRevoke }: { link: SharedLink; onRevoke: () => void }) {
   const title = link.title ?? linkTexts.untitled;
   const isOver = Date.parse(link.expires_at) <= Date.now();
   const ends = (isOver ? linkTexts.ended : linkTexts.ends)(shortly(link.expires_at));
