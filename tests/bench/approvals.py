@@ -3,11 +3,13 @@
 python -m tests.bench.approvals [--sessions 200] [--approvals 40] [--store sqlite|typesense]     (by hand)
 
 All is one process over an embedded store, or one Typesense; the model answers from another process. Tasks,
-threads and descriptors are counted before the first session waits and when all of them do.
+threads, descriptors and memory are counted before the first session waits and when all of them do.
 """
 
 import argparse
 import asyncio
+import ctypes
+import gc
 import os
 import sqlite3
 import statistics
@@ -22,6 +24,7 @@ from pathlib import Path
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_CALLER, LOCAL_OWNER
 from app.core.settings import Settings
+from app.modules.run.worker import SWEEP_SECONDS
 from tests.bench.killed_turns import QUESTION, running_model, settings_on
 from tests.support import booking_tool
 
@@ -35,11 +38,17 @@ class Held:
     tasks: int
     threads: int
     descriptors: int
+    megabytes: float
+    """Resident memory, after what is free was given back."""
 
     @classmethod
     def now(cls) -> "Held":
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)
         descriptors = len(list(Path("/proc/self/fd").iterdir()))
-        return cls(len(asyncio.all_tasks()), threading.active_count(), descriptors)
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        used = pages * os.sysconf("SC_PAGE_SIZE") / 1_000_000
+        return cls(len(asyncio.all_tasks()), threading.active_count(), descriptors, round(used, 1))
 
 
 def main() -> None:
@@ -75,6 +84,9 @@ async def _measure(settings: Settings, database: str, sessions: int, approvals: 
         waiting += await asyncio.gather(*(wait() for _ in range(sessions - AT_ONCE)))
         print(f"held with {AT_ONCE} sessions that wait: {before}")
         print(f"held with {len(waiting)} sessions that wait: {Held.now()}")
+        used = time.process_time()
+        await asyncio.sleep(SWEEP_SECONDS)
+        print(f"processor time of {SWEEP_SECONDS:g} s of waiting: {time.process_time() - used:.2f} s")
         took = [await _approved_ms(services, session_id) for session_id in waiting[:approvals]]
         print(
             f"approval to first event: median {statistics.median(took):.1f} ms, "
