@@ -18,7 +18,7 @@ except SystemExit:
 """
 SERVERS_OF_OTHERS = {"nats", "redis", "aiohttp", "mcp", "mcp_types", "ag_ui"}
 MODEL_CLIENTS = {"openai", "langchain_openai", "tiktoken"}
-FIRST_ANALYSIS = {"numpy", "app.modules.analysis.claims.check"}
+FIRST_ANALYSIS = {"numpy", "app.modules.analysis.claims.check", "app.modules.analysis.claims.numbers"}
 OTHER_DATABASES = {"duckdb", "psycopg", "pymysql", "pyarrow"}
 EVERYTHING = {
     "aiosqlite",

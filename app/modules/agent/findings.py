@@ -3,14 +3,17 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from app.modules.analysis.claims.numbers import WrittenNumber, written_numbers
 from app.modules.analysis.figures import figures
 from app.modules.tools.results import NamedResult, ResultUnknown, TurnResults
 from app.modules.tools.toolsets.control import GivenFinding
 from graph.state import Claim, ClaimStatus, Finding
+
+if TYPE_CHECKING:
+    from app.modules.analysis.claims.numbers import WrittenNumber
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +93,8 @@ def _is_about(claim: Claim, value: str) -> bool:
 
 def _place(value: str, result: NamedResult) -> str | None:
     """Returns the first cell that holds the value, in words. Returns None if no cell does."""
+    from app.modules.analysis.claims.numbers import written_numbers  # noqa: PLC0415  (its patterns load slowly)
+
     numbers = list(written_numbers(value))
     number = numbers[0] if len(numbers) == 1 else None
     text = _folded(value)
@@ -102,7 +107,7 @@ def _place(value: str, result: NamedResult) -> str | None:
     return None
 
 
-def _holds(cell: JsonValue, text: str, number: WrittenNumber | None) -> bool:
+def _holds(cell: JsonValue, text: str, number: "WrittenNumber | None") -> bool:
     match cell:
         case bool() | None:
             return False

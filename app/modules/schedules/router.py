@@ -20,7 +20,7 @@ from app.modules.schedules.service import Schedules
 router = APIRouter(tags=["schedules"], responses=PROBLEM_RESPONSES)
 
 
-def _schedules(request: Request) -> Schedules:
+async def _schedules(request: Request) -> Schedules:
     schedules: Schedules = request.app.state.services.schedules
     return schedules
 
