@@ -11,7 +11,7 @@ import pytest
 from app.bootstrap import Services, open_services
 from app.core.settings import Settings
 from app.modules.database_connection.errors import StatementNotRun
-from app.modules.run.errors import SessionClosed
+from app.modules.run.errors import SessionBusy, SessionClosed
 from app.modules.session.errors import MessageUnknown, SessionUnknown, TooManyVersions, VersionUnknown
 from app.modules.session.model import MOST_VERSIONS, Message, Session
 
@@ -158,3 +158,30 @@ async def test_a_closed_session_takes_no_versions(services: Services, session: S
     await services.sessions.change(OWNER, session.id, {"status": "closed"})
     with pytest.raises(SessionClosed):
         await services.sessions.add_version(OWNER, session.id, answer.id, sql="SELECT 1")
+
+
+async def test_a_question_does_not_go_on_with_a_conversation_that_another_has_continued_meanwhile(
+    services: Services, session: Session
+) -> None:
+    """The run of the other fits between the read of the session and its claim."""
+    await ask(services, session, "How many customers?", "SELECT count(*) AS n FROM customers")
+    as_read = await services.sessions.repository.get(OWNER, session.id)
+    await ask(services, session, "And per country?", "SELECT country FROM customers")
+
+    async def read() -> Session:
+        return as_read
+
+    with pytest.raises(SessionBusy):
+        await services.sessions.submissions.submit(
+            OWNER,
+            session.id,
+            "And the first?",
+            on_busy="reject",
+            idempotency_key=None,
+            transcript=as_read.transcript,
+            read=read,
+        )
+    assert [each.query for each in await history(services, session) if each.role == "human"] == [
+        "How many customers?",
+        "And per country?",
+    ]

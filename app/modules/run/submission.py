@@ -105,11 +105,14 @@ class Submissions:
         rules: Sequence[str] = (),
         about: About | None = None,
         origin: Origin = OWN_ROUTES,
+        transcript: str | None = None,
         read: Callable[[], Awaitable[Session]],
     ) -> tuple[Session, Run]:
         """Make a question a run; it is durable when this returns.
 
         `read` reads the session, together with the other first reads; what it raises refuses the question.
+        `transcript` is the one that the session has to have until the question holds it, if that matters:
+        else `SessionBusy`.
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
         `QueueFull`, `WorkersBusy`, `KeyReused`, `TokensSpent` or `TooManyRuns`; or `BusUnavailable` or
@@ -157,7 +160,9 @@ class Submissions:
             if expected < WAITING_FROM:
                 run = replace(run, question_turn=session.turns + 1)
             asked = question_message(run, run.question_id, expected)
-            keeping = self._keep_until_known(session, run, asked, on_busy=on_busy, counted=counted)
+            keeping = self._keep_until_known(
+                session, run, asked, on_busy=on_busy, transcript=transcript, counted=counted
+            )
             run = await self._outlasting_store(session, run, keeping, seconds=seconds_left)
         place = waiting + 1 if waiting else 0
         if self._stored > stored_before and expected < WAITING_FROM:
@@ -217,15 +222,24 @@ class Submissions:
             logger.info("a question was not kept: %r", error)  # the caller gets 202 or 503 if it still waits
 
     async def _keep_until_known(
-        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, counted: CountedRuns | None
+        self,
+        session: Session,
+        run: Run,
+        asked: Message,
+        *,
+        on_busy: OnBusy,
+        transcript: str | None,
+        counted: CountedRuns | None,
     ) -> Run:
         try:
-            return await self._keep(session, run, asked, on_busy=on_busy, counted=counted)
+            return await self._keep(
+                session, run, asked, on_busy=on_busy, transcript=transcript, counted=counted
+            )
         except (StorageUnavailable, BusUnavailable):
             while True:  # what they have done of it is not known
                 await asyncio.sleep(_AGAIN_SECONDS)
                 with suppress(StorageUnavailable, BusUnavailable):
-                    return await self._keep_again(session, run, asked, on_busy=on_busy)
+                    return await self._keep_again(session, run, asked, on_busy=on_busy, transcript=transcript)
 
     async def _keep(
         self,
@@ -234,6 +248,7 @@ class Submissions:
         asked: Message,
         *,
         on_busy: OnBusy,
+        transcript: str | None,
         counted: CountedRuns | None = None,
     ) -> Run:
         try:
@@ -246,7 +261,7 @@ class Submissions:
                 await self._repository.add_run(run, asked)
         except DocumentExists:
             return _same(await self._repository.get_run(session, run.id), run)
-        await self._line_up(session, run, asked, on_busy=on_busy)
+        await self._line_up(session, run, asked, on_busy=on_busy, transcript=transcript)
         return run
 
     async def _find_started(self, run: Run) -> Run | None:
@@ -256,23 +271,27 @@ class Submissions:
             return None
         return await self._repository.find_run(run.id)
 
-    async def _keep_again(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> Run:
+    async def _keep_again(
+        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, transcript: str | None
+    ) -> Run:
         """Repeat what may have been done. The run may even be over by now: others start what is kept."""
         known = await self._repository.find_run(run.id)
         if known is None:
-            return await self._keep(session, run, asked, on_busy=on_busy)
+            return await self._keep(session, run, asked, on_busy=on_busy, transcript=transcript)
         if known.message_id != run.message_id:
             return _same(known, run)
         await self._repository.add_missing_message(asked)
         if known.status == "open" and known.attempt == 1:
-            await self._start(session, known, asked, on_busy=on_busy)
+            await self._start(session, known, asked, on_busy=on_busy, transcript=transcript)
         return known
 
-    async def _start(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> None:
+    async def _start(
+        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, transcript: str | None
+    ) -> None:
         """A session that others hold or wait for is theirs, also if it has become idle by now."""
         is_free = asked.sequence < WAITING_FROM
         if not is_free or not await self._lifecycle.start(session, run, asked.sequence):
-            await self._line_up(session, run, asked, on_busy=on_busy)
+            await self._line_up(session, run, asked, on_busy=on_busy, transcript=transcript)
 
     async def aclose(self) -> None:
         """Give questions that are being stored a moment, and stop."""
@@ -352,7 +371,9 @@ class Submissions:
         if on_busy == "enqueue" and len(others) > MAX_WAITING:
             raise QueueFull(MAX_WAITING)
 
-    async def _line_up(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> None:
+    async def _line_up(
+        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, transcript: str | None
+    ) -> None:
         """Queue the run behind the one that holds the session, unless it may not wait or already holds it."""
         now = await self._repository.find(session.id)
         if now is not None and now.active_run_id == run.id:  # started already: the store's response was lost
@@ -360,7 +381,9 @@ class Submissions:
             return
         others = [each for each in await self._repository.open_runs(session.id) if each.id != run.id]
         is_busy = now is not None and (now.active_run_id is not None or bool(others))
-        if now is None or now.status == "closed" or (is_busy and on_busy == "reject"):
+        # A whole run may have come and gone since the session was read.
+        is_another = now is not None and transcript not in (None, now.transcript)
+        if now is None or now.status == "closed" or is_another or (is_busy and on_busy == "reject"):
             await self._repository.withdraw(run)
             now = await self._repository.get(session.owner, session.id)
             raise SessionClosed if now.status == "closed" else await self._busy(now)

@@ -383,6 +383,7 @@ class SessionService:
             rules=rules,
             about=about,
             origin=origin,
+            transcript=None if after is None else transcript_of(after),
             read=read,
         )
 
