@@ -27,10 +27,12 @@ def asked_back(page: Page, model: ScriptedModel, session: str) -> Page:
 
 
 def test_an_option_is_pressed_and_its_whole_question_asked(asked_back: Page, model: ScriptedModel) -> None:
+    expect(asked_back.get_by_placeholder("Answer KAI")).to_be_visible()
     model.say(sql(PER_COUNTRY), "Brazil has two customers.")
     asked_back.get_by_role("button", name="by ship date").click()
     expect(asked_back.locator("h2.question").last).to_have_text("Orders per month of the ship date")
     expect(asked_back.get_by_text("Brazil has two customers.")).to_be_visible()
+    expect(asked_back.get_by_placeholder("Ask a follow-up")).to_be_visible()
     expect(asked_back.get_by_role("button", name="by order date")).to_have_count(0)
 
 

@@ -152,11 +152,14 @@ function Exchanges({ conversation }: { conversation: Conversation }) {
 
 function Foot({ conversation }: { conversation: Conversation }) {
   const session = conversation.session.value;
-  const asked = conversation.exchanges.value.map((each) => each.question);
+  const exchanges = conversation.exchanges.value;
+  const asked = exchanges.map((each) => each.question);
+  const isAskedBack = Boolean(exchanges.at(-1)?.answer.clarification);
   const connection = session ? connectionOf(session.db_connection_id) : undefined;
   const closed = session?.status === "closed";
   const proposed = draftOf(conversation.sessionId);
-  const { closed: closedText, followUp, placeholder } = texts.composer;
+  const { closed: closedText, followUp, placeholder, reply } = texts.composer;
+  const next = isAskedBack ? reply : asked.length ? followUp : placeholder;
   return (
     <div class="conversation-foot">
       <RefusedBox conversation={conversation} />
@@ -165,7 +168,7 @@ function Foot({ conversation }: { conversation: Conversation }) {
       <Composer
         key={conversation.sessionId}
         place={conversation.sessionId}
-        placeholder={closed ? closedText : asked.length ? followUp : placeholder}
+        placeholder={closed ? closedText : next}
         asked={asked}
         running={conversation.running.value !== null}
         disabled={closed}

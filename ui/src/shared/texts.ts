@@ -122,6 +122,7 @@ export const texts = {
     label: "Your question",
     placeholder: "Ask about your data",
     followUp: "Ask a follow-up",
+    reply: "Answer KAI",
     send: "Ask",
     stop: "Stop",
     hint: "Enter asks, Shift-Enter starts a new line, Escape stops, ↑ brings back earlier questions",
