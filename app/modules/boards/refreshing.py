@@ -23,7 +23,6 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.service import DatabaseConnections
 from graph.errors import DatabaseUnavailable, StatementFailed, StatementTimedOut
-from graph.state import Column, Rows
 
 logger = logging.getLogger(__name__)
 
@@ -103,14 +102,7 @@ class Refreshing:
             return
         asker = Asker(owner=pin.owner, purpose=purpose, claim=current_database_claim())
         try:
-            found = await self._connections.run(connection, pin.sql, asker)
-            rows = Rows(
-                columns=[Column(name=column.name, type=column.type) for column in found.columns],
-                rows=found.rows,
-                row_count=len(found.rows),
-                truncated=found.truncated,
-                cut_by=found.cut_by,
-            )
+            rows = (await self._connections.run(connection, pin.sql, asker)).as_rows()
             chart = await draw_chart(self._connections, connection, pin, rows=rows)
         except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing) as error:
             await self._fail(pin, _failure_of(error))

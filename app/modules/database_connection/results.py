@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.numbers import as_json
 from app.modules.database_connection.schema import ColumnType
-from graph.state import Cut
+from graph.state import Column, Cut, Rows
 
 _TEXT_SHAPES: Sequence[tuple[ColumnType, re.Pattern[str]]] = (
     ("date", re.compile(r"\d{4}-[01]\d-[0-3]\d")),
@@ -39,6 +39,16 @@ class ResultSet:
     rows: list[list[JsonValue]]
     truncated: bool
     cut_by: Cut | None = None
+
+    def as_rows(self) -> Rows:
+        """Returns the same rows as an answer keeps them."""
+        return Rows(
+            columns=[Column(name=column.name, type=column.type) for column in self.columns],
+            rows=self.rows,
+            row_count=len(self.rows),
+            truncated=self.truncated,
+            cut_by=self.cut_by,
+        )
 
 
 @dataclass(frozen=True)

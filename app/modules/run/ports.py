@@ -19,7 +19,6 @@ from app.modules.context_store.model import Knowledge
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.cells import bag_of
 from app.modules.database_connection.repository import Connection
-from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.directive_news import DirectiveNews
 from app.modules.memory.profile_text import ProfileSections
@@ -60,7 +59,7 @@ from graph.ports import (
     SqlWriter,
     Written,
 )
-from graph.state import NO_CONTEXT, Column, Context, Rows
+from graph.state import NO_CONTEXT, Context, Rows
 
 logger = logging.getLogger(__name__)
 
@@ -516,7 +515,7 @@ class _TryOut:
         except (StatementFailed, DatabaseUnavailable) as error:
             logger.info("run %s: a candidate failed: %s", self.run_of.id, error.detail)
             return None
-        warnings = await self.checker.find_warnings(question, sql, _rows_of(fetched))
+        warnings = await self.checker.find_warnings(question, sql, fetched.as_rows())
         return Tried(await asyncio.to_thread(bag_of, fetched), has_warnings=bool(warnings))
 
 
@@ -546,7 +545,7 @@ class _KeepingRunner:
         fetched = await self.connections.run(
             self.connection, sql, asker, check_names=self.schema_context.check
         )
-        rows = _rows_of(fetched)
+        rows = fetched.as_rows()
         self._fetched = (sql, rows)
         return Rows(**{**rows, "rows": fetched.rows[:HEAD_ROWS]})
 
@@ -578,13 +577,3 @@ class _KeepingRunner:
             logger.warning("message %s: its rows are gone, its head is read instead", message_id)
             return head
         return Rows(**{**head, "rows": rows})
-
-
-def _rows_of(fetched: ResultSet) -> Rows:
-    return Rows(
-        columns=[Column(name=column.name, type=column.type) for column in fetched.columns],
-        rows=fetched.rows,
-        row_count=len(fetched.rows),
-        truncated=fetched.truncated,
-        cut_by=fetched.cut_by,
-    )

@@ -488,9 +488,10 @@ class SessionService:
         laid_out = await self._connections.inspect(owner, connection.id, sql)
         asker = Asker(owner=owner, purpose="version", claim=current_database_claim())
         with as_problems():
-            found = await self._connections.run(connection, sql, asker)
+            fetched = await self._connections.run(connection, sql, asker)
+        found = fetched.as_rows()
         rows_id = new_id()
-        await self.rows.keep(owner, session.id, rows_id, rows=found.rows)
+        await self.rows.keep(owner, session.id, rows_id, rows=found["rows"])
         while True:
             message = await self.repository.get_answer(session, message_id)
             if len(message.versions) >= MOST_VERSIONS:
@@ -501,10 +502,10 @@ class SessionService:
                 created_at=rfc3339(now_ms()),
                 sql=sql,
                 sql_pretty=laid_out.sql,
-                columns=[Column(name=column.name, type=column.type) for column in found.columns],
-                row_count=len(found.rows),
-                truncated=found.truncated,
-                cut_by=found.cut_by,
+                columns=found["columns"],
+                row_count=found["row_count"],
+                truncated=fetched.truncated,
+                cut_by=fetched.cut_by,
             )
             if await self.repository.add_version(session, message, version):
                 return version

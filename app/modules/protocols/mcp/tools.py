@@ -55,7 +55,7 @@ from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from graph.errors import TurnError
 from graph.events import Done, Failure, Status
-from graph.state import Column, Rows
+from graph.state import Rows
 
 RequestContext = Context[object, Request]
 
@@ -195,13 +195,7 @@ class McpTools:
                 result = await self._services.connections.run(
                     connection, sql, asker, check_names=self._schema_context(connection).check
                 )
-        rows = Rows(
-            columns=[Column(name=each.name, type=each.type) for each in result.columns],
-            rows=result.rows[:limit],
-            row_count=len(result.rows),
-            truncated=result.truncated,
-            cut_by=result.cut_by,
-        )
+        rows = Rows(**{**result.as_rows(), "rows": result.rows[:limit]})
         found = RowsOfStatement(
             columns=[column.name for column in result.columns],
             rows=rows["rows"],

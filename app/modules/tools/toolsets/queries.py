@@ -93,12 +93,13 @@ async def keep_rows(
     context: ToolContext, database: ToolDatabase, fetched: ResultSet, *, sql: str
 ) -> KeptResult:
     """Store the rows of a call. Returns their header."""
+    rows = fetched.as_rows()
     kept = KeptResult(
         sql=sql,
         database=database.label,
         dialect=database.dialect,
-        columns=[Column(name=column.name, type=column.type) for column in fetched.columns],
-        row_count=len(fetched.rows),
+        columns=rows["columns"],
+        row_count=rows["row_count"],
         truncated=fetched.truncated,
         cut_by=fetched.cut_by,
     )
