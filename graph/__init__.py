@@ -4,10 +4,11 @@ from langgraph.runtime import RunControl
 
 from graph.events import SessionEvent
 from graph.ports import Ports
-from graph.session import Checkpoint, CompletedTurn, SessionGraph, Turn
+from graph.session import BEGINNING, Checkpoint, CompletedTurn, SessionGraph, Turn
 from typesense_checkpoint import CheckpointRecord
 
 __all__ = [
+    "BEGINNING",
     "Checkpoint",
     "CheckpointRecord",
     "CompletedTurn",

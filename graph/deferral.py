@@ -131,6 +131,10 @@ class DeferringCheckpointer(BaseCheckpointSaver[Any]):
             await self._write(attempt)
             await self._saver.aput_writes(config, writes, task_id, task_path)
 
+    def write_next(self, config: RunnableConfig) -> None:
+        """Have the next checkpoint of an attempt written at once."""
+        self._attempts.setdefault(_key(config), _Attempt()).is_costly = True
+
     async def flush(self, thread_id: str) -> None:
         """Write what waits of a thread."""
         for key, attempt in [*self._attempts.items()]:

@@ -21,6 +21,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Literal, cast
+from uuid import UUID
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained, NodeTimeoutError
@@ -64,12 +65,21 @@ _RECURSION_LIMIT = 12 + 3 * (MAX_STEPS + 1) + 2 * MAX_CALLS
 # knows whether a token has been shown. A failed statement goes back to its writer.
 _DATABASE_RETRY = RetryPolicy(initial_interval=0.2, max_attempts=2, retry_on=DatabaseUnavailable)
 
+_START_GONE = (
+    "The answer that this question follows has no checkpoint any more: only those of the latest turns are "
+    "kept. Ask again after the latest answer."
+)
+
 # LangGraph's key of what interrupts, in the last values that it emits.
 _INTERRUPT = "__interrupt__"
 
 # Ports have shorter timeouts with more precise errors. These end a step whose port ignores its own.
 _READ_TIMEOUT = TimeoutPolicy(run_timeout=300)
 _MODEL_TIMEOUT = TimeoutPolicy(run_timeout=600)
+
+
+BEGINNING = str(UUID(int=0))
+"""Id in place of a checkpoint, for the thread before its first turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +90,7 @@ class Turn:
     greatest `fence`.
 
     `resumes` names the run that ended because calls waited for approval, if this one goes on with its turn.
+    `from_checkpoint` is the checkpoint that the turn begins with; None for the latest.
     """
 
     session_id: str
@@ -92,6 +103,7 @@ class Turn:
     asked_at: str
     fence: int
     resumes: str | None = None
+    from_checkpoint: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,10 +153,17 @@ class SessionGraph:
 
         Raises what the ports raise, and `Drained` after a step when `control` requests a drain.
         """
+        start = turn.from_checkpoint
+        if start is not None:
+            if start != BEGINNING and await self.state_at(turn.session_id, start) is None:
+                raise CheckpointUnreadable(_START_GONE)
+            # So that the thread goes on from there, even if nothing else of the turn is stored.
+            self._deferring.write_next(_config_of(turn))
         yield Status(
             step="loading_context", message="Reading the conversation and the schema", run_id=turn.run_id
         )
-        run = self._run(turn, ports, _opening(turn), control=control, completed=completed)
+        opening = _opening(turn)
+        run = self._run(turn, ports, opening, start=start, control=control, completed=completed)
         async with aclosing(run) as events:
             async for event in events:
                 yield event
@@ -274,7 +293,7 @@ class SessionGraph:
 
     async def read_ahead(self, turn: Turn, latest: CheckpointRecord | None) -> None:
         """Read the checkpoint that the first attempt at a turn begins with, beside other reads."""
-        if latest is not None:
+        if latest is not None and turn.from_checkpoint is None:
             with suppress(CheckpointsUnavailable, CheckpointUnreadable), translated_errors():
                 found = await self._checkpointer.aread_record(latest)
                 self._deferring.begin_with(_config_of(turn), found)
@@ -293,6 +312,7 @@ class SessionGraph:
         ports: Ports,
         opening: SessionState | Command[str] | None,
         *,
+        start: str | None = None,
         control: RunControl | None,
         completed: CompletedTurn | None,
     ) -> AsyncGenerator[SessionEvent]:
@@ -300,7 +320,7 @@ class SessionGraph:
         # last one (see docs/decisions and `_is_costly`).
         events = self._graph.astream(
             opening,
-            _config_of(turn),
+            _config_of(turn, start),
             context=ports,
             control=control,
             stream_mode=["custom", "values"],
@@ -440,8 +460,8 @@ def _config(session_id: str, checkpoint_id: str | None = None) -> RunnableConfig
     return {"configurable": configurable, "recursion_limit": _RECURSION_LIMIT}
 
 
-def _config_of(turn: Turn) -> RunnableConfig:
-    config = _config(turn.session_id)
+def _config_of(turn: Turn, start: str | None = None) -> RunnableConfig:
+    config = _config(turn.session_id, start)
     config["configurable"]["fence"] = turn.fence
     return {**config, "metadata": {"run_id": turn.run_id}}
 

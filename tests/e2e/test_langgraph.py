@@ -31,6 +31,7 @@ from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.fault_proxy import fault_proxy
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Server
+from tests.support.waiting import until
 
 QUESTION = "How many customers per country?"
 ANSWER = "Brazil has **two** customers."
@@ -186,13 +187,94 @@ async def test_the_history_has_one_state_for_each_turn_and_values_go_on(
     assert await graph.runs.list(thread_id, status="error") == []
     with pytest.raises(NotFoundError):
         await graph.threads.get_state(thread_id, checkpoint_id=UNKNOWN)
-    with pytest.raises(UnprocessableEntityError, match="/copy"):
-        await graph.runs.create(thread_id, shop_id, input=asked("third"), checkpoint_id=checkpoint_id)
     copied = await graph.threads.copy(thread_id)
     assert isinstance(copied, dict)
     assert contents(copied["values"]) == contents(values)
     found = await graph.threads.get_state(copied["thread_id"])
     assert contents(found["values"]) == contents(values)
+
+
+def prompt_of(model: ScriptedModel, question: str) -> str:
+    """What the model read to answer a question."""
+    prompts = [request.text for request in model.requests if "INVESTIGATE:" in request.text]
+    return next(prompt for prompt in reversed(prompts) if question in prompt)
+
+
+async def test_a_question_is_edited_and_answered_again_in_branches_of_its_thread(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    thread_id = (await graph.threads.create(metadata={"assistant_id": shop_id}))["thread_id"]
+
+    async def ask(text: str | None, answer: str, **more: Any) -> list[Any]:
+        """Returns the texts of the thread after it."""
+        model.say(f"CHAT: {answer}")
+        given = None if text is None else asked(text)
+        values = await graph.runs.wait(thread_id, shop_id, input=given, **more)
+        assert values == (await graph.threads.get_state(thread_id))["values"]
+        assert values == (await graph.threads.get(thread_id))["values"]
+        return [text for _, text in contents(values)]
+
+    await ask("first", "Apple.")
+    await ask("second", "Banana.")
+    second, first = await graph.threads.get_history(thread_id)
+    start = first["parent_checkpoint"]
+    beginning = await graph.threads.get_state(thread_id, checkpoint=start)
+    assert (contents(beginning["values"]), beginning["parent_checkpoint"]) == ([], None)
+    assert await graph.threads.get_history(thread_id, before=start) == []
+
+    texts = await ask("edited", "Cherry.", checkpoint=first["checkpoint"])
+    assert texts == ["first", "Apple.", "edited", "Cherry."]
+    assert "Banana." not in prompt_of(model, "edited")
+    assert "Apple." in prompt_of(model, "edited")
+    texts = await ask(None, "Damson.", checkpoint=second["parent_checkpoint"])
+    assert texts == ["first", "Apple.", "edited", "Damson."]
+    assert "Cherry." not in prompt_of(model, "edited")
+    assert await ask("third", "Elder.") == [*texts, "third", "Elder."]
+    assert await ask("fourth", "Fig.", checkpoint=second["checkpoint"]) == [
+        *("first", "Apple.", "second", "Banana.", "fourth", "Fig.")
+    ]
+    assert "Damson." not in prompt_of(model, "fourth")
+    assert "Banana." in prompt_of(model, "fourth")
+    fourth, third, again, edited, *rest = await graph.threads.get_history(thread_id)
+    assert rest == [second, first]
+    assert third["parent_checkpoint"] == again["checkpoint"]
+    assert again["parent_checkpoint"] == edited["parent_checkpoint"] == first["checkpoint"]
+    assert fourth["parent_checkpoint"] == second["checkpoint"]
+    assert await graph.threads.get_state(thread_id, checkpoint=third["checkpoint"]) == third
+
+    copied = await graph.threads.copy(thread_id)
+    assert contents(copied["values"]) == contents(fourth["values"])
+    assert await ask("restart", "Grape.", checkpoint=start) == ["restart", "Grape."]
+    with pytest.raises(UnprocessableEntityError, match="there is none"):
+        await graph.runs.create(thread_id, shop_id, checkpoint=fourth["checkpoint"])
+    with pytest.raises(NotFoundError):
+        await graph.runs.create(thread_id, shop_id, input=asked(), checkpoint_id=UNKNOWN)
+
+
+async def test_a_stopped_branch_is_followed_by_what_it_follows(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    thread_id = (await graph.threads.create(metadata={"assistant_id": shop_id}))["thread_id"]
+    model.rule("stopped", Scripted("CHAT: never", hold_after=0))
+    model.say("CHAT: Apple.", "CHAT: Banana.")
+    await graph.runs.wait(thread_id, shop_id, input=asked("first"))
+    await graph.runs.wait(thread_id, shop_id, input=asked("second"))
+    _, first = await graph.threads.get_history(thread_id)
+
+    async def has_begun() -> bool:
+        return any("stopped" in request.text for request in model.requests)
+
+    run = await graph.runs.create(thread_id, shop_id, input=asked("stopped"), checkpoint=first["checkpoint"])
+    await until(has_begun)
+    await graph.runs.cancel(thread_id, run["run_id"], wait=True)
+    head = await graph.threads.get_state(thread_id)
+    assert [text for _, text in contents(head["values"])] == ["first", "Apple.", "stopped"]
+    assert head["parent_checkpoint"] == first["checkpoint"]
+    model.say("CHAT: Elder.")
+    values = await graph.runs.wait(thread_id, shop_id, input=asked("third"))
+    assert [text for _, text in contents(values)][-2:] == ["third", "Elder."]
+    assert "Banana." not in prompt_of(model, "third")
+    assert "Apple." in prompt_of(model, "third")
 
 
 async def test_a_stream_goes_on_behind_any_of_its_frames(

@@ -52,12 +52,13 @@ async def test_both_sdks_ask_come_back_to_a_cut_stream_and_read_the_thread(
         assert result["refusals"] == [422, 404, 501]
 
 
-async def test_a_page_asks_twice_is_opened_again_and_stops_an_answer(
+async def test_a_page_asks_twice_is_opened_again_edits_and_stops_an_answer(
     kai: Client, shared_server: Server, model: ScriptedModel, shop: str
 ) -> None:
     assistant = await kai.connect(shop)
     model.rule("first", "CHAT: one")
     model.rule("second", "CHAT: two")
+    model.rule("edited", "CHAT: three")
     model.rule("held", Scripted("CHAT: never", hold_after=0))
     address = f"{shared_server.address}/langgraph"
     results: Any = await run_script("use-stream", URL=address, ASSISTANT=assistant)
@@ -66,6 +67,7 @@ async def test_a_page_asks_twice_is_opened_again_and_stops_an_answer(
         for result in results:
             assert result["asked"] == ["first", "one", "second", "two"]
             assert result["reopened"] == result["asked"]
+            assert result["edited"] == result["again"] == ["edited", "three"]
             assert result["optimistic"] == []
             thread_id = result["threadId"]
 

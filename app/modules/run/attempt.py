@@ -210,6 +210,7 @@ def _turn(session: Session, run: Run) -> Turn:
         asked_at=rfc3339(run.created_at),
         fence=session.fence,
         resumes=run.resumes,
+        from_checkpoint=None if run.branch is None else run.branch.checkpoint_id,
     )
 
 

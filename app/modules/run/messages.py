@@ -130,6 +130,7 @@ def question_message(run: Run, message_id: str, sequence: int) -> Message:
     return Message(
         id=message_id,
         client_message_id=run.client_message_id,
+        parent_message_id=None if run.branch is None else run.branch.parent_message_id,
         sequence=sequence,
         owner=run.owner,
         session_id=run.session_id,

@@ -465,6 +465,7 @@ def _new_run(
         protocol=origin.protocol,
         client_message_id=origin.client_message_id,
         metadata=origin.metadata,
+        branch=origin.branch,
     )
     return replace(run, question_id=question_id(run))
 

@@ -16,6 +16,8 @@ MOST_VERSIONS = 20
 """Later statements of an answer."""
 MAX_CLIENT_ID_CHARACTERS = 100
 """Of the id that a client gives a question."""
+START = ""
+"""In place of the id of a parent, for a question that follows no answer of its session."""
 
 Mode = Literal["ask", "agent"]
 ToolSource = Literal["builtin", "mcp", "extensions"]
@@ -114,6 +116,16 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Branch:
+    """An earlier answer that a question follows, in place of the latest one."""
+
+    checkpoint_id: str
+    """Id of the checkpoint at which that turn has ended."""
+    parent_message_id: str
+    """Id of the answer. `START` for the beginning of the session."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Origin:
     """Where a question comes from, as its client describes it."""
 
@@ -122,6 +134,8 @@ class Origin:
     """The client's own id of the question, at most `MAX_CLIENT_ID_CHARACTERS`."""
     metadata: dict[str, JsonValue] = field(default_factory=dict)
     """Any JSON object of the client's, at most 16 KiB."""
+    branch: Branch | None = None
+    """None for a question that follows the latest turn."""
 
 
 OWN_ROUTES = Origin()
@@ -186,6 +200,8 @@ class Run:
     protocol: ProtocolName = "kai"
     metadata: dict[str, JsonValue] = field(default_factory=dict)
     """The client's own JSON object, at most 16 KiB."""
+    branch: Branch | None = None
+    """None for a question that follows the latest turn."""
 
     @property
     def unclean_ends(self) -> int:
@@ -317,6 +333,10 @@ class Message(Answer, MessageFields):
     sequence: int
     version_count: int = 0
     """Number of `versions`. One is added if the number is as it was read, so that none replaces another."""
+    parent_message_id: str | None = None
+    """Of a question that began a branch: id of the answer that it follows, or `START`. None for a question
+    that follows the latest turn, and for an answer.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

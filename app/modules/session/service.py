@@ -39,6 +39,7 @@ from app.modules.run.errors import SessionBusy, SessionClosed
 from app.modules.run.follower import RunFollower
 from app.modules.run.records import Row
 from app.modules.run.submission import OnBusy, Submissions, run_id_of
+from app.modules.session.branches import path_to_last
 from app.modules.session.continuing import state_after
 from app.modules.session.errors import (
     BoundElsewhere,
@@ -726,7 +727,12 @@ class SessionService:
         copies: dict[str, str] = {}
         questions: list[str] = []
         turns = 0
+        found: list[Message] = []
         async for message in self.repository.all_messages(session):
+            found.append(message)
+            if message.id == last_message_id:
+                break
+        for message in path_to_last(found):
             versions = [each.model_copy(update={"rows_id": new_id()}) for each in message.versions]
             copy = await self._copy(
                 message, forked, source_message_id=message.id, feedback=None, versions=versions
@@ -737,13 +743,12 @@ class SessionService:
             turns = message.sequence // 2
             if message.role == "human":
                 questions.append(message.query)
-            if message.id == last_message_id:
-                break
         return copies, questions, turns
 
     async def _copy(self, message: Message, into: Session, **own: object) -> Message:
-        """Stores a copy of a message and of its rows in another session."""
-        copy = message.model_copy(update={**own, "id": new_id(), "session_id": into.id})
+        """Stores a copy of a message and of its rows in another session, which has no other branch."""
+        named = {"id": new_id(), "session_id": into.id, "parent_message_id": None}
+        copy = message.model_copy(update={**own, **named})
         await self.repository.add_message(copy)
         if copy.row_count is not None:
             await self.rows.copy(message.id, copy, to_id=copy.id, row_count=copy.row_count)

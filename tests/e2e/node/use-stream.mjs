@@ -43,9 +43,26 @@ async function until(met, what) {
 
 const texts = (stream) => stream.messages.filter((m) => m.type !== "tool" && m.content).map((m) => m.content);
 
-async function submit(shown, text) {
+async function branch(shown, place, input) {
+  const before = texts(shown.current);
+  const message = shown.current.messages[place];
+  const checkpoint = shown.current.getMessagesMetadata(message).firstSeenState.parent_checkpoint;
+  await shown.current.submit(input, { checkpoint, streamMode: ["values"] });
+  // A choice of branches is offered once, at the first message that differs.
+  const options = () => shown.current.getMessagesMetadata(shown.current.messages[0])?.branchOptions;
+  await until(options, "branches");
+  const after = texts(shown.current);
+  const [earlier, latest] = options().slice(-2);
+  shown.current.setBranch(earlier);
+  await until(() => String(texts(shown.current)) === String(before), "the earlier branch");
+  shown.current.setBranch(latest);
+  await until(() => String(texts(shown.current)) === String(after), "the latest branch");
+  return after;
+}
+
+function submit(shown, text) {
   const messages = [{ type: "human", content: text }];
-  void shown.current.submit(
+  return shown.current.submit(
     { messages },
     {
       streamMode: ["values", "messages-tuple", "custom"],
@@ -55,12 +72,12 @@ async function submit(shown, text) {
       }),
     },
   );
-  await until(() => shown.current.isLoading, `${text} to begin`);
 }
 
 async function ask(shown, text) {
   await submit(shown, text);
-  await until(() => !shown.current.isLoading, `${text} to end`);
+  const isAnswered = () => texts(shown.current).includes(text) && texts(shown.current).at(-1) !== text;
+  await until(() => isAnswered() && !shown.current.isLoading, `the answer to ${text}`);
 }
 
 async function use({ useStream }) {
@@ -77,11 +94,20 @@ async function use({ useStream }) {
   const second = page(useStream, { threadId });
   await until(() => second.shown.current?.messages.length, "the history");
   const reopened = texts(second.shown.current);
-  await submit(second.shown, "held");
-  await second.shown.current.stop();
-  await until(() => !second.shown.current.isLoading, "the stop");
+  const edited = await branch(second.shown, 0, { messages: [{ type: "human", content: "edited" }] });
+  const again = await branch(second.shown, 1, undefined);
   second.close();
-  return { asked, reopened, threadId, optimistic: ids.filter((id) => id.startsWith("optimistic")) };
+
+  const third = page(useStream, { threadId });
+  await until(() => third.shown.current?.messages.length, "the latest branch");
+  const held = submit(third.shown, "held");
+  const isAsked = (m) => m.content === "held" && !m.id.startsWith("optimistic");
+  await until(() => third.shown.current.messages.some(isAsked), "the question");
+  await third.shown.current.stop();
+  await held;
+  await until(() => !third.shown.current.isLoading, "the stop");
+  third.close();
+  return { asked, reopened, edited, again, threadId, optimistic: ids.filter((id) => id.startsWith("optimistic")) };
 }
 
 const results = [];

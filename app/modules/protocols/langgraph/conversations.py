@@ -31,18 +31,28 @@ from app.modules.protocols.langgraph.errors import (
 )
 from app.modules.protocols.langgraph.fold import STATUS_OF_RUN, RunFold, RunStatus, Turn
 from app.modules.protocols.langgraph.interrupts import interrupts_of
-from app.modules.protocols.langgraph.question import asked_in
+from app.modules.protocols.langgraph.question import Asked, asked_in
 from app.modules.protocols.langgraph.schemas import NewRun, ThreadSearch
-from app.modules.protocols.langgraph.state import APPROVE, Record, State, finished, head_state, states_of
+from app.modules.protocols.langgraph.state import (
+    APPROVE,
+    Record,
+    State,
+    beginning_state,
+    finished,
+    head_state,
+    question_after,
+    states_of,
+)
 from app.modules.protocols.messages import question, question_of_run
 from app.modules.protocols.threads import ONLY_DATABASE, Threads, as_uuid
 from app.modules.run.messages import WAITING_FROM, question_sequence
 from app.modules.run.submission import OnBusy
+from app.modules.session.branches import path_before
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.errors import SessionExists, SessionUnknown
-from app.modules.session.model import Message, Origin, Run, Session, SessionStatus
+from app.modules.session.model import START, Branch, Message, Origin, Run, Session, SessionStatus
 from app.modules.session.service import SessionFilter, SessionService
-from graph import Checkpoint
+from graph import BEGINNING, Checkpoint
 
 STATELESS = "langgraph_stateless"
 """Key in the metadata of a session that was made for one run."""
@@ -64,6 +74,7 @@ _SEARCHED_STATUS: Mapping[str, Sequence[SessionStatus]] = {
     "error": ["error"],
 }
 _MOST_RUNS = 1_000
+_MOST_MESSAGES = 100
 _CHECKPOINT_PAGE = 50
 _MOST_CHECKPOINTS = 1_000
 
@@ -153,12 +164,15 @@ class Conversations:
 
     async def record(self, session: Session) -> Record:
         """Returns what is stored of a thread."""
-        messages, waiting = await asyncio.gather(self._sessions.history(session), self.waiting_calls(session))
+        messages, waiting = await asyncio.gather(
+            self._sessions.history(session, _MOST_MESSAGES), self.waiting_calls(session)
+        )
         return Record(
             session=session,
             messages=messages,
             steps=await self._steps(session, messages),
             waiting=waiting,
+            is_whole=len(messages) < _MOST_MESSAGES,
         )
 
     async def _steps(
@@ -186,24 +200,32 @@ class Conversations:
         self, session: Session, limit: int, *, before: str | None = None, start: str | None = None
     ) -> list[State]:
         """Returns states, newest first: those before a checkpoint, or from one on."""
+        if BEGINNING in (before, start):
+            return [beginning_state(session)] if start == BEGINNING else []
         record = await self.record(session)
-        checkpoints: list[Checkpoint] = []
-        cursor: str | None = None
-        # States after `before` count, too: which of them is the head depends on the newest.
-        while len(checkpoints) < _MOST_CHECKPOINTS:
-            page, cursor = await self._sessions.checkpoints(
-                session.owner, session.id, _CHECKPOINT_PAGE, cursor=cursor
-            )
-            checkpoints += page
-            is_enough = before is None and start is None and len(finished(checkpoints)) > limit
-            if cursor is None or is_enough:
-                break
+        # States after `before` count, too: which of them is the head depends on the newest. So do all others
+        # where a state may be the parent of any that came later.
+        is_short = before is None and start is None and not record.has_branches
+        checkpoints = await self._checkpoints(session, limit if is_short else _MOST_CHECKPOINTS)
         states = states_of(record, checkpoints)
         if before is not None:
             states = _from(states, before)[1:]
         if start is not None:
             states = _from(states, start)
         return states[:limit]
+
+    async def _checkpoints(self, session: Session, turns: int) -> list[Checkpoint]:
+        """Returns the latest checkpoints, newest first: more finished turns than these, if there are."""
+        found: list[Checkpoint] = []
+        cursor: str | None = None
+        while len(found) < _MOST_CHECKPOINTS:
+            page, cursor = await self._sessions.checkpoints(
+                session.owner, session.id, _CHECKPOINT_PAGE, cursor=cursor
+            )
+            found += page
+            if cursor is None or len(finished(found)) > turns:
+                break
+        return found
 
     async def state(self, session: Session, checkpoint_id: str | None = None) -> State:
         """Returns the state of a checkpoint, by default the latest. Raises `StateUnknown`."""
@@ -213,15 +235,10 @@ class Conversations:
     async def copy(self, owner: str, thread_id: str) -> Session:
         """Returns a new thread with the history of another. Raises `ThreadEmpty`."""
         session = await self.find(owner, thread_id)
-        cursor: str | None = None
-        while True:
-            page, cursor = await self._sessions.checkpoints(
-                owner, session.id, _CHECKPOINT_PAGE, cursor=cursor
-            )
-            if ends := finished(page):
-                return await self._sessions.fork(owner, session.id, ends[0].id)
-            if cursor is None:
-                raise ThreadEmpty
+        ends = finished(await self._checkpoints(session, 0))
+        if not ends:
+            raise ThreadEmpty
+        return await self._sessions.fork(owner, session.id, ends[0].id)
 
     async def start(self, caller: Caller, thread_id: str | None, body: NewRun) -> Started:
         """Start or queue a run, or go on with one that waits. Without a thread, one is made for it.
@@ -231,15 +248,19 @@ class Conversations:
         owner = caller.owner
         if body.command is not None and body.command.resume is not None:
             return await self._resume(caller, thread_id, body)
-        asked = asked_in(body.input)
+        branch: Branch | None = None
         if thread_id is None:
+            asked = asked_in(body.input)
             asked.check_earlier(())
             session = await self._stateless(owner, body)
         else:
+            is_again = not body.input and body.named_checkpoint is not None
+            given = None if is_again else asked_in(body.input)
             session = await self._bound(owner, thread_id, body)
+            branch = await self._branch(session, body.named_checkpoint)
+            asked = given or await self._asked_after(session, branch)
             if asked.earlier:
                 asked.check_earlier((await self.record(session)).message_ids)
-            await self._check_checkpoint(session, body.named_checkpoint)
         strategy: OnBusy = "enqueue"
         if body.multitask_strategy in ("reject", "interrupt"):
             strategy = body.multitask_strategy
@@ -257,6 +278,7 @@ class Conversations:
                 protocol="langgraph",
                 client_message_id=asked.client_message_id,
                 metadata=body.all_metadata,
+                branch=branch,
             ),
         )
         return Started(found, run)
@@ -281,26 +303,42 @@ class Conversations:
                 raise OtherAssistant(bound)
         return session
 
-    async def _check_checkpoint(self, session: Session, checkpoint_id: str | None) -> None:
-        """A run starts from the latest state. Raises `Unsupported` for an older one.
+    async def _branch(self, session: Session, checkpoint_id: str | None) -> Branch | None:
+        """Returns the branch that a run from a checkpoint begins; None if it follows the latest turn.
 
-        The latest finished turn counts, too: what came after it has left nothing to start from.
+        A checkpoint within a turn stands for the end of the turn: who names it has read the thread during the
+        turn. So does the latest end while a run is under way. Raises `StateUnknown`.
         """
         if checkpoint_id is None:
-            return
-        newest, cursor = await self._sessions.checkpoints(
-            session.owner, session.id, _CHECKPOINT_PAGE, cursor=None
-        )
-        while not finished(newest) and cursor is not None:
-            page, cursor = await self._sessions.checkpoints(
-                session.owner, session.id, _CHECKPOINT_PAGE, cursor=cursor
-            )
-            newest += page
-        if checkpoint_id not in {each.id for each in [*newest[:1], *finished(newest)[:1]]}:
+            return None
+        if checkpoint_id == BEGINNING:
+            return Branch(checkpoint_id=BEGINNING, parent_message_id=START) if session.turns else None
+        checkpoints = await self._checkpoints(session, 0)
+        if all(each.id != checkpoint_id for each in checkpoints):
+            checkpoints = await self._checkpoints(session, _MOST_CHECKPOINTS)
+        place = next((place for place, each in enumerate(checkpoints) if each.id == checkpoint_id), None)
+        if place is None:
+            raise StateUnknown
+        ends = finished(checkpoints[: place + 1])
+        if not ends or ends[-1] is checkpoints[0]:
+            return None
+        if len(ends) == 1 and session.active_run_id is not None:
+            return None
+        return Branch(checkpoint_id=ends[-1].id, parent_message_id=ends[-1].message_id or START)
+
+    async def _asked_after(self, session: Session, branch: Branch | None) -> Asked:
+        """Returns the question that was asked last after a checkpoint, to be answered again."""
+        message: Message | None = None
+        if branch is not None:
+            record = await self.record(session)
+            checkpoints = await self._checkpoints(session, _MOST_CHECKPOINTS)
+            message = question_after(record, checkpoints, branch.checkpoint_id)
+        if message is None:
             raise Unsupported(
-                "A run starts from the latest checkpoint of its thread. KAI does not branch within a "
-                "thread: POST /threads/{thread_id}/copy makes a thread of its own."
+                "Without `input`, the question after the checkpoint is answered again, and there is none. "
+                'Send {"messages": [...]} with a question as the last message.'
             )
+        return Asked(message.query, None, ())
 
     async def _resume(self, caller: Caller, thread_id: str | None, body: NewRun) -> Started:
         """Decide the calls that wait, and return the run that goes on. Raises `NothingWaits`."""
@@ -368,7 +406,7 @@ class Conversations:
         sequence = _sequence_of(record, run)
         if sequence is None:
             return turn, True
-        return replace(turn, before=_before(record, sequence)), False
+        return replace(turn, before=_before(record, run, sequence)), False
 
     @asynccontextmanager
     async def following(
@@ -384,7 +422,7 @@ class Conversations:
                     await log.news()
                 record = await self.record(await self.find(session.owner, session.id))
                 if (sequence := _sequence_of(record, run)) is not None:
-                    fold.place_after(_before(record, sequence))
+                    fold.place_after(_before(record, run, sequence))
             yield log
 
     async def finished_fold(self, started: Started) -> RunFold:
@@ -518,10 +556,11 @@ def _sequence_of(record: Record, run: Run) -> int | None:
     return None if turn is None else question_sequence(turn)
 
 
-def _before(record: Record, sequence: int) -> list[LangChainMessage]:
-    """Returns the messages of earlier turns."""
+def _before(record: Record, run: Run, sequence: int) -> list[LangChainMessage]:
+    """Returns the messages of the turns that a run follows."""
     earlier = [message for message in record.messages if message.sequence < sequence]
-    return latest_turns(record.turns(earlier))
+    parent = None if run.branch is None else run.branch.parent_message_id
+    return latest_turns(record.turns(path_before(earlier, parent)))
 
 
 def _has_begun(log: EventLog) -> bool:

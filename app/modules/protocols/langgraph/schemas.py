@@ -291,13 +291,15 @@ class NewRun(Body):
     assistant_id: AssistantId
     """Id of the assistant, or `kai` for the caller's only one."""
     input: dict[str, JsonValue] | None = None
-    """`{"messages": [...]}`. The last message is the question."""
+    """`{"messages": [...]}`. The last message is the question. Left out with an older
+    checkpoint: the question that was asked last after it is answered again.
+    """
     command: Command | None = None
     """`{"resume": ...}` answers what the thread waits for."""
     checkpoint: CheckpointRef | None = None
-    """The latest checkpoint of the thread."""
+    """The checkpoint to start from: at the end of any turn. Left out: the latest."""
     checkpoint_id: Annotated[Text, Field(max_length=100)] | None = None
-    """Id of the latest checkpoint of the thread."""
+    """Id of the checkpoint to start from. Left out: the latest."""
     config: Config | None = None
     """Changes nothing of how KAI answers."""
     context: Annotated[JsonValue, _refused("KAI takes no configuration from clients.")] = None

@@ -2,11 +2,13 @@
 
 Values come from the messages, ids from the checkpoints. A finished turn is one state. Questions after
 the last finished turn make a head state of their own, so that a failed or cancelled question is seen.
+
+The messages of a state are those of its branch. Its parent is the state of the finished turn that it follows;
+of the first turns it is the beginning, a state without messages that no list has.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from pydantic import JsonValue
 
@@ -21,8 +23,9 @@ from app.modules.protocols.langgraph.chat import (
 from app.modules.protocols.langgraph.fold import results_value
 from app.modules.protocols.langgraph.interrupts import interrupts_of
 from app.modules.protocols.messages import chat_messages
+from app.modules.session.branches import path_to_last
 from app.modules.session.model import Message, Session
-from graph import Checkpoint
+from graph import BEGINNING, Checkpoint
 
 State = dict[str, JsonValue]
 Steps = Sequence[Sequence[CallRecord]]
@@ -42,6 +45,17 @@ class Record:
     messages: Sequence[Message]
     steps: Mapping[str, Steps] = field(default_factory=dict)
     waiting: Sequence[CallRecord] = ()
+    is_whole: bool = True
+    """The messages go back to the first."""
+
+    @property
+    def branch(self) -> list[Message]:
+        """The messages of the latest branch."""
+        return path_to_last(self.messages)
+
+    @property
+    def has_branches(self) -> bool:
+        return any(message.parent_message_id is not None for message in self.messages)
 
     @property
     def message_ids(self) -> set[str]:
@@ -99,38 +113,86 @@ def finished(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
     return [each for each in checkpoints if not each.next_steps and each.message_id is not None]
 
 
-def states_of(record: Record, checkpoints: Sequence[Checkpoint]) -> list[State]:
-    """Returns the states of a thread, newest first. `checkpoints` are its latest, newest first; the parent of
-    the last state is not known if there are older ones.
-    """
+@dataclass(frozen=True)
+class _TurnEnd:
+    """A finished turn: its checkpoint, the messages of its branch up to it, and its parent's id."""
+
+    checkpoint: Checkpoint
+    messages: Sequence[Message]
+    parent_id: str | None
+
+
+def _turn_ends(record: Record, checkpoints: Sequence[Checkpoint]) -> list[_TurnEnd]:
+    """Returns the finished turns of which there are messages, newest first."""
     ends = finished(checkpoints)
     places = {message.id: place for place, message in enumerate(record.messages)}
-    states: list[State] = []
-    covered = -1
-    if ends:
-        covered = places.get(ends[0].message_id or "", -1)
-    if covered < len(record.messages) - 1:
-        states.append(head_state(record, checkpoints, ends[0].id if ends else None))
-    for end, parent in pairwise([*ends, None]):
-        if end is None:
-            break
+    found: list[_TurnEnd] = []
+    for end in ends:
         place = places.get(end.message_id or "")
         if place is not None:  # the messages of older turns are not read any more
-            states.append(
-                _state(
-                    record,
-                    end.id,
-                    parent.id if parent else None,
-                    values=record.values(record.messages[: place + 1]),
-                    created_at=end.created_at,
-                    step=end.step,
-                )
-            )
+            messages = path_to_last(record.messages[: place + 1])
+            earlier = [message for message in messages if message.id != end.message_id]
+            found.append(_TurnEnd(end, messages, _parent_id(record, earlier, ends)))
+    return found
+
+
+def _parent_id(record: Record, earlier: Sequence[Message], ends: Sequence[Checkpoint]) -> str | None:
+    """Returns the checkpoint of the latest finished turn in these messages. Returns None if it is not
+    known, or is deleted.
+    """
+    ids = {end.message_id: end.id for end in ends}
+    for message in reversed(earlier):
+        if message.id in ids:
+            return ids[message.id]
+        if message.role == "assistant" and message.status == "complete":
+            return None
+    return BEGINNING if record.is_whole else None
+
+
+def states_of(record: Record, checkpoints: Sequence[Checkpoint]) -> list[State]:
+    """Returns the states of a thread, newest first. `checkpoints` are its latest, newest first; the parents
+    of the last states are not known if there are older ones.
+    """
+    states = [
+        _state(
+            record,
+            end.checkpoint.id,
+            end.parent_id,
+            values=record.values(end.messages),
+            created_at=end.checkpoint.created_at,
+            step=end.checkpoint.step,
+        )
+        for end in _turn_ends(record, checkpoints)
+    ]
+    ends = finished(checkpoints)
+    branch = record.branch
+    if branch and (not ends or ends[0].message_id != branch[-1].id):
+        states.insert(0, head_state(record, checkpoints, _parent_id(record, branch, ends)))
     return states
 
 
+def question_after(record: Record, checkpoints: Sequence[Checkpoint], checkpoint_id: str) -> Message | None:
+    """Returns the newest answered question whose state has this one as its parent."""
+    for end in _turn_ends(record, checkpoints):
+        if end.parent_id == checkpoint_id:
+            return next(message for message in reversed(end.messages) if message.role == "human")
+    return None
+
+
+def beginning_state(session: Session) -> State:
+    """Returns the state before the first question."""
+    return _state(
+        Record(session=session, messages=()),
+        BEGINNING,
+        None,
+        values=Record(session=session, messages=()).values(()),
+        created_at=rfc3339(session.created_at),
+        step=-1,
+    )
+
+
 def head_state(record: Record, checkpoints: Sequence[Checkpoint] = (), parent_id: str | None = None) -> State:
-    """Returns the state of all messages, under the id of the newest checkpoint."""
+    """Returns the state of the latest branch, under the id of the newest checkpoint."""
     newest = checkpoints[0] if checkpoints else None
     session = record.session
     interrupts: list[JsonValue] = [*interrupts_of(record.waiting)]
@@ -143,7 +205,7 @@ def head_state(record: Record, checkpoints: Sequence[Checkpoint] = (), parent_id
         record,
         newest.id if newest else None,
         parent_id,
-        values=record.values(record.messages),
+        values=record.values(record.branch),
         created_at=newest.created_at if newest else rfc3339(session.created_at),
         step=newest.step if newest else -1,
         next_steps=next_steps,

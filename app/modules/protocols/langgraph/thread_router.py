@@ -88,7 +88,7 @@ async def read_thread(
 async def _read(conversations: Conversations, owner: str, thread_id: str) -> dict[str, JsonValue]:
     session = await conversations.find(owner, thread_id)
     record = await conversations.record(session)
-    values = record.values(record.messages) if record.messages else None
+    values = record.values(record.branch) if record.messages else None
     return conversations.thread(session, values=values, waiting=record.waiting)
 
 
