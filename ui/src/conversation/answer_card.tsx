@@ -65,7 +65,7 @@ export function AnswerCard({ exchange, conversation }: Shown) {
       <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose}>
         {shown === "figure" && rows && <FigurePanel rows={rows} />}
         {shown === "chart" && (
-          <div style={{ minHeight: `${panelHeight(chart)}px` }}>
+          <div style={{ minHeight: `calc(${panelHeight(chart)}px + var(--chart-tools))` }}>
             <ChartPanel
               chart={chart}
               rows={rows}

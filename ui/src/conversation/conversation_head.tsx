@@ -1,4 +1,4 @@
-import { Database, Share2 } from "lucide";
+import { Database, FoldHorizontal, Share2, UnfoldHorizontal } from "lucide";
 import { useState } from "preact/hooks";
 import { connectionOf } from "../connections/connections";
 import { Icon } from "../shared/icon";
@@ -7,6 +7,7 @@ import { onLinkClick } from "../shared/route";
 import { titleOf } from "../sessions/sessions";
 import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
+import { switchWide, wide } from "./wide";
 
 const LinkDialog = lazy(() => import("../sharing/link_dialog"));
 const Outline = lazy(() => import("./outline"));
@@ -27,6 +28,7 @@ export function ConversationHead({ conversation }: { conversation: Conversation 
       {session && (session.turns > 0 || conversation.exchanges.value.length > 0) && (
         <Share sessionId={session.id} database={connection?.name} />
       )}
+      <WideSwitch />
     </header>
   );
 }
@@ -50,6 +52,22 @@ function Share({ sessionId, database }: { sessionId: string; database: string | 
         <LinkDialog kind="session" thingId={sessionId} database={database} onClose={() => setOpen(false)} />
       )}
     </>
+  );
+}
+
+/** Gives answers the whole width of the page, or the width of a column of text. */
+function WideSwitch() {
+  return (
+    <button
+      type="button"
+      class="icon-button wide-switch"
+      aria-label={texts.sessions.wide}
+      title={texts.sessions.wide}
+      aria-pressed={wide.value}
+      onClick={switchWide}
+    >
+      <Icon of={wide.value ? FoldHorizontal : UnfoldHorizontal} />
+    </button>
   );
 }
 

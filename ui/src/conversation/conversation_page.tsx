@@ -15,9 +15,10 @@ import { ConversationHead } from "./conversation_head";
 import { ExchangeView } from "./exchange_view";
 import { draftOf } from "./draft";
 import { keepPlace, keptPlace, type Place, returnTo } from "./place";
-import { ModeSwitch } from "./mode_switch";
+import { ModeLead, ModeSwitch } from "./mode_switch";
 import { ModeTag } from "./mode_tag";
 import { takeOpening } from "./opening";
+import { wide } from "./wide";
 import { WriterSign } from "./writer_sign";
 import { RefusedBox } from "./refused_box";
 import { StarterList } from "./starter_list";
@@ -40,7 +41,7 @@ export default function ConversationPage({ sessionId }: { sessionId: string }) {
     return <ProblemBox problem={problem.value} onRetry={() => void conversation.load()} />;
   }
   return (
-    <div class="conversation">
+    <div class={wide.value ? "conversation wide" : "conversation"}>
       <ConversationHead conversation={conversation} />
       <Exchanges conversation={conversation} />
       <Beginning conversation={conversation} />
@@ -164,7 +165,7 @@ function Foot({ conversation }: { conversation: Conversation }) {
     <div class="conversation-foot">
       <RefusedBox conversation={conversation} />
       <Trouble conversation={conversation} closed={closed} />
-      {!proposed && <ModeSwitch conversation={conversation} />}
+      {!proposed && <ModeLead conversation={conversation} />}
       <Composer
         key={conversation.sessionId}
         place={conversation.sessionId}
@@ -177,7 +178,7 @@ function Foot({ conversation }: { conversation: Conversation }) {
         onStop={() => orSay(conversation.stop())}
       >
         {connection && <span class="connection-name">{connection.name}</span>}
-        {proposed && <ModeTag mode="ask" />}
+        {proposed ? <ModeTag mode="ask" /> : <ModeSwitch conversation={conversation} />}
         <WriterSign />
       </Composer>
     </div>

@@ -35,6 +35,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
   const seen = useInSight(root) || printing.value;
   const { answer, question } = exchange;
   const sought = conversation.sought.value === exchange.key;
+  const isLive = useWasUnderWay(answer) && (answer.sql !== "" || answer.head !== null);
   useEffect(() => {
     if (!sought) return;
     root.current?.scrollIntoView({ block: "start" });
@@ -42,7 +43,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
   }, [sought]);
   return (
     <article
-      class={sought ? "exchange sought" : "exchange"}
+      class={["exchange", sought && "sought", isLive && "live"].filter(Boolean).join(" ")}
       ref={root}
       data-message={answer.messageId ?? undefined}
       tabIndex={sought ? -1 : undefined}
@@ -61,26 +62,29 @@ export function ExchangeView({ exchange, conversation }: Shown) {
           <span>{texts.answer.standalone}</span> {answer.standalone_question}
         </p>
       )}
-      {answer.explanation && (
-        <p class="understood">
-          {exchange.sql === undefined && <span>{texts.answer.understood}</span>} {answer.explanation}
+      {(answer.explanation || isLive) && (
+        <p class="understood explained">
+          {answer.explanation && exchange.sql === undefined && <span>{texts.answer.understood}</span>}{" "}
+          {answer.explanation}
         </p>
       )}
       {seen && <Remembered answer={answer} />}
-      <KeptFromTurn exchange={exchange} />
       {(answer.investigation?.length !== 0 || answer.thought !== "") && (
         <Investigation exchange={exchange} conversation={conversation} seen={seen} />
       )}
       {answer.clarification && <Clarification exchange={exchange} conversation={conversation} />}
-      <Analysis
-        text={answer.analysis}
-        whole={answer.analysisWhole || !isUnderWay(answer)}
-        claims={answer.claims}
-      />
+      <div class="reading">
+        <Analysis
+          text={answer.analysis}
+          whole={answer.analysisWhole || !isUnderWay(answer)}
+          claims={answer.claims}
+        />
+      </div>
       <Findings answer={answer} />
       {hasPointers(answer) && <Pointers exchange={exchange} conversation={conversation} />}
       {seen && <AnswerCard exchange={exchange} conversation={conversation} />}
       <Printed answer={answer} />
+      <KeptFromTurn exchange={exchange} />
       <Withdraw exchange={exchange} conversation={conversation} />
       <Problems exchange={exchange} conversation={conversation} />
       <Suggestions exchange={exchange} conversation={conversation} />
@@ -91,6 +95,13 @@ export function ExchangeView({ exchange, conversation }: Shown) {
 
 function hasPointers({ code, link, action }: Answer): boolean {
   return investigates.value && code.length + link.length + action.length > 0;
+}
+
+/** Whether the answer was under way when it was first shown: it keeps the room that was reserved for it. */
+function useWasUnderWay(answer: Answer): boolean {
+  const was = useRef(false);
+  was.current ||= isUnderWay(answer);
+  return was.current;
 }
 
 function Clarification({ exchange, conversation }: Shown) {

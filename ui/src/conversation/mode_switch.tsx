@@ -6,14 +6,14 @@ import type { Conversation } from "./conversation";
 import { investigates } from "../shared/capability";
 import { ModeTag } from "./mode_tag";
 
-/** What questions of this session may do, above the field for them. Fixed where KAI does not investigate. */
+/** What questions of this session may do, beside the field for them. Fixed where KAI does not investigate. */
 export function ModeSwitch({ conversation }: { conversation: Conversation }) {
   const mode = conversation.session.value?.mode;
   if (mode === undefined) return null;
   if (!investigates.value) return <ModeTag mode={mode} />;
   const { mode: names, changeMode, modeLeads } = texts.composer;
   return (
-    <div class="mode-switch">
+    <div class="mode-switch" title={modeLeads[mode]}>
       <Menu
         icon={mode === "ask" ? Eye : Wrench}
         label={changeMode(names[mode])}
@@ -23,7 +23,12 @@ export function ModeSwitch({ conversation }: { conversation: Conversation }) {
           { icon: Wrench, label: names.agent, onSelect: () => orSay(conversation.setMode("agent")) },
         ]}
       />
-      <span class="quiet">{modeLeads[mode]}</span>
     </div>
   );
+}
+
+/** Says above the field what agent mode means, as calls then may change things. */
+export function ModeLead({ conversation }: { conversation: Conversation }) {
+  if (conversation.session.value?.mode !== "agent") return null;
+  return <p class="mode-lead">{texts.composer.modeLeads.agent}</p>;
 }

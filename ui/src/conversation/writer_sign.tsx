@@ -9,7 +9,11 @@ export function WriterSign() {
   const { builtIn, simple, connect, connectHint } = texts.writer;
   return (
     <span class="writer-sign">
-      {builtIn} · {simple} · <span title={connectHint}>{connect}</span>
+      <span title={connectHint}>{builtIn}</span>
+      <span class="writer-more">
+        {" "}
+        · {simple} · <span title={connectHint}>{connect}</span>
+      </span>
     </span>
   );
 }

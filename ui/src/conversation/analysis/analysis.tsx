@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { createElement, type VNode } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { Claim } from "../../api/types";
 import { ClaimTips } from "./claim_tips";
 import type { Part } from "./markdown";
@@ -14,16 +14,20 @@ interface Shown {
 
 const NONE: readonly Claim[] = [];
 
-/** The parser, fetched beside the session. Without it the text is shown as it was written. */
+/** The parser, fetched with the first exchange. Without it the text is shown as it was written. */
 const markdown = signal<typeof import("./markdown") | null>(null);
-void import("./markdown").then(
-  (module) => (markdown.value = module),
-  () => undefined,
-);
+
+function fetchParser(): void {
+  void import("./markdown").then(
+    (module) => (markdown.value = module),
+    () => undefined,
+  );
+}
 
 /** The analysis of the rows: ends with a caret while it is written, and shows claims once it is complete. */
 export function Analysis({ text, whole, claims = NONE }: Shown) {
   const shown = whole ? claims : NONE;
+  useEffect(fetchParser, []);
   const parser = markdown.value;
   const parts = useMemo(() => parser?.partsOf(text, shown).map(drawn), [text, shown, parser]);
   if (!text) return null;

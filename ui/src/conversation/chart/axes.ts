@@ -1,8 +1,8 @@
 /** Axes whose labels never overlap. */
-import type { ScaleBand, ScaleLinear, ScaleTime } from "d3-scale";
 import { cut, FONT_SIZE, textWidth } from "./letters";
 import { type Node, node } from "./nodes";
 import { type Numbers, tickFormat, timeTickFormat } from "./numbers";
+import type { Bands, Linear, Time } from "./scales";
 
 /** A label at a tick; `at` is its centre, which may be moved to stay within the drawing. */
 export interface Label {
@@ -11,28 +11,29 @@ export interface Label {
   text: string;
 }
 
+/** `whole` numbers have no ticks between them: there is no fifth of a customer. */
+export interface AxisNumbers extends Numbers {
+  whole?: boolean;
+}
+
 const GAP = 10;
 const LONGEST_NAME = 120;
 const SHORTEST_NAME = 80;
 const ROOM = 48;
 
 /** Ticks of a vertical axis of numbers. */
-export function verticalTicks(scale: ScaleLinear<number, number>, height: number, numbers: Numbers): Label[] {
+export function verticalTicks(scale: Linear, height: number, numbers: AxisNumbers): Label[] {
   return numberTicks(scale, Math.max(2, Math.floor(height / ROOM)), numbers);
 }
 
 /** Ticks of a horizontal axis of numbers: as many as fit between the edges. */
-export function horizontalTicks(
-  scale: ScaleLinear<number, number>,
-  edges: [number, number],
-  numbers: Numbers,
-): Label[] {
+export function horizontalTicks(scale: Linear, edges: [number, number], numbers: AxisNumbers): Label[] {
   return mostThatFit(8, (most) => numberTicks(scale, most, numbers), edges);
 }
 
 /** Ticks of a time axis: as many as fit between the edges. */
-export function timeTicks(scale: ScaleTime<number, number>, edges: [number, number]): Label[] {
-  const [from, to] = scale.domain() as [Date, Date];
+export function timeTicks(scale: Time, edges: [number, number]): Label[] {
+  const [from, to] = scale.domain;
   return mostThatFit(
     10,
     (most) => {
@@ -45,17 +46,17 @@ export function timeTicks(scale: ScaleTime<number, number>, edges: [number, numb
 }
 
 /** Labels of places beside each other: every one, or every second, third, … */
-export function placeTicks(scale: ScaleBand<number>, names: string[], edges: [number, number]): Label[] {
+export function placeTicks(scale: Bands, names: string[], edges: [number, number]): Label[] {
   for (let every = 1; every < names.length; every++) {
-    const room = Math.min(LONGEST_NAME, Math.max(SHORTEST_NAME, every * scale.step() - GAP));
+    const room = Math.min(LONGEST_NAME, Math.max(SHORTEST_NAME, every * scale.step - GAP));
     const labels = names.flatMap((name, at) => {
-      const centre = (scale(at) ?? 0) + scale.bandwidth() / 2;
+      const centre = (scale(at) ?? 0) + scale.width / 2;
       return at % every === 0 ? [{ tick: centre, at: centre, text: cut(name, room) }] : [];
     });
     const placed = within(labels, edges);
     if (areClear(placed)) return placed;
   }
-  const centre = (scale(0) ?? 0) + scale.bandwidth() / 2;
+  const centre = (scale(0) ?? 0) + scale.width / 2;
   return within([{ tick: centre, at: centre, text: cut(names[0] ?? "", LONGEST_NAME) }], edges);
 }
 
@@ -70,8 +71,8 @@ export function textNode(text: string, attributes: Record<string, string | numbe
   return node("text", { "font-size": FONT_SIZE, ...attributes }, text);
 }
 
-function numberTicks(scale: ScaleLinear<number, number>, most: number, numbers: Numbers): Label[] {
-  const ticks = scale.ticks(most);
+function numberTicks(scale: Linear, most: number, numbers: AxisNumbers): Label[] {
+  const ticks = scale.ticks(most).filter((tick) => !numbers.whole || Number.isInteger(tick));
   const text = tickFormat(ticks, numbers);
   return ticks.map((tick) => ({ tick: scale(tick), at: scale(tick), text: text(tick) }));
 }

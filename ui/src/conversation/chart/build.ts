@@ -1,5 +1,4 @@
 /** Charts that an analyst builds from all rows of a result. */
-import { scaleLinear } from "d3-scale";
 import type { Cell, Column, Row } from "../../api/types";
 import { texts } from "../../shared/texts";
 import { count as written } from "../../shared/time";
@@ -9,6 +8,7 @@ import { type Choice, columnOf, dressed } from "./choices";
 import { type Channel, type Chart, type Datum, type Kind, type Mark, onTime, PLAIN_NUMBERS } from "./intent";
 import { timeOf } from "./numbers";
 import { nameOf, numberOf } from "./plotted";
+import { linear } from "./scales";
 
 const MOST_POINTS = 2_000;
 const MOST_PLACES = 30;
@@ -341,9 +341,7 @@ function binned(values: (number | null)[]): Datum[] {
   const low = known.reduce((least, value) => Math.min(least, value), Infinity);
   const high = known.reduce((most, value) => Math.max(most, value), -Infinity);
   if (known.length === 0) return [];
-  const edges = scaleLinear([low, high === low ? low + 1 : high], [0, 1])
-    .nice(BINS)
-    .ticks(BINS);
+  const edges = linear([low, high === low ? low + 1 : high], [0, 1], BINS).ticks(BINS);
   const counts = edges.slice(1).map(() => 0);
   for (const value of known) {
     const at = edges.findLastIndex((edge) => edge <= value);

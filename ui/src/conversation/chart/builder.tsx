@@ -30,7 +30,7 @@ export function Builder(shown: Shown) {
   return (
     <>
       <Choose
-        name={texts.chart.type}
+        name={<span class="visually-hidden">{texts.chart.type}</span>}
         value={chart.mark}
         of={MARKS.filter((mark) => mark === chart.mark || possible(mark, columns, rows))}
         label={(mark) => texts.chart.marks[mark]}
@@ -143,7 +143,7 @@ export function MoreChoices(shown: Shown) {
 }
 
 interface Options<Value extends string> {
-  name: string;
+  name: ComponentChildren;
   value: Value;
   of: readonly Value[];
   label: (value: Value) => ComponentChildren;

@@ -1,4 +1,4 @@
-import { ChevronDown, Download, RotateCcw } from "lucide";
+import { type IconNode, RotateCcw, SlidersHorizontal } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { download, fileName } from "../../shared/files";
 import { Icon } from "../../shared/icon";
@@ -78,18 +78,25 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose }:
         {rows && <Builder {...parts} />}
         <span class="tools-end">
           {rows && (
-            <button type="button" class="button small" aria-expanded={more} onClick={() => showMore(!more)}>
-              <Icon of={ChevronDown} size={13} /> {texts.chart.more}
-            </button>
+            <IconButton
+              icon={SlidersHorizontal}
+              label={texts.chart.more}
+              open={more}
+              onClick={() => showMore(!more)}
+            />
           )}
           {Object.keys(choice).length > 0 && (
-            <button type="button" class="button small" onClick={() => choose(null)}>
-              <Icon of={RotateCcw} size={13} /> {texts.chart.reset}
-            </button>
+            <IconButton icon={RotateCcw} label={texts.chart.reset} onClick={() => choose(null)} />
           )}
           {(["png", "svg"] as const).map((format) => (
-            <button type="button" class="button small" key={format} onClick={() => orSay(take(format))}>
-              <Icon of={Download} size={13} /> {texts.chart[format]}
+            <button
+              type="button"
+              class="button small"
+              title={texts.chart.save[format]}
+              key={format}
+              onClick={() => orSay(take(format))}
+            >
+              {texts.chart[format]}
             </button>
           ))}
         </span>
@@ -99,5 +106,27 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose }:
       <ChartView chart={shown} hidden={hidden} toggle={toggle} />
       <p class="chart-rows quiet">{notes}</p>
     </div>
+  );
+}
+
+interface IconButtonShown {
+  icon: IconNode;
+  label: string;
+  open?: boolean;
+  onClick: () => void;
+}
+
+function IconButton({ icon, label, open, onClick }: IconButtonShown) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={label}
+      title={label}
+      aria-expanded={open}
+      onClick={onClick}
+    >
+      <Icon of={icon} size={15} />
+    </button>
   );
 }

@@ -1,11 +1,11 @@
 /** A heat map: the darker a cell, the higher its value. */
-import { scaleBand, scaleLinear } from "d3-scale";
 import { labelsBelow, placeTicks, textNode } from "./axes";
 import type { Chart } from "./intent";
 import { cut, textWidth } from "./letters";
 import { node } from "./nodes";
 import type { Plotted } from "./plotted";
 import { entryText, type Scene, type Setting } from "./drawing";
+import { bands, mixed } from "./scales";
 import { extent } from "./stack";
 import { tickFormat } from "./numbers";
 
@@ -19,21 +19,17 @@ export function heatMap(chart: Chart, { places, series, cells }: Plotted, settin
   const left = Math.max(24, ...names.map((name) => textWidth(name))) + 10;
   const plot = { left, top: TOP, right: width - 8, bottom: height - BOTTOM };
   const order = chart.across.kind === "nominal" ? places.map((_, at) => at) : byPosition(places);
-  const x = scaleBand(order, [plot.left, plot.right]).padding(0.04);
-  const y = scaleBand(
-    series.map((_, at) => at),
-    [plot.top, plot.bottom],
-  ).padding(0.06);
+  const x = bands(order, [plot.left, plot.right], 0.04);
+  const numbered = (of: unknown[]) => of.map((_, at) => at);
+  const y = bands(numbered(series), [plot.top, plot.bottom], 0.06);
   const values = cells.flatMap((cell) => (cell.value === null ? [] : [cell.value]));
   const domain = extent(values, false);
-  const color = scaleLinear<string>(domain, [colors.line, colors.accent]);
+  const span = domain[1] - domain[0] || 1;
+  const color = (value: number) => mixed(colors.line, colors.accent, (value - domain[0]) / span);
   const known = cells.filter((cell) => cell.value !== null);
   const text = entryText(chart);
   const labels = placeTicks(
-    scaleBand(
-      order.map((_, at) => at),
-      [plot.left, plot.right],
-    ).padding(0.04),
+    bands(numbered(order), [plot.left, plot.right], 0.04),
     order.map((at) => places[at]?.name ?? ""),
     [0, width],
   );
@@ -52,15 +48,15 @@ export function heatMap(chart: Chart, { places, series, cells }: Plotted, settin
           class: "cell",
           x: x(cell.place) ?? 0,
           y: y(cell.series) ?? 0,
-          width: x.bandwidth(),
-          height: y.bandwidth(),
+          width: x.width,
+          height: y.width,
           fill: color(cell.value ?? 0),
         }),
       ),
       ...names.map((name, at) =>
         textNode(name, {
           x: plot.left - 8,
-          y: (y(at) ?? 0) + y.bandwidth() / 2 + 4,
+          y: (y(at) ?? 0) + y.width / 2 + 4,
           "text-anchor": "end",
           fill: colors.ink,
         }),
@@ -75,8 +71,8 @@ export function heatMap(chart: Chart, { places, series, cells }: Plotted, settin
     ],
     stops: known.map((cell) => {
       const at = {
-        x: (x(cell.place) ?? 0) + x.bandwidth() / 2,
-        y: (y(cell.series) ?? 0) + y.bandwidth() / 2,
+        x: (x(cell.place) ?? 0) + x.width / 2,
+        y: (y(cell.series) ?? 0) + y.width / 2,
       };
       const name = series[cell.series]?.name ?? "";
       const entry = { name, text: text(cell.value), color: color(cell.value ?? 0), ...at };

@@ -1,11 +1,11 @@
 /** Horizontal bars, one row a place. */
-import { scaleBand, scaleLinear } from "d3-scale";
 import { horizontalTicks, textNode } from "./axes";
 import type { Chart } from "./intent";
 import { cut, textWidth } from "./letters";
 import { node } from "./nodes";
 import type { Plotted } from "./plotted";
-import { entryText, type Scene, type Setting, type Stop } from "./drawing";
+import { axisNumbers, entryText, type Scene, type Setting, type Stop } from "./drawing";
+import { bands, linear } from "./scales";
 import { apart, extent, stacked } from "./stack";
 
 const MOST_NAME = 220;
@@ -26,17 +26,16 @@ export function lying(chart: Chart, { places, series, cells }: Plotted, setting:
     ends.flatMap(({ from, to }) => [from, to]),
     true,
   );
-  const x = scaleLinear(domain, [plot.left, plot.right]);
-  const numbers = share ? { ...chart.numbers, format: "percent" as const } : chart.numbers;
-  const ticks = horizontalTicks(x.nice(6), [plot.left - 8, width], numbers);
-  const y = scaleBand(
-    places.map((_, at) => at),
-    [plot.top, plot.bottom],
-  ).padding(0.24);
-  const within = scaleBand(
-    series.map((_, at) => at),
-    [0, y.bandwidth()],
-  ).padding(0.08);
+  const x = linear(domain, [plot.left, plot.right], 6);
+  const numbers = axisNumbers(
+    chart,
+    cells.map((cell) => cell.value),
+    share,
+  );
+  const ticks = horizontalTicks(x, [plot.left - 8, width], numbers);
+  const numbered = (of: unknown[]) => of.map((_, at) => at);
+  const y = bands(numbered(places), [plot.top, plot.bottom], 0.24);
+  const within = bands(numbered(series), [0, y.width], 0.08);
   const bars = ends
     .filter((cell) => cell.value !== null)
     .map((cell) => {
@@ -47,7 +46,7 @@ export function lying(chart: Chart, { places, series, cells }: Plotted, setting:
         x: start,
         y: top,
         width: Math.max(cell.from === cell.to ? 0 : 1, Math.abs(x(cell.to) - x(cell.from))),
-        height: grouped ? within.bandwidth() : y.bandwidth(),
+        height: grouped ? within.width : y.width,
         rx: chart.mark === "bar" ? 2 : 0,
         fill: series[cell.series]?.color ?? colors.accent,
       });
@@ -57,7 +56,7 @@ export function lying(chart: Chart, { places, series, cells }: Plotted, setting:
   );
   const text = entryText(chart);
   const stops: Stop[] = places.map((place, at) => {
-    const centre = (y(at) ?? 0) + y.bandwidth() / 2;
+    const centre = (y(at) ?? 0) + y.width / 2;
     const here = ends.filter((cell) => cell.place === at);
     return {
       x: Math.max(plot.left, ...here.map((cell) => x(Math.max(cell.from, cell.to)))),
@@ -79,7 +78,7 @@ export function lying(chart: Chart, { places, series, cells }: Plotted, setting:
     ...names.map((name, at) =>
       textNode(name, {
         x: plot.left - 8,
-        y: (y(at) ?? 0) + y.bandwidth() / 2 + 4,
+        y: (y(at) ?? 0) + y.width / 2 + 4,
         "text-anchor": "end",
         fill: colors.ink,
       }),

@@ -1,5 +1,4 @@
 /** Lines, areas, points and vertical bars over time, numbers or names. */
-import { type ScaleLinear, scaleBand, scaleLinear, scaleUtc } from "d3-scale";
 import { area, line, symbol, symbolsFill } from "d3-shape";
 import {
   horizontalTicks,
@@ -16,7 +15,8 @@ import { cut, textWidth } from "./letters";
 import { type Node, node } from "./nodes";
 import { MANY_SERIES } from "./palette";
 import type { Place, Plotted, Series } from "./plotted";
-import { entryText, type Plot, type Scene, type Setting, type Stop } from "./drawing";
+import { axisNumbers, entryText, type Plot, type Scene, type Setting, type Stop } from "./drawing";
+import { bands, type Linear, linear, time } from "./scales";
 import { apart, extent, type Stacked, stacked } from "./stack";
 
 const TOP = 26;
@@ -46,7 +46,7 @@ interface Frame {
   series: Series[];
   ends: Stacked[];
   across: Across;
-  y: ScaleLinear<number, number>;
+  y: Linear;
 }
 
 export function upright(chart: Chart, data: Plotted, setting: Setting): Scene {
@@ -55,7 +55,11 @@ export function upright(chart: Chart, data: Plotted, setting: Setting): Scene {
   const share = chart.mark === "percent";
   const piled = share || chart.mark === "stacked" || (chart.mark === "area" && chart.adds);
   const ends = piled ? stacked(cells, share) : apart(cells);
-  const numbers = share ? { ...chart.numbers, format: "percent" as const } : chart.numbers;
+  const numbers = axisNumbers(
+    chart,
+    cells.map((cell) => cell.value),
+    share,
+  );
   const named = isNamedDirectly(chart, series, setting);
   const titled = chart.across.kind === "quantitative" || chart.mark === "histogram";
   const plot: Plot = {
@@ -64,7 +68,7 @@ export function upright(chart: Chart, data: Plotted, setting: Setting): Scene {
     right: width - RIGHT - (named ? widest(series.map((each) => each.name)) + 10 : 0),
     bottom: height - BOTTOM - (titled ? TITLE : 0),
   };
-  const y = scaleLinear(domainOf(chart, ends), [plot.bottom, plot.top]).nice(6);
+  const y = linear(domainOf(chart, ends), [plot.bottom, plot.top], 6);
   const ticks = verticalTicks(y, plot.bottom - plot.top, numbers);
   plot.left = widest(ticks.map((tick) => tick.text)) + 10;
   const second = secondAxis(data, plot, chart);
@@ -133,26 +137,23 @@ function acrossOf(chart: Chart, places: Place[], plot: Plot, width: number): Acr
   if (chart.across.kind === "temporal") {
     const gap = bars ? smallestGap(values) : 0;
     const [from, to] = extent(values, false);
-    const scale = scaleUtc([new Date(from - gap / 2), new Date(to + gap / 2)], range);
+    const scale = time([new Date(from - gap / 2), new Date(to + gap / 2)], range);
     const bar = Math.max(1, (scale(new Date(from + gap)) - scale(new Date(from))) * 0.8);
     return { at: (place) => scale(new Date(place.at)), bar, labels: timeTicks(scale, edges) };
   }
   if (chart.across.kind === "quantitative") {
     const gap = bars ? smallestGap(values) : 0;
     const [from, to] = extent(values, false);
-    const scale = scaleLinear([from - gap / 2, to + gap / 2], range);
-    if (!bars) scale.nice(8);
+    const scale = linear([from - gap / 2, to + gap / 2], range, bars ? undefined : 8);
     const plain = { format: "auto", unit: "" } as const;
     const bar = Math.max(1, (scale(from + gap) - scale(from)) * 0.8);
     return { at: (place) => scale(place.at), bar, labels: horizontalTicks(scale, edges, plain) };
   }
-  const scale = scaleBand(
-    places.map((_, at) => at),
-    range,
-  ).padding(chart.mark === "histogram" ? 0.03 : 0.24);
+  const order = places.map((_, at) => at);
+  const scale = bands(order, range, chart.mark === "histogram" ? 0.03 : 0.24);
   const names = places.map((place) => place.name);
   const labels = placeTicks(scale, names, edges);
-  return { at: (place) => (scale(place.at) ?? 0) + scale.bandwidth() / 2, bar: scale.bandwidth(), labels };
+  return { at: (place) => (scale(place.at) ?? 0) + scale.width / 2, bar: scale.width, labels };
 }
 
 /** The smallest distance between two places: bars as wide as it do not cover each other. */
@@ -343,7 +344,7 @@ function pointStops({ chart, places, series, ends, across, y }: Frame): Stop[] {
 
 /** The axis of the line in a chart of bars and a line, at the right. */
 interface SecondAxis {
-  y: ScaleLinear<number, number>;
+  y: Linear;
   ticks: Label[];
   draw: (across: Across, color: string) => Node[];
 }
@@ -352,8 +353,8 @@ function secondAxis({ second, series, places }: Plotted, plot: Plot, chart: Char
   const last = series.at(-1);
   if (!chart.second || !last || second.length === 0) return null;
   const values = second.filter((value) => value !== null);
-  const y = scaleLinear(extent(values, true), [plot.bottom, plot.top]).nice(6);
-  const ticks = verticalTicks(y, plot.bottom - plot.top, chart.numbers);
+  const y = linear(extent(values, true), [plot.bottom, plot.top], 6);
+  const ticks = verticalTicks(y, plot.bottom - plot.top, axisNumbers(chart, second, false));
   const draw = (across: Across, color: string) => {
     const along = places
       .map((place, at) => ({ x: across.at(place), value: second[at] ?? null }))

@@ -1,4 +1,5 @@
 /** The parts of a drawing, which every kind of mark has. */
+import type { AxisNumbers } from "./axes";
 import type { Chart } from "./intent";
 import type { ChartColors } from "./look";
 import type { Node } from "./nodes";
@@ -48,6 +49,12 @@ export interface Setting {
   colors: ChartColors;
   hidden: ReadonlySet<string>;
   direct: boolean;
+}
+
+/** Numbers as the axis of values writes them: of parts of a whole as percentages. */
+export function axisNumbers({ numbers }: Chart, values: (number | null)[], share: boolean): AxisNumbers {
+  if (share) return { ...numbers, format: "percent" };
+  return { ...numbers, whole: values.every((value) => value === null || Number.isInteger(value)) };
 }
 
 /** The values of a chart as the tooltip writes them. */

@@ -9,8 +9,8 @@ const STEP_OF_A_SERIES = 9;
 const HEIGHT = 300;
 const AXIS = 50;
 const LEGEND = 32;
-/** Of the heading, the line that counts the rows, and the choices. */
-const AROUND = 132;
+/** Of the heading and the line that counts the rows. */
+const AROUND = 68;
 
 const BARS: readonly string[] = ["bar", "stacked", "percent"];
 
@@ -26,7 +26,7 @@ export function drawingHeight(chart: Chart): number {
   return HEIGHT + AXIS;
 }
 
-/** The height of the whole panel. */
+/** The height of the whole panel without its choices, which take two lines on narrow screens. */
 export function panelHeight(chart: Chart | null): number {
   if (!chart) return HEIGHT + AXIS + AROUND;
   return drawingHeight(chart) + AROUND + (chart.series || chart.mark === "arc" ? LEGEND : 0);

@@ -1,5 +1,4 @@
 /** Numbers and times on axes and in the tooltip. */
-import { utcFormat } from "d3-time-format";
 
 export const NUMBER_FORMATS = ["auto", "plain", "compact", "percent"] as const;
 export type NumberFormat = (typeof NUMBER_FORMATS)[number];
@@ -55,23 +54,37 @@ export function timeOf(cell: unknown): number {
 export function timeTickFormat(ticks: Date[], [from, to]: [number, number]): (time: Date) => string {
   const every = (of: (time: Date) => boolean) => ticks.every(of);
   if (every((tick) => tick.getUTCMonth() === 0 && isFirst(tick)) && to - from > 2 * YEAR_MS)
-    return utcFormat("%Y");
-  if (every(isFirst)) return utcFormat("%b %Y");
+    return inUtc.year;
+  if (every(isFirst)) return inUtc.month;
   const years = new Date(from).getUTCFullYear() !== new Date(to).getUTCFullYear();
-  if (every(isMidnight)) return utcFormat(years ? "%-d %b %Y" : "%-d %b");
-  return utcFormat(to - from > DAY_MS ? "%-d %b %H:%M" : "%H:%M");
+  if (every(isMidnight)) return years ? inUtc.date : inUtc.day;
+  return to - from > DAY_MS ? (time) => `${inUtc.day(time)} ${inUtc.clock(time)}` : inUtc.clock;
 }
 
 /** Writes a time of the data as precisely as the data is. */
 export function timeFormat(times: number[]): (time: number) => string {
   const dates = times.filter(Number.isFinite).map((time) => new Date(time));
-  const of = dates.every((date) => isFirst(date) && date.getUTCMonth() === 0)
-    ? utcFormat("%Y")
-    : utcFormat(
-        dates.every(isFirst) ? "%b %Y" : dates.every(isMidnight) ? "%a %-d %b %Y" : "%-d %b %Y %H:%M",
-      );
-  return (time) => of(new Date(time));
+  if (dates.every((date) => isFirst(date) && date.getUTCMonth() === 0))
+    return (time) => inUtc.year(new Date(time));
+  if (dates.every(isFirst)) return (time) => inUtc.month(new Date(time));
+  const isDate = dates.every(isMidnight);
+  return (time) => {
+    const at = new Date(time);
+    const date = inUtc.date(at);
+    return isDate ? `${DAYS[at.getUTCDay()]} ${date}` : `${date} ${inUtc.clock(at)}`;
+  };
 }
+
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const month = (time: Date) => MONTHS[time.getUTCMonth()] ?? "";
+const inUtc = {
+  year: (time: Date) => String(time.getUTCFullYear()),
+  month: (time: Date) => `${month(time)} ${time.getUTCFullYear()}`,
+  date: (time: Date) => `${time.getUTCDate()} ${month(time)} ${time.getUTCFullYear()}`,
+  day: (time: Date) => `${time.getUTCDate()} ${month(time)}`,
+  clock: (time: Date) => time.toISOString().slice(11, 16),
+};
 
 const isMidnight = (time: Date) => time.getTime() % DAY_MS === 0;
 const isFirst = (time: Date) => isMidnight(time) && time.getUTCDate() === 1;
