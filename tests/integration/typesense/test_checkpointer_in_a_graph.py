@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import dedent, indent
 from typing import Annotated, TypedDict, cast
 from uuid import uuid4
@@ -17,9 +18,10 @@ from langgraph.types import Command, interrupt
 from typesense import AsyncClient
 
 from app.core.storage.typesense_server import TypesenseServer
-from graph import SessionGraph, Turn
+from graph import BEGINNING, SessionGraph, Turn
 from graph.checkpoints import Checkpointer
-from tests.fakes import fake_ports
+from graph.errors import CheckpointUnreadable
+from tests.fakes import TURN, fake_ports
 from tests.support.typesense import Wire
 from typesense_checkpoint import TypesenseCheckpointer
 
@@ -114,6 +116,30 @@ async def test_a_turn_of_kais_own_graph_sends_less_than_fifteen_kilobytes(
             pass
         sizes.append(wire.bytes_sent)
     assert max(sizes) < 15 * 1_024
+
+
+async def test_a_turn_of_kais_own_graph_begins_at_an_earlier_checkpoint_or_at_none(
+    saver: TypesenseCheckpointer,
+) -> None:
+    graph = SessionGraph(cast("Checkpointer", saver))
+
+    async def ask(number: int, start: str | None = None) -> tuple[str, list[str]]:
+        """Returns the id of the newest checkpoint and the questions that it remembers."""
+        turn = replace(TURN, run_id=f"r{number}", message_id=f"m{number}", question=str(number), fence=number)
+        async for _ in graph.ask(replace(turn, from_checkpoint=start), fake_ports()):
+            pass
+        newest, *_ = await graph.checkpoints(turn.session_id, limit=1)
+        state = await graph.state_at(turn.session_id, newest.id)
+        assert state is not None
+        return newest.id, [each["query"] for each in state["messages"] if each["role"] == "assistant"]
+
+    first, _ = await ask(1)
+    assert (await ask(2))[1] == ["1", "2"]
+    assert (await ask(3, first))[1] == ["1", "3"]
+    assert (await ask(4))[1] == ["1", "3", "4"]
+    assert (await ask(5, BEGINNING))[1] == ["5"]
+    with pytest.raises(CheckpointUnreadable, match="no checkpoint any more"):
+        await ask(6, "1f000000-0000-6000-8000-000000000000")
 
 
 async def test_pruning_keeps_what_a_delta_channel_is_rebuilt_from(saver: TypesenseCheckpointer) -> None:
