@@ -75,3 +75,26 @@ def test_an_answer_is_pinned_arranged_by_keys_and_repaired(
     expect(page.get_by_text("country", exact=False).first).to_be_visible()
     repairing = api.get("/sessions", params={"q": "Repair"}).json()["items"][0]
     assert repairing["metadata"] == {"repairs_board": board["id"], "repairs_pin": pin["id"]}
+
+
+def test_a_pin_is_scheduled_and_its_schedule_removed(page: Page, api: httpx.Client, asked: str) -> None:
+    board = str(api.post("/boards", json={"title": "Weekly"}).json()["id"])
+    message = api.get(f"/sessions/{asked}").json()["messages"]["items"][-1]
+    api.post(f"/boards/{board}/pins", json={"message_id": message["id"], "title": "By country"})
+    page.goto(f"/boards/{board}")
+    page.get_by_role("button", name="More for By country").click()
+    page.get_by_role("menuitem", name="Schedule").click()
+    choices = page.get_by_role("combobox")
+    choices.nth(0).select_option("every Monday at 8:00")
+    choices.nth(1).select_option("when a value is more than")
+    page.get_by_label("Bound").fill("3")
+    if AXE.is_file():
+        assert violations(page) == []
+    page.get_by_role("button", name="Schedule", exact=True).click()
+    expect(page.get_by_role("button", name="Remove every Monday at 8:00")).to_be_visible()
+    (made,) = api.get("/schedules").json()["items"]
+    assert made["cron"] == "0 8 * * 1"
+    assert made["condition"] == {"kind": "above", "column": "customers", "value": 3}
+    page.get_by_role("button", name="Remove every Monday at 8:00").click()
+    expect(page.get_by_text("Nothing is scheduled yet.")).to_be_visible()
+    assert api.get("/schedules").json()["items"] == []

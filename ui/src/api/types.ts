@@ -54,6 +54,8 @@ export type {
   McpServerBody as McpServer,
   McpToolBody as McpTool,
   MeBody as Me,
+  NoticeBody as Notice,
+  ScheduleBody as Schedule,
   ConsentBody as Consent,
   FactBody as Fact,
   GraphMemoryBody as GraphMemory,

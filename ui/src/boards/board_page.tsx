@@ -1,4 +1,13 @@
-import { ArrowLeft, Ellipsis, MessageSquarePlus, Pencil, RefreshCw, Share2, Trash2 } from "lucide";
+import {
+  ArrowLeft,
+  CalendarClock,
+  Ellipsis,
+  MessageSquarePlus,
+  Pencil,
+  RefreshCw,
+  Share2,
+  Trash2,
+} from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { BoardWithPins } from "../api/types";
 import { connections, refreshConnections } from "../connections/connections";
@@ -19,6 +28,7 @@ import { TitleForm } from "./title_form";
 import "../connections/connections.css";
 import "./boards.css";
 
+const ScheduleDialog = lazy(() => import("../schedules/schedule_dialog"));
 const LinkDialog = lazy(() => import("../sharing/link_dialog"));
 
 /** A board: its pins in a grid of twelve columns, one below the other on a phone. */
@@ -61,6 +71,7 @@ interface Shown {
 function Head({ board, open }: Shown) {
   const [renaming, rename] = useState(false);
   const [sharing, share] = useState(false);
+  const [scheduling, schedule] = useState(false);
   const running = board.pins.filter((each) => each.state === "running").length;
   const remove = async () => {
     await deleteBoard(board.id);
@@ -69,6 +80,7 @@ function Head({ board, open }: Shown) {
   };
   const items = [
     { icon: Pencil, label: texts.boards.rename, onSelect: () => rename(true) },
+    { icon: CalendarClock, label: texts.boards.schedule, onSelect: () => schedule(true) },
     { icon: Share2, label: texts.share.board, onSelect: () => share(true) },
     {
       icon: Trash2,
@@ -102,6 +114,14 @@ function Head({ board, open }: Shown) {
       </div>
       {sharing && (
         <LinkDialog kind="board" thingId={board.id} database={undefined} onClose={() => share(false)} />
+      )}
+      {scheduling && (
+        <ScheduleDialog
+          title={texts.boards.scheduleOf(board.title)}
+          boardId={board.id}
+          pin={null}
+          onClose={() => schedule(false)}
+        />
       )}
       {renaming && (
         <Dialog title={texts.boards.rename} onClose={() => rename(false)}>

@@ -4,6 +4,7 @@ import { asProblem } from "../api/problem";
 import type { Board, Problem } from "../api/types";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
+import { lazy } from "../shared/lazy";
 import { ProblemBox } from "../shared/problem_box";
 import { go, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
@@ -11,6 +12,8 @@ import { moment } from "../shared/time";
 import { createBoard, listBoards } from "./boards_api";
 import { TitleForm } from "./title_form";
 import "./boards.css";
+
+const Notices = lazy(() => import("../schedules/notices"));
 
 /** The boards of the reader, last changed first. */
 export default function BoardsPage() {
@@ -43,6 +46,7 @@ export default function BoardsPage() {
         </div>
       </header>
       {problem && <ProblemBox problem={problem} onRetry={load} />}
+      <Notices />
       {boards === null && !problem && <p class="quiet">{texts.loading} …</p>}
       {boards?.length === 0 && <p class="boards-none quiet">{texts.boards.none}</p>}
       <ul class="board-list">

@@ -1,4 +1,13 @@
-import { Ellipsis, ExternalLink, GripVertical, Pencil, RefreshCw, Terminal, Trash2 } from "lucide";
+import {
+  CalendarClock,
+  Ellipsis,
+  ExternalLink,
+  GripVertical,
+  Pencil,
+  RefreshCw,
+  Terminal,
+  Trash2,
+} from "lucide";
 import { useRef, useState } from "preact/hooks";
 import type { Pin } from "../api/types";
 import { connectionOf } from "../connections/connections";
@@ -17,6 +26,7 @@ import { Shows } from "./shows";
 import { TitleForm } from "./title_form";
 import { shortly } from "./when";
 
+const ScheduleDialog = lazy(() => import("../schedules/schedule_dialog"));
 const SqlText = lazy(() => import("../shared/sql_text").then(({ SqlText: found }) => ({ default: found })));
 
 interface Shown {
@@ -31,10 +41,11 @@ interface Shown {
 /** A pin on its board: what its rows show, how old they are, and what is wrong with them. */
 export function Tile(shown: Shown) {
   const { pin, open } = shown;
-  const [dialog, show] = useState<"rename" | "sql" | null>(null);
+  const [dialog, show] = useState<"rename" | "schedule" | "sql" | null>(null);
   const { boards } = texts;
   const items = [
     { icon: RefreshCw, label: boards.refreshOne, onSelect: () => orSay(open.refreshPin(pin)) },
+    { icon: CalendarClock, label: boards.schedule, onSelect: () => show("schedule") },
     {
       icon: ExternalLink,
       label: boards.openAnswer,
@@ -69,6 +80,14 @@ export function Tile(shown: Shown) {
             onSave={(title) => open.renamePin(pin, title).then(() => show(null))}
           />
         </Dialog>
+      )}
+      {dialog === "schedule" && (
+        <ScheduleDialog
+          title={boards.scheduleOf(pin.title)}
+          boardId={pin.board_id}
+          pin={pin}
+          onClose={() => show(null)}
+        />
       )}
       {dialog === "sql" && (
         <Dialog title={pin.question} onClose={() => show(null)}>

@@ -361,6 +361,8 @@ export const texts = {
     deleted: (title: string) => `“${title}” is deleted.`,
     refresh: "Refresh all",
     refreshOne: "Refresh",
+    schedule: "Schedule",
+    scheduleOf: (title: string) => `Schedule: ${title}`,
     running: (count: number) => (count === 1 ? "Refreshing …" : `Refreshing ${count} …`),
     asOf: (time: string, many: boolean) => (many ? `Oldest rows of ${time}` : `Rows of ${time}`),
     more: (title: string) => `More for ${title}`,

@@ -1,0 +1,50 @@
+import { Bell } from "lucide";
+import { useEffect, useState } from "preact/hooks";
+import { Icon } from "../shared/icon";
+import { orSay } from "../shared/or_say";
+import { onLinkClick } from "../shared/route";
+import { moment } from "../shared/time";
+import { listNotices, markRead, type NoticesPage } from "./schedules_api";
+import { scheduleTexts, sentenceOf } from "./texts";
+import "./schedules.css";
+
+/** What happened at the times of schedules, the latest first. Nothing where nothing did. */
+export default function Notices() {
+  const [page, setPage] = useState<NoticesPage | null>(null);
+  const load = () => listNotices().then(setPage);
+  useEffect(() => orSay(load()), []);
+  const newest = page?.items[0];
+  if (!page || !newest) return null;
+  return (
+    <section class="notices" aria-labelledby="notices">
+      <header>
+        <h2 id="notices">
+          <Icon of={Bell} size={18} /> {scheduleTexts.happened}
+        </h2>
+        {page.unread > 0 && (
+          <>
+            <strong role="status">{scheduleTexts.unread(page.unread)}</strong>
+            <button type="button" class="button" onClick={() => orSay(markRead(newest).then(load))}>
+              {scheduleTexts.read}
+            </button>
+          </>
+        )}
+      </header>
+      <ul class="schedule-list">
+        {page.items.map((each) => (
+          <li key={each.id}>
+            <span>
+              <a href={`/boards/${each.board_id}`} onClick={onLinkClick}>
+                {each.title}
+              </a>{" "}
+              {sentenceOf(each)}
+            </span>
+            <time class="quiet" dateTime={each.at}>
+              {moment(each.at)}
+            </time>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

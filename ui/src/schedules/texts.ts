@@ -1,0 +1,65 @@
+/** Texts of schedules, fetched with their dialog. */
+import type { Notice, Schedule } from "../api/types";
+
+export const scheduleTexts = {
+  lead: "The same SQL runs at these times, with your rights and without a model.",
+  every: "Run",
+  times: [
+    { cron: "0 * * * *", label: "every hour" },
+    { cron: "0 8 * * *", label: "every day at 8:00" },
+    { cron: "0 8 * * 1", label: "every Monday at 8:00" },
+    { cron: "0 8 1 * *", label: "on the first of each month at 8:00" },
+  ],
+  own: "by a cron expression",
+  cron: "Cron expression",
+  zone: (name: string) => `in the time zone ${name}`,
+  when: "Tell me",
+  always: "after each run",
+  kinds: {
+    above: "when a value is more than",
+    below: "when a value is less than",
+    changed: "when a value changes by more than, in percent",
+    no_rows: "when there are no rows",
+  },
+  column: "Value in the first row of",
+  bound: "Bound",
+  webhook: "Webhook, if a program shall get it, too",
+  add: "Schedule",
+  remove: (times: string) => `Remove ${times}`,
+  removed: "The schedule is removed.",
+  added: "It is scheduled.",
+  next: (time: string) => `next on ${time}`,
+  running: "runs now",
+  secret: "The secret that signs the webhook. It is shown this once:",
+  none: "Nothing is scheduled yet.",
+  happened: "What happened",
+  unread: (count: number) => `${count} new`,
+  read: "Mark as read",
+  missed: (count: number) => (count === 1 ? "1 time before was missed" : `${count} times before were missed`),
+};
+
+/** The times of a schedule, in words where there are some. */
+export function timesOf(schedule: Pick<Schedule, "cron">): string {
+  return scheduleTexts.times.find((each) => each.cron === schedule.cron)?.label ?? schedule.cron;
+}
+
+/** What a notice says, in a sentence. */
+export function sentenceOf(notice: Notice): string {
+  const parts = [outcomeOf(notice)];
+  if (notice.missed > 0) parts.push(scheduleTexts.missed(notice.missed));
+  return `${parts.join("; ")}.`;
+}
+
+function outcomeOf({ kind, condition, value, failure, failed_pins, row_count }: Notice): string {
+  if (kind === "failed") {
+    const pins = failed_pins > 0 ? ` (${failed_pins} pins)` : "";
+    return `It failed${pins}: ${(failure?.detail ?? "").replace(/\.$/, "")}`;
+  }
+  if (kind === "met") {
+    return condition?.kind === "no_rows"
+      ? "There are no rows"
+      : `${condition?.column ?? ""} is ${String(value)}`;
+  }
+  if (kind === "missed") return "It did not run";
+  return row_count === null ? "It ran" : `It ran: ${row_count} rows`;
+}
