@@ -343,7 +343,7 @@ class Sessions(Group[C_co]):
         message_id: str,
         number: int,
         *,
-        file_format: Literal["csv", "parquet"] = "csv",
+        file_format: Literal["csv", "parquet", "xlsx"] = "csv",
     ) -> Flow[bytes]:
         """All rows of a later statement of an answer, as a file that KAI writes."""
         path = _version(session, message_id, number)

@@ -154,7 +154,7 @@ class RowsQuery(PageParameters):
     cursor: Annotated[Text | None, Query(max_length=1_000)] = None
     """`next_cursor` of the previous page. Only for `format=json`."""
     format: Literal["json", "csv", "parquet", "xlsx"] = "json"
-    """A page as JSON, or all rows as a file."""
+    """`json`: a page. `csv`, `parquet` or `xlsx` (an Excel workbook): all rows as a file."""
 
 
 @router.post("", summary="Create a session", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
@@ -384,12 +384,12 @@ async def read_rows(
     service: Service,
     response: Response,
 ) -> RowsPage | Response:
-    """Returns the stored rows of an answer: a page as JSON, or all of them as a CSV or Parquet file. Needs
-    scope `read`.
+    """Returns the stored rows of an answer: a page as JSON, or all of them as a CSV, Excel or Parquet file.
+    Needs scope `read`.
 
     `X-Truncated: true` means that a limit cut the result; the name of a file then ends in `-truncated`.
     Answers 404 if the message has no result or its rows are no longer stored, and 422
-    (`format-unavailable`) if Parquet is not installed on the server.
+    (`format-unavailable`) if what writes Excel or Parquet is not installed on the server.
     """
     message = await service.answer(owner, session_id, message_id)
     return await _rows_answer(StoredRows.of_answer(message), query, service, response=response)
@@ -473,8 +473,8 @@ async def read_result_rows(
     service: Service,
     response: Response,
 ) -> RowsPage | Response:
-    """Returns the rows that a call of an investigation has fetched: a page as JSON, or all of them as a CSV
-    or Parquet file. Needs scope `read`.
+    """Returns the rows that a call of an investigation has fetched: a page as JSON, or all of them as a CSV,
+    Excel or Parquet file. Needs scope `read`.
 
     Answers as the rows of an answer do; 404 also if investigations are off.
     """
