@@ -29,9 +29,10 @@ from app.modules.memory.profile import Profiles
 from app.modules.memory.service import ConversationMemories
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
+from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.model import Origin
 from app.modules.session.router import EVENT_STREAM
-from app.modules.session.service import SessionFilter, SessionService
+from app.modules.session.service import SessionFilter
 
 _ORIGIN = Origin(protocol="chat")
 
@@ -59,11 +60,6 @@ class ConnectionNeeded(Invalid):
         super().__init__(cure)
 
 
-async def _sessions(request: Request) -> SessionService:
-    service: SessionService = request.app.state.services.sessions
-    return service
-
-
 async def _memories(request: Request) -> ConversationMemories:
     service: ConversationMemories = request.app.state.services.memories
     return service
@@ -85,7 +81,6 @@ async def _user(
     return _caller(owner, user_id)
 
 
-Sessions = Annotated[SessionService, Depends(_sessions)]
 Memories = Annotated[ConversationMemories, Depends(_memories)]
 UserProfiles = Annotated[Profiles, Depends(_user_profiles)]
 Connections = Annotated[DatabaseConnections, Depends(_connections)]
@@ -101,7 +96,7 @@ ChatMessageId = Annotated[
     "/session/start", summary="Start a conversation", status_code=status.HTTP_201_CREATED, dependencies=[ASK]
 )
 async def start_session(
-    body: SessionStart, owner: Owner, sessions: Sessions, connections: Connections
+    body: SessionStart, owner: Owner, sessions: CurrentSessions, connections: Connections
 ) -> StartedSession:
     """Creates a session to chat in. Needs scope `ask`.
 
@@ -121,7 +116,7 @@ async def start_session(
     status_code=status.HTTP_202_ACCEPTED,
     dependencies=[ASK, Depends(count_question)],
 )
-async def queue_question(body: ChatQuestion, owner: Owner, sessions: Sessions) -> QueuedMessage:
+async def queue_question(body: ChatQuestion, owner: Owner, sessions: CurrentSessions) -> QueuedMessage:
     """Stores the question and answers 202 at once; follow the answer at `streamUrl`. Needs scope `ask`.
 
     Questions of one session are answered one after another; at most ten wait (then 429 `queue-full`).
@@ -162,7 +157,7 @@ async def follow_answer(
     session_id: SessionId,
     chat_message_id: ChatMessageId,
     owner: Owner,
-    sessions: Sessions,
+    sessions: CurrentSessions,
     last_event: LastEventId = None,
 ) -> EventStream:
     """Streams the events of a question's run, from its start or after `Last-Event-ID`, until `done`. Needs
@@ -177,7 +172,7 @@ async def follow_answer(
 
 
 @router.get("/history/users/{userId}/conversations", summary="List conversations", dependencies=[READ])
-async def list_conversations(user: User, page: PageParameters, sessions: Sessions) -> ConversationPage:
+async def list_conversations(user: User, page: PageParameters, sessions: CurrentSessions) -> ConversationPage:
     """Lists the caller's conversations, last used first. Needs scope `read`.
 
     Send `nextCursor` as `cursor` for the next page; it is null on the last one. `userId` must be the
@@ -192,7 +187,7 @@ async def list_conversations(user: User, page: PageParameters, sessions: Session
     "/history/conversations/{sessionId}", summary="Get a conversation with its messages", dependencies=[READ]
 )
 async def read_conversation(
-    session_id: SessionId, page: PageParameters, owner: Owner, sessions: Sessions
+    session_id: SessionId, page: PageParameters, owner: Owner, sessions: CurrentSessions
 ) -> ConversationWithMessages:
     """Returns the conversation and a page of its messages, newest last. Needs scope `read`.
 
@@ -207,7 +202,7 @@ async def read_conversation(
 
 @router.put("/history/conversations/{sessionId}/title", summary="Rename a conversation", dependencies=[ASK])
 async def rename_conversation(
-    session_id: SessionId, body: TitleChange, owner: Owner, sessions: Sessions
+    session_id: SessionId, body: TitleChange, owner: Owner, sessions: CurrentSessions
 ) -> Conversation:
     """Sets the title of a conversation; no generated title replaces it later. Needs scope `ask`. Answers
     the conversation, or 404 if the caller has none with this id.

@@ -6,18 +6,6 @@ from fastapi import Depends, Request
 
 from app.modules.protocols.following import Departures
 from app.modules.protocols.threads import Threads
-from app.modules.session.confirmations import Confirmations
-from app.modules.session.service import SessionService
-
-
-async def _sessions(request: Request) -> SessionService:
-    service: SessionService = request.app.state.services.sessions
-    return service
-
-
-async def _confirmations(request: Request) -> Confirmations:
-    service: Confirmations = request.app.state.services.confirmations
-    return service
 
 
 async def _threads(request: Request) -> Threads:
@@ -30,7 +18,5 @@ async def _departures(request: Request) -> Departures:
     return service
 
 
-CurrentSessions = Annotated[SessionService, Depends(_sessions)]
-CurrentConfirmations = Annotated[Confirmations, Depends(_confirmations)]
 CurrentThreads = Annotated[Threads, Depends(_threads)]
 CurrentDepartures = Annotated[Departures, Depends(_departures)]

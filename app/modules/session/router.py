@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, status
+from fastapi import APIRouter, Depends, Header, Path, Query, Response, status
 from fastapi.responses import StreamingResponse
 
 from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner
@@ -14,7 +14,7 @@ from app.modules.agent.records import CallRecord, CallStatus, StepRecord
 from app.modules.cuts import cut_sentence
 from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
 from app.modules.session import excel, export
-from app.modules.session.confirmations import Confirmations
+from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions
 from app.modules.session.model import About, AnswerVersion, Message, Session, SessionStatus
 from app.modules.session.schemas import (
     AskedQuestion,
@@ -61,18 +61,6 @@ from graph.state import Rows
 router = APIRouter(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
 
 
-async def _service(request: Request) -> SessionService:
-    service: SessionService = request.app.state.services.sessions
-    return service
-
-
-async def _confirmations(request: Request) -> Confirmations:
-    service: Confirmations = request.app.state.services.confirmations
-    return service
-
-
-Service = Annotated[SessionService, Depends(_service)]
-WaitingCalls = Annotated[Confirmations, Depends(_confirmations)]
 SessionId = Annotated[str, Path(description="Id of the session.")]
 RunId = Annotated[str, Path(description="Id of the run, from `X-Run-Id` or a `status` event.")]
 MessageId = Annotated[str, Path(description="Id of the answer, from `done` or the session's messages.")]
@@ -158,7 +146,7 @@ class RowsQuery(PageParameters):
 
 
 @router.post("", summary="Create a session", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
-async def create_session(body: NewSession, owner: Owner, service: Service) -> SessionBody:
+async def create_session(body: NewSession, owner: Owner, service: CurrentSessions) -> SessionBody:
     """Creates a session, a conversation about one database connection. Needs scope `ask`.
 
     Every call creates another session. Without a `title` the session is titled by its first question.
@@ -178,7 +166,10 @@ async def create_session(body: NewSession, owner: Owner, service: Service) -> Se
 
 @router.get("", summary="List sessions", dependencies=[READ])
 async def list_sessions(
-    query: Annotated[SessionListQuery, Query()], owner: Owner, service: Service, waiting: WaitingCalls
+    query: Annotated[SessionListQuery, Query()],
+    owner: Owner,
+    service: CurrentSessions,
+    waiting: CurrentConfirmations,
 ) -> PageOf[ListedSession]:
     """Lists the caller's sessions, last used first. Needs scope `read`.
 
@@ -204,7 +195,11 @@ async def list_sessions(
 
 @router.get("/{session_id}", summary="Get a session with its messages", dependencies=[READ])
 async def read_session(
-    session_id: SessionId, page: PageParameters, owner: Owner, service: Service, waiting: WaitingCalls
+    session_id: SessionId,
+    page: PageParameters,
+    owner: Owner,
+    service: CurrentSessions,
+    waiting: CurrentConfirmations,
 ) -> SessionWithHistory:
     """Returns the session and a page of its messages, newest last. Needs scope `read`.
 
@@ -222,7 +217,7 @@ async def read_session(
 
 @router.get("/{session_id}/questions", summary="List the questions of a session", dependencies=[READ])
 async def list_questions(
-    session_id: SessionId, page: PageParameters, owner: Owner, service: Service
+    session_id: SessionId, page: PageParameters, owner: Owner, service: CurrentSessions
 ) -> PageOf[AskedQuestion]:
     """Lists the questions of a session without their answers, oldest first. Needs scope `read`.
 
@@ -235,7 +230,11 @@ async def list_questions(
 
 @router.patch("/{session_id}", summary="Change a session", dependencies=[ASK])
 async def change_session(
-    session_id: SessionId, body: SessionChange, owner: Owner, service: Service, waiting: WaitingCalls
+    session_id: SessionId,
+    body: SessionChange,
+    owner: Owner,
+    service: CurrentSessions,
+    waiting: CurrentConfirmations,
 ) -> SessionBody:
     """Changes the fields that the body holds, and no others. Needs scope `ask`.
 
@@ -253,7 +252,7 @@ async def change_session(
 @router.delete(
     "/{session_id}", summary="Delete a session", status_code=status.HTTP_204_NO_CONTENT, dependencies=[ASK]
 )
-async def delete_session(session_id: SessionId, owner: Owner, service: Service) -> None:
+async def delete_session(session_id: SessionId, owner: Owner, service: CurrentSessions) -> None:
     """Stops the session's runs and deletes the session with its messages, rows, runs and their logs,
     checkpoints, feedback, memory and facts. Needs scope `ask`. Cannot be undone.
 
@@ -276,7 +275,7 @@ async def ask(
     session_id: SessionId,
     body: SessionQuery,
     owner: Owner,
-    service: Service,
+    service: CurrentSessions,
     idempotency_key: IdempotencyKey = None,
 ) -> EventStream:
     """Starts a run for the question and streams its events until `done`. Needs scope `ask`.
@@ -321,7 +320,7 @@ async def follow(
     session_id: SessionId,
     run_id: RunId,
     owner: Owner,
-    service: Service,
+    service: CurrentSessions,
     last_event: LastEventId = None,
 ) -> EventStream:
     """Streams the events of a run, from its start or after `Last-Event-ID`, until `done`. Needs scope
@@ -342,7 +341,7 @@ async def follow(
     response_class=Response,
     dependencies=[ASK],
 )
-async def cancel(session_id: SessionId, run_id: RunId, owner: Owner, service: Service) -> Response:
+async def cancel(session_id: SessionId, run_id: RunId, owner: Owner, service: CurrentSessions) -> Response:
     """Requests that the run stops, also while its statement runs in the database. Needs scope `ask`.
 
     Answers 202 at once; the run's stream then ends with `done` and status `cancelled`. Can be repeated: a
@@ -357,7 +356,7 @@ async def cancel(session_id: SessionId, run_id: RunId, owner: Owner, service: Se
     "/{session_id}/messages/{message_id}", summary="Change how an answer is shown", dependencies=[ASK]
 )
 async def change_message(
-    session_id: SessionId, message_id: MessageId, body: MessageChange, owner: Owner, service: Service
+    session_id: SessionId, message_id: MessageId, body: MessageChange, owner: Owner, service: CurrentSessions
 ) -> MessageBody:
     """Stores what a person has chosen of an answer's chart, so that every client can draw it so. Needs scope
     `ask`.
@@ -381,7 +380,7 @@ async def read_rows(
     message_id: MessageId,
     query: Annotated[RowsQuery, Query()],
     owner: Owner,
-    service: Service,
+    service: CurrentSessions,
     response: Response,
 ) -> RowsPage | Response:
     """Returns the stored rows of an answer: a page as JSON, or all of them as a CSV, Excel or Parquet file.
@@ -402,7 +401,7 @@ async def read_rows(
     dependencies=[ASK, Depends(count_question)],
 )
 async def add_version(
-    session_id: SessionId, message_id: MessageId, body: NewVersion, owner: Owner, service: Service
+    session_id: SessionId, message_id: MessageId, body: NewVersion, owner: Owner, service: CurrentSessions
 ) -> AnswerVersion:
     """Runs a person's own statement in place of an answer's, through the same guard and limits and without a
     model, and keeps it with its rows as the next version of the answer. Needs scope `ask` and counts as a
@@ -428,7 +427,7 @@ async def read_version_rows(
     number: Annotated[int, Path(ge=2, le=1_000, description="Number of the version: 2 for the first.")],
     query: Annotated[RowsQuery, Query()],
     owner: Owner,
-    service: Service,
+    service: CurrentSessions,
     response: Response,
 ) -> RowsPage | Response:
     """Returns the rows of a later statement of an answer: a page as JSON, or all of them as a file. Needs
@@ -446,7 +445,7 @@ async def read_version_rows(
     dependencies=[READ],
 )
 async def read_steps(
-    session_id: SessionId, message_id: MessageId, owner: Owner, service: Service
+    session_id: SessionId, message_id: MessageId, owner: Owner, service: CurrentSessions
 ) -> Investigated:
     """Returns what the model thought and called in the investigation of an answer, also while it runs. Needs
     scope `read`.
@@ -470,7 +469,7 @@ async def read_result_rows(
     result_id: Annotated[str, Path(description="Id of the result: `result_id` of a `tool_result` event.")],
     query: Annotated[RowsQuery, Query()],
     owner: Owner,
-    service: Service,
+    service: CurrentSessions,
     response: Response,
 ) -> RowsPage | Response:
     """Returns the rows that a call of an investigation has fetched: a page as JSON, or all of them as a CSV,
@@ -489,7 +488,7 @@ async def list_confirmations(
     session_id: SessionId,
     query: Annotated[ConfirmationListQuery, Query()],
     owner: Owner,
-    waiting: WaitingCalls,
+    waiting: CurrentConfirmations,
 ) -> PageOf[ConfirmationBody]:
     """Lists the calls of tools that have asked for approval, the first to expire first. Needs scope `read`.
 
@@ -511,7 +510,7 @@ async def decide(
     confirmation_id: Annotated[str, Path(description="Id of the confirmation, from its event or the list.")],
     body: ConfirmationDecision,
     caller: CurrentCaller,
-    waiting: WaitingCalls,
+    waiting: CurrentConfirmations,
 ) -> DecisionBody:
     """Approves a call, which then runs once, or denies it. Needs scope `approve`, which an API key has only
     if it was made with it. Only the owner of the session can decide.
@@ -539,7 +538,7 @@ async def decide(
     dependencies=[ASK],
 )
 async def give_feedback(
-    session_id: SessionId, message_id: MessageId, body: NewFeedback, owner: Owner, service: Service
+    session_id: SessionId, message_id: MessageId, body: NewFeedback, owner: Owner, service: CurrentSessions
 ) -> FeedbackBody:
     """Stores the caller's rating of an answer; the latest replaces earlier ones. Needs scope `ask`.
 
@@ -561,7 +560,7 @@ async def give_feedback(
 
 @router.get("/{session_id}/checkpoints", summary="List the checkpoints of a session", dependencies=[READ])
 async def list_checkpoints(
-    session_id: SessionId, page: PageParameters, owner: Owner, service: Service
+    session_id: SessionId, page: PageParameters, owner: Owner, service: CurrentSessions
 ) -> PageOf[CheckpointBody]:
     """Lists the states of the session that a fork can start from, newest first. Needs scope `read`.
 
@@ -579,7 +578,7 @@ async def list_checkpoints(
     dependencies=[ASK],
 )
 async def fork_session(
-    session_id: SessionId, checkpoint_id: CheckpointId, owner: Owner, service: Service
+    session_id: SessionId, checkpoint_id: CheckpointId, owner: Owner, service: CurrentSessions
 ) -> SessionBody:
     """Creates a session that continues from a checkpoint, with copies of the messages and rows up to it.
     Needs scope `ask`. The original session stays unchanged, and every call creates another fork.

@@ -13,18 +13,14 @@ from app.http.rate_limits import count_question
 from app.modules.database_connection.repository import Connection
 from app.modules.protocols.agui.decisions import ResumeMismatch, decisions_of
 from app.modules.protocols.agui.schemas import InterruptAnswer, RunInput, ThreadMessage
-from app.modules.protocols.dependencies import (
-    CurrentConfirmations,
-    CurrentDepartures,
-    CurrentSessions,
-    CurrentThreads,
-)
+from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
 from app.modules.protocols.following import StreamEnd, folded_stream
 from app.modules.protocols.threads import NotStoredYet, question_of
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream
 from app.modules.run.submission import OnBusy
 from app.modules.session.confirmations import Confirmations
+from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions
 from app.modules.session.model import MAX_CLIENT_ID_CHARACTERS, Origin, Run, Session
 from app.modules.session.service import SessionService
 

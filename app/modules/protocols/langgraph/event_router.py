@@ -11,7 +11,6 @@ from app.core.auth.caller import Caller
 from app.core.errors import Malformed, Problem
 from app.http.callers import ASK, READ, CurrentCaller, Owner
 from app.http.rate_limits import count_question
-from app.modules.protocols.dependencies import CurrentSessions
 from app.modules.protocols.following import START, Frame, Position
 from app.modules.protocols.langgraph.conversations import Conversations, Started
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, ThreadIdPath
@@ -35,6 +34,7 @@ from app.modules.protocols.langgraph.thread_events import (
 from app.modules.protocols.langgraph.thread_following import ThreadFollower
 from app.modules.protocols.threads import ONLY_DATABASE
 from app.modules.run.sse import EventStream, LastEventId
+from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.model import Run
 
 router = APIRouter(prefix=f"{PREFIX}/threads/{{thread_id}}")

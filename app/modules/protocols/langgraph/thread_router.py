@@ -8,7 +8,6 @@ from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 
 from app.http.callers import ASK, READ, Owner
-from app.modules.protocols.dependencies import CurrentSessions
 from app.modules.protocols.langgraph.assistants import selected
 from app.modules.protocols.langgraph.conversations import Conversations
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, ThreadIdPath
@@ -22,6 +21,7 @@ from app.modules.protocols.langgraph.schemas import (
     ThreadsPruned,
 )
 from app.modules.protocols.langgraph.state import State
+from app.modules.session.dependencies import CurrentSessions
 
 router = APIRouter(prefix=f"{PREFIX}/threads")
 

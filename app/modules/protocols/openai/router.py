@@ -11,7 +11,7 @@ from app.http.callers import ANYBODY, ASK, READ, Owner
 from app.http.rate_limits import count_question
 from app.http.routes import Text
 from app.modules.database_connection.repository import Connection
-from app.modules.protocols.dependencies import CurrentDepartures, CurrentSessions, CurrentThreads
+from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
 from app.modules.protocols.following import StreamEnd, event_of, folded_stream
 from app.modules.protocols.openai.conversations import ask_after, ask_in
 from app.modules.protocols.openai.errors import (
@@ -32,6 +32,7 @@ from app.modules.protocols.openai.schemas import (
 )
 from app.modules.protocols.openai.transcript import questions_of
 from app.modules.protocols.threads import Threads
+from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.model import Origin, Run, Session
 from app.modules.session.service import SessionService
 
