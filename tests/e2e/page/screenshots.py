@@ -52,6 +52,7 @@ def take(browser: Browser, server: Server, sessions: list[str]) -> None:
     page = opened(browser, server, months, ".chart svg")
     shoot(page, "answer")
     page.get_by_role("tab", name="Table").click()
+    page.locator(".grid-row").first.wait_for()
     shoot(page, "table")
     page.get_by_role("tab", name="SQL").click()
     shoot(page, "sql")
