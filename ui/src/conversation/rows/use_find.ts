@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Row } from "../../api/types";
 import type { AnswerRows } from "./answer_rows";
 import { placesOf } from "./find";
@@ -25,18 +25,27 @@ export function useFind({ rows, rowAt, columns, sorting, onMatch }: Searched) {
     [sought, loaded, sorting, shown],
   );
   const at = places.length > 0 ? current % places.length : 0;
+  const shownFor = useRef<string | null>(null);
+  // The first match may be in rows that are still being fetched when the text is written.
+  useLayoutEffect(() => {
+    const first = places[0];
+    if (!first || shownFor.current === sought) return;
+    shownFor.current = sought;
+    onMatch(first);
+  }, [places]);
   return {
     sought,
     found: places.length,
     current: at,
     place: places[at],
     open: () => setSought(sought ?? ""),
-    close: () => setSought(null),
+    close: () => {
+      setSought(null);
+      shownFor.current = null;
+    },
     seek: (text: string) => {
       setSought(text);
       setCurrent(0);
-      const first = placesOf(text, loaded.length, rowAt, columns)[0];
-      if (first) onMatch(first);
     },
     step: (by: number) => {
       const next = (at + by + places.length) % Math.max(1, places.length);
