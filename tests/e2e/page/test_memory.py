@@ -74,9 +74,16 @@ def test_a_fact_is_kept_from_an_answer_named_by_the_next_and_opened_at_its_messa
     answer = api.get(f"/sessions/{session}").json()["messages"]["items"][-1]["id"]
     comment = {"rating": "down", "comment": "Churned customers have a date of their last order."}
     assert api.post(f"/sessions/{session}/messages/{answer}/feedback", json=comment).is_success
-    eventually(lambda: bool(api.get("/memory/facts", params={"status": "waiting"}).json()["items"]))
+    eventually(
+        lambda: any(
+            "Churned customers have a date" in each["text"]
+            for each in api.get("/memory/facts", params={"status": "waiting"}).json()["items"]
+        )
+    )
     page.goto("/memory")
-    page.locator(".fact-group", has_text="Wait for you").get_by_role("button", name="Accept").click()
+    waiting = page.locator(".fact-group", has_text="Wait for you").locator(".entry")
+    learned = waiting.filter(has_text="Churned customers have a date")
+    learned.get_by_role("button", name="Accept").click()
     accepted = page.locator(".fact-group", has=page.get_by_role("heading", name="One database"))
     expect(accepted).to_contain_text("Churned customers have a date")
 
