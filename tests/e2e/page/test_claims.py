@@ -1,14 +1,13 @@
 """What the page says of claims: nothing of those that are right until asked, and a mark at the rest."""
 
 from collections.abc import Iterator
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.page.amended import amend, claim
 from tests.e2e.page.browser import ask
-from tests.e2e.page.test_reach import AXE, violations
+from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel
@@ -139,19 +138,11 @@ def test_a_claim_of_markup_runs_nothing(page: Page, model: ScriptedModel, sessio
     assert page.evaluate("window.hacked") is None
 
 
-@pytest.fixture(params=["light", "dark"])
-def scheme(request: pytest.FixtureRequest) -> Literal["light", "dark"]:
-    chosen: Literal["light", "dark"] = request.param
-    return chosen
-
-
 @pytest.fixture
-def reader(browser: Browser, page_server: Server, scheme: Literal["light", "dark"]) -> Iterator[Page]:
+def reader(browser: Browser, page_server: Server) -> Iterator[Page]:
     if not AXE.is_file():
         pytest.skip("axe-core is not installed; `make check` brings it")
-    with browser.new_context(
-        base_url=page_server.address, color_scheme=scheme, reduced_motion="reduce"
-    ) as context:
+    with browser.new_context(base_url=page_server.address, reduced_motion="reduce") as context:
         yield context.new_page()
 
 
@@ -160,4 +151,4 @@ def test_claims_have_no_barriers(reader: Page, model: ScriptedModel, session: st
     for marked in (".claim.checked", ".claim.not-found", ".claim.contradicted"):
         reader.locator(marked).first.focus()
         expect(reader.get_by_role("tooltip")).to_be_visible()
-        assert violations(reader) == [], marked
+        assert violations_in_light_and_dark(reader) == [], marked

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.browser import Watched, ask
 from tests.e2e.page.conftest import connected
-from tests.e2e.page.test_reach import AXE, violations
+from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
 from tests.support.keys import made_key
 from tests.support.server import Server, running_server
 
@@ -37,9 +37,9 @@ def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House
         yield House(server, admin_key, user_key)
 
 
-@pytest.fixture(params=["light", "dark"])
-def visitor(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[Page]:
-    with browser.new_context(base_url=house.server.address, color_scheme=request.param) as context:
+@pytest.fixture
+def visitor(browser: Browser, house: House) -> Iterator[Page]:
+    with browser.new_context(base_url=house.server.address) as context:
         watched = Watched(context, house.server.address)
         yield context.new_page()
     assert watched.faults == []
@@ -55,7 +55,7 @@ def test_a_user_signs_in_asks_takes_the_rows_along_and_leaves(visitor: Page, hou
     sign_in(visitor, "kai_wrong")
     expect(visitor.get_by_role("alert")).to_contain_text("That did not work")
     if AXE.is_file():
-        assert violations(visitor) == []
+        assert violations_in_light_and_dark(visitor) == []
     sign_in(visitor, house.user_key)
     ask(visitor, "How many customers per country?")
     expect(visitor.locator(".answer-actions")).to_be_visible()
