@@ -1,6 +1,7 @@
 """One Typesense, one NATS and one Redis server for all tests that do not break them, and the stores to be
 held to one contract."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,17 @@ from tests.support.stores import ADAPTERS, Open
 # The same examples in every run, however slow the machine is: a run that fails can be repeated.
 settings.register_profile("kai", derandomize=True, deadline=None)
 settings.load_profile("kai")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays until the end: no garbage collection needs to look at it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)
