@@ -2,10 +2,13 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from inspect import isasyncgenfunction, iscoroutinefunction, isroutine
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from app.bootstrap import open_services
@@ -49,6 +52,20 @@ def test_every_route_requires_a_scope_and_its_description_names_it() -> None:
             ]
             named = re.findall(r"scope\s`(\w+)`", route.original_route.description)
             assert named == ([] if required.scope is None else [required.scope]), route.path
+
+
+def test_no_dependency_of_a_route_is_called_in_a_thread() -> None:
+    for route in iter_route_contexts(describe_api().routes):
+        if isinstance(route.original_route, APIRoute):
+            for each in dependencies(route.original_route.dependant):
+                called = each.call if isroutine(each.call) else type(each.call).__call__
+                assert iscoroutinefunction(called) or isasyncgenfunction(called), (route.path, each.call)
+
+
+def dependencies(dependant: Dependant) -> Iterator[Dependant]:
+    for each in dependant.dependencies:
+        yield each
+        yield from dependencies(each)
 
 
 def test_every_operation_has_a_summary_and_a_description_of_its_own() -> None:

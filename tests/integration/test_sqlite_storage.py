@@ -86,6 +86,13 @@ async def test_a_collection_made_through_another_opening_is_known(tmp_path: Path
         assert (await other.query("jobs", [Equals("owner", "o")])).items == [{"id": A, "owner": "o"}]
 
 
+async def test_a_read_of_a_closed_store_fails_and_does_not_wait(tmp_path: Path) -> None:
+    async with open_sqlite(tmp_path / "kai.db") as storage:
+        await storage.create_collection(JOBS)
+    with pytest.raises(RuntimeError):
+        await storage.count("jobs", [])
+
+
 async def test_a_locked_file_is_an_unavailable_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_access, "_BUSY_TIMEOUT_SECONDS", 0.05)
     path = tmp_path / "kai.db"

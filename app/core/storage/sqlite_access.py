@@ -100,7 +100,12 @@ class SqliteAccess:
         reads = self._reads
         self._reads = []
         for start in range(0, len(reads), _READS_AT_ONCE):
-            self._threads.submit(self._read_all, reads[start : start + _READS_AT_ONCE], loop)
+            together = reads[start : start + _READS_AT_ONCE]
+            try:
+                self._threads.submit(self._read_all, together, loop)
+            except RuntimeError as closed:
+                _fail(together, closed)
+                _finish(together)
 
     def _read_all(self, reads: "Sequence[_Read[Any]]", loop: asyncio.AbstractEventLoop) -> None:
         def run_all(connection: sqlite3.Connection) -> None:
@@ -110,8 +115,7 @@ class SqliteAccess:
         try:
             self._do(run_all)
         except Exception as error:  # noqa: BLE001  (each caller raises it)
-            for read in reads:
-                read.error = error
+            _fail(reads, error)
         loop.call_soon_threadsafe(_finish, reads)
 
     def _do(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
@@ -176,6 +180,11 @@ class _Read(Generic[Found]):
             self.future.set_exception(self.error)
         else:
             self.future.set_result(self._found[0])
+
+
+def _fail(reads: Sequence[_Read[Any]], error: Exception) -> None:
+    for read in reads:
+        read.error = error
 
 
 def _finish(reads: Sequence[_Read[Any]]) -> None:

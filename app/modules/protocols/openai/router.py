@@ -65,26 +65,10 @@ router = APIRouter(prefix=PREFIX, tags=["openai"], responses=_ERRORS)
 
 @dataclass(frozen=True)
 class ChatNames:
-    """Dependency: what the headers of a request call its conversation."""
+    """What the headers of a request call its conversation."""
 
-    session: Annotated[
-        Text | None,
-        Header(
-            alias=SESSION_HEADER,
-            min_length=1,
-            max_length=255,
-            description="The conversation: the id of a session of yours, or any text of your own.",
-        ),
-    ] = None
-    open_webui: Annotated[
-        Text | None,
-        Header(
-            alias="X-OpenWebUI-Chat-Id",
-            min_length=1,
-            max_length=255,
-            description="The conversation, as Open WebUI calls it. Each database has one of its own.",
-        ),
-    ] = None
+    session: str | None
+    open_webui: str | None
 
     def in_threads(self, body: CompletionRequest, connection: Connection) -> str | None:
         """Returns the client's name of the conversation, or None if the request has none.
@@ -95,6 +79,29 @@ class ChatNames:
             return self.session
         chat_id = self.open_webui or (body.metadata or {}).get("chat_id")
         return f"{connection.id} {chat_id}" if isinstance(chat_id, str) and chat_id else None
+
+
+async def _chat_names(
+    session: Annotated[
+        Text | None,
+        Header(
+            alias=SESSION_HEADER,
+            min_length=1,
+            max_length=255,
+            description="The conversation: the id of a session of yours, or any text of your own.",
+        ),
+    ] = None,
+    open_webui: Annotated[
+        Text | None,
+        Header(
+            alias="X-OpenWebUI-Chat-Id",
+            min_length=1,
+            max_length=255,
+            description="The conversation, as Open WebUI calls it. Each database has one of its own.",
+        ),
+    ] = None,
+) -> ChatNames:
+    return ChatNames(session, open_webui)
 
 
 @router.get("/models", summary="List databases as models", dependencies=[READ])
@@ -139,7 +146,7 @@ async def read_model(
 )
 async def complete(
     body: CompletionRequest,
-    names: Annotated[ChatNames, Depends()],
+    names: Annotated[ChatNames, Depends(_chat_names)],
     owner: Owner,
     sessions: CurrentSessions,
     threads: CurrentThreads,
