@@ -18,6 +18,7 @@ from app.http.body_limit import MAX_BODY_BYTES, BodyLimit, LargestBody
 from app.http.cross_origin import ANY_ORIGIN, CrossOrigin
 from app.http.health import attach_health, health
 from app.http.json_compression import JsonCompression
+from app.http.open_streams import OpenStreams
 from app.http.problems import answer_problems, storage_unavailable, turn_problem
 from app.http.rate_limit_fields import RateLimitFields
 from app.http.rate_limits import count_request
@@ -68,6 +69,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     """The API over opened services."""
     app = describe_api(settings.protocols)
     app.state.services = services
+    app.state.open_streams = OpenStreams(settings.quotas.streams)
     attach_health(app, services.readiness, services.metrics)
     serve_page(app)
     serve_docs(app)

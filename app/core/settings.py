@@ -375,11 +375,15 @@ class QuotaSettings(_Group):
     runs: Quota = 20
     """Questions that are being answered or wait, at any time."""
     sessions: Quota = 10_000
+    streams: Quota = 100
+    """Open streams, counted by each process."""
     tokens_per_day: Quota = 0
     """Tokens of a UTC day. Runs that are open when they are used up are completed."""
 
 
-NO_QUOTAS = QuotaSettings(requests_per_minute=0, questions_per_minute=0, runs=0, sessions=0, tokens_per_day=0)
+NO_QUOTAS = QuotaSettings(
+    requests_per_minute=0, questions_per_minute=0, runs=0, sessions=0, streams=0, tokens_per_day=0
+)
 
 
 class ConversationSettings(_Group):

@@ -101,10 +101,10 @@ async def test_pages_and_health_are_not_counted(tmp_path: Path) -> None:
         assert (await kai.http.get(SESSIONS)).status_code == 200
 
 
-async def test_one_question_too_many_at_once_is_refused_until_one_is_answered(
+async def test_one_question_or_stream_too_many_at_once_is_refused(
     shop: str, tmp_path: Path, model: ScriptedModel
 ) -> None:
-    async with limited(tmp_path, model, runs=2) as kai:
+    async with limited(tmp_path, model, runs=2, streams=3) as kai:
         connection = await kai.connect(shop)
         one, other = [await kai.open_session(connection) for _ in range(2)]
         model.say(Scripted("CHAT: first", hold_after=0), "CHAT: second", "CHAT: third")
@@ -115,6 +115,9 @@ async def test_one_question_too_many_at_once_is_refused_until_one_is_answered(
             assert (await usage(kai))["runs"] == {"used": 2, "limit": 2}
             async with kai.asking(one, "Hello?", "key") as again:
                 assert again.run_id == first.run_id
+                followed = await kai.http.get(f"{SESSIONS}/{one}/runs/{first.run_id}/stream")
+                problem = await refused(followed, "too-many-streams")
+                assert (problem["limit"], problem["size"]) == ("streams", 3)
             model.release()
             await first.rest()
         assert (await ask(kai, other)).status_code == 200

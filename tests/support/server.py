@@ -24,7 +24,14 @@ STREAM_SECONDS = 90
 
 NO_QUOTAS = {
     f"KAI_QUOTAS__{name}": "0"
-    for name in ("REQUESTS_PER_MINUTE", "QUESTIONS_PER_MINUTE", "RUNS", "SESSIONS", "TOKENS_PER_DAY")
+    for name in (
+        "REQUESTS_PER_MINUTE",
+        "QUESTIONS_PER_MINUTE",
+        "RUNS",
+        "SESSIONS",
+        "STREAMS",
+        "TOKENS_PER_DAY",
+    )
 }
 """Tests are all one owner, in a great hurry."""
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Request, status
 
 from app.core.errors import Invalid, NotFound
 from app.http.callers import ASK, READ, Owner
+from app.http.open_streams import STREAM
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.routes import PageParameters
@@ -151,7 +152,7 @@ async def queue_question(body: ChatQuestion, owner: Owner, sessions: CurrentSess
     summary="Stream an answer",
     responses=EVENT_STREAM,
     response_class=EventStream,
-    dependencies=[READ],
+    dependencies=[READ, STREAM],
 )
 async def follow_answer(
     session_id: SessionId,

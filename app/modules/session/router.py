@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Response, status
 from fastapi.responses import StreamingResponse
 
 from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner
+from app.http.open_streams import STREAM
 from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
 from app.http.rate_limits import count_question
 from app.http.routes import PageOf, PageParameters, Text
@@ -269,7 +270,7 @@ async def delete_session(session_id: SessionId, owner: Owner, service: CurrentSe
     summary="Ask a question and stream its answer",
     responses={**EVENT_STREAM, **NOT_KEPT_YET},
     response_class=EventStream,
-    dependencies=[ASK, Depends(count_question)],
+    dependencies=[ASK, Depends(count_question), STREAM],
 )
 async def ask(
     session_id: SessionId,
@@ -314,7 +315,7 @@ async def ask(
     summary="Stream a run again",
     responses=EVENT_STREAM,
     response_class=EventStream,
-    dependencies=[READ],
+    dependencies=[READ, STREAM],
 )
 async def follow(
     session_id: SessionId,

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Path
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.errors import Invalid
 from app.http.callers import ASK, CurrentCaller
+from app.http.open_streams import STREAM
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.modules.database_connection.repository import Connection
@@ -49,7 +50,7 @@ class NotHonoured(Invalid):
         }
     },
     response_class=EventStream,
-    dependencies=[ASK, Depends(count_question)],
+    dependencies=[ASK, Depends(count_question), STREAM],
 )
 async def run_agent(
     assistant: Annotated[

@@ -10,6 +10,7 @@ from pydantic import JsonValue, ValidationError
 from app.core.auth.caller import Caller
 from app.core.errors import Malformed, Problem
 from app.http.callers import ASK, READ, CurrentCaller, Owner
+from app.http.open_streams import STREAM
 from app.http.rate_limits import count_question
 from app.modules.protocols.following import START, Frame, Position
 from app.modules.protocols.langgraph.conversations import Conversations, Started
@@ -103,7 +104,7 @@ def _described(error: ValidationError) -> str:
 @router.post(
     "/stream/events",
     summary="Stream the events of a thread",
-    dependencies=[READ],
+    dependencies=[READ, STREAM],
     response_class=EventStream,
 )
 async def stream_events(
@@ -148,7 +149,7 @@ class _Runs(RunFold):
 @router.get(
     "/stream",
     summary="Stream the runs of a thread",
-    dependencies=[READ],
+    dependencies=[READ, STREAM],
     response_class=EventStream,
 )
 async def join_thread_stream(

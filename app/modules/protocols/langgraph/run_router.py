@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from app.http.callers import ASK, READ, CurrentCaller, Owner
+from app.http.open_streams import STREAM
 from app.http.rate_limits import count_question
 from app.modules.protocols.dependencies import CurrentDepartures
 from app.modules.protocols.following import (
@@ -134,7 +135,7 @@ CurrentStreams = Annotated[_Streams, Depends(_streams)]
 @router.post(
     "/threads/{thread_id}/runs/stream",
     summary="Start a run and stream it",
-    dependencies=_ASKING,
+    dependencies=[*_ASKING, STREAM],
     response_class=EventStream,
 )
 async def stream_run(
@@ -152,7 +153,7 @@ async def stream_run(
 @router.post(
     "/runs/stream",
     summary="Start a run without a thread and stream it",
-    dependencies=_ASKING,
+    dependencies=[*_ASKING, STREAM],
     response_class=EventStream,
 )
 async def stream_stateless_run(
@@ -291,7 +292,7 @@ async def join_run(
 @router.get(
     "/threads/{thread_id}/runs/{run_id}/stream",
     summary="Stream the events of a run again",
-    dependencies=[READ],
+    dependencies=[READ, STREAM],
     response_class=EventStream,
 )
 async def join_stream(

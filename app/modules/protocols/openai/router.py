@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.http.callers import ANYBODY, ASK, READ, Owner
+from app.http.open_streams import STREAM
 from app.http.rate_limits import count_question
 from app.http.routes import Text
 from app.modules.database_connection.repository import Connection
@@ -142,7 +143,7 @@ async def read_model(
             },
         }
     },
-    dependencies=[ASK, Depends(count_question)],
+    dependencies=[ASK, Depends(count_question), STREAM],
 )
 async def complete(
     body: CompletionRequest,
