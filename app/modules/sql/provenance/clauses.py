@@ -133,3 +133,24 @@ def other_parts(node: exp.Expr, known: set[str]) -> list[object]:
         if key not in known and value:
             parts.extend(value if isinstance(value, list) else [value])
     return parts
+
+
+def others_of(node: exp.Expr, known: set[str], dialect: str) -> list[str]:
+    """Returns these parts as SQL."""
+    return [
+        each.sql(dialect).strip() if isinstance(each, exp.Expr) else str(each)
+        for each in other_parts(node, known)
+    ]
+
+
+def ordered(query: exp.Expr) -> list[exp.Ordered]:
+    """Returns the keys of ORDER BY."""
+    order = query.args.get("order")
+    keys = order.expressions if isinstance(order, exp.Order) else []
+    return [key for key in keys if isinstance(key, exp.Ordered)]
+
+
+def offset_of(query: exp.Expr, dialect: str) -> str | None:
+    """Returns OFFSET as SQL."""
+    offset = query.args.get("offset")
+    return offset.expression.sql(dialect) if isinstance(offset, exp.Offset) else None
