@@ -1,5 +1,6 @@
 """An investigation on the page: its steps and calls, their results and rows, and the findings."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -47,6 +48,24 @@ def test_steps_open_to_their_results_and_are_the_same_after_a_reload(investigate
     assert page.get_by_role("region", name="Findings").inner_text() == findings
     failed.locator("summary").click()
     expect(failed.get_by_label("Result of the call")).to_contain_text("nowhere")
+
+
+def test_a_press_that_ends_after_the_answer_does_opens_its_call(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    end = finish("It rose.", findings=FINDINGS[:1], main_result="r1.1")
+    model.say(PLAN, per_year("First the years."), replace(end, hold_after=0))
+    page.goto(f"/sessions/{session}", wait_until="networkidle")
+    ask(page, QUESTION)
+    call = page.locator(".call.done")
+    call.locator("summary").hover()
+    place = call.bounding_box()
+    page.mouse.down()
+    model.release()
+    expect(page.locator(".answer-actions")).to_be_visible()
+    assert call.bounding_box() == place
+    page.mouse.up()
+    expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
 
 
 def test_a_statement_is_opened_by_keyboard_and_shows_its_sql_and_rows(investigated: Page) -> None:
@@ -124,7 +143,6 @@ def test_an_investigation_has_no_barriers_and_fits_a_phone(investigated: Page) -
     if not AXE.is_file():
         pytest.skip("axe-core is not installed; `make check` brings it")
     page = investigated
-    page.reload()
     summaries = page.locator(".call > details > summary")
     expect(summaries).to_have_count(2)
     for summary in summaries.all():

@@ -62,6 +62,10 @@ export function ExchangeView({ exchange, conversation }: Shown) {
           <span>{texts.answer.standalone}</span> {answer.standalone_question}
         </p>
       )}
+      {/* Above whatever comes at the end: a call does not move under the pointer that presses it. */}
+      {(answer.investigation?.length !== 0 || answer.thought !== "") && (
+        <Investigation exchange={exchange} conversation={conversation} seen={seen} />
+      )}
       {(answer.explanation || isLive) && (
         <p class="understood explained">
           {answer.explanation && exchange.sql === undefined && <span>{texts.answer.understood}</span>}{" "}
@@ -69,9 +73,6 @@ export function ExchangeView({ exchange, conversation }: Shown) {
         </p>
       )}
       {seen && <Remembered answer={answer} />}
-      {(answer.investigation?.length !== 0 || answer.thought !== "") && (
-        <Investigation exchange={exchange} conversation={conversation} seen={seen} />
-      )}
       {answer.clarification && <Clarification exchange={exchange} conversation={conversation} />}
       <div class="reading">
         <Analysis
