@@ -27,6 +27,23 @@ def test_stop_stops_the_run_on_the_server(
     model.wait_until(lambda: model.disconnects == 1)
 
 
+def test_no_tab_switches_under_the_pointer_until_it_leaves(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    model.say(Scripted(sql(PER_COUNTRY), hold_after=8), "Brazil has two.")
+    page.goto(f"/sessions/{session}")
+    ask(page, "How many customers per country?")
+    page.locator("pre.sql").hover()
+    model.release()
+    tabs = page.get_by_role("tab")
+    expect(tabs).to_have_text(["SQL", "Chart", "Table"])
+    expect(page.locator(".answer-actions")).to_be_visible()
+    expect(page.get_by_role("tab", selected=True)).to_have_text("SQL")
+    page.locator(".question").hover()
+    expect(tabs).to_have_text(["Chart", "Table", "SQL"])
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Chart")
+
+
 def test_a_question_is_stopped_while_it_is_still_on_its_way(
     page: Page, model: ScriptedModel, session: str, api: httpx.Client
 ) -> None:

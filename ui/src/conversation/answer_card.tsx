@@ -9,12 +9,12 @@ import { texts } from "../shared/texts";
 import { panelHeight } from "./chart/height";
 import { readChart } from "./chart/intent";
 import type { Conversation } from "./conversation";
-import type { Answer, Exchange, Head } from "./model";
+import { type Answer, type Exchange, type Head, isUnderWay } from "./model";
 import { AnswerRows } from "./rows/answer_rows";
 import { CutNotice } from "./rows/cut_notice";
 import { RowsPanel } from "./rows/lazy_rows";
 import type { SqlShown } from "./sql/sql_panel";
-import { named, type Tab, tabsOf } from "./tabs_of";
+import { inOrderOf, named, type Tab, tabsOf } from "./tabs_of";
 import "./answer_card.css";
 
 const ChartPanel = lazy(() => import("./chart/chart_panel"));
@@ -24,6 +24,12 @@ const SqlPanel = lazy(
   () => import("./sql/sql_panel"),
   ({ exchange, version }: SqlShown) => <SqlText sql={version?.sql_pretty ?? exchange.answer.sql} />,
 );
+
+/** The tabs as the reader's pointer has found them. They stay so until it leaves the card. */
+interface Held {
+  tabs: Tab[];
+  shown: Tab;
+}
 
 interface Shown {
   exchange: Exchange;
@@ -39,7 +45,8 @@ export function AnswerCard({ exchange, conversation }: Shown) {
   const chart = useMemo(() => (version ? null : readChart(answer.chart)), [answer.chart, version]);
   const [drawn, draw] = useState<Record<number, unknown>>({});
   const head = version ? headOf(version) : answer.head;
-  const tabs = tabsOf({ head, sql: answer.sql }, chart !== null);
+  const [held, hold] = useState<Held | null>(null);
+  const tabs = inOrderOf(held?.tabs ?? [], tabsOf({ head, sql: answer.sql }, chart !== null));
   const rows = useMemo(() => {
     if (version) return new AnswerRows(conversation.sessionId, headOf(version), undefined, version.number);
     return answer.head ? new AnswerRows(conversation.sessionId, answer.head) : null;
@@ -56,13 +63,28 @@ export function AnswerCard({ exchange, conversation }: Shown) {
   }, [rows, answer.messageId]);
   const first = tabs[0];
   if (first === undefined) return null;
-  const shown = chosen !== null && tabs.includes(chosen) ? chosen : first;
+  const wanted = held?.shown ?? chosen;
+  const shown = wanted !== null && tabs.includes(wanted) ? wanted : first;
+  const show = (tab: Tab) => {
+    choose(tab);
+    hold(null);
+  };
+  // A pointer that rests where the card appears is no reader's: it moves, or presses, to hold the tab.
+  const onReader = (event: PointerEvent) => {
+    const moves = event.movementX !== 0 || event.movementY !== 0 || event.buttons !== 0;
+    if (moves && held === null && isUnderWay(answer)) hold({ tabs, shown });
+  };
   return (
-    <section class="answer-card">
+    <section
+      class="answer-card"
+      onPointerMove={onReader}
+      onPointerDown={onReader}
+      onPointerLeave={() => hold(null)}
+    >
       {answer.versions.length > 0 && (
         <VersionSwitch versions={answer.versions} shown={version?.number ?? 1} show={pick} />
       )}
-      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose}>
+      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={show}>
         {shown === "figure" && rows && <FigurePanel rows={rows} />}
         {shown === "chart" && (
           <div style={{ minHeight: `calc(${panelHeight(chart)}px + var(--chart-tools))` }}>

@@ -20,3 +20,8 @@ export function tabsOf({ head, sql }: { head: Head | null; sql: string }, charte
   if (sql) tabs.push("sql");
   return tabs;
 }
+
+/** The tabs, those of `before` first and in their order. */
+export function inOrderOf(before: Tab[], tabs: Tab[]): Tab[] {
+  return [...before.filter((each) => tabs.includes(each)), ...tabs.filter((each) => !before.includes(each))];
+}
