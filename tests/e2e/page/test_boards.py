@@ -9,8 +9,10 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.page.browser import eventually
 from tests.e2e.page.conftest import connected
 from tests.e2e.page.test_reach import AXE, violations
+from tests.support.server import Server
 from tests.support.shop import make_shop
 
 PER_COUNTRY = "SELECT country, count(*) AS customers FROM customers GROUP BY country"
@@ -77,10 +79,18 @@ def test_an_answer_is_pinned_arranged_by_keys_and_repaired(
     assert repairing["metadata"] == {"repairs_board": board["id"], "repairs_pin": pin["id"]}
 
 
-def test_a_pin_is_scheduled_and_its_schedule_removed(page: Page, api: httpx.Client, asked: str) -> None:
+def pinned(api: httpx.Client, session: str) -> str:
+    """A board with the answer of the session, titled By country; its id."""
     board = str(api.post("/boards", json={"title": "Weekly"}).json()["id"])
-    message = api.get(f"/sessions/{asked}").json()["messages"]["items"][-1]
+    message = api.get(f"/sessions/{session}").json()["messages"]["items"][-1]
     api.post(f"/boards/{board}/pins", json={"message_id": message["id"], "title": "By country"})
+    return board
+
+
+def test_a_pin_is_scheduled_paused_and_its_schedule_removed(
+    page: Page, api: httpx.Client, asked: str
+) -> None:
+    board = pinned(api, asked)
     page.goto(f"/boards/{board}")
     page.get_by_role("button", name="More for By country").click()
     page.get_by_role("menuitem", name="Schedule").click()
@@ -95,6 +105,36 @@ def test_a_pin_is_scheduled_and_its_schedule_removed(page: Page, api: httpx.Clie
     (made,) = api.get("/schedules").json()["items"]
     assert made["cron"] == "0 8 * * 1"
     assert made["condition"] == {"kind": "above", "column": "customers", "value": 3}
+    page.get_by_role("button", name="Pause every Monday at 8:00").click()
+    expect(page.get_by_text("paused")).to_be_visible()
+    (paused,) = api.get("/schedules").json()["items"]
+    assert (paused["paused"], paused["next_at"]) == (True, None)
+    page.get_by_role("button", name="Resume every Monday at 8:00").click()
+    expect(page.get_by_role("button", name="Pause every Monday at 8:00")).to_be_visible()
+    assert api.get("/schedules").json()["items"][0]["paused"] is False
     page.get_by_role("button", name="Remove every Monday at 8:00").click()
     expect(page.get_by_text("Nothing is scheduled yet.")).to_be_visible()
     assert api.get("/schedules").json()["items"] == []
+
+
+def test_what_happened_at_a_time_is_counted_in_the_sidebar_until_it_is_read(
+    page: Page, api: httpx.Client, asked: str, page_server: Server
+) -> None:
+    body = {"board_id": pinned(api, asked), "cron": "0 * * * *", "time_zone": "UTC"}
+    schedule = api.post("/schedules", json=body).json()["id"]
+    with closing(sqlite3.connect(page_server.data_dir / "kai.db")) as store, store:
+        hour_before = "json_set(_document, '$.due_at', due_at - 3600000)"
+        change = f"UPDATE schedules SET _document = {hour_before}, due_at = due_at - 3600000 WHERE id = ?"
+        store.execute(change, (schedule,))
+    eventually(lambda: api.get("/notices").json()["unread"] == 1)
+    page.goto("/boards")
+    count = page.get_by_role("link", name="Boards, 1 new")
+    expect(count).to_have_text("1")
+    feed = page.get_by_role("region", name="What happened")
+    expect(feed.get_by_role("listitem")).to_contain_text("Weekly It ran")
+    if AXE.is_file():
+        assert violations(page) == []
+    feed.get_by_role("button", name="Mark as read").click()
+    expect(page.get_by_role("link", name="Boards", exact=True)).to_have_text("")
+    expect(feed.get_by_text("1 new")).to_have_count(0)
+    assert api.get("/notices").json()["unread"] == 0

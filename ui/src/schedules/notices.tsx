@@ -6,12 +6,17 @@ import { onLinkClick } from "../shared/route";
 import { moment } from "../shared/time";
 import { listNotices, markRead, type NoticesPage } from "./schedules_api";
 import { scheduleTexts, sentenceOf } from "./texts";
+import { unread } from "./unread";
 import "./schedules.css";
 
 /** What happened at the times of schedules, the latest first. Nothing where nothing did. */
 export default function Notices() {
   const [page, setPage] = useState<NoticesPage | null>(null);
-  const load = () => listNotices().then(setPage);
+  const load = async () => {
+    const found = await listNotices();
+    unread.value = found.unread;
+    setPage(found);
+  };
   useEffect(() => orSay(load()), []);
   const newest = page?.items[0];
   if (!page || !newest) return null;

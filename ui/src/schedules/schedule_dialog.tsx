@@ -1,4 +1,4 @@
-import { CalendarClock, Trash2 } from "lucide";
+import { CalendarClock, type IconNode, Pause, Play, Trash2 } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { Pin, Problem, Schedule } from "../api/types";
@@ -8,7 +8,7 @@ import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
 import { moment } from "../shared/time";
 import { say } from "../shared/toasts";
-import { addSchedule, deleteSchedule, listSchedules } from "./schedules_api";
+import { addSchedule, deleteSchedule, listSchedules, pauseSchedule } from "./schedules_api";
 import { scheduleTexts, timesOf } from "./texts";
 import "./schedules.css";
 
@@ -39,6 +39,10 @@ export default function ScheduleDialog({ title, boardId, pin, onClose }: Shown) 
     say(scheduleTexts.added);
     void load();
   };
+  const pause = async (schedule: Schedule) => {
+    await pauseSchedule(schedule.id, !schedule.paused);
+    await load();
+  };
   const remove = async (schedule: Schedule) => {
     await deleteSchedule(schedule.id);
     say(scheduleTexts.removed);
@@ -56,18 +60,19 @@ export default function ScheduleDialog({ title, boardId, pin, onClose }: Shown) 
               <strong>{timesOf(each)}</strong>{" "}
               <span class="quiet">
                 {each.time_zone}
+                {each.paused && ` · ${scheduleTexts.paused}`}
                 {each.next_at && ` · ${scheduleTexts.next(moment(each.next_at))}`}
                 {each.running && ` · ${scheduleTexts.running}`}
               </span>
             </span>
-            <button
-              type="button"
-              class="icon-button"
-              aria-label={scheduleTexts.remove(timesOf(each))}
-              onClick={() => orSay(remove(each))}
-            >
-              <Icon of={Trash2} size={15} />
-            </button>
+            <span class="schedule-actions">
+              <Action
+                label={(each.paused ? scheduleTexts.resume : scheduleTexts.pause)(timesOf(each))}
+                icon={each.paused ? Play : Pause}
+                act={() => pause(each)}
+              />
+              <Action label={scheduleTexts.remove(timesOf(each))} icon={Trash2} act={() => remove(each)} />
+            </span>
           </li>
         ))}
       </ul>
@@ -78,6 +83,14 @@ export default function ScheduleDialog({ title, boardId, pin, onClose }: Shown) 
       )}
       <NewSchedule boardId={boardId} pin={pin} onAdded={added} />
     </Dialog>
+  );
+}
+
+function Action({ label, icon, act }: { label: string; icon: IconNode; act: () => Promise<void> }) {
+  return (
+    <button type="button" class="icon-button" aria-label={label} title={label} onClick={() => orSay(act())}>
+      <Icon of={icon} size={15} />
+    </button>
   );
 }
 

@@ -19,6 +19,8 @@ export async function listSchedules(boardId: string, pinId: string | null): Prom
 }
 
 export const addSchedule = (schedule: NewSchedule) => call<Schedule>("POST", "schedules", schedule);
+export const pauseSchedule = (id: string, paused: boolean) =>
+  call<Schedule>("PATCH", `schedules/${encodeURIComponent(id)}`, { paused });
 export const deleteSchedule = (id: string) => call("DELETE", `schedules/${encodeURIComponent(id)}`);
 
 export interface NoticesPage extends Page<Notice> {

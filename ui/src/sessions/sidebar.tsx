@@ -26,6 +26,7 @@ import { onLinkClick, route } from "../shared/route";
 import { texts } from "../shared/texts";
 import { nextTheme, theme } from "../shared/theme";
 import { groupOf } from "../shared/time";
+import { countUnread, unread } from "../schedules/unread";
 import { SessionLink } from "./session_link";
 import {
   type Filter,
@@ -212,13 +213,24 @@ function SignOut({ owner }: { owner: string }) {
   );
 }
 
+/** As many as fit on an icon; the label has the whole number. */
+const MOST_NEWS = 99;
+
 const THEME_ICONS = { system: SunMoon, light: Sun, dark: Moon };
 
-function FootIcon({ page, icon }: { page: "boards" | "memory" | "rules" | "tools"; icon: IconNode }) {
-  const label = texts[page].title;
+interface Foot {
+  page: "boards" | "memory" | "rules" | "tools";
+  icon: IconNode;
+  /** What is new there. */
+  news?: number;
+}
+
+function FootIcon({ page, icon, news = 0 }: Foot) {
+  const { title } = texts[page];
+  const label = news > 0 ? texts.boards.news(title, news) : title;
   return (
     <a
-      class="icon-button"
+      class="icon-button foot-icon"
       href={`/${page}`}
       aria-label={label}
       title={label}
@@ -226,6 +238,7 @@ function FootIcon({ page, icon }: { page: "boards" | "memory" | "rules" | "tools
       onClick={onLinkClick}
     >
       <Icon of={icon} />
+      {news > 0 && <span class="foot-news">{Math.min(news, MOST_NEWS)}</span>}
     </a>
   );
 }
@@ -234,6 +247,12 @@ function Footer() {
   const { page } = route.value;
   const current = page === "connections" || page === "connection";
   useEffect(knowCapabilities, []);
+  useEffect(() => {
+    const onSeen = () => document.hidden || countUnread();
+    onSeen();
+    document.addEventListener("visibilitychange", onSeen);
+    return () => document.removeEventListener("visibilitychange", onSeen);
+  }, []);
   return (
     <footer class="sidebar-foot">
       <a
@@ -244,7 +263,7 @@ function Footer() {
       >
         <Icon of={Database} /> {texts.connections.title}
       </a>
-      <FootIcon page="boards" icon={LayoutDashboard} />
+      <FootIcon page="boards" icon={LayoutDashboard} news={unread.value} />
       <FootIcon page="memory" icon={Brain} />
       {followsRules.value && <FootIcon page="rules" icon={BookText} />}
       {investigates.value && <FootIcon page="tools" icon={Wrench} />}

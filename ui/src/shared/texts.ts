@@ -342,6 +342,7 @@ export const texts = {
 
   boards: {
     title: "Boards",
+    news: (title: string, count: number) => `${title}, ${count} new`,
     lead: "Answers that you have pinned. A refresh runs the same SQL again, without a model.",
     one: "Board",
     add: "New board",
