@@ -13,9 +13,14 @@ from graph.described import Described
 API_PREFIX = "/api/v1"
 
 
+def is_storable(text: str) -> bool:
+    """Returns False for text that a store or a database cannot hold."""
+    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def storable(text: str) -> str:
     """Returns the text. Raises `ValueError` for text that a store or a database cannot hold."""
-    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+    if not is_storable(text):
         raise ValueError("the text contains a character that cannot be stored (NUL or half a surrogate pair)")
     return text
 

@@ -231,4 +231,13 @@ async def test_runs_of_a_thread_are_joined_and_what_is_not_honoured_is_refused(
         assert (
             await client.get(f"/{thread_id}/stream", params={"stream_mode": "state_update"})
         ).status_code == 422
-        assert (await client.get(f"/{thread_id}/stream/events")).status_code == 501
+        handshake = {
+            "Connection": "Upgrade",
+            "Upgrade": "websocket",
+            "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        }
+        for headers in ({}, handshake):
+            refused = await client.get(f"/{thread_id}/stream/events", headers=headers)
+            assert (refused.status_code, refused.json()["type"]) == (501, "urn:kai:not-offered")
+            assert "POST /threads/{thread_id}/stream/events" in refused.json()["detail"]

@@ -56,7 +56,10 @@ def test_an_answer_is_a_decision(given: InterruptAnswer, decided: tuple[str, str
         *(None, True, "approve", {}, {"type": "perhaps"}, {"decisions": []}),
         {"type": "reject", "message": "x" * 1_001},
         {"type": "edit", "edited_action": {"name": "f", "args": {"n": "x" * 1_001}}},
+        {"type": "reject", "message": "half \ud800"},
+        {"type": "edit", "edited_action": {"name": "f", "args": {"n": "half \ud800"}}},
     ],
+    ids=repr,
 )
 def test_other_payloads_are_refused_with_the_form_of_a_decision(payload: JsonValue) -> None:
     with pytest.raises(PayloadUnsupported, match="approve"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from app.core.errors import Conflict, Invalid
+from app.http.routes import is_storable
 from app.modules.agent.records import CallRecord
 from app.modules.protocols.agui.schemas import InterruptAnswer
 from app.modules.session.confirmations import Verdict
@@ -72,8 +73,8 @@ def _decision(answer: InterruptAnswer, call: CallRecord) -> Decision:
     match payload:
         case {"type": "approve"}:
             return Decision(call, "approve", None, call_hash)
-        case {"type": "reject", "message": str() as message} if len(message) <= _MAX_REASON_CHARACTERS:
-            return Decision(call, "deny", message or None, call_hash)
+        case {"type": "reject", "message": str() as message}:
+            return Decision(call, "deny", _reason(message) or None, call_hash)
         case {"type": "reject"} if "message" not in payload:
             return Decision(call, "deny", None, call_hash)
         case {"type": "edit", "edited_action": {"name": str() as name, "args": dict() as arguments}}:
@@ -94,7 +95,10 @@ def _single(payload: JsonValue) -> dict[str, JsonValue]:
 
 def _edit(name: str, arguments: dict[str, JsonValue]) -> str:
     """An edit is a new call, which is checked and asked about like every other."""
-    reason = f"Call {name} with these arguments instead: {json.dumps(arguments, ensure_ascii=False)}"
-    if len(reason) > _MAX_REASON_CHARACTERS:
+    return _reason(f"Call {name} with these arguments instead: {json.dumps(arguments, ensure_ascii=False)}")
+
+
+def _reason(text: str) -> str:
+    if len(text) > _MAX_REASON_CHARACTERS or not is_storable(text):
         raise PayloadUnsupported
-    return reason
+    return text

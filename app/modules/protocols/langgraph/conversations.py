@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
@@ -51,6 +51,7 @@ from app.modules.session.branches import path_before
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.errors import SessionExists, SessionUnknown
 from app.modules.session.model import START, Branch, Message, Origin, Run, Session, SessionStatus
+from app.modules.session.schemas import MAX_METADATA_BYTES, Metadata
 from app.modules.session.service import SessionFilter, SessionService
 from graph import BEGINNING, Checkpoint
 
@@ -73,6 +74,7 @@ _SEARCHED_STATUS: Mapping[str, Sequence[SessionStatus]] = {
     "interrupted": ["awaiting_approval"],
     "error": ["error"],
 }
+_METADATA: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(Metadata)
 _MOST_RUNS = 1_000
 _MOST_MESSAGES = 100
 _CHECKPOINT_PAGE = 50
@@ -128,8 +130,16 @@ class Conversations:
             raise ThreadTaken from error
 
     async def change_metadata(self, owner: str, thread_id: str, metadata: Mapping[str, JsonValue]) -> Session:
+        """Set keys of a thread's metadata. Raises `Unsupported` if it becomes too large."""
         session = await self.find(owner, thread_id)
         merged = {**session.metadata, **_own_metadata(metadata)}
+        try:
+            _METADATA.validate_python(merged)
+        except ValidationError as error:
+            raise Unsupported(
+                f"The metadata of a thread takes at most {MAX_METADATA_BYTES} bytes, with the keys that it "
+                "has already. Set some of them to null."
+            ) from error
         return await self._sessions.change(owner, session.id, {"metadata": merged})
 
     async def search(self, owner: str, wanted: ThreadSearch) -> list[Session]:
@@ -293,9 +303,10 @@ class Conversations:
         try:
             session = await self.find(owner, thread_id)
         except ThreadUnknown:
-            if body.if_not_exists != "create" or as_uuid(thread_id) is None:
+            session_id = as_uuid(thread_id)
+            if body.if_not_exists != "create" or session_id is None:
                 raise
-            session = await self.create(owner, {}, thread_id=thread_id, is_repeatable=True)
+            session = await self.create(owner, {}, thread_id=session_id, is_repeatable=True)
         bound = session.db_connection_id
         if bound is not None and body.assistant_id not in (ONLY_DATABASE, bound):
             connection = await self._threads.database(owner, body.assistant_id)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from app.http.routes import is_storable
 from app.modules.agent.records import CallRecord
 from app.modules.protocols.langgraph.errors import Unsupported
 from app.modules.session.confirmations import Verdict
@@ -64,15 +65,17 @@ def _decision(given: JsonValue) -> Decision:
             )
 
 
-def _edit(name: str, arguments: Mapping[str, JsonValue]) -> str:
+def _edit(name: str, arguments: Mapping[str, JsonValue]) -> str | None:
     """An edit is a new call, which is checked and asked about like every other."""
     reason = f"Call {name} with these arguments instead: {json.dumps(arguments, ensure_ascii=False)}"
     if len(reason) > _MAX_REASON_CHARACTERS:
         raise Unsupported("The edited arguments are too long. Reject the call, and ask for the change.")
-    return reason
+    return _reason(reason)
 
 
 def _reason(message: str) -> str | None:
     if len(message) > _MAX_REASON_CHARACTERS:
         raise Unsupported(f"The message of a decision has at most {_MAX_REASON_CHARACTERS} characters.")
+    if not is_storable(message):
+        raise Unsupported("The texts of a decision have no NUL and no half surrogate pairs.")
     return message or None

@@ -66,8 +66,17 @@ class ReadOnly(Problem):
     status = 405
 
 
-class NotOffered(Problem):
-    """A part of the LangGraph API that KAI does not have."""
+class NotOffered(NotFound):
+    """A part of the LangGraph API that KAI does not have. Its clients ask again after a 501, and not after a
+    404.
+    """
+
+    problem = "not-offered"
+    title = "Not offered"
+
+
+class NoWebSockets(Problem):
+    """A WebSocket is asked for."""
 
     problem = "not-offered"
     title = "Not offered"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from app.http.routes import is_storable
 from app.modules.protocols.langgraph.errors import Unsupported
 from app.modules.protocols.threads import question_of
 
@@ -47,7 +48,7 @@ def asked_in(given: Mapping[str, JsonValue] | None) -> Asked:
     messages = fields.pop("messages", None)
     if fields:
         raise Unsupported(
-            f"The input has fields that KAI does not take: {', '.join(sorted(fields))[:200]}. "
+            f"The input has fields that KAI does not take: {', '.join(map(repr, sorted(fields)))[:200]}. "
             'Send {"messages": [...]} with the question as the last message.'
         )
     if isinstance(messages, str | dict):
@@ -59,9 +60,14 @@ def asked_in(given: Mapping[str, JsonValue] | None) -> Asked:
         raise Unsupported("The last message of the input must be the user's question.")
     message_id = last.get("id")
     if message_id is not None and (
-        not isinstance(message_id, str) or not 0 < len(message_id) <= _MAX_ID_CHARACTERS
+        not isinstance(message_id, str)
+        or not 0 < len(message_id) <= _MAX_ID_CHARACTERS
+        or not is_storable(message_id)
     ):
-        raise Unsupported(f"The id of a message must be a text of 1 to {_MAX_ID_CHARACTERS} characters.")
+        raise Unsupported(
+            f"The id of a message must be a text of 1 to {_MAX_ID_CHARACTERS} characters, without NUL and "
+            "half surrogate pairs."
+        )
     return Asked(question_of(last.get("content")), message_id, earlier)
 
 

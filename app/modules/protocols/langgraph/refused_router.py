@@ -9,14 +9,14 @@ from fastapi import APIRouter, Request, Response
 
 from app.core.errors import Problem
 from app.modules.protocols.langgraph.dependencies import PREFIX
-from app.modules.protocols.langgraph.errors import NotOffered, ReadOnly, Unsupported
+from app.modules.protocols.langgraph.errors import NotOffered, NoWebSockets, ReadOnly, Unsupported
 
 _ASSISTANTS = ReadOnly(
     "Assistants are the connected databases, and are not changed here. POST /api/v1/database-connections "
     "connects one."
 )
 _CRONS = NotOffered("KAI runs nothing by schedule. Let a scheduler of your own start the runs.")
-_WEB_SOCKETS = NotOffered(
+_WEB_SOCKETS = NoWebSockets(
     "KAI has no WebSockets: POST /threads/{thread_id}/stream/events streams the events of a thread."
 )
 _RUN = ReadOnly("A run is part of the record of its thread. DELETE /threads/{thread_id} deletes both.")

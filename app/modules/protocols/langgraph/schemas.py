@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StrictInt,
+    model_validator,
+)
 
 from app.http.routes import Body, Text
 from app.modules.protocols.langgraph.fold import MODES, Mode
@@ -53,7 +61,7 @@ def as_modes(given: object) -> object:
         if given.startswith("["):
             try:
                 return json.loads(given)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise ValueError("the modes must be a JSON list of names") from error
         return [given]
     return given
@@ -254,7 +262,7 @@ def _no_configuration(configurable: dict[str, JsonValue]) -> dict[str, JsonValue
         key for key in configurable if key not in _OWN_KEYS and not key.startswith(_OWN_PREFIXES)
     )
     if foreign:
-        named = ", ".join(key[:100] for key in foreign[:5])
+        named = ", ".join(repr(key[:100]) for key in foreign[:5])
         raise ValueError(f"KAI takes no configuration from clients: leave out {named}")
     return configurable
 
@@ -402,7 +410,7 @@ class ThreadCommand(Body):
         }
     )
 
-    id: JsonValue
+    id: Annotated[Text, Field(max_length=100)] | StrictInt | None
     """The client's own id of the command. The answer repeats it."""
     method: Annotated[Text, Field(max_length=100)]
     """`run.start` or `input.respond`."""

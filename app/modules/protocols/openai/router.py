@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from app.http.callers import ANYBODY, ASK, READ, Owner
 from app.http.open_streams import STREAM
 from app.http.rate_limits import count_question
-from app.http.routes import Text
+from app.http.routes import Text, is_storable
 from app.modules.database_connection.repository import Connection
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
 from app.modules.protocols.following import StreamEnd, event_of, folded_stream
@@ -19,6 +19,7 @@ from app.modules.protocols.openai.errors import (
     PREFIX,
     ModelUnknown,
     NotOffered,
+    Unsupported,
     error_body,
 )
 from app.modules.protocols.openai.fold import ChunkFold, CompletionFold
@@ -74,12 +75,19 @@ class ChatNames:
     def in_threads(self, body: CompletionRequest, connection: Connection) -> str | None:
         """Returns the client's name of the conversation, or None if the request has none.
 
-        A chat of Open WebUI may ask several databases, and each has a session of its own.
+        A chat of Open WebUI may ask several databases, and each has a session of its own. Raises
+        `Unsupported` for a name that cannot be stored.
         """
         if self.session is not None:
             return self.session
         chat_id = self.open_webui or (body.metadata or {}).get("chat_id")
-        return f"{connection.id} {chat_id}" if isinstance(chat_id, str) and chat_id else None
+        if not isinstance(chat_id, str) or not chat_id:
+            return None
+        if not is_storable(chat_id):
+            raise Unsupported(
+                "metadata", "`metadata.chat_id` must be text without NUL and half surrogate pairs."
+            )
+        return f"{connection.id} {chat_id}"
 
 
 async def _chat_names(

@@ -92,7 +92,7 @@ def test_empty_values_of_what_is_not_offered_are_taken_and_others_are_not() -> N
 def test_only_keys_of_langgraph_itself_are_taken_in_a_configuration() -> None:
     own = {"thread_id": "t", "checkpoint_ns": "", "__pregel": 1, "langgraph_auth": {}}
     assert run(config={"configurable": own, "tags": [], "recursion_limit": 25}).config is not None
-    with pytest.raises(ValidationError, match="leave out prompt"):
+    with pytest.raises(ValidationError, match="leave out 'prompt'"):
         run(config={"configurable": {"prompt": "Be rude."}})
 
 
@@ -142,3 +142,16 @@ def test_the_latest_turns_stay_whole() -> None:
     assert kept[0]["id"] == "15-0"
     large: list[dict[str, JsonValue]] = [{"id": "large", "content": "x" * 200_000}]
     assert latest_turns([large, large]) == large
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        {"type": "reject", "message": "half \ud800"},
+        {"type": "edit", "edited_action": {"name": "describe", "args": {"text": "half \ud800"}}},
+    ],
+    ids=["reject", "edit"],
+)
+def test_a_decision_that_cannot_be_stored_is_refused(decision: JsonValue) -> None:
+    with pytest.raises(Unsupported, match="half surrogate pairs"):
+        decisions_in({"a": {"decisions": [decision]}}, WAITING)
