@@ -1,13 +1,17 @@
 """Workers die, freeze or stop, clocks differ, NATS loses its data: each question is answered, and once."""
 
 import asyncio
+import json
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ag_ui_validate.pytest_plugin import assert_valid_agui
 
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
+from tests.e2e.test_agui_clients import body_of
 from tests.e2e.test_approval import PLAN_TO_ACT, agent_session, card_of, decide, follow
 from tests.e2e.test_investigations import calls, finish
 from tests.e2e.test_turn import PER_COUNTRY, sql
@@ -71,6 +75,72 @@ async def test_a_worker_killed_in_mid_answer_is_replaced_and_its_statement_is_no
         assert chunks(after, "results") == chunks(before, "results")
         assert [event.name for event in after].count("done") == 1
         assert await answers(kai, session) == ["Brazil has two."]
+
+
+async def test_streams_of_other_protocols_end_with_the_whole_answer_after_their_worker_was_killed(
+    cluster: Cluster, second_worker: Server, model: ScriptedModel, shop: str
+) -> None:
+    model.rule("", Scripted("Two in Brazil.", hold_after=1))
+    model.rule("SQL writer", sql(PER_COUNTRY))
+    async with client_of(cluster.apis[0]) as kai:
+        connection = await kai.connect(shop)
+        agent, chat = [await kai.open_session(connection) for _ in range(2)]
+        events: list[str] = []
+        chunks_of_chat: list[str] = []
+
+        async def read(path: str, body: dict[str, object], found: list[str]) -> None:
+            url = f"{cluster.apis[0].address}{path}"
+            headers = {"X-Kai-Session": chat}
+            async with kai.http.stream("POST", url, json=body, headers=headers) as answer:
+                assert answer.status_code == 200
+                async for line in answer.aiter_lines():
+                    match line.partition("data: "):
+                        case "", _, data if data:
+                            found.append(data)
+
+        completion = {
+            "model": connection,
+            "messages": [{"role": "user", "content": QUESTION}],
+            "stream": True,
+        }
+        reading = asyncio.gather(
+            read(f"/ag-ui/{connection}", body_of(agent, QUESTION), events),
+            read("/openai/v1/chat/completions", completion, chunks_of_chat),
+        )
+
+        async def both_read_the_analysis() -> bool:
+            return all(any("Two" in each for each in found) for found in (events, chunks_of_chat))
+
+        await until(both_read_the_analysis)
+        cluster.workers[0].kill()
+        model.release()
+        second_worker.start()
+        await reading
+
+        assert_valid_agui(events, max_warnings=0)
+        sent = [json.loads(each) for each in events]
+        assert [each["name"] for each in sent if each["type"] == "CUSTOM"].count("kai.reset") == 1
+        assert sent[-1]["outcome"] == {"type": "success"}
+        texts: dict[str, str] = defaultdict(str)
+        for each in sent:
+            if each["type"] == "TEXT_MESSAGE_CONTENT":
+                texts[each["messageId"]] += each["delta"]
+        assert list(texts.values()) == ["Two", "Two in Brazil."]
+        assert list(texts)[1].endswith("-r1")
+
+        *pieces, last = chunks_of_chat
+        assert last == "[DONE]"
+        choices = [json.loads(each)["choices"][0] for each in pieces]
+        assert [each["finish_reason"] for each in choices if each["finish_reason"]] == ["stop"]
+        said = "".join(each["delta"].get("content", "") for each in choices)
+        assert [said.count(each) for each in ("```sql", "Norway | 1", "Two", "Two in Brazil.")] == [
+            1,
+            1,
+            1,
+            1,
+        ]
+
+        assert await answers(kai, agent) == await answers(kai, chat) == ["Two in Brazil."]
 
 
 async def test_a_frozen_worker_that_wakes_up_after_it_was_replaced_says_and_keeps_nothing_more(
