@@ -138,3 +138,18 @@ def test_what_happened_at_a_time_is_counted_in_the_sidebar_until_it_is_read(
     expect(page.get_by_role("link", name="Boards", exact=True)).to_have_text("")
     expect(feed.get_by_text("1 new")).to_have_count(0)
     assert api.get("/notices").json()["unread"] == 0
+
+
+def test_a_line_fills_its_tile_with_its_axis_in_sight(page: Page, api: httpx.Client, asked: str) -> None:
+    per_day = "SELECT placed, sum(total) AS total FROM orders GROUP BY placed"
+    api.post(f"/sessions/{asked}/query/stream", json={"query": "Total per day", "sql": per_day})
+    page.goto(f"/boards/{pinned(api, asked)}")
+    body = page.locator(".tile-body")
+    expect(body.locator(".chart svg")).to_be_visible()
+    sizes = "body => [body.clientHeight, body.clientWidth, body.scrollHeight, body.scrollWidth]"
+
+    def has_all_in_sight() -> bool:
+        height, width, *content = body.evaluate(sizes)
+        return bool(content == [height, width])
+
+    eventually(has_all_in_sight)

@@ -38,7 +38,7 @@ export default function TileChart({ pin, chart, read }: Shown) {
   return (
     <div class="chart-panel">
       {shown.heading && <p class="chart-heading">{shown.heading}</p>}
-      <ChartView chart={shown} hidden={hidden} toggle={toggle} />
+      <ChartView chart={shown} hidden={hidden} toggle={toggle} room="given" />
     </div>
   );
 }

@@ -29,7 +29,7 @@ export default function Notices() {
         {page.unread > 0 && (
           <>
             <strong role="status">{scheduleTexts.unread(page.unread)}</strong>
-            <button type="button" class="button" onClick={() => orSay(markRead(newest).then(load))}>
+            <button type="button" class="button small" onClick={() => orSay(markRead(newest).then(load))}>
               {scheduleTexts.read}
             </button>
           </>

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { texts } from "../../shared/texts";
 import { shownTheme } from "../../shared/theme";
 import type { Plot, Scene, Stop } from "./drawing";
-import { drawingHeight } from "./height";
+import { drawingHeight, growsWithNames } from "./height";
 import type { Chart } from "./intent";
 import { type ChartColors, colorsOf } from "./look";
 import { shown } from "./nodes";
@@ -15,44 +15,51 @@ interface Shown {
   /** Series that are not drawn, by name. */
   hidden: ReadonlySet<string>;
   toggle: (name: string) => void;
+  /** `given`: the drawing fills the height of its place, unless it grows with the names that it shows. */
+  room?: "own" | "given";
 }
 
 /** The drawing with its legend; a tooltip follows the pointer, a finger and the arrow keys. */
-export function ChartView({ chart, hidden, toggle }: Shown) {
+export function ChartView({ chart, hidden, toggle, room = "own" }: Shown) {
   const place = useRef<HTMLDivElement>(null);
-  const { width, colors } = usePlace(place);
+  const { width, height: given, colors } = usePlace(place);
+  const fits = room === "given" && !growsWithNames(chart);
+  const height = fits ? given : drawingHeight(chart);
   const scene = useMemo(
     () =>
-      width > 0 && colors
-        ? sceneOf(chart, { width, height: drawingHeight(chart), colors, hidden, direct: true })
+      width > 0 && height > 0 && colors
+        ? sceneOf(chart, { width, height, colors, hidden, direct: true })
         : null,
-    [chart, width, colors, hidden],
+    [chart, width, height, colors, hidden],
   );
   return (
     <>
       {scene && scene.legend.length > 0 && <Legend series={scene.legend} hidden={hidden} toggle={toggle} />}
-      <div class="chart" ref={place} style={{ minHeight: `${drawingHeight(chart)}px` }}>
+      <div class="chart" ref={place} style={fits ? undefined : { minHeight: `${height}px` }}>
         {scene && <Drawing chart={chart} scene={scene} />}
       </div>
     </>
   );
 }
 
-/** The width and the colours to draw with, which change with the window and the theme. */
+/** The size and the colours to draw with, which change with the window and the theme. */
 function usePlace(place: { current: HTMLElement | null }) {
-  const [width, setWidth] = useState(0);
+  const [{ width, height }, setSize] = useState({ width: 0, height: 0 });
   const [colors, setColors] = useState<ChartColors | null>(null);
   const theme = shownTheme();
   useEffect(() => {
     if (!place.current) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)));
+    const observer = new ResizeObserver(([entry]) => {
+      const { width = 0, height = 0 } = entry?.contentRect ?? {};
+      setSize({ width: Math.round(width), height: Math.round(height) });
+    });
     observer.observe(place.current);
     return () => observer.disconnect();
   }, []);
   useEffect(() => {
     if (place.current) setColors(colorsOf(place.current));
   }, [theme]);
-  return { width, colors };
+  return { width, height, colors };
 }
 
 function Drawing({ chart, scene }: { chart: Chart; scene: Scene }) {

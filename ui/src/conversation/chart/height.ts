@@ -19,6 +19,11 @@ export function isLying(chart: Chart): boolean {
   return BARS.includes(chart.mark) && chart.across.kind === "nominal" && placesOf(chart) <= MANY_BARS;
 }
 
+/** Whether the height is that of the names beside the drawing. */
+export function growsWithNames(chart: Chart): boolean {
+  return isLying(chart) || chart.mark === "heat";
+}
+
 /** The height of the drawing, with its axes. */
 export function drawingHeight(chart: Chart): number {
   if (isLying(chart)) return placesOf(chart) * stepOf(chart) + AXIS;
