@@ -15,7 +15,7 @@ from tests.support.server import Server, running_server
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 SAMPLE_DAY = date(2026, 6, 30)
-WIDE, PHONE = (1280, 800), (360, 740)
+WIDE, PHONE = (1280, 900), (360, 740)
 FACTS: list[dict[str, JsonValue]] = [
     {"kind": "terminology", "scope": "workspace", "text": "Churn means no order for 90 days."},
     {"kind": "decision", "scope": "workspace", "text": "Revenue is net of returns.", "about": ["orders"]},
