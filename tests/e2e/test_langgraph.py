@@ -17,6 +17,7 @@ from langgraph_sdk import get_client, get_sync_client
 from langgraph_sdk.errors import (
     APIStatusError,
     ConflictError,
+    InternalServerError,
     NotFoundError,
     PermissionDeniedError,
     UnprocessableEntityError,
@@ -433,7 +434,7 @@ REFUSED: dict[str, Call] = {
     "stream mode": lambda graph, thread, shop: graph.runs.create(
         thread, shop, input=asked(), stream_mode="events"
     ),
-    "fields that KAI does not take: sql": lambda graph, thread, shop: graph.runs.create(
+    "fields that KAI does not take: 'sql'": lambda graph, thread, shop: graph.runs.create(
         thread, shop, input={**asked(), "sql": "SELECT 1"}
     ),
     "of type 'system'": lambda graph, thread, shop: graph.runs.create(
@@ -469,8 +470,9 @@ async def test_what_kai_does_not_have_says_so(graph: Graph, shop_id: str) -> Non
         graph.crons.create(shop_id, schedule="* * * * *", input={}),
         graph.crons.create_for_thread(thread_id, shop_id, schedule="* * * * *", input={}),
     ):
-        with pytest.raises(NotFoundError, match="runs nothing by schedule"):
+        with pytest.raises(InternalServerError) as error:
             await refused
+        assert error.value.status_code == 501
     with pytest.raises(ConflictError, match="Nothing in this thread waits"):
         await graph.runs.create(thread_id, shop_id, command={"resume": {"decisions": []}})
     with pytest.raises(NotFoundError):

@@ -239,5 +239,5 @@ async def test_runs_of_a_thread_are_joined_and_what_is_not_honoured_is_refused(
         }
         for headers in ({}, handshake):
             refused = await client.get(f"/{thread_id}/stream/events", headers=headers)
-            assert (refused.status_code, refused.json()["type"]) == (501, "urn:kai:not-offered")
+            assert (refused.status_code, refused.json()["type"]) == (426, "urn:kai:not-offered")
             assert "POST /threads/{thread_id}/stream/events" in refused.json()["detail"]

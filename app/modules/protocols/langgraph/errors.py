@@ -1,5 +1,7 @@
 """Refusals of the LangGraph API. Each names the cure."""
 
+from collections.abc import Mapping
+
 from app.core.errors import Conflict, Invalid, NotFound, Problem
 
 
@@ -66,18 +68,18 @@ class ReadOnly(Problem):
     status = 405
 
 
-class NotOffered(NotFound):
-    """A part of the LangGraph API that KAI does not have. Its clients ask again after a 501, and not after a
-    404.
-    """
-
-    problem = "not-offered"
-    title = "Not offered"
-
-
-class NoWebSockets(Problem):
-    """A WebSocket is asked for."""
+class NotOffered(Problem):
+    """A part of the LangGraph API that KAI does not have."""
 
     problem = "not-offered"
     title = "Not offered"
     status = 501
+
+
+class NoWebSockets(Problem):
+    """A WebSocket is asked for where plain HTTP streams."""
+
+    problem = "not-offered"
+    title = "Not offered"
+    status = 426
+    headers: Mapping[str, str] = {"Upgrade": "HTTP/1.1"}

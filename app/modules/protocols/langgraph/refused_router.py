@@ -15,7 +15,10 @@ _ASSISTANTS = ReadOnly(
     "Assistants are the connected databases, and are not changed here. POST /api/v1/database-connections "
     "connects one."
 )
-_CRONS = NotOffered("KAI runs nothing by schedule. Let a scheduler of your own start the runs.")
+_CRONS = NotOffered(
+    "KAI asks no question by schedule. Let a scheduler of your own start the runs; pins of boards are "
+    "refreshed by POST /api/v1/schedules."
+)
 _WEB_SOCKETS = NoWebSockets(
     "KAI has no WebSockets: POST /threads/{thread_id}/stream/events streams the events of a thread."
 )
