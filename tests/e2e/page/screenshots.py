@@ -48,21 +48,17 @@ def asked(server: Server, folder: str, question: str) -> str:
 
 def take(browser: Browser, server: Server, sessions: list[str]) -> None:
     months, segments, products = (f"/sessions/{session}" for session in sessions)
-    shoot(opened(browser, server, "/", ".starters button"), "start")
     page = opened(browser, server, months, ".chart svg")
     shoot(page, "answer")
     page.get_by_role("tab", name="Table").click()
     page.locator(".grid-row").first.wait_for()
     shoot(page, "table")
-    page.get_by_role("tab", name="SQL").click()
-    shoot(page, "sql")
     page.get_by_role("button", name="How was this made?").click()
     page.locator(".made-checks").wait_for()
     shoot(page, "made")
     shoot(opened(browser, server, products, ".chart svg", colors="dark"), "answer-dark")
     shoot(opened(browser, server, segments, ".chart svg", size=PHONE), "phone")
     remembered(browser, server)
-    databases(opened(browser, server, "/connections", ".connection-list a"))
 
 
 def remembered(browser: Browser, server: Server) -> None:
@@ -72,14 +68,6 @@ def remembered(browser: Browser, server: Server) -> None:
             place = {} if fact["scope"] == "user" else {"db_connection_id": str(connection)}
             api.post("/memory/facts", json={**fact, **place}).raise_for_status()
     shoot(opened(browser, server, "/memory", ".fact-group"), "memory")
-
-
-def databases(page: Page) -> None:
-    page.locator(".connection-list a").click()
-    page.locator(".table-entry summary").nth(2).click()
-    page.get_by_role("button", name="Show first rows").click()
-    page.locator(".sample").wait_for()
-    shoot(page, "database")
 
 
 def opened(
