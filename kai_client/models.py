@@ -758,6 +758,8 @@ class Example(_Entry):
     sql: str
     status: Literal["proposed", "verified", "rejected"]
     message_id: str | None
+    verified_by: str | None
+    verified_at: datetime | None
 
 
 class Term(_Entry):

@@ -173,6 +173,8 @@ class KnownExample(Model):
 
     id: str
     question: str
+    verified_by: str | None
+    verified_at: datetime | None
     is_changed: bool
 
 

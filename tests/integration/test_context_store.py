@@ -162,6 +162,26 @@ async def test_an_example_is_verified_only_with_sql_that_may_run(
     assert (await client.patch(one, json={"status": "verified", "sql": COUNT})).status_code == 200
 
 
+async def test_an_example_says_who_verified_it_and_when_for_as_long_as_it_is_verified(
+    client: httpx.AsyncClient, shop: Connection
+) -> None:
+    body = {"db_connection_id": shop.id, "question": "How many?", "sql": COUNT}
+    added = (await client.post("/examples", json=body)).json()
+    assert (added["verified_by"], added["verified_at"]) == ("ann", added["created_at"])
+    made = (await client.post("/examples", json={**body, "status": "proposed"})).json()
+    assert (made["verified_by"], made["verified_at"]) == (None, None)
+    verified = (await client.patch(f"/examples/{made['id']}", json={"status": "verified"})).json()
+    assert (verified["verified_by"], verified["verified_at"]) == ("ann", verified["updated_at"])
+    edited = (await client.patch(f"/examples/{made['id']}", json={"sql": f"{COUNT} where vip"})).json()
+    assert (edited["verified_by"], edited["verified_at"]) == ("ann", edited["updated_at"])
+    assert (await client.patch(f"/examples/{made['id']}", json={})).json()["verified_at"] == edited[
+        "verified_at"
+    ]
+    rejected = (await client.patch(f"/examples/{made['id']}", json={"status": "rejected"})).json()
+    assert (rejected["verified_by"], rejected["verified_at"]) == (None, None)
+    assert (await client.get(f"/examples/{made['id']}")).json() == rejected
+
+
 async def test_the_statement_of_an_example_is_run_for_its_reviewer(
     app: FastAPI, client: httpx.AsyncClient, shop: Connection
 ) -> None:

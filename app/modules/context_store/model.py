@@ -17,6 +17,8 @@ class Example:
     """A question with the SQL that answers it. Only verified examples are used.
 
     Feedback on an answer proposes an example; `message_id` and `session_id` are then those of that answer.
+    `verified_by` is the owner who verified it as it is, at `verified_at`. Both are None while it is not
+    verified, and for examples that were verified before this was recorded.
     """
 
     id: str
@@ -28,6 +30,8 @@ class Example:
     status: ExampleStatus
     message_id: str | None
     session_id: str | None = None
+    verified_by: str | None = None
+    verified_at: int | None = None
     created_at: int
     updated_at: int
 

@@ -166,6 +166,10 @@ class ExampleBody(_Entry):
     """Only a verified example is used."""
     message_id: str | None
     """Id of the answer that the example was proposed from. Null if it was added by hand."""
+    verified_by: str | None
+    """The owner who verified it. Null if it is not verified, or was before this was recorded."""
+    verified_at: Time | None
+    """Time of the verification. Null when `verified_by` is."""
 
 
 class ExampleRunBody(ResponseBody):

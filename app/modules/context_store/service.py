@@ -115,12 +115,17 @@ class ContextStore:
         if status == "verified":
             await self._check(connection, sql)
         example = _example(connection, question, sql, status=status, message_id=None)
+        if status == "verified":
+            example = replace(example, verified_by=owner, verified_at=example.created_at)
         example = replace(example, id=entry_id or example.id)
         await self.examples.save(example)
         return example
 
     async def change_example(self, owner: str, example_id: str, changes: Mapping[str, JsonValue]) -> Example:
-        """Verify, reject or edit an example. Raises what `add_example` raises."""
+        """Verify, reject or edit an example. Raises what `add_example` raises.
+
+        Editing a verified example verifies it again: the person who edits it stands for the new text.
+        """
         example = await self.own(self.examples, owner, example_id)
         sql = changes.get("sql", example.sql)
         status = changes.get("status", example.status)
@@ -128,7 +133,15 @@ class ContextStore:
             connection = await self._connections.repository.get(owner, example.db_connection_id)
             await self._check(connection, str(sql))
         key = question_key(str(changes.get("question", example.question)))
-        return await self.examples.change(example, {**changes, "question_key": key, "updated_at": now_ms()})
+        now = now_ms()
+        review: dict[str, JsonValue] = {}
+        if changes:
+            is_verified = status == "verified"
+            review["verified_by"] = owner if is_verified else None
+            review["verified_at"] = now if is_verified else None
+        return await self.examples.change(
+            example, {**changes, **review, "question_key": key, "updated_at": now}
+        )
 
     async def test_example(self, owner: str, example_id: str, sql: str | None) -> ExampleRun:
         """Run the statement of an example, or this one in its place. Raises `StatementNotRun` and

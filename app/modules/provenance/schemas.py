@@ -41,6 +41,10 @@ class KnownExampleBody(ResponseBody):
     """Id of the example."""
     question: str
     """Its question, as it is now."""
+    verified_by: str | None
+    """The owner who verified it. Null if it was verified before this was recorded."""
+    verified_at: Time | None
+    """Time of the verification. Null when `verified_by` is."""
     is_changed: bool
     """It was changed after the answer."""
 

@@ -1,7 +1,11 @@
 """Examples, glossary and instructions on the page, of servers that keep them."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
+
+from tests.e2e.page.browser import ask
 
 
 @pytest.fixture
@@ -10,13 +14,23 @@ def parts(page: Page, connection: str) -> Page:
     return page
 
 
-def test_an_example_is_added_corrected_and_deleted(parts: Page) -> None:
+def test_an_example_is_added_answers_is_corrected_and_deleted(parts: Page, session: str) -> None:
     parts.get_by_role("tab", name="Examples").click()
     parts.get_by_role("button", name="Add").click()
     parts.get_by_role("textbox", name="Question").fill("How many customers?")
     parts.get_by_label("SQL").fill("SELECT count(*) FROM customers")
     parts.get_by_role("button", name="Save").click()
     expect(parts.get_by_role("article")).to_contain_text("verified")
+    listed = parts.url
+    parts.goto(f"/sessions/{session}")
+    ask(parts, "how many customers")
+    badge = parts.locator(".origin.verified")
+    expect(badge).to_have_text(re.compile(r"^Verified by \S+ on .*\d"))
+    expect(badge).to_have_attribute("title", re.compile("reviewed this SQL for this question: "))
+    parts.reload()
+    expect(badge).to_have_text(re.compile(r"^Verified by \S+ on .*\d"))
+    parts.goto(listed)
+    parts.get_by_role("tab", name="Examples").click()
     parts.get_by_role("button", name="Edit: How many customers?").click()
     parts.get_by_role("textbox", name="Question").fill("How many clients?")
     parts.get_by_role("button", name="Save").click()

@@ -1,5 +1,6 @@
 """For all users: axe finds nothing serious on any screen, in light and dark, wide and narrow, by keyboard."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -53,6 +54,20 @@ def reader(browser: Browser, page_server: Server, model: ScriptedModel) -> Itera
 def test_the_start_page_has_no_barriers(reader: Page, connection: str) -> None:
     reader.goto("/")
     expect(reader.get_by_role("region", name="For example")).to_be_visible()
+    assert violations_in_light_and_dark(reader) == []
+
+
+def test_the_badges_of_verified_answers_and_own_sql_have_no_barriers(
+    reader: Page, api: httpx.Client, connection: str, session: str
+) -> None:
+    body = {"db_connection_id": connection, "question": "How many?", "sql": "SELECT count(*) FROM customers"}
+    assert api.post("/examples", json=body).status_code == 201
+    given = {"query": "Mine", "sql": PER_COUNTRY}
+    assert api.post(f"/sessions/{session}/query/stream", json=given).is_success
+    reader.goto(f"/sessions/{session}")
+    expect(reader.get_by_text("Your SQL", exact=True)).to_be_visible()
+    ask(reader, "How many?")
+    expect(reader.get_by_text(re.compile("^Verified by "))).to_be_visible()
     assert violations_in_light_and_dark(reader) == []
 
 

@@ -69,6 +69,7 @@ export type {
   NewConsent,
   NewFactBody as NewFact,
   NotConfirmedBody as Unconfirmed,
+  KnownExampleBody as KnownExample,
   ProvenanceBody as Provenance,
   QueryDescription,
   StepCountsBody as StepCounts,

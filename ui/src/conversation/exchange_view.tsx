@@ -22,6 +22,10 @@ import { Suggestions } from "./suggestions";
 import "./exchange.css";
 
 const Investigation = lazy(() => import("./investigation/investigation"));
+const VerifiedBadge = lazy(
+  () => import("../provenance/verified_badge"),
+  () => <span class="origin verified">{texts.answer.verified}</span>,
+);
 const Pointers = lazy(() => import("./investigation/pointers"));
 
 interface Shown {
@@ -68,7 +72,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       )}
       {(answer.explanation || isLive) && (
         <p class="understood explained">
-          {answer.explanation && exchange.sql === undefined && <span>{texts.answer.understood}</span>}{" "}
+          {answer.explanation && <Origin exchange={exchange} conversation={conversation} />}{" "}
           {answer.explanation}
         </p>
       )}
@@ -92,6 +96,16 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       <AnswerActions exchange={exchange} conversation={conversation} />
     </article>
   );
+}
+
+/** Where the statement comes from: the analyst, a verified example, or KAI's reading of the question. */
+function Origin({ exchange, conversation }: Shown) {
+  const { context, messageId } = exchange.answer;
+  if (exchange.sql !== undefined) return <span class="origin">{texts.answer.ownSql}</span>;
+  // Only a verified example that is the answer itself is used without a table.
+  if (context?.examples.length === 1 && context.tables.length === 0)
+    return <VerifiedBadge sessionId={conversation.sessionId} messageId={messageId} />;
+  return <span>{texts.answer.understood}</span>;
 }
 
 function hasPointers({ code, link, action }: Answer): boolean {

@@ -192,6 +192,8 @@ export const texts = {
   answer: {
     standalone: "Asked in full",
     understood: "Understood as",
+    verified: "Verified",
+    ownSql: "Your SQL",
     tabs: "Ways to look at the answer",
     chart: "Chart",
     figure: "Figure",
