@@ -423,6 +423,8 @@ def test_metadata_of_a_thread_stays_small_however_often_keys_are_set(kai: Kai) -
     assert "null" in answers[1].json()["detail"]
 
 
+# Threads of the server may use `random` while a body is drawn; no body is made by it.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 @pytest.mark.parametrize("path", ROUTES)
 @settings(max_examples=40)
 @given(data=st.data())

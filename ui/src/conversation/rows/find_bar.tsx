@@ -1,5 +1,5 @@
 import { ChevronDown, ChevronUp, X } from "lucide";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../../shared/icon";
 import { texts } from "../../shared/texts";
 import { count } from "../../shared/time";
@@ -19,7 +19,8 @@ interface Shown {
 /** A field to find cells: Enter goes to the next, Shift-Enter to the one before, Escape closes it. */
 export function FindBar({ sought, found, current, onSeek, onStep, onClose }: Shown) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Before the next key: what is typed at once belongs into the field.
+  useLayoutEffect(() => {
     field.current?.focus();
     field.current?.select();
   }, []);
