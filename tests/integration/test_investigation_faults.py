@@ -276,7 +276,7 @@ async def test_a_tool_that_may_not_run_is_neither_offered_nor_run_even_from_a_st
     (returned,) = await site.use(forbidden, step.calls)
     assert (returned.status, "There is no tool 'look'" in returned.content) == ("failed", True)
     extension = site.worker(replace(made(act), source="extensions"))
-    assert await site.use(extension, step.calls) == [returned]  # said again, as to another follower
+    assert await site.use(extension, step.calls) == [returned]  # also reported to a later follower
     assert ran == []
 
 
