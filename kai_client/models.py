@@ -760,6 +760,7 @@ class Example(_Entry):
     message_id: str | None
     verified_by: str | None
     verified_at: datetime | None
+    fault: str | None
 
 
 class Term(_Entry):

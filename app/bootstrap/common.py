@@ -83,6 +83,7 @@ from app.modules.session.forgetting import LOGGED_MS, SessionForgetting
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.shared_cache import LIFETIME, SharedConversations
+from app.modules.sql_generation.statement_faults import StatementFaults
 from app.modules.tools.extensions import load_extensions
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.registry import BUILTIN, ToolRegistry
@@ -222,7 +223,7 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             charge=allowances.charged,
             expire_logs=_expiring_logs(sessions, logs),
         )
-        context_store = ContextStore(storage, connections)
+        context_store = ContextStore(storage, connections, StatementFaults(connections).find)
         memories = ConversationMemories(storage, remembering, allowances.charged)
         profiles = Profiles(storage, enabled=settings.memory.profile)
         memory_forgetting = MemoryForgetting(

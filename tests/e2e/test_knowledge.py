@@ -67,7 +67,7 @@ async def test_a_verified_answer_that_no_longer_runs_is_left_to_the_model(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     connection = await kai.connect(shop)
-    broken = "SELECT count(*) FROM customers WHERE upper(gone) = 'x'"
+    broken = "SELECT count(*) FROM customers WHERE json_extract(name, '$') = 'x'"
     await tell(kai, "/examples", connection, question="How many are gone?", sql=broken)
     model.say(sql(COUNT), "Three.")
     events = await kai.ask(await kai.open_session(connection), "How many are gone?")

@@ -1,6 +1,8 @@
 """Verified examples, glossary and instructions: their routes, their review, and whose they are."""
 
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +21,10 @@ from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.sql_generation.schema_context import SchemaContext
+from app.modules.sql_generation.schema_index import SchemaIndexes
+from app.modules.sql_generation.statement_faults import StatementFaults
+from graph.ports import Question
 from tests.support.callers import admin
 from tests.support.records import no_records
 from tests.support.shop import make_shop
@@ -35,7 +41,7 @@ async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnectio
 
 @pytest.fixture
 def store(storage: SqliteStorage, connections: DatabaseConnections) -> ContextStore:
-    return ContextStore(storage, connections)
+    return ContextStore(storage, connections, StatementFaults(connections).find)
 
 
 @pytest.fixture
@@ -180,6 +186,46 @@ async def test_an_example_says_who_verified_it_and_when_for_as_long_as_it_is_ver
     rejected = (await client.patch(f"/examples/{made['id']}", json={"status": "rejected"})).json()
     assert (rejected["verified_by"], rejected["verified_at"]) == (None, None)
     assert (await client.get(f"/examples/{made['id']}")).json() == rejected
+
+
+async def test_an_example_whose_column_a_scan_finds_gone_is_not_used_until_it_is_repaired(
+    client: httpx.AsyncClient,
+    store: ContextStore,
+    connections: DatabaseConnections,
+    shop: Connection,
+    tmp_path: Path,
+) -> None:
+    question = "What are the names of our customers?"
+    body = {"db_connection_id": shop.id, "question": question, "sql": "select c.name from customers c"}
+    made = (await client.post("/examples", json=body)).json()
+    assert made["fault"] is None
+    one = f"/examples/{made['id']}"
+    _rename(tmp_path / "shop.db", "name", "full_name")
+    await connections.scan("ann", shop.id)
+    known = SchemaContext(connections, store, SchemaIndexes(1), connection=shop)
+    assert await known.verified_answer(question) is None
+    context = await known.context(Question(text=f"{question} All of them."), 8_000)
+    assert context["precedents"] == []
+    (listed,) = (await client.get("/examples")).json()["items"]
+    assert listed == (await client.get(one)).json()
+    assert listed["fault"].startswith("Unknown column c.name at line 1, column 10; nearest: c.full_name. ")
+    assert "Change the SQL, or scan again" in listed["fault"]
+    refused = await client.patch(one, json={"question": question})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:example-not-runnable")
+
+    repaired = await client.patch(one, json={"sql": "select full_name from customers"})
+    assert (repaired.status_code, repaired.json()["fault"]) == (200, None)
+    again = SchemaContext(connections, store, SchemaIndexes(1), connection=shop)
+    assert (found := await again.verified_answer(question)) is not None
+    assert found.id == made["id"]
+    _rename(tmp_path / "shop.db", "full_name", "name")
+    await connections.scan("ann", shop.id)
+    assert (await client.get(one)).json()["fault"] is not None
+
+
+def _rename(path: Path, column: str, name: str) -> None:
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(f"alter table customers rename column {column} to {name}")
 
 
 async def test_the_statement_of_an_example_is_run_for_its_reviewer(

@@ -22,6 +22,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes
+from app.modules.sql_generation.statement_faults import StatementFaults
 from graph.ports import Question
 from migrations.runner import migrate
 from tests.integration.test_language_models import PATIENT
@@ -104,7 +105,10 @@ async def shown(
 ) -> str:
     """What a model is shown with the question."""
     schema_context = SchemaContext(
-        connections, ContextStore(storage, connections), SchemaIndexes(1), connection=connection
+        connections,
+        ContextStore(storage, connections, StatementFaults(connections).find),
+        SchemaIndexes(1),
+        connection=connection,
     )
     return (await schema_context.context(Question(text=QUESTION), budget))["schema"]
 

@@ -1,5 +1,6 @@
 """Routes of verified examples, glossary and instructions."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, status
@@ -9,7 +10,7 @@ from app.core.storage.port import Condition, Equals
 from app.http.callers import MANAGE, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.routes import PageOf, PageQuery, Text
-from app.modules.context_store.model import ExampleStatus
+from app.modules.context_store.model import Example, ExampleStatus
 from app.modules.context_store.repository import Entries, Entry
 from app.modules.context_store.schemas import (
     ExampleBody,
@@ -76,12 +77,13 @@ async def add_example(body: NewExample, owner: Owner, store: Store) -> ExampleBo
     (else 403).
 
     A verified example is shown to the model with similar questions and answers the same question without a
-    model. The SQL of a verified example must pass the guard (else 422 `example-not-runnable`).
+    model. The SQL of a verified example must pass the guard and name existing tables and columns (else 422
+    `example-not-runnable`).
     """
     added = await store.add_example(
         owner, body.db_connection_id, body.question, sql=body.sql, status=body.status
     )
-    return ExampleBody.model_validate(added)
+    return (await _bodies(store, [added]))[0]
 
 
 @router.get("/examples", summary="List examples", dependencies=[READ])
@@ -95,7 +97,7 @@ async def list_examples(
     `cursor` for the next page; it is null on the last one.
     """
     found, next_cursor = await _listed(store, store.examples, owner, wanted)
-    return PageOf(items=[ExampleBody.model_validate(each) for each in found], next_cursor=next_cursor)
+    return PageOf(items=await _bodies(store, found), next_cursor=next_cursor)
 
 
 @router.get("/examples/{example_id}", summary="Get an example", dependencies=[READ])
@@ -103,7 +105,7 @@ async def read_example(example_id: ExampleId, owner: Owner, store: Store) -> Exa
     """Returns an example of the caller, or a verified one of a shared connection. Needs scope `read`. Any
     other example is unknown (404).
     """
-    return ExampleBody.model_validate(await store.get(store.examples, owner, example_id))
+    return (await _bodies(store, [await store.get(store.examples, owner, example_id)]))[0]
 
 
 @router.patch("/examples/{example_id}", summary="Review or edit an example", dependencies=[MANAGE])
@@ -113,10 +115,10 @@ async def change_example(
     """Changes the fields that the body holds. Needs scope `manage`; owner only (else 403).
 
     `status` reviews a proposal: `verified` or `rejected`. If the example is verified afterwards, its SQL
-    must pass the guard (else 422 `example-not-runnable`).
+    must pass the guard and name existing tables and columns (else 422 `example-not-runnable`).
     """
     changed = await store.change_example(owner, example_id, body.model_dump(exclude_unset=True))
-    return ExampleBody.model_validate(changed)
+    return (await _bodies(store, [changed]))[0]
 
 
 @router.post("/examples/{example_id}/test", summary="Run the statement of an example", dependencies=[MANAGE])
@@ -261,6 +263,14 @@ async def delete_instruction(instruction_id: InstructionId, owner: Owner, store:
     403). Answers 404 if it does not exist.
     """
     await store.instructions.delete(await store.own(store.instructions, owner, instruction_id))
+
+
+async def _bodies(store: ContextStore, examples: Sequence[Example]) -> list[ExampleBody]:
+    faults = await store.faults(examples)
+    return [
+        ExampleBody.model_validate({**vars(each), "fault": fault})
+        for each, fault in zip(examples, faults, strict=True)
+    ]
 
 
 async def _listed(

@@ -170,6 +170,9 @@ class ExampleBody(_Entry):
     """The owner who verified it. Null if it is not verified, or was before this was recorded."""
     verified_at: Time | None
     """Time of the verification. Null when `verified_by` is."""
+    fault: str | None
+    """Why its statement would not run on the schema as scanned last, and the cure. An example with a fault is
+    not used. Null if it would run, or if the database was never scanned."""
 
 
 class ExampleRunBody(ResponseBody):

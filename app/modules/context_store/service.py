@@ -5,9 +5,10 @@ The SQL of verified examples is checked by the guard, and the scope of instructi
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from pydantic import JsonValue
 
@@ -44,6 +45,9 @@ class ExampleRun:
 
 _VERIFIED = [Equals("status", "verified")]
 
+FindFault: TypeAlias = Callable[[Connection, str], Awaitable[str | None]]
+"""Returns why a statement would not run on the scanned schema of a connection, and the cure; else None."""
+
 
 class ContextStore:
     """Verified examples, glossary and instructions.
@@ -54,11 +58,12 @@ class ContextStore:
     `NotTheOwner` if the caller may only read it.
     """
 
-    def __init__(self, storage: Storage, connections: DatabaseConnections) -> None:
+    def __init__(self, storage: Storage, connections: DatabaseConnections, find_fault: FindFault) -> None:
         self.examples = Entries(storage, "examples", Example)
         self.terms = Entries(storage, "glossary", Term)
         self.instructions = Entries(storage, "instructions", Instruction)
         self._connections = connections
+        self.find_fault = find_fault
 
     async def get(self, entries: Entries[Entry], reader: str, entry_id: str) -> Entry:
         """Raises `EntryUnknown` if there is no such entry or the reader may not read it."""
@@ -142,6 +147,22 @@ class ContextStore:
         return await self.examples.change(
             example, {**changes, **review, "question_key": key, "updated_at": now}
         )
+
+    async def faults(self, examples: Sequence[Example]) -> list[str | None]:
+        """Returns of each example why its SQL would not run on the schema as scanned last, and the cure.
+
+        None for one that would run, or whose database was never scanned. Answers use only those.
+        """
+        connections: dict[str, Connection] = {}
+        for owner, connection_id in {(each.owner, each.db_connection_id) for each in examples}:
+            with suppress(ConnectionNotFound):
+                connections[connection_id] = await self._connections.repository.get(owner, connection_id)
+        return [
+            await self.find_fault(connections[each.db_connection_id], each.sql)
+            if each.db_connection_id in connections
+            else None
+            for each in examples
+        ]
 
     async def test_example(self, owner: str, example_id: str, sql: str | None) -> ExampleRun:
         """Run the statement of an example, or this one in its place. Raises `StatementNotRun` and
@@ -270,7 +291,7 @@ class ContextStore:
 
     async def verified_examples(self, connection: Connection) -> list[Example]:
         """Returns the verified examples of a connection that name no hidden column, newest first, at most a
-        thousand.
+        thousand. Some may have faults.
         """
         schema = await self._connections.known_schema(connection)
         return without_hidden(await self.examples.latest(connection.id, _VERIFIED), schema)
@@ -291,6 +312,8 @@ class ContextStore:
                 await self._connections.check(connection, sql)
             except StatementFailed as error:
                 raise ExampleNotRunnable(error.detail) from error
+        if (fault := await self.find_fault(connection, sql)) is not None:
+            raise ExampleNotRunnable(fault)
 
     async def _check_scope(self, connection: Connection, scope: str | None) -> None:
         if scope is None:

@@ -1,7 +1,8 @@
 """Instructions, glossary terms and verified examples that apply to a question and fit its prompt."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Generic, TypeVar
 
 from app.core.llm.tokens import approximate_tokens
@@ -46,11 +47,17 @@ def glossary(business: Business, conversation: Sequence[str]) -> Chosen[str]:
     return _within(_TERM_TOKENS, "\n", _occurring(business.terms, conversation))
 
 
-def precedents(business: Business, conversation: Sequence[str]) -> Chosen[list[Precedent]]:
-    """Returns at most three verified examples that resemble the conversation and fit, most similar last."""
+def precedents(
+    business: Business, conversation: Sequence[str], fault: Callable[[str], str | None]
+) -> Chosen[list[Precedent]]:
+    """Returns at most three verified examples that resemble the conversation and fit, most similar last.
+
+    `fault` returns why a statement would not run: an example with a fault is left out.
+    """
     kept: list[Example] = []
     spent = 0
-    for example in _alike(business.examples, conversation):
+    sound = (each for each in _alike(business.examples, conversation) if fault(each.sql) is None)
+    for example in islice(sound, _MOST_EXAMPLES):
         cost = approximate_tokens(f"{example.question}\n{example.sql}")
         if spent + cost <= _EXAMPLE_TOKENS:
             spent += cost
@@ -104,7 +111,7 @@ def mentioned_terms(terms: Sequence[Term], conversation: Sequence[str]) -> Itera
 def _alike(examples: Sequence[Example], conversation: Sequence[str]) -> Iterator[Example]:
     by_id = {each.id: each for each in examples}
     index = Bm25({each.id: telling_words(each.question) for each in examples})
-    for example_id in index.ranked(telling_words(" ".join(conversation)))[:_MOST_EXAMPLES]:
+    for example_id in index.ranked(telling_words(" ".join(conversation))):
         yield by_id[example_id]
 
 

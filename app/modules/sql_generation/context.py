@@ -57,7 +57,7 @@ def context_for(
     shown = [index.tables[name] for name in linked.tables]
     rules = house_rules(business, linked.tables)
     terms = glossary(business, conversation)
-    examples = precedents(business, conversation)
+    examples = precedents(business, conversation, index.fault)
     knows = allowed.allows("knowledge")
     schema = allowed.sections(
         [

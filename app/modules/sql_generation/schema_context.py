@@ -27,6 +27,7 @@ from app.modules.sql_generation.result_warnings.empty_joins import JoinProbe, jo
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
+from app.modules.sql_generation.statement_faults import find_fault
 from graph.errors import DatabaseUnavailable, StatementRefused
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, Rows
@@ -97,8 +98,8 @@ class SchemaContext:
         return context
 
     async def verified_answer(self, question: str) -> Example | None:
-        """Returns the latest verified example of this very question, without a read if the examples
-        are at hand.
+        """Returns the latest verified example of this very question that the present schema lets run,
+        without a read if the examples are at hand.
         """
         if self._examples is None or len(self._examples) >= MAX_ENTRIES:
             found = await self._context.verified_answer(self._connection, question)
@@ -108,7 +109,11 @@ class SchemaContext:
             same = [each for each in self._examples if each.question_key == key]
         if not same:
             return None
-        return next(iter(without_hidden(same, (await self.index()).scanned.schema)), None)
+        index = await self.index()
+        for each in without_hidden(same, index.scanned.schema):
+            if await find_fault(each.sql, index, self._connections) is None:
+                return each
+        return None
 
     async def corrected(self, sql: str) -> Corrected:
         """Returns a model's statement, corrected where the correction is certain."""

@@ -6,8 +6,10 @@ from functools import cached_property
 from cachetools import LRUCache
 
 from app.core.llm.tokens import approximate_tokens
+from app.modules.database_connection.guard.check import check as check_by_guard
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Table
+from app.modules.sql_generation.checking.check import check as check_names
 from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.foreign_keys import ForeignKeyGraph
 from app.modules.sql_generation.linking.bm25 import Bm25
@@ -15,9 +17,16 @@ from app.modules.sql_generation.linking.cards import DETAIL, CardDetail, card
 from app.modules.sql_generation.linking.columns import Columns
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 from app.modules.sql_generation.linking.words import telling_words, words_of
+from graph.errors import StatementRefused
 
 _TEXTS_SHARED_SECONDS = 10
 _NAME_WEIGHT = 2
+_MOST_FAULTS = 2_000
+"""Statements whose faults an index remembers: twice the examples that are read of a database."""
+_CURE = (
+    "Change the SQL, or scan again once the database has what it names. A column that its owner hides counts "
+    "as missing."
+)
 
 
 class SchemaIndex:
@@ -30,6 +39,7 @@ class SchemaIndex:
         self.scanned = scanned
         self.tables = {table.name: table for table in scanned.schema.tables}
         self.stored = stored or StoredTexts(scanned.texts)
+        self._faults: LRUCache[str, str | None] = LRUCache(_MOST_FAULTS)
 
     @cached_property
     def cards(self) -> dict[str, str]:
@@ -101,6 +111,25 @@ class SchemaIndex:
     @cached_property
     def names(self) -> SchemaNames:
         return SchemaNames(self.scanned.schema)
+
+    def fault(self, sql: str) -> str | None:
+        """Returns why a stored statement would not run on this schema, and the cure. None if it would.
+
+        Remembered. Takes a few milliseconds the first time, seconds for the longest statements.
+        """
+        if sql not in self._faults:
+            self._faults[sql] = self._find_fault(sql)
+        return self._faults[sql]
+
+    def _find_fault(self, sql: str) -> str | None:
+        if report := check_names(sql, self.names).report:
+            found = ". ".join(f"{line[0].upper()}{line[1:]}" for line in report.splitlines())
+            return f"{found}. {_CURE}"
+        try:
+            check_by_guard(sql, self.scanned.schema)
+        except StatementRefused as refused:
+            return refused.detail
+        return None
 
 
 class SchemaIndexes:

@@ -35,7 +35,12 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
       {scanning && <ScanProgress scan={scanning} />}
       {problem && <ProblemBox problem={problem} onRetry={mayChange(connection) ? rescan : undefined} />}
       {tables && (
-        <ConnectionParts connectionId={connectionId} tables={tables} mayChange={mayChange(connection)} />
+        <ConnectionParts
+          connectionId={connectionId}
+          tables={tables}
+          scannedAt={connection?.scanned_at ?? null}
+          mayChange={mayChange(connection)}
+        />
       )}
     </div>
   );
@@ -55,7 +60,7 @@ function useTables(connectionId: string) {
       if (again || connection?.scanned_at === null) setScanning(BEGUN);
       if (again) await scan(connectionId, setScanning);
       if (connection) setTables(await allTables(connection, setScanning));
-      void refreshConnections();
+      await refreshConnections();
     } catch (error) {
       setProblem(asProblem(error));
     }

@@ -11,11 +11,13 @@ type Part = "schema" | Kind;
 interface Shown {
   connectionId: string;
   tables: Table[];
+  /** Time of the scan that found them: a later one may break examples. */
+  scannedAt: string | null;
   mayChange: boolean;
 }
 
 /** The tables of a database, and its context store. */
-export function ConnectionParts({ connectionId, tables, mayChange }: Shown) {
+export function ConnectionParts({ connectionId, tables, scannedAt, mayChange }: Shown) {
   const [shown, show] = useState<Part>("schema");
   const names = { schema: texts.connections.schema, ...texts.knowledge };
   const tabs = (["schema", ...KINDS] as const).map((key) => ({ key, label: names[key] }));
@@ -24,7 +26,12 @@ export function ConnectionParts({ connectionId, tables, mayChange }: Shown) {
       {shown === "schema" ? (
         <TableList connectionId={connectionId} tables={tables} mayChange={mayChange} />
       ) : (
-        <EntryList key={shown} kind={shown} connectionId={connectionId} mayChange={mayChange} />
+        <EntryList
+          key={`${shown} ${scannedAt}`}
+          kind={shown}
+          connectionId={connectionId}
+          mayChange={mayChange}
+        />
       )}
     </Tabs>
   );

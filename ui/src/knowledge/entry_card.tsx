@@ -20,6 +20,7 @@ export function EntryCard({ kind, entry, mayChange, onEdit, onReview, onRemove }
     <article class="entry">
       <header>
         <h2>{title}</h2>
+        {entry.fault && <span class="entry-status broken">{texts.knowledge.broken}</span>}
         {entry.status && (
           <span class={`entry-status ${entry.status}`}>{texts.knowledge.status[entry.status]}</span>
         )}
@@ -49,6 +50,18 @@ export function EntryCard({ kind, entry, mayChange, onEdit, onReview, onRemove }
         if (!value) return null;
         return code ? <SqlText key={name} sql={value} /> : <p key={name}>{value}</p>;
       })}
+      {entry.fault && (
+        <div class="entry-fault">
+          <p>
+            <strong>{texts.knowledge.notUsed}</strong> {entry.fault}
+          </p>
+          {mayChange && (
+            <button type="button" class="button small" onClick={onEdit}>
+              {texts.knowledge.repair}
+            </button>
+          )}
+        </div>
+      )}
       {mayChange && entry.status === "proposed" && (
         <div class="problem-actions">
           <button type="button" class="button small primary" onClick={() => onReview("verified")}>

@@ -6,8 +6,10 @@ export type Kind = (typeof KINDS)[number];
 export type Field = "question" | "sql" | "term" | "meaning" | "text" | "scope";
 export type Status = "proposed" | "verified" | "rejected";
 
-/** An entry of any kind: the fields of its kind, and for an example whether a person has verified it. */
-export type Entry = { id: string; status?: Status } & Partial<Record<Field, string | null>>;
+/** An entry of any kind: the fields of its kind. An example also has its review, and why it would not run. */
+export type Entry = { id: string; status?: Status; fault?: string | null } & Partial<
+  Record<Field, string | null>
+>;
 
 /** The fields of each kind of entry; an optional field may be left empty. */
 export const FIELDS: Record<Kind, { name: Field; optional?: true; code?: true; line?: true }[]> = {

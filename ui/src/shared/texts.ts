@@ -655,6 +655,9 @@ export const texts = {
     none: "Nothing here yet.",
     verify: "Verify",
     reject: "Reject",
+    broken: "broken",
+    notUsed: "No answer uses it.",
+    repair: "Repair",
     status: { proposed: "waits for review", verified: "verified", rejected: "rejected" },
   },
 } as const;

@@ -29,11 +29,15 @@ class SearchKnowledge(Arguments):
 
 async def search_examples(given: SearchKnowledge, context: ToolContext) -> ToolResult:
     database = context.databases.named(given.database)
-    examples = await context.knowledge.verified_examples(database.connection)
-    best = await asyncio.to_thread(_best, given.words, [each.question for each in examples], given.limit)
-    texts = [
-        f"Question: {examples[at].question}\nSQL: {examples[at].sql}\nId: {examples[at].id}" for at in best
-    ]
+    knowledge = context.knowledge
+    examples = await knowledge.verified_examples(database.connection)
+    best = await asyncio.to_thread(_best, given.words, [each.question for each in examples])
+    texts: list[str] = []
+    for each in (examples[at] for at in best):
+        if len(texts) == given.limit:
+            break
+        if await knowledge.find_fault(database.connection, each.sql) is None:
+            texts.append(f"Question: {each.question}\nSQL: {each.sql}\nId: {each.id}")
     return ToolResult(text="\n\n".join(texts) or "There is no verified example with these words.")
 
 
@@ -54,14 +58,16 @@ async def search_glossary(given: SearchKnowledge, context: ToolContext) -> ToolR
             for each in rules
         ),
     ]
-    best = await asyncio.to_thread(_best, given.words, entries, given.limit)
-    return ToolResult(text="\n".join(f"- {entries[at]}" for at in best) or "No entry has these words.")
+    best = await asyncio.to_thread(_best, given.words, entries)
+    return ToolResult(
+        text="\n".join(f"- {entries[at]}" for at in best[: given.limit]) or "No entry has these words."
+    )
 
 
-def _best(words: str, texts: Sequence[str], limit: int) -> list[int]:
+def _best(words: str, texts: Sequence[str]) -> list[int]:
     """Returns the positions of the texts that share the rarer of the words, best first."""
     index = Bm25({str(at): words_of(text) for at, text in enumerate(texts)})
-    return [int(name) for name in index.ranked(words_of(words))[:limit]]
+    return [int(name) for name in index.ranked(words_of(words))]
 
 
 class SaveExample(Arguments):
