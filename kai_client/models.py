@@ -494,6 +494,14 @@ class Database(Model):
     file_name: str | None
 
 
+class CheckedDatabase(Model):
+    """A database that could be opened, and is not registered by that."""
+
+    dialect: str
+    masked_url: str
+    warnings: list[str]
+
+
 class UploadedColumn(Model):
     """A column of an uploaded file. `cells` are those that are not empty; those `not_fitting` are NULL."""
 

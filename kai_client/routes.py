@@ -102,6 +102,14 @@ class Databases(Group[C_co]):
         return (yield from post("/database-connections", body, m.Database))
 
     @endpoint
+    def test(self, url: str, database: m.Database | str | None = None) -> Flow[m.CheckedDatabase]:
+        """Open a database without registering it, perhaps as the new address of a registered one. Needs scope
+        `manage`.
+        """
+        body = given(url=url, connection_id=None if database is None else id_of(database))
+        return (yield from post("/database-connections/test", body, m.CheckedDatabase))
+
+    @endpoint
     def upload(self, content: bytes, file_name: str, name: str | None = None) -> Flow[m.UploadedFile]:
         """Make a private database of a CSV, Excel or Parquet file. Needs scope `manage`."""
         query = {"file_name": file_name, **({} if name is None else {"name": name})}
@@ -126,12 +134,24 @@ class Databases(Group[C_co]):
         self,
         database: m.Database | str,
         *,
+        name: str | None = None,
+        description: str | None = None,
+        url: str | None = None,
         shared: bool | None = None,
         external_memory: bool | None = None,
         roles: Roles | None = None,
     ) -> Flow[m.Database]:
-        """Needs scope `manage`; its owner only."""
-        body = given(shared=shared, external_memory=external_memory, roles=_roles(roles))
+        """Change a database. KAI tries a new URL first, and scans it; one of the same server and user may
+        leave out the password. Needs scope `manage`; its owner only.
+        """
+        body = given(
+            name=name,
+            description=description,
+            url=url,
+            shared=shared,
+            external_memory=external_memory,
+            roles=_roles(roles),
+        )
         return (yield from patch(_database(database), body, m.Database))
 
     @endpoint

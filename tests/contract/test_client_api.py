@@ -41,6 +41,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "CapabilitiesBody": models.Capabilities,
     "CapabilityBody": models.Capability,
     "ChartChunk": events.ChartChunk,
+    "CheckedDatabaseBody": models.CheckedDatabase,
     "CheckpointBody": models.Checkpoint,
     "Claim": models.Claim,
     "ClaimSource": models.ClaimSource,

@@ -237,7 +237,7 @@ async def test_shared_facts_are_read_by_all_who_may_ask_and_written_by_the_owner
     for refused in (facts.forget("bob", fact.id), facts.activate("bob", fact.id)):
         with pytest.raises(NotTheOwner):
             await refused
-    await connections.repository.share(shop, False)
+    await connections.repository.change(shop, {"shared": False})
     assert await texts(facts, "bob") == []
     with pytest.raises(FactUnknown):
         await facts.get("bob", fact.id)

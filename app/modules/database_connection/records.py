@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -117,6 +117,13 @@ class StatementRecords:
         finally:
             self._count(connection.dialect, record)
             self._tell(connection, sql, asker, record=record)
+
+    def changed(self, connection: Connection, fields: Sequence[str]) -> None:
+        """A change of a connection by its owner is recorded with the names of the fields."""
+        logger.info(
+            "connection changed",
+            extra={"owner": connection.owner, "connection_id": connection.id, "fields": sorted(fields)},
+        )
 
     def scanned(self, connection: Connection, progress: ScanProgress) -> None:
         """A scan is recorded as a whole, in the name of the connection's owner."""

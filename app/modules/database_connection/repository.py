@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TypedDict
 
 from pydantic import JsonValue, TypeAdapter
 
@@ -68,6 +69,26 @@ class Connection:
         return self.roles is not None
 
 
+class ConnectionEdit(TypedDict, total=False):
+    """Fields of a connection to change."""
+
+    name: str
+    description: str
+    shared: bool
+    external_memory: bool
+    roles: Roles
+    address: "Address"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """An address that was tested, and the warnings of its account."""
+
+    masked_url: str
+    encrypted_url: str = field(repr=False)
+    warnings: tuple[str, ...]
+
+
 _CONNECTION = TypeAdapter(Connection)
 _TABLE = TypeAdapter(Table)
 _TEXTS = TypeAdapter(dict[str, list[str]])
@@ -108,24 +129,25 @@ class ConnectionRepository:
         page = await self._storage.query("database_connections", where, limit=limit, cursor=cursor)
         return [_CONNECTION.validate_python(each) for each in page.items], page.next_cursor
 
-    async def share(self, connection: Connection, shared: bool) -> Connection:
-        """Raises `ConnectionNotFound` when it was deleted meanwhile."""
-        return await self._change(
-            connection, {"shared": shared, "readers": _readers(connection.owner, shared)}
-        )
+    async def change(self, connection: Connection, edit: ConnectionEdit) -> Connection:
+        """Change fields together. What was scanned at another address counts no longer.
 
-    async def allow_external_memory(self, connection: Connection, allowed: bool) -> Connection:
-        """Raises `ConnectionNotFound` when it was deleted meanwhile."""
-        return await self._change(connection, {"external_memory": allowed})
-
-    async def change_roles(self, connection: Connection, roles: Roles) -> Connection:
-        """Raises `ConnectionNotFound` when it was deleted meanwhile."""
-        return await self._change(connection, {"roles": asdict(roles)})
-
-    async def _change(self, connection: Connection, changes: Document) -> Connection:
+        Raises `ConnectionNotFound` when the connection was deleted meanwhile.
+        """
+        changes: Document = {
+            name: asdict(value) if isinstance(value, Roles) else value
+            for name, value in edit.items()
+            if isinstance(value, str | bool | Roles)
+        }
+        if "shared" in edit:
+            changes["readers"] = _readers(connection.owner, edit["shared"])
+        if "address" in edit:
+            changes |= {**asdict(edit["address"]), "scanned_at": None, "table_count": None}
         changed = await self._storage.patch("database_connections", connection.id, changes)
         if changed is None:
             raise _not_found()
+        if "address" in edit:
+            await self._storage.delete("column_texts", [Equals("db_connection_id", connection.id)])
         return _CONNECTION.validate_python(changed)
 
     async def delete(self, connection: Connection) -> None:

@@ -9,8 +9,10 @@ from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.routes import PageOf, PageParameters
 from app.modules.database_connection.schemas import (
+    CheckedDatabaseBody,
     ConnectionBody,
     ConnectionChange,
+    ConnectionTest,
     InspectedStatementBody,
     NewConnection,
     NewStatement,
@@ -54,6 +56,17 @@ async def register(body: NewConnection, owner: Owner, service: Service) -> Conne
     return ConnectionBody.model_validate(connection)
 
 
+@router.post("/test", summary="Test a database", dependencies=[MANAGE])
+async def test_database(body: ConnectionTest, owner: Owner, service: Service) -> CheckedDatabaseBody:
+    """Opens a read-only session, as registering does, and stores nothing. Needs scope `manage`.
+
+    Answers 422 with the cause: `database-url-not-supported`, `database-unreachable` or
+    `database-roles-refused`. With `connection_id`, owner only (else 403).
+    """
+    tested = await service.test(owner, body.url.get_secret_value(), body.connection_id)
+    return CheckedDatabaseBody.model_validate(tested)
+
+
 @router.get("", summary="List database connections", dependencies=[READ])
 async def list_connections(page: PageParameters, owner: Owner, service: Service) -> PageOf[ConnectionBody]:
     """Lists the caller's connections and those shared with all users, oldest first. Needs scope `read`.
@@ -78,12 +91,17 @@ async def read_connection(connection_id: ConnectionId, owner: Owner, service: Se
 async def change_connection(
     connection_id: ConnectionId, body: ConnectionChange, owner: Owner, service: Service
 ) -> ConnectionBody:
-    """Shares the connection with all users, or makes it private again. Needs scope `manage`; owner only
+    """Changes a connection: all of the fields, or none if one is refused. Needs scope `manage`; owner only
     (else 403).
 
-    Other users can then ask about a shared connection and read its schema, glossary, instructions and
-    verified examples. Sessions of others on a connection that is private again take no further questions
-    (409 `connection-gone`).
+    A new `url` is tested before it replaces the old one, and a scan of it starts; what users have written of
+    tables and columns of the same names is kept. Questions wait for its tables. A password is never returned,
+    and never sent to another server than the one it was given for. Answers 422 as registering does, and for a
+    database of another dialect.
+
+    `shared` shares the connection with all users, or makes it private again. Other users can then ask about a
+    shared connection and read its schema, glossary, instructions and verified examples. Sessions of others on
+    a connection that is private again take no further questions (409 `connection-gone`).
 
     `external_memory` lets a graph memory service (`KAI_GRAPH_MEMORY__ENDPOINT`) remember questions about the
     database, of users who consent by `PUT /memory/consents`. Without it nothing is sent.
@@ -92,14 +110,8 @@ async def change_connection(
     (`database-roles-refused`) if the connection was registered without roles, or its account may not take
     one of them.
     """
-    changed = await service.repository.own(owner, connection_id)
-    if body.roles is not None:
-        changed = await service.change_roles(changed, body.roles.to_roles())
-    if body.shared is not None:
-        changed = await service.repository.share(changed, body.shared)
-    if body.external_memory is not None:
-        changed = await service.repository.allow_external_memory(changed, body.external_memory)
-    return ConnectionBody.model_validate(changed)
+    url = None if body.url is None else body.url.get_secret_value()
+    return ConnectionBody.model_validate(await service.change(owner, connection_id, body.edit(), url=url))
 
 
 @router.delete(

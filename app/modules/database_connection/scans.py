@@ -157,21 +157,29 @@ class Scans:
 
     async def _embed(self, connection: Connection) -> None:
         if self._vectors is not None:
-            scanned = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+            scanned = self._schemas.get(connection.encrypted_url) or await self._repository.scanned_schema(
+                connection
+            )
             self._vectors.refresh(connection.owner, connection.id, scanned.visible.schema.tables)
 
     async def _take_catalog(self, connection: Connection, dialect: str, tables: Sequence[Table]) -> None:
         async with self._schemas.lock(connection.id):
-            before = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+            before = self._schemas.get(connection.encrypted_url) or await self._repository.scanned_schema(
+                connection
+            )
+            if connection.scanned_at is None:  # what is stored was read at an earlier address
+                before = before.without_profiles()
             scanned = ScannedSchema(replace(before.schema, dialect=dialect), before.texts).with_catalog(
                 tables
             )
             await self._repository.keep_catalog(connection, scanned.schema, replacing=before.schema)
-            self._schemas.remember(connection.id, scanned)
+            self._schemas.remember(connection.encrypted_url, scanned)
 
     async def _take_profiles(self, connection: Connection, profiles: Sequence[Profile]) -> None:
         async with self._schemas.lock(connection.id):
-            before = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+            before = self._schemas.get(connection.encrypted_url) or await self._repository.scanned_schema(
+                connection
+            )
             scanned = before.with_profiles(profiles)
             await self._repository.keep_profiles(connection, scanned, [each.table.name for each in profiles])
-            self._schemas.remember(connection.id, scanned)
+            self._schemas.remember(connection.encrypted_url, scanned)

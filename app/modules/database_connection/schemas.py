@@ -15,6 +15,7 @@ from pydantic import (
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
+from app.modules.database_connection.repository import ConnectionEdit
 from app.modules.database_connection.roles import Roles, checked_role
 from app.modules.database_connection.scan.progress import ScanState
 from app.modules.database_connection.schema import ColumnEdit, ColumnType, ForeignKey, TableColumn
@@ -31,6 +32,12 @@ def _storable(secret: SecretStr) -> SecretStr:
 
 RoleName = Annotated[Text, Field(min_length=1), AfterValidator(checked_role)]
 Person = Annotated[Text, Field(min_length=1, max_length=255)]
+
+
+Url = Annotated[SecretStr, Field(min_length=1, max_length=2_000), AfterValidator(_storable)]
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
+]
 
 
 class RolesBody(Body):
@@ -64,11 +71,9 @@ class NewConnection(Body):
         }
     )
 
-    url: Annotated[SecretStr, Field(min_length=1, max_length=2_000), AfterValidator(_storable)]
+    url: Url
     """SQLAlchemy URL of the database, with credentials. It is stored encrypted and never returned."""
-    name: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
-    ]
+    name: Name
     """Name for users."""
     description: Description = ""
     """Description for users."""
@@ -79,10 +84,19 @@ class NewConnection(Body):
 
 
 class ConnectionChange(Body):
-    """A change of who may use or remember a connection; a field that is left out stays as it is."""
+    """A change of a connection; a field that is left out stays as it is."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"shared": True}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"name": "Shop", "shared": True}, {"url": "sqlite:////data/shop.db"}]}
+    )
 
+    name: Name | None = None
+    """The new name for users."""
+    description: Description | None = None
+    """The new description for users."""
+    url: Url | None = None
+    """The new address, of a database with the same dialect. Where it names the same server and user and no
+    parameters, the stored parameters are kept, and without a password the stored password, too."""
     shared: bool | None = None
     """All users may see and ask about the database."""
     external_memory: bool | None = None
@@ -92,9 +106,49 @@ class ConnectionChange(Body):
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
-        if self.shared is None and self.roles is None and self.external_memory is None:
-            raise ValueError("give at least one field: shared, external_memory or roles")
+        if not self.edit() and self.url is None:
+            raise ValueError("give at least one field to change")
         return self
+
+    def edit(self) -> ConnectionEdit:
+        """Returns the changes but for that of the URL."""
+        edit = ConnectionEdit()
+        if self.name is not None:
+            edit["name"] = self.name
+        if self.description is not None:
+            edit["description"] = self.description
+        if self.shared is not None:
+            edit["shared"] = self.shared
+        if self.external_memory is not None:
+            edit["external_memory"] = self.external_memory
+        if self.roles is not None:
+            edit["roles"] = self.roles.to_roles()
+        return edit
+
+
+class ConnectionTest(Body):
+    """A database to open without storing its URL."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"url": "postgresql://analyst:secret@db.example.com:5432/shop"}]}
+    )
+
+    url: Url
+    """SQLAlchemy URL of the database, with credentials."""
+    connection_id: Text | None = None
+    """A connection of the caller that is to get this address. What the URL leaves out is kept as by a
+    change."""
+
+
+class CheckedDatabaseBody(ResponseBody):
+    """A database that could be opened."""
+
+    dialect: str
+    """SQL dialect of the database, by sqlglot's name."""
+    masked_url: str
+    """URL without its secrets."""
+    warnings: list[str]
+    """Warnings that a connection to it would have."""
 
 
 class ColumnChange(Body):

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
 from app.modules.database_connection.engines.databases import Database, RoleDatabase
 from app.modules.database_connection.engines.execution import UncheckedStatement
-from app.modules.database_connection.engines.urls import read_url
+from app.modules.database_connection.engines.urls import read_url, with_kept_secrets
 from app.modules.database_connection.errors import (
     DatabaseDown,
     DatabaseUnreachable,
@@ -42,7 +42,13 @@ from app.modules.database_connection.guard.statement_text import check_length
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.records import Asker, StatementRecords
-from app.modules.database_connection.repository import Connection, ConnectionRepository, Upload
+from app.modules.database_connection.repository import (
+    Address,
+    Connection,
+    ConnectionEdit,
+    ConnectionRepository,
+    Upload,
+)
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.database_connection.scan.catalog import has_tables
@@ -56,7 +62,7 @@ from app.modules.database_connection.uploads.folder import UploadFolder, databas
 from graph.errors import DatabaseUnavailable, StatementRefused, StatementTimedOut
 
 _KnownStatement: TypeAlias = tuple[str, str | None, str]
-"""The connection's id, the role it acts as, and the checked text."""
+"""The connection's encrypted address, the role it acts as, and the checked text."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,6 +73,15 @@ _TIMED_OUT_SECONDS = 300.0
 _EMPTY = "This database has no tables that KAI can read, so there is nothing to ask about yet."
 _PROGRESS_IS_STALE_AFTER = timedelta(minutes=1)
 """A running scan stores its progress far more often than this."""
+
+
+@dataclass(frozen=True)
+class CheckedDatabase:
+    """A database that was opened; `warnings` as of a connection."""
+
+    dialect: str
+    masked_url: str
+    warnings: tuple[str, ...]
 
 
 CheckNames: TypeAlias = Callable[[str], Awaitable[None]]
@@ -144,12 +159,7 @@ class DatabaseConnections:
         Raises `UrlNotSupported`, `DatabaseUnreachable` or `RolesRefused`, without secrets in their texts.
         """
         database = await asyncio.to_thread(read_url, url, self._access)
-        try:
-            warnings = await self._threads.run(lambda stop: _try(database, self._limits, stop))
-            if roles is not None:
-                warnings = [*warnings, *await self._try_roles(database, roles)]
-        except DatabaseUnavailable as error:
-            raise DatabaseUnreachable(error.detail) from None
+        warnings = await self._tried(database, roles)
         connection = Connection(
             id=new_id(),
             owner=owner,
@@ -159,12 +169,79 @@ class DatabaseConnections:
             masked_url=database.masked_url,
             encrypted_url=self._secrets.encrypt(database.url),
             created_at=now_ms(),
-            warnings=tuple(warnings),
+            warnings=warnings,
             shared=shared,
             roles=roles,
         )
         await self.repository.save(connection)
         return connection
+
+    async def test(self, owner: str, url: str, connection_id: str | None) -> CheckedDatabase:
+        """Open a database and store nothing. With a connection of the owner's, as its new address.
+
+        Raises `UrlNotSupported`, `DatabaseUnreachable` or `RolesRefused`, without secrets in their texts.
+        """
+        if connection_id is None:
+            database, roles = await asyncio.to_thread(read_url, url, self._access), None
+        else:
+            connection = await self.repository.own(owner, connection_id)
+            database, roles = await self._new_address(connection, url), connection.roles
+        warnings = await self._tried(database, roles)
+        return CheckedDatabase(database.dialect, database.masked_url, warnings)
+
+    async def change(
+        self, owner: str, connection_id: str, edit: ConnectionEdit, *, url: str | None = None
+    ) -> Connection:
+        """Change a connection, all fields or none. A new URL is tested first, and scanned afterwards.
+
+        Raises `UrlNotSupported`, `DatabaseUnreachable` or `RolesRefused`, without secrets in their texts, and
+        `DatabaseDown`.
+        """
+        connection = await self.repository.own(owner, connection_id)
+        if "roles" in edit:
+            _check_has_roles(connection)
+        roles = edit.get("roles")
+        database = None if url is None else await self._new_address(connection, url)
+        if database is not None:
+            edit["address"] = Address(
+                masked_url=database.masked_url,
+                encrypted_url=self._secrets.encrypt(database.url),
+                warnings=await self._tried(database, roles or connection.roles),
+            )
+        elif roles is not None:
+            with as_problems():
+                await self._try_roles(await asyncio.to_thread(self._database, connection), roles)
+        changed = await self.repository.change(connection, edit)
+        self._records.changed(changed, list(edit))
+        if database is not None:
+            await self._scans.stop(connection.id)
+            self._scans.start(changed, database)
+        return changed
+
+    async def _new_address(self, connection: Connection, url: str) -> Database:
+        """Raises `UrlNotSupported`."""
+        if connection.upload is not None:
+            raise UrlNotSupported("This database is made of an uploaded file. Upload the new file instead.")
+        with suppress(SecretUnreadable):
+            url = await asyncio.to_thread(
+                with_kept_secrets, url, self._secrets.decrypt(connection.encrypted_url)
+            )
+        database = await asyncio.to_thread(read_url, url, self._access)
+        if database.dialect != connection.dialect:
+            raise UrlNotSupported(
+                f"The examples and pins of this connection are SQL for {connection.dialect}, and the URL "
+                f"names a database of {database.dialect}. Register that one as a connection of its own."
+            )
+        return database
+
+    async def _tried(self, database: Database, roles: Roles | None) -> tuple[str, ...]:
+        """Open a database. Returns warnings; raises `DatabaseUnreachable` or `RolesRefused`."""
+        try:
+            warnings = await self._threads.run(lambda stop: _try(database, self._limits, stop))
+            more = [] if roles is None else await self._try_roles(database, roles)
+        except DatabaseUnavailable as error:
+            raise DatabaseUnreachable(error.detail) from None
+        return (*warnings, *more)
 
     async def register_upload(
         self, owner: str, connection_id: str, upload: Upload, *, name: str, description: str
@@ -187,10 +264,10 @@ class DatabaseConnections:
 
     def start_scan_of_replaced(self, connection: Connection) -> None:
         """Read the schema of a database whose file was replaced. Raises `DatabaseUnavailable`."""
-        self._schemas.forget(connection.id)
+        self._schemas.forget(connection.encrypted_url)
         self._start_scan(connection)
 
-    async def _try_roles(self, database: Database, roles: Roles) -> Sequence[str]:
+    async def _try_roles(self, database: Database, roles: Roles) -> list[str]:
         """Warnings of roles that no policy binds. Raises `RolesRefused` or `DatabaseUnavailable`."""
         if not isinstance(database, RoleDatabase):
             raise RolesRefused("Only a PostgreSQL database has roles that statements can run as.")
@@ -205,20 +282,6 @@ class DatabaseConnections:
         )
         return [f"Row-level security does not bind the role {role}: it sees all rows." for role in unbound]
 
-    async def change_roles(self, connection: Connection, roles: Roles) -> Connection:
-        """Replace the roles of a connection that was registered with some.
-
-        Raises `RolesRefused` or `DatabaseDown`.
-        """
-        if connection.roles is None:
-            raise RolesRefused(
-                "This database was registered without roles, and its scan has read values that not every "
-                "role may see. Register it again with roles."
-            )
-        with as_problems():
-            await self._try_roles(await asyncio.to_thread(self._database, connection), roles)
-        return await self.repository.change_roles(connection, roles)
-
     async def delete(self, owner: str, connection_id: str) -> None:
         """Delete a connection and its tables. Its sessions stay readable."""
         connection = await self.repository.own(owner, connection_id)
@@ -231,7 +294,7 @@ class DatabaseConnections:
             await self._vectors.stop(connection.id)
         await self.repository.delete_parts(connection)  # those that the scan has found meanwhile
         await self._forget(connection.id)
-        self._schemas.forget(connection.id)
+        self._schemas.forget(connection.encrypted_url)
 
     async def start_scan(self, owner: str, connection_id: str) -> ScanProgress:
         """Start to read the schema in the background. Descriptions by users are kept.
@@ -293,7 +356,9 @@ class DatabaseConnections:
         """
         connection = await self.repository.own(owner, connection_id)
         async with self._schemas.lock(connection.id):
-            scanned = self._schemas.get(connection.id) or await self.repository.scanned_schema(connection)
+            scanned = self._schemas.get(connection.encrypted_url) or await self.repository.scanned_schema(
+                connection
+            )
             found = scanned.table(table_name)
             if found is None:
                 raise TableNotFound("The scanned schema has no table of this name.")
@@ -382,15 +447,17 @@ class DatabaseConnections:
 
         The first call starts a scan and waits for all tables, but only a moment for their values.
         """
-        scanned = self._schemas.get(connection.id)
+        scanned = self._schemas.get(connection.encrypted_url)
         if scanned is None:
             await self._learn(connection)
-            scanned = self._schemas.get(connection.id) or await self.repository.scanned_schema(connection)
+            scanned = self._schemas.get(connection.encrypted_url) or await self.repository.scanned_schema(
+                connection
+            )
         return scanned.visible
 
     async def known_schema(self, connection: Connection) -> Schema | None:
         """Returns the tables that the last scan found, without starting one. None before the first scan."""
-        if (scanned := self._schemas.get(connection.id)) is not None:
+        if (scanned := self._schemas.get(connection.encrypted_url)) is not None:
             return scanned.visible.schema
         if connection.scanned_at is None:
             return None
@@ -433,7 +500,7 @@ class DatabaseConnections:
                 connect_seconds=limits.connect_seconds,
             )
             checked = await self.examine(sql, partial(check, sql, schema, limits.statement.max_characters))
-            known_as = (connection.id, record.database_role, checked)
+            known_as = (connection.encrypted_url, record.database_role, checked)
             self._refuse_slow(known_as)
             try:
                 result = await self._threads.run(lambda stop: statement.run_checked(checked, stop))
@@ -473,13 +540,13 @@ class DatabaseConnections:
             await self._first_tables(self._start_scan(now))
             return
         async with self._schemas.lock(now.id):
-            if self._schemas.get(now.id) is None:
+            if self._schemas.get(now.encrypted_url) is None:
                 self._remember(now, await self.repository.scanned_schema(now))
         if (await self.repository.progress(now)).state in ("never", "running"):
             self._start_scan(now)  # never profiled, or another process was interrupted
 
     def _remember(self, connection: Connection, scanned: ScannedSchema) -> None:
-        self._schemas.remember(connection.id, scanned)
+        self._schemas.remember(connection.encrypted_url, scanned)
         if self._vectors is not None:
             self._vectors.refresh(connection.owner, connection.id, scanned.visible.schema.tables)
 
@@ -501,6 +568,15 @@ def _if_alive(progress: ScanProgress) -> ScanProgress:
     if progress.state == "running" and stored_ago > _PROGRESS_IS_STALE_AFTER:
         return replace(progress, state="failed", error="The server was stopped meanwhile. Scan again.")
     return progress
+
+
+def _check_has_roles(connection: Connection) -> None:
+    """Raises `RolesRefused`."""
+    if connection.roles is None:
+        raise RolesRefused(
+            "This database was registered without roles, and its scan has read values that not every "
+            "role may see. Register it again with roles."
+        )
 
 
 def _try(database: Database, limits: Limits, stop: Stop) -> Sequence[str]:

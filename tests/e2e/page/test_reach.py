@@ -107,8 +107,15 @@ def test_databases_have_no_barriers(reader: Page, connection: str) -> None:
     reader.get_by_role("button", name="Show first rows").click()
     expect(reader.get_by_role("row", name="1 Ada Norway")).to_be_visible()
     assert violations_in_light_and_dark(reader) == []
+    reader.get_by_role("button", name="Edit", exact=True).click()
+    expect(reader.get_by_role("heading", name="Edit Shop")).to_be_visible()
+    assert violations_in_light_and_dark(reader) == [], "edit"
     reader.goto("/connections")
     reader.get_by_role("button", name="Connect a database").click()
+    reader.get_by_label("Kind of database").select_option("SQLite file")
+    reader.get_by_label("Path of the file").fill("/nowhere.db")
+    reader.get_by_role("button", name="Test connection").click()
+    expect(reader.get_by_role("alert")).to_be_visible()
     assert violations_in_light_and_dark(reader) == [], "dialog"
 
 

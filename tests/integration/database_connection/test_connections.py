@@ -178,6 +178,66 @@ async def test_a_schema_read_by_a_new_process_is_the_one_that_was_scanned(
     ]
 
 
+async def test_a_changed_address_is_scanned_and_keeps_only_what_people_wrote(
+    connections: DatabaseConnections, shop: Connection, storage: SqliteStorage, tmp_path: Path
+) -> None:
+    await connections.scan("ann", shop.id)
+    await connections.describe_table(
+        "ann", shop.id, "customers", description="Who buys", columns={"country": {"unit": "ISO"}}
+    )
+    other = make_shop(tmp_path / "other.db")
+    change(other, "drop table files; update customers set country = 'Peru'")
+    changed = await connections.change("ann", shop.id, {"name": "Other"}, url=f"sqlite:///{other}")
+    assert (changed.name, changed.masked_url, changed.scanned_at) == ("Other", "other.db", None)
+    tables = {each.name: each for each in (await connections.schema(changed)).tables}
+    assert "files" not in tables
+    country = next(each for each in tables["customers"].columns if each.name == "country")
+    assert (tables["customers"].description, country.unit) == ("Who buys", "ISO")
+    assert "Norway" not in country.values
+    result = await connections.run(changed, "SELECT DISTINCT country FROM customers", ASKER)
+    assert result.rows == [["Peru"]]
+    scanned = await connections.scan("ann", shop.id)
+    texts = (await connections.scanned_schema(scanned)).texts
+    assert "Norway" not in str(texts)
+
+
+async def test_an_address_that_cannot_be_used_changes_nothing(
+    connections: DatabaseConnections, shop: Connection, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    (tmp_path / "empty.txt").write_text("no database")
+    for url, error in [
+        (f"sqlite:///{tmp_path / 'empty.txt'}", DatabaseUnreachable),
+        (f"sqlite:///{tmp_path / 'nothing.db'}", UrlNotSupported),
+        (postgres.url("postgres"), UrlNotSupported),
+    ]:
+        with pytest.raises(error):
+            await connections.change("ann", shop.id, {"name": "Other", "shared": True}, url=url)
+    with pytest.raises(ConnectionNotFound):
+        await connections.change("bob", shop.id, {"name": "Mine"})
+    assert await connections.repository.get("ann", shop.id) == shop
+
+
+async def test_a_password_is_kept_for_its_own_server_only(
+    connections: DatabaseConnections, postgres: PostgresServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as server:
+        server.execute("create database elsewhere")
+    account = f"postgresql://{postgres.user}@127.0.0.1:{postgres.port}"
+    shop = await connections.register("ann", postgres.url("postgres"), "Server", description="")
+    with caplog.at_level("INFO", "kai.audit"):
+        moved = await connections.change("ann", shop.id, {}, url=f"{account}/elsewhere")
+    assert moved.masked_url == f"{account}/elsewhere"
+    with pytest.raises(DatabaseUnreachable, match="password"):
+        await connections.change("ann", shop.id, {}, url=f"{account}/elsewhere?sslmode=disable")
+    (line,) = (each for each in caplog.records if each.message == "connection changed")
+    assert (vars(line)["owner"], vars(line)["fields"]) == ("ann", ["address"])
+    assert postgres.password not in str(vars(line))
+    tested = await connections.test("ann", f"{account}/postgres", shop.id)
+    assert tested.masked_url == f"{account}/postgres"
+    assert (await connections.repository.get("ann", shop.id)).masked_url == moved.masked_url
+
+
 async def test_many_first_questions_share_one_scan(
     connections: DatabaseConnections, shop: Connection
 ) -> None:

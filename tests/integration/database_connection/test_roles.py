@@ -198,14 +198,14 @@ async def test_roles_can_be_changed_later_but_not_given_to_a_scanned_database(
 ) -> None:
     connections = services.database_connections
     connection = await connected(services, url, BY_OWNER)
-    changed = await connections.change_roles(connection, Roles("owner", (("eve", "south"),)))
+    changed = await connections.change("ada", connection.id, {"roles": Roles("owner", (("eve", "south"),))})
     assert rows_of(await ask(services, changed, person("eve"))) == [[300]]
     assert '"urn:kai:database-role"' in await ask(services, changed, person("ben"))
     with pytest.raises(RolesRefused, match="GRANT"):
-        await connections.change_roles(connection, Roles("owner", (("eve", "stranger"),)))
+        await connections.change("ada", connection.id, {"roles": Roles("owner", (("eve", "stranger"),))})
     plain = await connections.register("ada", url, "Sales", description="")
     with pytest.raises(RolesRefused, match="Register it again"):
-        await connections.change_roles(plain, BY_OWNER)
+        await connections.change("ada", plain.id, {"roles": BY_OWNER})
 
 
 async def test_other_databases_have_no_roles(services: Services, tmp_path: Path) -> None:

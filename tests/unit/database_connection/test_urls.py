@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.modules.database_connection.engines.urls import read_url
+from app.modules.database_connection.engines.urls import read_url, with_kept_secrets
 from app.modules.database_connection.errors import UrlNotSupported
 
 SERVER = "postgresql://ann:hunter2@db.example.com"
@@ -87,3 +87,41 @@ def test_a_missing_driver_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "app.modules.database_connection.engines.postgres.database", None)
     with pytest.raises(UrlNotSupported, match=r"pip install 'kai-analyst\[postgres\]'"):
         read_url(f"{SERVER}/shop")
+
+
+STORED = "postgresql://ann:hunter2@db.example.com:5432/shop?sslmode=require"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (
+            "postgresql://ann@db.example.com/crm",
+            "postgresql://ann:hunter2@db.example.com/crm?sslmode=require",
+        ),
+        (
+            "postgres://ann:new@db.example.com:5432/shop",
+            "postgres://ann:new@db.example.com:5432/shop?sslmode=require",
+        ),
+        ("postgresql://ann:@db.example.com/shop", "postgresql://ann:@db.example.com/shop?sslmode=require"),
+    ],
+)
+def test_a_url_of_the_same_account_keeps_what_it_leaves_out(given: str, kept: str) -> None:
+    assert with_kept_secrets(given, STORED) == kept
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "postgresql://ann@evil.example.com/shop",
+        "postgresql://ann@db.example.com:5433/shop",
+        "postgresql://bob@db.example.com/shop",
+        "postgresql://ann@db.example.com/shop?sslmode=disable",
+        "mysql://ann@db.example.com:5432/shop",
+        "postgresql:///shop",
+        "sqlite:////data/shop.db",
+        "no address",
+    ],
+)
+def test_no_password_goes_where_it_was_not_given_for(given: str) -> None:
+    assert with_kept_secrets(given, STORED) == given

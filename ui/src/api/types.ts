@@ -39,6 +39,7 @@ export type {
   BoardBody as Board,
   BoardWithPins,
   CapabilitiesBody as Capabilities,
+  CheckedDatabaseBody as CheckedDatabase,
   CheckpointBody as Checkpoint,
   Claim,
   Column,

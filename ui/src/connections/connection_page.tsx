@@ -1,4 +1,4 @@
-import { ArrowLeft, MessageSquarePlus, RefreshCw, Unplug, Users } from "lucide";
+import { ArrowLeft, MessageSquarePlus, Pencil, RefreshCw, Unplug, Users } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { deleteConnection, shareConnection } from "../api/client";
 import { asProblem } from "../api/problem";
@@ -13,8 +13,10 @@ import { moment } from "../shared/time";
 import { say } from "../shared/toasts";
 import { allTables, connectionOf, refreshConnections, rememberConnection } from "./connections";
 import { ConnectionParts } from "./connection_parts";
+import { EditForm } from "./edit_form";
 import { scan } from "./scan";
 import { ScanProgress } from "./scan_progress";
+import { form } from "./texts";
 import "./connections.css";
 
 const BEGUN: Scan = { state: "running", tables_total: null, tables_done: 0, error: null };
@@ -120,12 +122,25 @@ function Head({
             <button type="button" class="button" disabled={scanning} onClick={scan}>
               <Icon of={RefreshCw} /> {scanText}
             </button>
+            <Edit connection={connection} onMoved={scan} />
             <Share connection={connection} />
             <Disconnect label={remove} onConfirm={() => void disconnect()} />
           </>
         )}
       </div>
     </header>
+  );
+}
+
+function Edit({ connection, onMoved }: { connection: Connection; onMoved: () => void }) {
+  const [editing, setEditing] = useState(false);
+  return (
+    <>
+      <button type="button" class="button" onClick={() => setEditing(true)}>
+        <Icon of={Pencil} /> {form.edit}
+      </button>
+      {editing && <EditForm connection={connection} onClose={() => setEditing(false)} onMoved={onMoved} />}
+    </>
   );
 }
 

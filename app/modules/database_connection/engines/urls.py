@@ -33,6 +33,27 @@ def read_url(text: str, access: Access = ONE_USER) -> Database:
     return read(url, access)
 
 
+def with_kept_secrets(text: str, stored: str) -> str:
+    """Returns a URL with the password and the parameters of a stored one, as far as it leaves them out.
+
+    Only a URL of the same server and user takes them over: no password is sent to another server. A URL with
+    parameters of its own keeps no password either, since they may turn encryption off.
+    """
+    try:
+        url, kept = make_url(text), make_url(stored)
+    except (ArgumentError, ValueError):
+        return text
+    if url.query or not url.host or _account(url) != _account(kept):
+        return text
+    password = kept.password if url.password is None else url.password
+    return url.set(password=password, query=kept.query).render_as_string(hide_password=False)
+
+
+def _account(url: URL) -> tuple[str, str | None, int, str | None]:
+    engine, port = _SERVERS.get(url.drivername, (url.drivername, 0))
+    return engine, url.host, url.port or port, url.username
+
+
 def database_name(dialect: str, masked_url: str) -> str:
     """Returns a database's own name in SQL, from its masked URL: for DuckDB the name of its file."""
     match dialect:
@@ -147,6 +168,12 @@ def _driver_missing(kind: str, extra: str) -> UrlNotSupported:
         f"{kind} needs a driver that is not installed here: pip install 'kai-analyst[{extra}]'"
     )
 
+
+_SERVERS: Mapping[str, tuple[str, int]] = {
+    **dict.fromkeys(("mariadb", "mariadb+pymysql", "mysql", "mysql+pymysql"), ("mysql", 3306)),
+    **dict.fromkeys(("postgres", "postgresql", "postgresql+psycopg"), ("postgresql", 5432)),
+}
+"""Engines and usual ports by the kinds of URLs."""
 
 _KINDS: Mapping[str, Callable[[URL, Access], Database]] = {
     "duckdb": _duckdb,

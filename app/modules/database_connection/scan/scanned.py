@@ -26,6 +26,14 @@ class ScannedSchema:
         texts = {name: columns for name, columns in self.texts.items() if name in names}
         return ScannedSchema(replace(self.schema, tables=merged), texts)
 
+    def without_profiles(self) -> "ScannedSchema":
+        """Returns the same tables without what was read of their rows. What users have written is kept."""
+        tables = [
+            replace(table, row_count=None, columns=[_unprofiled(each) for each in table.columns])
+            for table in self.schema.tables
+        ]
+        return ScannedSchema(replace(self.schema, tables=tables))
+
     def with_profiles(self, profiles: Iterable[Profile]) -> "ScannedSchema":
         """Returns the same tables with newer profiles. What users have written is kept."""
         newer = {profile.table.name: profile for profile in profiles}
@@ -63,20 +71,22 @@ class ScannedSchema:
 
 
 class ScannedSchemas:
-    """Scanned schemas by connection id. Hold the lock of an id to change its entry."""
+    """Scanned schemas by the encrypted address of their connection, so that no process uses the schema of an
+    address that another process has changed. Hold the lock of a connection's id to change its entry.
+    """
 
     def __init__(self, limit: int) -> None:
         self._schemas: LRUCache[str, ScannedSchema] = LRUCache(limit)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def get(self, connection_id: str) -> ScannedSchema | None:
-        return self._schemas.get(connection_id)
+    def get(self, encrypted_url: str) -> ScannedSchema | None:
+        return self._schemas.get(encrypted_url)
 
-    def remember(self, connection_id: str, scanned: ScannedSchema) -> None:
-        self._schemas[connection_id] = scanned
+    def remember(self, encrypted_url: str, scanned: ScannedSchema) -> None:
+        self._schemas[encrypted_url] = scanned
 
-    def forget(self, connection_id: str) -> None:
-        self._schemas.pop(connection_id, None)
+    def forget(self, encrypted_url: str) -> None:
+        self._schemas.pop(encrypted_url, None)
 
     def lock(self, connection_id: str) -> asyncio.Lock:
         return self._locks.setdefault(connection_id, asyncio.Lock())
@@ -104,6 +114,10 @@ def _edited_column(column: TableColumn, before: TableColumn | None) -> TableColu
         return column
     description = before.description or column.description
     return replace(column, description=description, unit=before.unit, hidden=before.hidden)
+
+
+def _unprofiled(column: TableColumn) -> TableColumn:
+    return replace(column, values=(), minimum=None, maximum=None, distinct_count=None, format="")
 
 
 def _without_references(table: Table, hides: Mapping[str, set[str]]) -> Table:
