@@ -1,18 +1,14 @@
 """Keys and tokens of services, by their shapes.
 
-They are looked for in long words only: most words of a text are short, so a text without secrets is read at
-the speed of splitting it. Patterns take linear time: texts may come from attackers.
+Patterns take linear time: texts may come from attackers, and may hold nothing but tokens.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias, cast
 
-SHORTEST = 11
-"""The shortest token."""
-
-_SHORTEST_WHOLE = 34
-"""The shortest token without a beginning of its own."""
+Span: TypeAlias = tuple[int, int]
+"""The start and the end of a place in a text."""
 
 # Keys and tokens that begin with a text of their own. What follows is all of the secret.
 _TOKENS: dict[str, str] = {
@@ -43,8 +39,8 @@ _TOKENS: dict[str, str] = {
         r"[\w.-]{16,}",
     ),
     "ATBB": r"[A-Za-z0-9_=-]{24,}",
-    "ATATT3xFf": r"[\w=-]{20,}",
-    "ATCTT3xFf": r"[\w=-]{20,}",
+    "ATATT3": r"[\w=-]{40,}",
+    "ATCTT3": r"[\w=-]{40,}",
     "npm_": r"[A-Za-z0-9]{30,}",
     "pypi-": r"[\w-]{50,}",
     "rubygems_": r"[0-9a-f]{48}",
@@ -79,6 +75,10 @@ _TOKENS: dict[str, str] = {
     "xoxe.": r"[\w.-]{20,}",
     "xoxe-": r"[\w-]{20,}",
     "xapp-": r"[\w-]{20,}",
+    "api/webhooks/": r"\d{5,20}/[\w-]{20,}",
+    "webhook.office.com/": r"[\w@/-]{30,}",
+    "pat": r"[A-Za-z0-9]{14}\.[0-9a-f]{64}\b",
+    "SK": r"[0-9a-f]{32}(?![A-Za-z0-9])",
     "hooks.slack.com/": r"(?:services|workflows|triggers)/[\w/]{15,}",
     "SG.": r"[\w-]{16,}\.[\w-]{16,}",
     "key-": r"[0-9a-z]{32}\b",
@@ -109,6 +109,11 @@ _TOKENS: dict[str, str] = {
     "pplx-": r"[A-Za-z0-9]{30,}",
     "r8_": r"[A-Za-z0-9]{30,}",
     "kai_": r"(?=[\w-]{0,60}\d)(?=[\w-]{0,60}[A-Z])[\w-]{30,}",
+    "nvapi-": r"[\w-]{40,}",
+    "jina_": r"[A-Za-z0-9_-]{40,}",
+    "tgp_v1_": r"[\w-]{30,}",
+    "rpa_": r"[A-Z0-9]{30,}",
+    "e2b_": r"[0-9a-f]{30,}",
     "tvly-": r"[\w-]{20,}",
     "pcsk_": r"\w{30,}",
     "lsv2_": r"(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}",
@@ -128,6 +133,14 @@ _TOKENS: dict[str, str] = {
     "pscale_tkn_": r"[\w.=-]{30,}",
     "pscale_pw_": r"[\w.=-]{30,}",
     "pscale_oauth_": r"[\w.=-]{30,}",
+    "sha256~": r"[\w-]{43}(?![\w-])",
+    "fm2_": r"[\w+/=-]{40,}",
+    "sgp_": r"(?:\w{1,20}_)?[0-9a-f]{40}",
+    "cmVmdGtu": r"[A-Za-z0-9]{40,}",
+    "CLOJARS_": r"[0-9a-f]{60}",
+    "API-": r"[A-Z0-9]{26,32}\b",
+    "GOOG1E": r"[A-Z0-9]{57}\b",
+    "xsmtpsib-": r"[0-9a-f]{32,}-\w{8,}",
     "sbp_": r"[0-9a-f]{40}",
     "sb_secret_": r"[\w-]{20,}",
     "AGE-SECRET-KEY-1": r"[0-9A-Z]{40,}",
@@ -138,82 +151,81 @@ _TOKENS: dict[str, str] = {
     "napi_": r"[a-z0-9]{40,}",
     "v1.0-": r"[0-9a-f]{24}-[0-9a-f]{100,}",
     "gAAAA": r"[\w-]{50,}={0,2}",
-    "eyJ": r"[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]*){0,3}",
+    "eyJ": r"[\w-]{6,3000}+\.\.?[\w-]{6,}(?:\.[\w-]*){0,3}",
     **{f"S{kind}": r"[A-Z2-7]{56}\b" for kind in "ACNOUX"},  # seeds of NATS keys
 }
 
-_WHOLE: tuple[tuple[str, str], ...] = (
-    (":AA", r"(?<!\d)\d{8,10}:AA[\w-]{32,34}(?![\w-])"),  # Telegram
-    (":APA91b", r"(?<![\w-])[\w-]{8,12}:APA91b[\w-]{100,}"),  # Firebase
-    ("Q~", r"(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}"),  # Azure
-    ("-us", r"(?<![\w-])[0-9a-f]{32}-us\d{1,2}\b"),  # Mailchimp
-    ("JQQJ99", r"(?<![A-Za-z0-9])[A-Za-z0-9]{40,60}JQQJ99[A-Za-z0-9]{20,40}"),  # Azure's models
-    ("AzCa", r"(?<![\w+/])[\w+/]{36,42}AzCa[\w+/]{5}={0,2}"),  # Azure
-    (".atlasv1.", r"(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}"),  # Terraform
-    ("+ASt", r"(?<![\w+/])[\w+/]{76}\+ASt[\w+/]{6,}={0,2}"),  # Azure storage
-    ("api/webhooks/", r"(?<=api/webhooks/)\d{5,20}/[\w-]{20,}"),  # Discord
-    ("webhook.office.com/", r"(?<=webhook\.office\.com/)[\w@/-]{30,}"),
-    (".", r"(?<![\w.-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])"),  # Discord
-    (".", r"(?<![\w.])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}\b"),  # Airtable
-    ("=", r"(?<![\w+/:-])[\w-]{43}=(?![\w=])"),  # Fernet
-    ("SK", r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])"),  # Twilio
+_LONGEST_BEFORE = 100
+_WHOLE: dict[str, str] = {
+    ":AA": r"(?<!\d)\d{8,10}:AA[\w-]{32,34}(?![\w-])",  # Telegram
+    ":APA91b": r"(?<![\w-])[\w-]{8,12}:APA91b[\w-]{100,}",  # Firebase
+    "Q~": r"(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}",  # Azure
+    "-us": r"(?<![\w-])[0-9a-f]{32}-us\d{1,2}\b",  # Mailchimp
+    "JQQJ99": r"(?<![A-Za-z0-9])[A-Za-z0-9]{40,60}JQQJ99[A-Za-z0-9]{20,40}",  # Azure's models
+    "AzCa": r"(?<![\w+/])[\w+/]{36,42}AzCa[\w+/]{5}={0,2}",  # Azure
+    ".atlasv1.": r"(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}",  # Terraform
+    "+ASt": r"(?<![\w+/])[\w+/]{76}\+ASt[\w+/]{6,}={0,2}",  # Azure storage
+}
+"""Tokens with a text of their own within their first hundred characters: that text, and their pattern."""
+
+_DISCORD = re.compile(r"[MNO](?<![\w.-].)[DTjz][\w-]{21,26}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])")
+_HASH_OF_PASSWORD = re.compile(
+    r"\$(?<![A-Za-z0-9].)(?:2[abxy]?|apr1|[156y]|scrypt|argon2\w{1,2})\$[\w./$=,+-]{20,}"
 )
-"""Tokens with a text of their own within them: that text, and the pattern of the whole."""
+_FERNET = re.compile(r"=(?<=[\w-]{43}=)(?<![\w+/:-].{44})(?![\w=])")
+_FERNET_LENGTH = 44
 
-_Node: TypeAlias = "dict[str, _Node]"
+_Node: TypeAlias = "dict[str, _Node | str]"
 
 
-def _pattern_of(beginnings: Iterable[str]) -> str:
-    """Returns a pattern of any of these texts, the longest first, that shares what they have in common."""
+def _pattern_of(tokens: Mapping[str, str]) -> str:
+    """Returns a pattern of all tokens, the longest beginning first. Beginnings share what they can."""
     root: _Node = {}
-    for beginning in beginnings:
+    for beginning, rest in tokens.items():
         node = root
         for character in beginning:
-            node = node.setdefault(character, {})
-        node[""] = {}
+            node = cast("_Node", node.setdefault(character, {}))
+        node[""] = rest
     return _joined(root)
 
 
 def _joined(node: _Node) -> str:
-    ways = [re.escape(character) + _joined(below) for character, below in node.items() if character]
-    if not ways:
-        return ""
-    joined = ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
-    return f"(?:{joined})?" if "" in node else joined
+    ways = [re.escape(each) + _joined(below) for each, below in node.items() if isinstance(below, dict)]
+    if "" in node:
+        ways.append(cast("str", node[""]))
+    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
 
 
-_BEGINS = re.compile(rf"(?<![A-Za-z0-9]){_pattern_of(_TOKENS)}")
-_REST = {beginning: re.compile(rest) for beginning, rest in _TOKENS.items()}
-_BEGINNINGS = tuple(_REST)
-_PARTS_OF_BEGINNINGS = frozenset(each[:length] for each in _REST for length in range(len(each) + 1))
-_WHOLE_PATTERNS = [(part, re.compile(pattern)) for part, pattern in _WHOLE]
+_TOKEN = re.compile(rf"(?<![A-Za-z0-9])(?=[!-~]{{11}}){_pattern_of(_TOKENS)}")
+_BEGINNINGS = tuple(_TOKENS)
+_PARTS_OF_BEGINNINGS = frozenset(each[:length] for each in _TOKENS for length in range(len(each) + 1))
+_WHOLE_PATTERNS = [(part, re.compile(pattern)) for part, pattern in _WHOLE.items()]
+_WORD = re.compile(r"\S*")
 
 
-def tokens_in(text: str) -> set[str]:
-    """Returns the keys and tokens in a text."""
-    words = "\n".join({word for word in text.split() if len(word) >= SHORTEST})
-    found = set(_beginning_tokens(words))
-    long = [word for word in words.splitlines() if len(word) >= _SHORTEST_WHOLE]
+def token_spans(text: str) -> Iterator[Span]:
+    """Yields the places of keys and tokens, in any order.
+
+    The text has ASCII characters only.
+    """
+    for pattern in (_TOKEN, _DISCORD, _HASH_OF_PASSWORD):
+        for token in pattern.finditer(text):
+            yield token.span()
     for part, pattern in _WHOLE_PATTERNS:
-        for word in long:
-            if part in word:
-                found.update(cast("list[str]", pattern.findall(word)))
-    return found
+        yield from _around(text, part, pattern)
+    for end in _FERNET.finditer(text):
+        yield end.end() - _FERNET_LENGTH, end.end()
 
 
-def _beginning_tokens(words: str) -> Iterator[str]:
-    end = 0
-    for begun in _BEGINS.finditer(words):
-        if begun.start() < end:
-            continue
-        for size in range(len(begun[0]), 1, -1):
-            rest = _REST.get(begun[0][:size])
-            if rest is None:
-                continue
-            if (found := rest.match(words, begun.start() + size)) is not None:
-                end = found.end()
-                yield words[begun.start() : end]
-                break
+def _around(text: str, part: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+    """Yields the places of tokens in the words that hold a part of one."""
+    at = text.find(part)
+    while at >= 0:
+        word = _WORD.match(text, at)
+        end = word.end() if word is not None else at + len(part)
+        for token in pattern.finditer(text, max(0, at - _LONGEST_BEFORE), end):
+            yield token.span()
+        at = text.find(part, end)
 
 
 def may_begin_token(word: str) -> bool:

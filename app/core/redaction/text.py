@@ -7,9 +7,9 @@ come from attackers, and are redacted in the event loop.
 import codecs
 import re
 
-from app.core.redaction.encoded import encoded_spans
-from app.core.redaction.shapes import tokens_in
-from app.core.redaction.values import Span, secret_spans
+from app.core.redaction.encoded import encoded_logins, encoded_spans
+from app.core.redaction.shapes import Span, token_spans
+from app.core.redaction.values import secret_spans
 
 HIDDEN = "[redacted]"
 _URL_PARTS = re.compile(
@@ -45,12 +45,7 @@ def redacted(text: str) -> str:
 def secrets_in(text: str) -> list[Span]:
     """Returns the places of all secrets, in order and apart from each other."""
     text = text if text.isascii() else text.encode("ascii", _BY_A_LETTER).decode("ascii")
-    found = [*secret_spans(text), *encoded_spans(text)]
-    for token in tokens_in(text):
-        at = text.find(token)
-        while at >= 0:
-            found.append((at, at + len(token)))
-            at = text.find(token, at + len(token))
+    found = [*secret_spans(text), *token_spans(text), *encoded_spans(text), *encoded_logins(text)]
     apart: list[Span] = []
     for start, stop in sorted(found):
         if apart and start <= apart[-1][1]:

@@ -4,17 +4,15 @@ URLs, headers, commands and statements.
 
 import re
 from collections.abc import Iterator
-from typing import TypeAlias
 
-from app.core.redaction.words import is_key, is_mixed, is_password, is_placeholder, is_strong
-
-Span: TypeAlias = tuple[int, int]
+from app.core.redaction.shapes import Span
+from app.core.redaction.words import is_complex, is_key, is_mixed, is_password, is_placeholder, is_strong
 
 _VALUE = r"""(?:\\*"(?P<double>[^"\\\n]{1,400})\\*"|\\*'(?P<single>[^'\\\n]{1,400})\\*'"""
 _BARE = r"""|`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s"'`,;&<>()\[\]{}|\\]{1,400}))"""
 _AFTER = (
     r"\d{0,2}(?P<close>[\"'`]|\\\")?\]?[ \t]{0,4}"
-    r"(?P<sign>=>|:=|==|=|:|>(?=[^<>\s]{3,200}</)|"
+    r"(?P<sign>=>|:=|==|=|:|(?<=[\"']),(?=[ \t]{0,4}[\"'])|>(?=[^<>\s]{3,200}</)|"
     r"[\"']?[ \t]{0,4},?[ \t\n]{0,8}[\"']?value[\"']?[ \t]{0,2}[=:])"
     r"[ \t]{0,4}(?:\n[ \t]{2,12}(?=value))?"
 )
@@ -37,27 +35,43 @@ _NO_TOKENS = (
 )
 """What stands before `token` in the name of something else."""
 _SPOKEN = re.compile(
-    r"(?:w(?:ord|ort|d)|phrase|code| key)?(?:\s+(?:for|of)\s+[\w@.-]{1,40})?"
-    r"\s+(?:is|was|to|ist)\s*:?\s+[\"'`]?(?P<bare>[^\s\"'`,;]{4,200})",
+    r"(?:w(?:ord|ort|d)|phrase|code|e|xa| key)?"
+    r"(?:\s+(?:for|of|fxr|von|der|des|de|du|pour|del|para)(?:\s+[\w@.'-]{1,40}){1,6}?)?"
+    r"\s+(?:is|was|to|ist|lautet|war|heixt|heisst|est|es|era|xtait|sera)"
+    r"(?:\s+(?:now|been|set|reset|changed|updated)){0,3}(?:\s+to)?\s*:?\s+"
+    r"[\"'`]?(?P<bare>[^\s\"'`,;]{4,200})",
     re.IGNORECASE,
 )
+_SAID = re.compile(
+    r"(?:w(?:ord|ort|d)|phrase|code|e|xa)?[ \t][\"'`]?(?P<bare>[^\s\"'`,;]{8,200})", re.IGNORECASE
+)
+"""A name and a value without a word between them."""
 _CALLS = ("(", "[")
+_FOREIGN = re.compile(rf"(?:x[ao]s?)?{_AFTER}{_VALUE}{_BARE}", re.IGNORECASE)
 _OPTION = re.compile(rf"[\w-]{{0,30}}[ \t]+{_VALUE}{_BARE}")
+_SIGNATURE = re.compile(rf"(?P<sign>)(?:{_VALUE[3:]}{_BARE}")
+_PASSWORDS = ("pass", "pwd", "kennwort", "contrase")
 _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("pass", _PASSWORD),
     ("pwd", _PASSWORD),
+    ("kennwort", _FOREIGN),
+    ("contrase", _FOREIGN),
+    ("clave", _FOREIGN),
     ("secret", _KEY),
     ("token", _KEY),
     ("key", _KEY),
     ("credential", re.compile(rf"s?{_AFTER}{_VALUE}{_BARE}", re.IGNORECASE)),
     ("_auth", _KEY),
-    ("sig=", re.compile(rf"(?P<sign>)(?:{_VALUE[3:]}{_BARE}")),
+    ("sig=", _SIGNATURE),
+    ("signature=", _SIGNATURE),
     ("jwt", _KEY),
 )
 """Parts of names, and what follows them up to the value."""
 
 _URL_REST = re.compile(r"[^\s\"'<>`]{1,2000}")
 _END_OF_AUTHORITY = re.compile(r"[/?#]")
+_EXAMPLE_USERS = ("user", "username", "login", "name")
+_EXAMPLE_PASSWORDS = ("password", "passwd", "pass", "pwd", "secret")
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<secret>.*?)"
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
@@ -73,22 +87,28 @@ _AUTHORIZATION = re.compile(
     re.IGNORECASE,
 )
 _COOKIE = re.compile(
-    r"cookie:\s*(?P<secret>[^\n\"']{0,20}(?:sess|sid|token|auth)\w*=[^\s;\"']{8,500})", re.IGNORECASE
+    r"cookie:[^\n\"']{0,300}?(?P<secret>(?:sess|sid|token|auth)\w{0,30}=[^\s;\"']{8,4000})", re.IGNORECASE
 )
 _STATEMENT = re.compile(
-    r"(?:identified\s+(?:with\s+\w+\s+)?by|password)\s+(?:=\s*)?(?:N|E)?'(?P<secret>[^'\n]{3,200})'",
+    r"(?:identified\s+(?:with\s+\w+\s+)?by|password(?:\s+for\s+\S{1,200})?|secret)\s+"
+    r"(?:=\s*)?(?:N|E|PASSWORD\()?'(?P<secret>[^'\n]{3,200})'",
     re.IGNORECASE,
 )
 _MYSQL = re.compile(r"mysql\w*\b[^\n|;]{0,200}?\s-p(?P<secret>[^\s-]\S{2,100})")
 _CURL = re.compile(
     r"curl\b[^\n|;]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,80}:(?P<secret>[^\s\"']{3,100})"
 )
-_SSHPASS = re.compile(r"(?:sshpass\s+-p\s*|redis-cli\b[^\n]{0,100}\s-a\s+)[\"']?(?P<secret>[^\s\"']{3,100})")
+_REDIS = re.compile(r"redis-cli\b[^\n]{0,100}\s-a\s+[\"']?(?P<secret>[^\s\"']{3,100})")
+_SSHPASS = re.compile(r"sshpass\s+-p\s*[\"']?(?P<secret>[^\s\"']{3,100})")
 _LOGIN = re.compile(r"login\s+\S{1,100}\s+password\s+(?P<secret>\S{3,100})")
 _PGPASS_PORT = ":5432:"
 _LONGEST_HOST = 101
 _PGPASS = re.compile(r"[\w.*-]{1,100}:5432:[\w*-]{1,63}:[\w*.-]{1,63}:(?P<secret>\S{3,100})(?!\S)")
-_DOCKER = re.compile(r"docker login\b[^\n]{0,200}?\s-p\s+(?P<secret>\S{3,200})")
+_OPTION_P = re.compile(
+    r"(?:(?:docker|podman|helm registry|az) login|sqlcmd|bcp|cqlsh|mongo(?:sh|dump|restore|export|import)?)\b"
+    r"[^\n|;]{0,200}?\s-[pP]\s{0,3}(?P<secret>'[^'\n]{3,200}'|\"[^\"\n]{3,200}\"|[^\s\"'-][^\s\"']{2,200})"
+)
+_SQLPLUS = re.compile(r"sqlplus\s+(?:-\w+\s+){0,4}[\"']?[\w$#.]{1,60}/[\"']?(?P<secret>[^\s@\"'/]{3,100})@")
 _ORACLE = re.compile(r"jdbc:oracle:\w{1,8}:(?P<secret>[^\s/@:]{1,100}/[^\s@]{1,100})@")
 _ACCESS_PAIR = re.compile(
     r"(?:AKIA|ASIA)[0-9A-Z]{16}[\"'\s,:;|]{1,8}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
@@ -101,12 +121,11 @@ _PLACES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("cookie:", _COOKIE),
     ("identified", _STATEMENT),
     ("password ", _STATEMENT),
-    ("mysql", _MYSQL),
+    ("secret '", _STATEMENT),
     ("curl ", _CURL),
-    ("sshpass", _SSHPASS),
-    ("redis-cli", _SSHPASS),
+    ("redis-cli", _REDIS),
     ("login ", _LOGIN),
-    ("docker login", _DOCKER),
+    ("sqlplus", _SQLPLUS),
     ("jdbc:oracle", _ORACLE),
     ("akia", _ACCESS_PAIR),
     ("asia", _ACCESS_PAIR),
@@ -114,6 +133,14 @@ _PLACES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("-----begin ", _PRIVATE_KEY),
 )
 """Texts in lower case, and the patterns that begin with them."""
+
+_COMMANDS = (
+    ("mysql", _MYSQL),
+    ("sshpass", _SSHPASS),
+    *((f"{command} login", _OPTION_P) for command in ("docker", "podman", "helm registry", "az")),
+    *((command, _OPTION_P) for command in ("sqlcmd", "bcp", "cqlsh", "mongo")),
+)
+"""Commands whose password stands behind `-p` or `-P`."""
 
 
 def secret_spans(text: str) -> Iterator[Span]:
@@ -126,6 +153,9 @@ def secret_spans(text: str) -> Iterator[Span]:
         yield from _named(text, lowered, part, pattern=pattern)
     for part, pattern in _PLACES:
         yield from _placed(text, lowered, part, pattern=pattern)
+    if " -p" in lowered:
+        for part, pattern in _COMMANDS:
+            yield from _placed(text, lowered, part, pattern=pattern)
     yield from _in_password_files(text)
     yield from _in_urls(text)
 
@@ -159,7 +189,9 @@ def _placed(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> 
             at = lowered.find(part, at + len(part))
             continue
         secret = found["secret"]
-        if not is_placeholder(secret) and (pattern not in (_BASIC, _BEARER) or is_mixed(secret)):
+        if not is_placeholder(secret) and (
+            (pattern not in (_BASIC, _BEARER) and part != "secret '") or is_mixed(secret)
+        ):
             yield found.span("secret")
         at = lowered.find(part, found.end())
 
@@ -169,17 +201,22 @@ def _named(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> I
     at = lowered.find(part)
     while at >= 0:
         end = at + size
-        judge = is_password if part in ("pass", "pwd") else is_key
+        judge = is_password if part in _PASSWORDS else is_key
         if _is_name(lowered, at, part):
             if (found := pattern.match(text, end)) is not None:
                 group = found.lastgroup or "bare"
                 is_prose = group == "bare" and found["sign"] == ":" and _goes_on(text, found.end())
-                is_variable = group != "bare" or text[at:end].isupper()
+                is_variable = group != "bare" or text[at:end].isupper() or text[at - 1 : at] == ";"
                 is_called = group == "bare" and text[found.end() : found.end() + 1] in _CALLS
                 is_prose = is_prose or (part == "pass" and text[end : end + 1].lower() not in ("w", "p"))
+                is_word = (part == "clave" or found["sign"] == ",") and not is_complex(found[group])
                 if part == "secret" and is_variable:
                     judge = is_password
-                if not is_called and judge(found[group], is_prose=is_prose, is_variable=is_variable):
+                if (
+                    not is_called
+                    and not is_word
+                    and judge(found[group], is_prose=is_prose, is_variable=is_variable)
+                ):
                     yield found.span(group)
             elif (found := _OPTION.match(text, end)) is not None and _is_option(text, at):
                 group = found.lastgroup or "bare"
@@ -188,6 +225,10 @@ def _named(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> I
             elif (found := _SPOKEN.match(text, end)) is not None:
                 value = found["bare"].rstrip(".!?)")
                 if is_strong(value):
+                    yield found.start("bare"), found.start("bare") + len(value)
+            elif part in _PASSWORDS and (found := _SAID.match(text, end)) is not None:
+                value = found["bare"].rstrip(".!?)")
+                if is_complex(value):
                     yield found.start("bare"), found.start("bare") + len(value)
         at = lowered.find(part, end)
 
@@ -199,6 +240,8 @@ def _is_name(lowered: str, at: int, part: str) -> bool:
             return _ends_with(lowered[max(0, at - 16) : at], _KEYS, "_- .")
         case "pass" if lowered[at + 4 : at + 5] not in ("w", "p"):
             return at == 0 or not lowered[at - 1].isalpha() or lowered[max(0, at - 2) : at] in ("db", "er")
+        case "signature=":
+            return lowered[at - 1 : at] in ("?", "&", ";", "-")
         case "token":
             return not _ends_with(lowered[max(0, at - 14) : at], _NO_TOKENS, "_- ")
         case "sig=" | "jwt":
@@ -245,7 +288,8 @@ def _credentials(rest: str) -> int:
     user, colon, password = authority.rpartition("@")[0].partition(":")
     if "@" in authority:
         if colon:
-            return last if password and not is_placeholder(password) else 0
+            is_example = user.lower() in _EXAMPLE_USERS and password.lower() in _EXAMPLE_PASSWORDS
+            return last if password and not is_example and not is_placeholder(password) else 0
         return len(user) if len(user) >= 16 and is_strong(user) else 0
     port = authority.partition(":")[2]
     return last if port and not port.isdigit() and "/@" not in rest else 0

@@ -53,6 +53,7 @@ _VERSION = re.compile(
     r"|\d+(?:st|nd|rd|th|x|%|ms|s|d|h)",
     re.IGNORECASE,
 )
+_AMOUNT = re.compile(r"\d{1,4}[a-z]{1,12}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:/.]\d\d")
 _DIGITS = re.compile(r"\d")
 _LETTERS = re.compile(r"[A-Za-z]")
@@ -100,10 +101,18 @@ def is_key(value: str, *, is_prose: bool, is_variable: bool) -> bool:
 
 def is_strong(value: str) -> bool:
     """True for a word that is hardly one of a sentence: letters with digits, or with marks within."""
-    if len(value) < 5 or not _may_be_secret(value) or _VERSION.fullmatch(value) or _DATE.match(value):
+    if len(value) < 5 or not _may_be_secret(value) or _DATE.match(value):
+        return False
+    if _VERSION.fullmatch(value) or _AMOUNT.fullmatch(value):
         return False
     has_more = _DIGITS.search(value) or _MARKS.search(value)
     return _LETTERS.search(value) is not None and has_more is not None
+
+
+def is_complex(value: str) -> bool:
+    """True for a strong word with a mark, or with capitals and small letters: a password, most likely."""
+    has_kinds = _DIGITS.search(value) and value.lower() != value and value.upper() != value
+    return is_strong(value) and bool(has_kinds or _MARKS.search(value))
 
 
 def is_mixed(value: str) -> bool:
