@@ -598,8 +598,22 @@ class Board(Model):
     id: str
     title: str
     stale_after_hours: int
+    period_days: int | None
     created_at: datetime
     updated_at: datetime
+
+
+class PinPeriod(Model):
+    """The period of a board, as it was applied to the rows of a pin. Days are dates as ISO texts."""
+
+    days: int
+    column: str | None
+    since: str | None
+    until: str | None
+    sql: str | None
+    previous: list[JsonValue] | None
+    reason: str | None
+    choices: list[str]
 
 
 class PinFailure(Model):
@@ -636,6 +650,8 @@ class Pin(Model):
     cut_by: Cut | None
     chart: dict[str, JsonValue] | None
     ran_at: datetime | None
+    period_by: str | None
+    period: PinPeriod | None
     created_at: datetime
     updated_at: datetime
 

@@ -456,11 +456,12 @@ class Boards(Group[C_co]):
         title: str | None = None,
         order: Sequence[str] | None = None,
         stale_after_hours: int | None = None,
+        period_days: int | Keep | None = KEEP,
     ) -> Flow[m.BoardWithPins]:
-        """Change a board. `order` holds the ids of its pins."""
+        """Change a board. `order` holds the ids of its pins. Refresh it after a change of its period."""
         ids: list[JsonValue] | None = None if order is None else [*order]
         body = given(title=title, order=ids, stale_after_hours=stale_after_hours)
-        return (yield from patch(_board(board), body, m.BoardWithPins))
+        return (yield from patch(_board(board), body | changes(period_days=period_days), m.BoardWithPins))
 
     @endpoint
     def delete(self, board: m.Board | str) -> Flow[None]:
@@ -503,10 +504,12 @@ class Boards(Group[C_co]):
         chart_choice: dict[str, JsonValue] | Keep | None = KEEP,
         width: int | None = None,
         height: int | None = None,
+        period_by: str | Keep | None = KEEP,
     ) -> Flow[m.Pin]:
         """Change a pin. `message_id` replaces its statement and rows by those of another answer."""
         body = given(title=title, message_id=message_id, width=width, height=height)
-        return (yield from patch(_pin(board, pin_id), body | changes(chart_choice=chart_choice), m.Pin))
+        body |= changes(chart_choice=chart_choice, period_by=period_by)
+        return (yield from patch(_pin(board, pin_id), body, m.Pin))
 
     @endpoint
     def unpin(self, board: m.Board | str, pin_id: str) -> Flow[None]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,49 @@ async def test_a_pin_whose_column_is_gone_keeps_its_rows_and_is_repaired_by_anot
     assert (now["state"], now["failure"], now["id"]) == ("current", None, pin["id"])
     assert now["columns"][0]["name"] == "land"
     assert (await kai.refreshed(board))[0]["state"] == "current"
+
+
+async def test_a_period_restricts_what_takes_one_and_tells_the_row_before(kai: BoardKai) -> None:
+    today = datetime.now(UTC).date()
+    ages = {4: 10, 5: 10, 6: 40, 7: 200}
+    added = ", ".join(f"({key}, 1, '{today - timedelta(days=age)}', 'paid', 10)" for key, age in ages.items())
+    kai.change_shop(f"insert into orders (id, customer_id, placed, status, total) values {added}")
+    board = await kai.board()
+    await kai.pinned(board, await kai.answer("SELECT count(*) AS orders, sum(total) AS paid FROM orders"))
+    of_customers = (
+        "SELECT c.name, sum(o.total) AS paid FROM orders o JOIN customers c ON c.id = o.customer_id"
+    )
+    named = f"{of_customers} WHERE c.signed_up >= '2000-01-01' AND c.signed_up <= '2999-01-01' GROUP BY 1"
+    chosen = await kai.pinned(board, await kai.answer(named))
+    await kai.pinned(board, await kai.answer("SELECT 1 AS one"))
+    changed = await kai.call("PATCH", f"/boards/{board}", period_days=30)
+    assert changed["period_days"] == 30
+    assert {pin["state"] for pin in changed["pins"]} == {"stale"}
+    count, customers, one = await kai.refreshed(board)
+    assert (count["rows_head"], count["period"]["previous"], count["state"]) == (
+        [[2, 20]],
+        [1, 10],
+        "current",
+    )
+    days = [str(today - timedelta(days=30)), str(today - timedelta(days=1))]
+    assert [count["period"][name] for name in ("column", "since", "until")] == ["orders.placed", *days]
+    assert str(days[0]) in count["period"]["sql"]
+    assert (customers["rows_head"], customers["period"]["column"]) == ([], "customers.signed_up")
+    assert (one["rows_head"], one["period"]["column"]) == ([[1]], None)
+    assert one["period"]["reason"] == "None of its tables has dates or times."
+    path = f"/boards/{board}/pins/{chosen['id']}"
+    assert customers["period"]["choices"] == ["customers.signed_up", "orders.placed"]
+    await kai.call("PATCH", path, period_by="orders.placed")
+    _, customers, _ = await kai.refreshed(board)
+    assert (customers["rows_head"], customers["period"]["column"]) == ([["Ann", 20]], "orders.placed")
+    report = await kai.http.post("/reports", json={"board_id": board, "format": "markdown"})
+    assert f"{days[0]} to {days[1]}, by orders.placed." in report.text
+    later = await kai.pinned(board, await kai.answer("SELECT count(*) AS orders FROM orders"))
+    assert later["state"] == "running"
+    await kai.call("PATCH", f"/boards/{board}", period_days=None)
+    whole = await kai.refreshed(board)
+    assert [pin["period"] for pin in whole] == [None] * 4
+    assert whole[0]["rows_head"] == [[7, 75.75]]
 
 
 async def test_a_board_says_what_is_stale_gone_and_no_longer_allowed(kai: BoardKai) -> None:
@@ -345,7 +389,7 @@ async def refreshed(
     for pin in pins:
         await repository.add_pin(pin)
     refreshing = Refreshing(repository, connections)
-    await refreshing.start(pins)
+    await refreshing.start(board, pins)
 
     async def settled() -> list[Pin]:
         return [await repository.pin(board, pin.id) for pin in pins]
@@ -388,7 +432,7 @@ async def test_a_stopped_server_says_so_on_the_pins_that_it_was_refreshing(
     pin = pin_of(board, connection, "SELECT 1 AS n")
     await repository.add_pin(pin)
     refreshing = Refreshing(repository, connections)
-    await refreshing.start([pin])
+    await refreshing.start(board, [pin])
     assert (await repository.pin(board, pin.id)).is_running(now_ms())
     await refreshing.close()
     stopped = await repository.pin(board, pin.id)

@@ -9,7 +9,6 @@ from app.modules.analysis.analyst import with_whole_names
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.figures import figures
 from app.modules.analysis.figures.coverage import key_columns
-from app.modules.boards.model import Pin
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.prompt_rows import without_secrets
@@ -17,16 +16,16 @@ from graph.state import Rows
 
 
 async def draw_chart(
-    connections: DatabaseConnections, connection: Connection, pin: Pin, *, rows: Rows
+    connections: DatabaseConnections, connection: Connection, question: str, *, sql: str, rows: Rows
 ) -> dict[str, JsonValue] | None:
     """Returns the chart that an answer with these rows would have. None where a table says as much.
 
     Raises `StatementRefused` or `DatabaseUnavailable`.
     """
     schema = await connections.schema(connection)
-    keys = await connections.examine(pin.sql, key_columns, pin.sql, schema)
+    keys = await connections.examine(sql, key_columns, sql, schema)
     shown = without_secrets(with_whole_names(rows))
-    return await asyncio.to_thread(_draw, pin.question, pin.sql, connection.dialect, rows=shown, keys=keys)
+    return await asyncio.to_thread(_draw, question, sql, connection.dialect, rows=shown, keys=keys)
 
 
 def _draw(

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from graph.described import described
 from graph.state import Column, Cut
 
 MOST_BOARDS = 200
@@ -36,8 +37,33 @@ class Board:
     title: str
     order: tuple[str, ...] = ()
     stale_after_hours: int = STALE_HOURS
+    period_days: int | None = None
+    """Length of the period that restricts the statements that take one. None: they run as they are."""
     created_at: int
     updated_at: int
+
+
+@described
+@dataclass(frozen=True, kw_only=True)
+class PinPeriod:
+    """The period of a board, as it was applied to the rows of a pin."""
+
+    days: int
+    """Length in whole days. The last is the day before the refresh, by UTC."""
+    column: str | None
+    """The restricted time column, such as `orders.order_date`. Null if the statement takes no period."""
+    since: str | None
+    """First day. Null if the statement takes no period."""
+    until: str | None
+    """Last day. Null if the statement takes no period."""
+    sql: str | None
+    """The statement that ran. Null if it is that of the pin."""
+    previous: list[JsonValue] | None
+    """The row of the period of equal length before, if both periods have exactly one. Null otherwise."""
+    reason: str | None
+    """Why the statement takes no period, in a sentence. Null if it takes one."""
+    choices: list[str]
+    """Time columns that `period_by` of the pin may name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +78,8 @@ class PinResult:
     rows_head: list[list[JsonValue]]
     chart: dict[str, JsonValue] | None
     ran_at: int
+    period: PinPeriod | None = None
+    """None if the board had no period."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +113,17 @@ class Pin:
     height: int
     created_at: int
     updated_at: int
+    period_by: str | None = None
+    """The time column that the owner chose for periods. None: the one found by the statement."""
     result: PinResult | None = None
     failure: PinFailure | None = None
     refreshing_since: int | None = None
+
+    @property
+    def statement_of_rows(self) -> str:
+        """The statement that gave the last rows: that of the pin, or for a period."""
+        period = None if self.result is None else self.result.period
+        return self.sql if period is None or period.sql is None else period.sql
 
     def is_running(self, now: int) -> bool:
         """True while a process refreshes the pin."""
@@ -100,5 +136,8 @@ class Pin:
             return "running"
         if self.failure is not None:
             return "no_right" if self.failure.problem == "database-role" else "failed"
-        oldest = now - board.stale_after_hours * _HOUR_MS
-        return "stale" if self.result is None or self.result.ran_at < oldest else "current"
+        if self.result is None:
+            return "stale"
+        is_old = self.result.ran_at < now - board.stale_after_hours * _HOUR_MS
+        days = None if self.result.period is None else self.result.period.days
+        return "stale" if is_old or days != board.period_days else "current"

@@ -8,14 +8,18 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from weakref import WeakValueDictionary
+
+from pydantic import JsonValue
 
 from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
 from app.core.storage.port import Equals, StorageUnavailable
 from app.core.tasks import end_tasks
 from app.modules.boards.drawing import draw_chart
-from app.modules.boards.model import Pin, PinFailure
+from app.modules.boards.model import Board, Pin, PinFailure, PinPeriod
+from app.modules.boards.period import Days, NotByPeriod, PeriodStatement
 from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.records import Asker, Purpose
@@ -23,6 +27,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.service import DatabaseConnections
 from graph.errors import DatabaseUnavailable, StatementFailed, StatementTimedOut
+from graph.state import Rows
 
 logger = logging.getLogger(__name__)
 
@@ -46,17 +51,17 @@ class Refreshing:
         """By owner."""
         self._running: dict[asyncio.Task[None], Pin] = {}
 
-    async def start(self, pins: Sequence[Pin]) -> None:
-        """Mark the pins and begin; of a pin that is being refreshed nothing is begun."""
+    async def start(self, board: Board, pins: Sequence[Pin]) -> None:
+        """Mark pins of a board and begin; of a pin that is being refreshed nothing is begun."""
         now = now_ms()
         for pin in pins:
             if not pin.is_running(now):
                 same = [Equals("refreshing_since", pin.refreshing_since)]
                 marked = await self._repository.change_pin(pin, {"refreshing_since": now}, same)
                 if marked is not None:
-                    self._begin(marked)
+                    self._begin(board, marked)
 
-    async def refresh(self, pin: Pin) -> Pin | None:
+    async def refresh(self, board: Board, pin: Pin) -> Pin | None:
         """Refresh a pin for a schedule, in place of a refresh that is under way, and wait for it.
 
         Returns the pin as it is afterwards. Returns None if it is gone.
@@ -64,7 +69,7 @@ class Refreshing:
         marked = await self._repository.change_pin(pin, {"refreshing_since": now_ms()})
         if marked is None:
             return None
-        await self._refresh_in(self._lane(pin), marked, "schedule")
+        await self._refresh_in(self._lane(pin), board, marked, purpose="schedule")
         return await self._repository.find_pin(pin.id)
 
     async def close(self) -> None:
@@ -77,8 +82,8 @@ class Refreshing:
             except StorageUnavailable as error:
                 logger.info("pin %s stays marked as running: %s", pin.id, error)
 
-    def _begin(self, pin: Pin) -> None:
-        refreshing = self._refresh_in(self._lane(pin), pin, "board")
+    def _begin(self, board: Board, pin: Pin) -> None:
+        refreshing = self._refresh_in(self._lane(pin), board, pin, purpose="board")
         task = asyncio.create_task(refreshing, name=f"boards: refresh pin {pin.id}")
         self._running[task] = pin
         task.add_done_callback(lambda done: self._running.pop(done, None))
@@ -86,28 +91,68 @@ class Refreshing:
     def _lane(self, pin: Pin) -> asyncio.Semaphore:
         return self._lanes.setdefault(pin.owner, asyncio.Semaphore(AT_ONCE))
 
-    async def _refresh_in(self, lane: asyncio.Semaphore, pin: Pin, purpose: Purpose) -> None:
+    async def _refresh_in(self, lane: asyncio.Semaphore, board: Board, pin: Pin, *, purpose: Purpose) -> None:
         async with lane:
             try:
-                await self._refresh(pin, purpose)
+                await self._refresh(board, pin, purpose)
             except StorageUnavailable as error:
                 logger.warning("pin %s was not refreshed: %s", pin.id, error)
             except Exception:
                 logger.exception("pin %s was not refreshed", pin.id)
                 await self._fail(pin, _not_refreshed("KAI failed. Its log says why."))
 
-    async def _refresh(self, pin: Pin, purpose: Purpose) -> None:
+    async def _refresh(self, board: Board, pin: Pin, purpose: Purpose) -> None:
         connection = await self._connection_of(pin)
         if connection is None:
             return
         asker = Asker(owner=pin.owner, purpose=purpose, claim=current_database_claim())
         try:
-            rows = (await self._connections.run(connection, pin.sql, asker)).as_rows()
-            chart = await draw_chart(self._connections, connection, pin, rows=rows)
+            if board.period_days is None:
+                rows, period = await self._run(connection, pin.sql, asker), None
+            else:
+                rows, period = await self._run_for(connection, pin, board.period_days, asker=asker)
+            sql = pin.sql if period is None or period.sql is None else period.sql
+            chart = await draw_chart(self._connections, connection, pin.question, sql=sql, rows=rows)
         except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing) as error:
             await self._fail(pin, _failure_of(error))
         else:
-            await self._repository.keep_result(pin, rows, chart=chart, ran_at=now_ms())
+            await self._repository.keep_result(pin, rows, chart=chart, ran_at=now_ms(), period=period)
+
+    async def _run(self, connection: Connection, sql: str, asker: Asker) -> Rows:
+        return (await self._connections.run(connection, sql, asker)).as_rows()
+
+    async def _run_for(
+        self, connection: Connection, pin: Pin, days: int, *, asker: Asker
+    ) -> tuple[Rows, PinPeriod]:
+        """Runs the statement of a pin for the last days, and for those before if it gives a single row.
+
+        A statement that takes no period runs as it is, and its period says why.
+        """
+        schema = await self._connections.schema(connection)
+        wanted = Days.last(days, datetime.now(UTC).date())
+        try:
+            statement = await self._connections.examine(
+                pin.sql, PeriodStatement, pin.sql, schema, pin.period_by
+            )
+        except NotByPeriod as refused:
+            rows = await self._run(connection, pin.sql, asker)
+            return rows, _unrestricted(days, refused)
+        sql = statement.within(wanted)
+        rows = await self._run(connection, sql, asker)
+        previous: list[JsonValue] | None = None
+        if rows["row_count"] == 1:
+            before = await self._run(connection, statement.within(wanted.before()), asker)
+            previous = before["rows"][0] if before["row_count"] == 1 else None
+        return rows, PinPeriod(
+            days=days,
+            column=statement.column,
+            since=wanted.since.isoformat(),
+            until=wanted.last_day.isoformat(),
+            sql=sql,
+            previous=previous,
+            reason=None,
+            choices=statement.choices,
+        )
 
     async def _connection_of(self, pin: Pin) -> Connection | None:
         """Returns None if the owner may not use it: then that is the state of the pin, and no failure."""
@@ -132,6 +177,19 @@ def _failure_of(error: StatementFailed | DatabaseUnavailable | DatabaseRoleMissi
         case _:
             cure = _REPAIR
     return PinFailure(problem=error.problem, title=error.title, detail=error.detail, cure=cure, at=now_ms())
+
+
+def _unrestricted(days: int, refused: NotByPeriod) -> PinPeriod:
+    return PinPeriod(
+        days=days,
+        column=None,
+        since=None,
+        until=None,
+        sql=None,
+        previous=None,
+        reason=str(refused),
+        choices=[*refused.choices],
+    )
 
 
 def _not_refreshed(detail: str) -> PinFailure:

@@ -9,7 +9,7 @@ from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.storage.port import Condition, Equals, Storage
 from app.modules.boards.errors import BoardUnknown, PinUnknown
-from app.modules.boards.model import MOST_PINS, Board, Pin, PinResult
+from app.modules.boards.model import MOST_PINS, Board, Pin, PinPeriod, PinResult
 from app.modules.session.rows import RowStore
 from graph.answer import head_of
 from graph.state import Rows
@@ -110,7 +110,13 @@ class BoardRepository:
         return None if changed is None else _PIN.validate_python(changed)
 
     async def keep_result(
-        self, pin: Pin, rows: Rows, *, chart: dict[str, JsonValue] | None, ran_at: int
+        self,
+        pin: Pin,
+        rows: Rows,
+        *,
+        chart: dict[str, JsonValue] | None,
+        ran_at: int,
+        period: PinPeriod | None = None,
     ) -> Pin | None:
         """Store all rows in place of the last ones, which stay until then.
 
@@ -125,6 +131,7 @@ class BoardRepository:
             rows_head=head_of(rows["rows"]),
             chart=chart,
             ran_at=ran_at,
+            period=period,
         )
         await self.rows.keep(pin.owner, pin.id, result.id, rows=rows["rows"])
         kept = await self.settle(pin, {"result": asdict(result), "failure": None})

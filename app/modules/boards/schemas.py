@@ -11,6 +11,7 @@ from app.modules.boards.model import (
     MAX_HEIGHT,
     MOST_PINS,
     STALE_HOURS,
+    PinPeriod,
     PinState,
 )
 from app.modules.boards.service import NewPin, ShownBoard, ShownPin
@@ -23,6 +24,7 @@ _ID = "019ab1c2-0000-7000-8000-000000000000"
 Width = Annotated[int, Field(strict=True, ge=2, le=COLUMNS)]
 Height = Annotated[int, Field(strict=True, ge=1, le=MAX_HEIGHT)]
 Hours = Annotated[int, Field(strict=True, ge=1, le=24 * 366)]
+PeriodDays = Annotated[int, Field(strict=True, ge=1, le=3_660)]
 Id = Annotated[Text, Field(max_length=100)]
 
 
@@ -48,6 +50,10 @@ class BoardChange(Body):
     """Ids of pins, in the order in which they shall stand. Others come last, oldest first."""
     stale_after_hours: Hours | None = None
     """Age in hours from which rows are `stale`."""
+    period_days: PeriodDays | None = None
+    """Length of the period in days. Null removes it. The next refresh restricts the statements that take a
+    period to it; until then their rows are `stale`.
+    """
 
     _given = field_validator("title", "order", "stale_after_hours", mode="before")(not_null)
 
@@ -95,6 +101,10 @@ class PinChange(Body):
     """The new width in columns."""
     height: Height | None = None
     """The new height in rows."""
+    period_by: Annotated[Text, Field(max_length=500)] | None = None
+    """One of the `choices` of its `period`: the time column by which it takes a period from the next refresh
+    on. Null removes the choice, and a name that is none of them has no effect.
+    """
 
     _given = field_validator("title", "message_id", "width", "height", mode="before")(not_null)
 
@@ -108,6 +118,8 @@ class BoardBody(ResponseBody):
     """Title of the board."""
     stale_after_hours: int
     """Age in hours from which rows are `stale`."""
+    period_days: int | None
+    """Length of the period that restricts the statements that take one. Null: they run as they are."""
     created_at: Time
     """Time of creation."""
     updated_at: Time
@@ -181,6 +193,10 @@ class PinBody(ResponseBody):
     """A Vega-Lite specification with its data inline. Null if there is none."""
     ran_at: Time | None
     """Time of the rows. Null if there are none yet."""
+    period_by: str | None
+    """The time column that the owner chose for periods. Null: the one found by the statement."""
+    period: PinPeriod | None
+    """The period of the rows. Null if the board had none when they were read."""
     created_at: Time
     """Time of creation."""
     updated_at: Time
@@ -203,6 +219,7 @@ class PinBody(ResponseBody):
                 "cut_by": result.cut_by if result else None,
                 "chart": result.chart if result else None,
                 "ran_at": result.ran_at if result else None,
+                "period": result.period if result else None,
             }
         )
 

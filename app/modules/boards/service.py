@@ -110,7 +110,11 @@ class Boards:
         return ShownBoard(board, await self._shown(board, await self.repository.pins(board)))
 
     async def change(self, owner: str, board_id: str, changes: Mapping[str, JsonValue]) -> ShownBoard:
-        board = await self.repository.change(await self.repository.get(owner, board_id), changes)
+        before = await self.repository.get(owner, board_id)
+        board = await self.repository.change(before, changes)
+        if board.period_days != before.period_days:
+            for pin in await self.repository.pins(board):  # what runs now is for the period before
+                await self.repository.change_pin(pin, {"refreshing_since": None})
         _audit(board, "changed")
         return await self.shown(board)
 
@@ -161,6 +165,8 @@ class Boards:
         board = await self.repository.get(owner, board_id)
         pin = await self.repository.pin(board, pin_id)
         moved = {**changes, "updated_at": max(now_ms(), pin.updated_at + 1)}
+        if changes.get("period_by", pin.period_by) != pin.period_by:
+            moved["refreshing_since"] = None
         message: Message | None = None
         if isinstance(message_id := changes.get("message_id"), str):
             message, session = await self._answer(owner, message_id)
@@ -194,13 +200,13 @@ class Boards:
     async def refresh(self, owner: str, board_id: str) -> ShownBoard:
         """Begin to run the statements of all pins again."""
         board = await self.repository.get(owner, board_id)
-        await self._refreshing.start(await self.repository.pins(board))
+        await self._refreshing.start(board, await self.repository.pins(board))
         return await self.shown(board)
 
     async def refresh_pin(self, owner: str, board_id: str, pin_id: str) -> ShownPin:
         """Begin to run the statement of a pin again."""
         board = await self.repository.get(owner, board_id)
-        await self._refreshing.start([await self.repository.pin(board, pin_id)])
+        await self._refreshing.start(board, [await self.repository.pin(board, pin_id)])
         return await self._shown_pin(board, await self.repository.pin(board, pin_id))
 
     async def rows(
@@ -235,7 +241,9 @@ class Boards:
         return message, session
 
     async def _with_rows(self, board: Board, pin: Pin, message: Message) -> ShownPin:
-        """Give a pin the rows of an answer. If they are no longer stored, its statement runs."""
+        """Give a pin the rows of an answer. Its statement runs if they are no longer stored, or if the board
+        has a period.
+        """
         count = message.row_count or 0
         try:
             rows = Rows(
@@ -246,9 +254,12 @@ class Boards:
                 cut_by=message.cut_by,
             )
         except RowsGone:
-            await self._refreshing.start([await self.repository.drop_result(pin)])
+            await self._refreshing.start(board, [await self.repository.drop_result(pin)])
         else:
-            await self.repository.keep_result(pin, rows, chart=message.chart, ran_at=message.created_at)
+            ran_at = message.created_at
+            kept = await self.repository.keep_result(pin, rows, chart=message.chart, ran_at=ran_at)
+            if kept is not None and board.period_days is not None:
+                await self._refreshing.start(board, [kept])
         return await self._shown_pin(board, await self.repository.pin(board, pin.id))
 
     async def _shown_pin(self, board: Board, pin: Pin) -> ShownPin:

@@ -133,7 +133,7 @@ class Reports:
         if shown.state in ("no_right", "connection_gone"):
             return _exchange(pin, heading, "", note="The database of this pin cannot be used any more.")
         connection = await self._connections.repository.get(owner, pin.db_connection_id)
-        note = f"{pin.failure.title}. {pin.failure.detail}" if pin.failure is not None else ""
+        note = _note(pin)
         if pin.result is None:
             return _exchange(pin, heading, connection.name, note=note or "The statement has not run yet.")
         result, found, _ = await self._boards.rows_of(pin, limit=max(rows, 1), cursor=None)
@@ -142,7 +142,7 @@ class Reports:
             question=pin.question,
             explanation="",
             text="",
-            sql=pin.sql,
+            sql=pin.statement_of_rows,
             dialect=pin.dialect,
             database=connection.name,
             columns=result.columns,
@@ -154,6 +154,17 @@ class Reports:
             at=result.ran_at,
             note=note,
         )
+
+
+def _note(pin: Pin) -> str:
+    """Says why the latest refresh failed, and the period of the rows that there are."""
+    failure = f"{pin.failure.title}. {pin.failure.detail}" if pin.failure is not None else ""
+    period = None if pin.result is None else pin.result.period
+    if period is None:
+        return failure
+    if period.column is None:
+        return f"{failure} Not by the period of the board. {period.reason}".strip()
+    return f"{failure} {period.since} to {period.until}, by {period.column}.".strip()
 
 
 def _exchange(pin: Pin, heading: str | None, database: str, *, note: str) -> Exchange:

@@ -109,7 +109,7 @@ class Runs:
             if not pins and schedule.pin_id is not None:
                 await self._repository.delete(schedule)
                 return
-            result = await self._result(schedule, pins)
+            result = await self._result(schedule, board, pins)
             pin = None if schedule.pin_id is None else pins[0]
             notice = _notice(schedule, result, board if pin is None else pin, now=self._now())
             if notice is not None:
@@ -122,10 +122,10 @@ class Runs:
         pins = await self._boards.pins(board)
         return [pin for pin in pins if schedule.pin_id in (None, pin.id)]
 
-    async def _result(self, schedule: Schedule, pins: Sequence[Pin]) -> Result:
+    async def _result(self, schedule: Schedule, board: Board, pins: Sequence[Pin]) -> Result:
         if schedule.tries > MOST_TRIES:
             return Result(outcome="failed", failure=_INTERRUPTED)
-        refreshed = await asyncio.gather(*(self._refresh(pin) for pin in pins))
+        refreshed = await asyncio.gather(*(self._refresh(board, pin) for pin in pins))
         if schedule.pin_id is None:
             failures = [failure for _, failure in refreshed if failure is not None]
             return Result(
@@ -138,9 +138,9 @@ class Runs:
             return Result(outcome="failed", failure=failure)
         return await self._judged(schedule, pin)
 
-    async def _refresh(self, pin: Pin) -> tuple[Pin, Failure | None]:
+    async def _refresh(self, board: Board, pin: Pin) -> tuple[Pin, Failure | None]:
         """Returns the pin afterwards, and why it has no new rows."""
-        after = await self._refreshing.refresh(pin)
+        after = await self._refreshing.refresh(board, pin)
         if after is None:
             return pin, _REMOVED
         if after.result is not None and (pin.result is None or after.result.id != pin.result.id):

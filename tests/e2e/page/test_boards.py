@@ -1,8 +1,10 @@
 """Boards on the page: pin an answer, arrange by keys, refresh, and repair a pin whose column is gone."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -115,6 +117,44 @@ def test_a_pin_is_scheduled_paused_and_its_schedule_removed(
     page.get_by_role("button", name="Remove every Monday at 8:00").click()
     expect(page.get_by_text("Nothing is scheduled yet.")).to_be_visible()
     assert api.get("/schedules").json()["items"] == []
+
+
+def test_a_period_shows_the_change_and_says_what_takes_none(
+    page: Page, api: httpx.Client, asked: str, database: Path
+) -> None:
+    today = datetime.now(UTC).date()
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.executemany(
+            "INSERT INTO orders (id, customer_id, placed) VALUES (?, 1, ?)",
+            [(10 + number, str(today - timedelta(days=age))) for number, age in enumerate((9, 9, 9, 40, 40))],
+        )
+    board = pinned(api, asked)
+    for statement in ("SELECT count(*) AS orders FROM orders", "SELECT 1 AS one, 'x' AS two"):
+        api.post(f"/sessions/{asked}/query/stream", json={"query": statement, "sql": statement})
+        message = api.get(f"/sessions/{asked}").json()["messages"]["items"][-1]
+        api.post(f"/boards/{board}/pins", json={"message_id": message["id"]})
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.goto(f"/boards/{board}")
+    more = page.get_by_role("button", name="More for Weekly")
+    period = page.get_by_label("Period")
+    expect(more).to_be_visible()
+    tops = [each.evaluate("each => each.getBoundingClientRect().top") for each in (period, more)]
+    assert abs(tops[0] - tops[1]) < 8
+    period.select_option("last 30 days")
+    expect(page.get_by_text("+50% / 30 d")).to_be_visible()
+    expect(page.locator(".tile").nth(1).get_by_text("by placed")).to_be_visible()
+    page.get_by_role("button", name="Not by this period").click()
+    expect(page.get_by_role("dialog")).to_contain_text("None of its tables has dates or times.")
+    if AXE.is_file():
+        assert violations(page) == []
+    page.keyboard.press("Escape")
+    more.click()
+    page.get_by_role("menuitem", name="Schedule").click()
+    expect(page.get_by_role("heading", name="Schedule: Weekly")).to_be_visible()
+    page.get_by_role("button", name="Schedule", exact=True).click()
+    expect(page.get_by_role("button", name=re.compile("^Pause "))).to_be_visible()
+    (made,) = api.get("/schedules").json()["items"]
+    assert (made["board_id"], made["pin_id"]) == (board, None)
 
 
 def test_what_happened_at_a_time_is_counted_in_the_sidebar_until_it_is_read(

@@ -61,7 +61,8 @@ def test_the_badges_of_verified_answers_and_own_sql_have_no_barriers(
     reader: Page, api: httpx.Client, connection: str, session: str
 ) -> None:
     body = {"db_connection_id": connection, "question": "How many?", "sql": "SELECT count(*) FROM customers"}
-    assert api.post("/examples", json=body).status_code == 201
+    example = api.post("/examples", json=body)
+    assert example.status_code == 201
     given = {"query": "Mine", "sql": PER_COUNTRY}
     assert api.post(f"/sessions/{session}/query/stream", json=given).is_success
     reader.goto(f"/sessions/{session}")
@@ -69,6 +70,10 @@ def test_the_badges_of_verified_answers_and_own_sql_have_no_barriers(
     ask(reader, "How many?")
     expect(reader.get_by_text(re.compile("^Verified by "))).to_be_visible()
     assert violations_in_light_and_dark(reader) == []
+    changed = api.patch(f"/examples/{example.json()['id']}", json={"question": "How many are there?"})
+    assert changed.is_success
+    reader.reload()
+    expect(reader.locator(".origin.verified")).to_have_text("Verified")
 
 
 def test_an_answer_has_no_barriers_on_any_tab(reader: Page, session: str) -> None:

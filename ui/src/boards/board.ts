@@ -50,6 +50,18 @@ export class OpenBoard {
     this.show(await api.changeBoard(this.boardId, { title }));
   }
 
+  /** Restricts what takes a period to the last days, null to none, and runs the statements for it. */
+  async setPeriod(days: number | null): Promise<void> {
+    await api.changeBoard(this.boardId, { period_days: days });
+    await this.refresh();
+  }
+
+  /** Restricts a pin by one of its dates, null by what its statement tells, and runs it for that. */
+  async restrictBy(pin: Pin, column: string | null): Promise<void> {
+    await api.changePin(this.boardId, pin.id, { period_by: column });
+    await this.refreshPin(pin);
+  }
+
   async renamePin(pin: Pin, title: string): Promise<void> {
     this.put(await api.changePin(this.boardId, pin.id, { title }));
   }

@@ -22,6 +22,8 @@ import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { OpenBoard } from "./board";
 import { deleteBoard } from "./boards_api";
+import { LENGTHS } from "./period";
+import { periodTexts } from "./texts";
 import { rowsOf } from "./when";
 import { Tile } from "./tile";
 import { TitleForm } from "./title_form";
@@ -100,6 +102,7 @@ function Head({ board, open }: Shown) {
         <a class="button" href="/" onClick={onLinkClick}>
           <Icon of={MessageSquarePlus} /> {texts.boards.ask}
         </a>
+        {board.pins.length > 0 && <Period board={board} open={open} />}
         {board.pins.length > 0 && (
           <button
             type="button"
@@ -134,6 +137,25 @@ function Head({ board, open }: Shown) {
         </Dialog>
       )}
     </header>
+  );
+}
+
+function Period({ board, open }: Shown) {
+  const days = board.period_days;
+  const lengths = days === null || LENGTHS.includes(days) ? LENGTHS : [...LENGTHS, days];
+  const choose = (value: string) => orSay(open.setPeriod(value === "" ? null : Number(value)));
+  return (
+    <label class="period">
+      {periodTexts.name}
+      <select value={days ?? ""} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">{periodTexts.all}</option>
+        {lengths.map((each) => (
+          <option key={each} value={each}>
+            {periodTexts.last(each)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -7,6 +7,7 @@ export interface PinChange {
   message_id?: string;
   width?: number;
   height?: number;
+  period_by?: string | null;
 }
 
 const pathOf = (boardId: string, pinId?: string) =>
@@ -31,7 +32,7 @@ export const refreshBoard = (boardId: string) => call<BoardWithPins>("POST", `${
 
 export function changeBoard(
   boardId: string,
-  change: { title?: string; order?: string[] },
+  change: { title?: string; order?: string[]; period_days?: number | null },
 ): Promise<BoardWithPins> {
   return call("PATCH", pathOf(boardId), change);
 }

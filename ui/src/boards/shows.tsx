@@ -4,7 +4,9 @@ import { readPinRows } from "./boards_api";
 import { readChart } from "../conversation/chart/intent";
 import { formatOf, isNumeric } from "../conversation/rows/format";
 import { lazy } from "../shared/lazy";
+import { changeOf } from "./period";
 import { areFigures } from "./sizes";
+import { periodTexts } from "./texts";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 
@@ -34,11 +36,30 @@ function Figures({ pin }: { pin: Pin }) {
     <dl class="tile-body figures">
       {pin.columns.map((column, index) => (
         <div key={column.name}>
-          <dt>{column.name.replaceAll("_", " ")}</dt>
+          <dt>
+            {column.name.replaceAll("_", " ")} <Change pin={pin} index={index} />
+          </dt>
           <dd>{formatOf(column, index, rows)(rows[0]?.[index] ?? null) || texts.boards.nothing}</dd>
         </div>
       ))}
     </dl>
+  );
+}
+
+/** The change of a figure from the period of equal length before. */
+function Change({ pin, index }: { pin: Pin; index: number }) {
+  const { period } = pin;
+  const column = pin.columns[index];
+  if (!period?.previous || !column) return null;
+  const before = (period.previous as Row)[index] ?? null;
+  const change = changeOf((pin.rows_head as Row[])[0]?.[index] ?? null, before);
+  const was = formatOf(column, index, [period.previous as Row])(before) || texts.boards.nothing;
+  const against = periodTexts.was(was, period.days);
+  return (
+    <span class="change" title={against}>
+      {change ? periodTexts.change(change, period.days) : against}
+      {change && <span class="visually-hidden">, {against}</span>}
+    </span>
   );
 }
 

@@ -1,5 +1,6 @@
 import {
   CalendarClock,
+  CalendarRange,
   Ellipsis,
   ExternalLink,
   GripVertical,
@@ -21,12 +22,15 @@ import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 import type { OpenBoard } from "./board";
 import { COLUMNS, placeAt, placeFor, type Box } from "./grid";
+import { daysOf } from "./period";
 import { Said } from "./said";
 import { Shows } from "./shows";
 import { TitleForm } from "./title_form";
+import { periodTexts } from "./texts";
 import { shortly } from "./when";
 
 const ScheduleDialog = lazy(() => import("../schedules/schedule_dialog"));
+const PeriodDialog = lazy(() => import("./period_dialog"));
 const SqlText = lazy(() => import("../shared/sql_text").then(({ SqlText: found }) => ({ default: found })));
 
 interface Shown {
@@ -41,7 +45,7 @@ interface Shown {
 /** A pin on its board: what its rows show, how old they are, and what is wrong with them. */
 export function Tile(shown: Shown) {
   const { pin, open } = shown;
-  const [dialog, show] = useState<"rename" | "schedule" | "sql" | null>(null);
+  const [dialog, show] = useState<"rename" | "schedule" | "sql" | "period" | null>(null);
   const { boards } = texts;
   const items = [
     { icon: RefreshCw, label: boards.refreshOne, onSelect: () => orSay(open.refreshPin(pin)) },
@@ -51,6 +55,7 @@ export function Tile(shown: Shown) {
       label: boards.openAnswer,
       onSelect: () => go(`/sessions/${pin.session_id}#${pin.message_id}`),
     },
+    ...(pin.period ? [{ icon: CalendarRange, label: periodTexts.name, onSelect: () => show("period") }] : []),
     { icon: Terminal, label: boards.sql, onSelect: () => show("sql") },
     { icon: Pencil, label: boards.rename, onSelect: () => show("rename") },
     { icon: Trash2, label: boards.remove, onSelect: () => orSay(open.unpin(pin)) },
@@ -69,7 +74,17 @@ export function Tile(shown: Shown) {
       </header>
       <Said pin={pin} />
       <Shows pin={pin} />
-      <footer class="quiet">{footOf(pin)}</footer>
+      <footer class="quiet">
+        {pin.period?.reason && (
+          <>
+            <button type="button" class="link" onClick={() => show("period")}>
+              {periodTexts.none}
+            </button>
+            {" · "}
+          </>
+        )}
+        {footOf(pin)}
+      </footer>
       <Corner {...shown} />
       {dialog === "rename" && (
         <Dialog title={boards.rename} onClose={() => show(null)}>
@@ -89,9 +104,10 @@ export function Tile(shown: Shown) {
           onClose={() => show(null)}
         />
       )}
+      {dialog === "period" && <PeriodDialog pin={pin} open={open} onClose={() => show(null)} />}
       {dialog === "sql" && (
         <Dialog title={pin.question} onClose={() => show(null)}>
-          <SqlText sql={pin.sql} />
+          <SqlText sql={pin.period?.sql ?? pin.sql} />
         </Dialog>
       )}
     </article>
@@ -99,7 +115,7 @@ export function Tile(shown: Shown) {
 }
 
 function footOf(pin: Pin): string {
-  const parts = [connectionOf(pin.db_connection_id)?.name];
+  const parts = [daysOf(pin) || connectionOf(pin.db_connection_id)?.name];
   if (pin.row_count !== null && pin.row_count > 1) parts.push(texts.boards.rows(count(pin.row_count)));
   if (pin.truncated) parts.push(texts.boards.cut);
   if (pin.ran_at) parts.push(shortly(pin.ran_at));

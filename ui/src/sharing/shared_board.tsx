@@ -1,4 +1,6 @@
 import type { BoardWithPins, Pin } from "../api/types";
+import { daysOf } from "../boards/period";
+import { periodTexts } from "../boards/texts";
 import { Shows } from "../boards/shows";
 import { rowsOf, shortly } from "../boards/when";
 import { texts } from "../shared/texts";
@@ -32,7 +34,7 @@ export default function SharedBoard({ board }: { board: BoardWithPins }) {
 }
 
 function footOf(pin: Pin): string {
-  const parts: string[] = [];
+  const parts = [pin.period?.reason ? periodTexts.none : daysOf(pin)].filter(Boolean);
   if (pin.row_count !== null && pin.row_count > 1) parts.push(texts.boards.rows(count(pin.row_count)));
   if (pin.truncated) parts.push(texts.boards.cut);
   if (pin.ran_at) parts.push(shortly(pin.ran_at));

@@ -1,0 +1,26 @@
+/** The period of a board, as its tiles show it. */
+import type { Cell, Pin } from "../api/types";
+import { periodTexts } from "./texts";
+
+export const LENGTHS = [7, 30, 90, 365];
+
+const RANGE = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+const PERCENT = new Intl.NumberFormat(undefined, {
+  style: "percent",
+  maximumFractionDigits: 1,
+  signDisplay: "exceptZero",
+});
+
+/** The days of a pin's rows with their column. Empty if no period was applied to them. */
+export function daysOf({ period }: Pin): string {
+  if (!period?.since || !period.until || !period.column) return "";
+  const days = RANGE.formatRange(new Date(`${period.since}T00:00`), new Date(`${period.until}T00:00`));
+  return periodTexts.by(days, period.column.split(".").at(-1) ?? "");
+}
+
+/** The change from the period before, such as "+4%". Empty where it is no percentage. */
+export function changeOf(now: Cell, before: Cell): string {
+  const [to, from] = [Number(now), Number(before)];
+  const known = now !== null && before !== null && Number.isFinite(to) && Number.isFinite(from);
+  return known && from !== 0 ? PERCENT.format((to - from) / Math.abs(from)) : "";
+}
