@@ -2,17 +2,17 @@
 
 from langgraph.runtime import RunControl
 
+from graph.checkpoints import ReadCheckpoint
 from graph.events import SessionEvent
 from graph.ports import Ports
 from graph.session import BEGINNING, Checkpoint, CompletedTurn, SessionGraph, Turn
-from typesense_checkpoint import CheckpointRecord
 
 __all__ = [
     "BEGINNING",
     "Checkpoint",
-    "CheckpointRecord",
     "CompletedTurn",
     "Ports",
+    "ReadCheckpoint",
     "RunControl",
     "SessionEvent",
     "SessionGraph",

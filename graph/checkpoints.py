@@ -1,17 +1,16 @@
-"""The checkpointer of each store: LangGraph's SQLite saver when embedded, or Typesense."""
+"""What a checkpointer of KAI can do, and that of the embedded store: LangGraph's SQLite saver."""
 
 import asyncio
 import sqlite3
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeAlias, TypeVar
 
-import httpx
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     BaseCheckpointSaver,
@@ -24,12 +23,9 @@ from langgraph.checkpoint.serde.base import CipherProtocol, SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
-from typesense import AsyncClient
-from typesense.exceptions import TypesenseClientError
 from typing_extensions import override
 
 from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
-from typesense_checkpoint import CheckpointIncomplete, CheckpointRecord, TypesenseCheckpointer
 
 _GO_ON = "or go on in a new session: the messages of this one stay readable."
 _DAMAGED = f"The state of this conversation is damaged. Restore a backup of KAI's store, {_GO_ON}"
@@ -54,11 +50,17 @@ _DAMAGE = (
 P = ParamSpec("P")
 Found = TypeVar("Found")
 
+ReadCheckpoint: TypeAlias = Callable[[], Awaitable[CheckpointTuple]]
+"""Reads a checkpoint that was found."""
+
 _PARTS = {"id", "channel_values", "channel_versions", "versions_seen"}
 
 
 class Checkpointer(BaseCheckpointSaver[str]):
     """Saver that can delete earlier turns. Its reads raise `CheckpointUnreadable` for any damage."""
+
+    unavailable: ClassVar[tuple[type[Exception], ...]]
+    """Errors of a store that is unavailable, slow or full, or refuses a request."""
 
     async def aprune_turns(self, thread_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
         """Delete the checkpoints of all turns but the latest; each turn is a run.
@@ -67,20 +69,17 @@ class Checkpointer(BaseCheckpointSaver[str]):
         """
         raise NotImplementedError
 
-    async def afind_record(self, config: RunnableConfig) -> CheckpointRecord | None:
-        """Returns where the latest checkpoint of a thread is, for `aread_record`.
+    async def afind_latest(self, config: RunnableConfig) -> ReadCheckpoint | None:
+        """Find the latest checkpoint of a thread. Returns a call that reads it.
 
         Returns None without a checkpoint, and if finding and reading it are one step.
         """
         return None
 
-    async def aread_record(self, record: CheckpointRecord) -> CheckpointTuple:
-        raise NotImplementedError
-
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        with _translated_damage():
+        with translated_damage():
             found = await super().aget_tuple(config)
-            return None if found is None else _checked(found)
+            return None if found is None else checked(found)
 
     async def alist(
         self,
@@ -90,24 +89,9 @@ class Checkpointer(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        with _translated_damage():
+        with translated_damage():
             async for found in super().alist(config, filter=filter, before=before, limit=limit):
-                yield _checked(found)
-
-
-class _Typesense(Checkpointer, TypesenseCheckpointer):
-    """The Typesense checkpointer, with clear errors for damage."""
-
-    async def afind_record(self, config: RunnableConfig) -> CheckpointRecord | None:
-        with _translated_damage():
-            return await TypesenseCheckpointer.afind_record(self, config)
-
-    async def aread_record(self, record: CheckpointRecord) -> CheckpointTuple:
-        with _translated_damage():
-            return _checked(await TypesenseCheckpointer.aread_record(self, record))
-
-    async def aprune_turns(self, thread_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
-        await self.aprune_runs(thread_id, keep_runs=keep_turns, ended_run_id=ended_run_id)
+                yield checked(found)
 
 
 class _SaverInThread(SqliteSaver):
@@ -182,6 +166,8 @@ class _SaverInThread(SqliteSaver):
 class SqliteCheckpointer(Checkpointer, _SaverInThread):
     """LangGraph's SQLite saver with pruning, which it lacks."""
 
+    unavailable = (sqlite3.OperationalError,)
+
     def delete_thread(self, thread_id: str) -> None:
         """Also empties the write-ahead log, where earlier pages stay otherwise."""
         super().delete_thread(thread_id)
@@ -240,7 +226,7 @@ async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenera
     `CheckpointUnreadable` when the file is damaged.
     """
     connection = await asyncio.to_thread(sqlite3.connect, path, check_same_thread=False)
-    saver = SqliteCheckpointer(connection, _serializer(cipher))
+    saver = SqliteCheckpointer(connection, serializer(cipher))
     try:
         try:
             await saver.in_thread(saver.prepare)
@@ -253,19 +239,7 @@ async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenera
         await asyncio.to_thread(saver.close)
 
 
-async def typesense_checkpointer(
-    client: AsyncClient, collection: str, cipher: CipherProtocol
-) -> Checkpointer:
-    """Open the checkpointer of a Typesense collection, which is created if missing.
-
-    Raises `TypesenseClientError` or `httpx.HTTPError`.
-    """
-    saver = _Typesense(client, collection=collection, serde=_serializer(cipher))
-    await saver.setup()
-    return saver
-
-
-def _serializer(cipher: CipherProtocol) -> SerializerProtocol:
+def serializer(cipher: CipherProtocol) -> SerializerProtocol:
     # Only plain values are constructed, so a tampered checkpoint cannot run code.
     return EncryptedSerializer(_ClearlyFailing(cipher), JsonPlusSerializer(allowed_msgpack_modules=None))
 
@@ -287,7 +261,7 @@ class _ClearlyFailing:
 
 
 @contextmanager
-def _translated_damage() -> Generator[None]:
+def translated_damage() -> Generator[None]:
     try:
         yield
     except sqlite3.OperationalError:
@@ -296,7 +270,7 @@ def _translated_damage() -> Generator[None]:
         raise CheckpointUnreadable(_DAMAGED) from error
 
 
-def _checked(found: CheckpointTuple) -> CheckpointTuple:
+def checked(found: CheckpointTuple) -> CheckpointTuple:
     """Raises `TypeError` for a checkpoint that was read and cannot be one."""
     if not _is_mapping(found.metadata) or not set(found.checkpoint) >= _PARTS:
         raise TypeError
@@ -308,11 +282,11 @@ def _is_mapping(value: object) -> bool:
 
 
 @contextmanager
-def translated_errors() -> Generator[None]:
+def translated_errors(checkpointer: Checkpointer) -> Generator[None]:
     """Raises `CheckpointsUnavailable` when the store is unavailable, slow or full, or refuses a request."""
     try:
         yield
-    except (TypesenseClientError, httpx.HTTPError, sqlite3.OperationalError, CheckpointIncomplete) as error:
+    except checkpointer.unavailable as error:
         raise CheckpointsUnavailable(
             "The store does not answer, so the conversation cannot continue now. Ask again."
         ) from error

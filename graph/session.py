@@ -20,6 +20,7 @@ load_context ─> write_sql ─┬─ sql ──> run_sql ─┬─> analyse ─
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, cast
 from uuid import UUID
 
@@ -31,7 +32,7 @@ from langgraph.types import Command, RetryPolicy, Send, StateSnapshot, TimeoutPo
 from pydantic import JsonValue
 
 from graph.answer import TurnAnswer, answer_of
-from graph.checkpoints import Checkpointer, translated_errors
+from graph.checkpoints import Checkpointer, ReadCheckpoint, translated_errors
 from graph.chunks import answer_chunks, facts_used
 from graph.deferral import DeferringCheckpointer
 from graph.errors import (
@@ -54,7 +55,6 @@ from graph.nodes.use_tool import ToolTask, use_tool
 from graph.nodes.write_sql import write_sql
 from graph.ports import Ports
 from graph.state import NO_CONTEXT, RememberedFact, SessionState, ToolCallRef
-from typesense_checkpoint import CheckpointRecord
 
 # A turn takes at most seven steps: two tries at the SQL and three others. An investigation adds three for
 # each of its own (thinking, free calls, approving), two for each call that a person approves, and one in
@@ -138,6 +138,7 @@ class SessionGraph:
 
     def __init__(self, checkpointer: Checkpointer) -> None:
         self._checkpointer = checkpointer
+        self._translated_errors = partial(translated_errors, checkpointer)
         self._deferring = DeferringCheckpointer(checkpointer, _is_costly, frozenset({"finish"}))
         self._graph = _shape().compile(checkpointer=self._deferring)
 
@@ -246,7 +247,7 @@ class SessionGraph:
         history = self._graph.aget_state_history(
             _config(session_id), before=_config(session_id, before) if before else None, limit=limit
         )
-        with translated_errors():
+        with self._translated_errors():
             return [_checkpoint(snapshot) async for snapshot in history]
 
     async def state_at(self, session_id: str, checkpoint_id: str) -> SessionState | None:
@@ -257,13 +258,13 @@ class SessionGraph:
     async def begin(self, session_id: str, state: SessionState) -> None:
         """Start the thread of a new session with the state of another session's checkpoint."""
         begun = SessionState(**{**state, "session_id": session_id, "status": "idle"})
-        with translated_errors():
+        with self._translated_errors():
             await self._graph.aupdate_state(_config(session_id), begun, as_node="finish")
 
     async def forget(self, session_id: str) -> None:
         """Delete all checkpoints of a session, also those that are not written yet."""
         self._deferring.forget(session_id)
-        with translated_errors():
+        with self._translated_errors():
             await self._checkpointer.adelete_thread(session_id)
 
     async def prune_turns(self, session_id: str, *, keep_turns: int, ended_run_id: str | None = None) -> None:
@@ -272,30 +273,33 @@ class SessionGraph:
         Turns after that of `ended_run_id` are kept, too, and do not count. Any number of processes may call
         it at any time.
         """
-        with translated_errors():
+        with self._translated_errors():
             await self._checkpointer.aprune_turns(
                 session_id, keep_turns=keep_turns, ended_run_id=ended_run_id
             )
 
     async def prune(self, session_id: str) -> None:
         """Delete all checkpoints of a session but the latest. It can continue, but not be forked earlier."""
-        with translated_errors():
+        with self._translated_errors():
             await self._checkpointer.aprune([session_id])
 
-    async def find_latest(self, session_id: str) -> CheckpointRecord | None:
+    async def find_latest(self, session_id: str) -> ReadCheckpoint | None:
         """Find the checkpoint that the session's next turn begins with, for `read_ahead`.
 
         Returns None if that would save no request, and if it fails: then the turn reads it and says why.
         """
-        with suppress(CheckpointsUnavailable, CheckpointUnreadable), translated_errors():
-            return await self._checkpointer.afind_record(_config(session_id))
+        with suppress(CheckpointsUnavailable, CheckpointUnreadable), self._translated_errors():
+            return await self._checkpointer.afind_latest(_config(session_id))
         return None
 
-    async def read_ahead(self, turn: Turn, latest: CheckpointRecord | None) -> None:
+    async def read_ahead(self, turn: Turn, latest: ReadCheckpoint | None) -> None:
         """Read the checkpoint that the first attempt at a turn begins with, beside other reads."""
         if latest is not None and turn.from_checkpoint is None:
-            with suppress(CheckpointsUnavailable, CheckpointUnreadable), translated_errors():
-                found = await self._checkpointer.aread_record(latest)
+            with (
+                suppress(CheckpointsUnavailable, CheckpointUnreadable),
+                self._translated_errors(),
+            ):
+                found = await latest()
                 self._deferring.begin_with(_config_of(turn), found)
 
     def leave(self, turn: Turn) -> None:
@@ -303,7 +307,7 @@ class SessionGraph:
         self._deferring.leave(turn.session_id, turn.fence)
 
     async def _state(self, session_id: str, checkpoint_id: str | None = None) -> StateSnapshot:
-        with translated_errors():
+        with self._translated_errors():
             return await self._graph.aget_state(_config(session_id, checkpoint_id))
 
     async def _run(
@@ -329,7 +333,7 @@ class SessionGraph:
         state: object = None
         is_waiting = False
         try:
-            with translated_errors():
+            with self._translated_errors():
                 async for mode, chunk in events:
                     if mode == "values":
                         state = chunk
@@ -337,7 +341,7 @@ class SessionGraph:
                     else:
                         yield cast("SessionEvent", chunk)
         except GraphDrained as error:
-            with translated_errors():
+            with self._translated_errors():
                 await self._deferring.flush(turn.session_id)
             raise Drained from error
         except NodeTimeoutError as error:

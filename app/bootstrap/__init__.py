@@ -2,7 +2,7 @@
 
 from app.bootstrap.api import Services, open_services, open_services_for_once
 from app.bootstrap.common import CommonServices, OpenedFacts, open_facts
-from app.bootstrap.store import open_store, typesense_address
+from app.bootstrap.store import open_store
 from app.bootstrap.worker import open_worker
 
 __all__ = [
@@ -14,5 +14,4 @@ __all__ = [
     "open_services_for_once",
     "open_store",
     "open_worker",
-    "typesense_address",
 ]

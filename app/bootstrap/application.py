@@ -43,8 +43,8 @@ from app.modules.memory.profile_router import router as profiles
 from app.modules.protocols.agui.router import router as agui
 from app.modules.protocols.langgraph.router import OPEN_PATHS as LANGGRAPH_OPEN
 from app.modules.protocols.langgraph.router import routers as langgraph
-from app.modules.protocols.mcp.endpoint import METADATA_PATHS, challenge
-from app.modules.protocols.mcp.endpoint import router as mcp
+from app.modules.protocols.mcp.router import METADATA_PATHS, challenge
+from app.modules.protocols.mcp.router import router as mcp
 from app.modules.protocols.openai.errors import OpenAiErrors
 from app.modules.protocols.openai.router import router as openai
 from app.modules.provenance.router import router as provenance

@@ -32,7 +32,7 @@ from app.core.settings import (
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Storage
 from app.core.storage.probe import StoreProbe
-from app.core.storage.typesense_client import catch_up_within
+from app.core.storage.starting import catch_up_within
 from app.http.readiness import CHECK_SECONDS, Check, Detail, Readiness
 from app.modules.agent.records import InvestigationRecords
 from app.modules.boards.refreshing import Refreshing

@@ -1,27 +1,15 @@
 """Opens KAI's own store: records and checkpoints."""
 
-import asyncio
-import logging
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from app.core.bus.port import BusUnavailable, Decisions
+from app.core.bus.port import Decisions
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, load_or_create_key
 from app.core.settings import Settings
-from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
+from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
-from app.core.storage.typesense import TypesenseStorage
-from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
-from app.core.tasks import end_tasks
-from graph.checkpoints import Checkpointer, sqlite_checkpointer, typesense_checkpointer
-
-logger = logging.getLogger(__name__)
-
-_SWEEP_SECONDS = 5.0
-
-DECIDED = ("sessions", "runs", "messages")
-"""Collections that only processes with a bus change: who holds a session, and how a run has ended."""
+from graph.checkpoints import Checkpointer, sqlite_checkpointer
 
 
 @asynccontextmanager
@@ -36,42 +24,18 @@ async def open_store(
     cipher = (CheckpointCipher if settings.encrypt_checkpoints else ClearCheckpoints)(
         encryption_key(settings)
     )
-    async with AsyncExitStack() as opened:
-        if settings.store == "sqlite":
-            storage = await opened.enter_async_context(open_sqlite(sqlite_file(settings)))
-            path = settings.data_dir / "checkpoints.db"
-            yield storage, await opened.enter_async_context(sqlite_checkpointer(path, cipher))
-        else:
-            client = await opened.enter_async_context(typesense_client(typesense_address(settings)))
-            records = TypesenseStorage(client, settings.typesense.prefix, decisions, decided=DECIDED)
-            await records.open()
-            if decisions is not None:
-                await opened.enter_async_context(_sweeping(records))
-            with translated_errors():
-                name = f"{settings.typesense.prefix}checkpoints0"
-                checkpointer = await typesense_checkpointer(client, name, cipher)
-            yield records, checkpointer
+    if settings.store == "sqlite":
+        path = settings.data_dir / "checkpoints.db"
+        async with (
+            open_sqlite(sqlite_file(settings)) as storage,
+            sqlite_checkpointer(path, cipher) as checkpointer,
+        ):
+            yield storage, checkpointer
+        return
+    from app.bootstrap.typesense import open_typesense  # noqa: PLC0415 - only for those who have one
 
-
-@asynccontextmanager
-async def _sweeping(records: TypesenseStorage) -> AsyncGenerator[None]:
-    sweeping = asyncio.create_task(sweep_decisions(records), name="store: drop old decisions")
-    try:
-        yield
-    finally:
-        await end_tasks([sweeping])
-
-
-async def sweep_decisions(records: TypesenseStorage) -> None:
-    """Drop old decisions for ever."""
-    while True:
-        await asyncio.sleep(_SWEEP_SECONDS)
-        try:
-            await records.sweep_decisions()
-        except (StorageUnavailable, BusUnavailable) as error:
-            logger.info("old decisions are not dropped: %s", error)
-        except Exception:
-            logger.exception("old decisions could not be dropped")
+    async with open_typesense(settings.typesense, decisions, cipher) as opened:
+        yield opened
 
 
 @asynccontextmanager
@@ -81,26 +45,14 @@ async def open_records(settings: Settings) -> AsyncGenerator[Storage]:
         async with open_sqlite(sqlite_file(settings)) as storage:
             yield storage
         return
-    async with typesense_client(typesense_address(settings)) as client:
-        records = TypesenseStorage(client, settings.typesense.prefix)
-        await records.open()
+    from app.bootstrap.typesense import open_typesense_records  # noqa: PLC0415 - only for those who have one
+
+    async with open_typesense_records(settings.typesense) as records:
         yield records
 
 
 def sqlite_file(settings: Settings) -> Path:
     return settings.data_dir / "kai.db"
-
-
-def typesense_address(settings: Settings) -> TypesenseAddress:
-    typesense = settings.typesense
-    if typesense.api_key is None:
-        raise StorageRefused("The store typesense needs its key: set KAI_TYPESENSE__API_KEY.")
-    return TypesenseAddress(
-        nodes=typesense.nodes,
-        api_key=typesense.api_key,
-        timeout_seconds=typesense.timeout_seconds,
-        max_retries=typesense.max_retries,
-    )
 
 
 def encryption_key(settings: Settings) -> bytes:

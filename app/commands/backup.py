@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from app.bootstrap import typesense_address
+from app.bootstrap.typesense import typesense_address
 from app.core.errors import Invalid
 from app.core.exclusive import exclusive_folder
 from app.core.storage.typesense_client import translated_errors, typesense_client
@@ -27,7 +27,7 @@ async def backup(folder: Path, data_dir: Path | None = None) -> None:
         else:
             # The server writes it, all collections of one moment, to its own disk.
             with translated_errors():
-                async with typesense_client(typesense_address(settings)) as client:
+                async with typesense_client(typesense_address(settings.typesense)) as client:
                     await client.operations.perform("snapshot", {"snapshot_path": str(folder / "typesense")})
         await asyncio.to_thread(_copy_key, settings.data_dir, folder)
         await asyncio.to_thread(_copy_uploads, settings.upload_folder, folder / _UPLOADS)

@@ -70,7 +70,7 @@ async def _copy_threads(
         page = await records.query("sessions", [], limit=200, cursor=cursor)
         for session in page.items:
             try:
-                with translated_errors():
+                with translated_errors(source), translated_errors(target):
                     await copy_thread(source, target, str(session["id"]))
             except ThreadDiffers as error:
                 raise CopyDiffers(f"{error} {CURE}") from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from app.core.storage.port import StorageFull, StorageRefused, StorageStarting
-from app.core.storage.typesense_client import ServerStarting
+from app.core.storage.starting import NotReadable
 
 CHECK_SECONDS = 2.0
 FRESH_SECONDS = 1.0
@@ -79,7 +79,7 @@ def _explanation(failure: Exception) -> str:
     hold a URL, so of these only the class of the cause is named.
     """
     for each in (failure, failure.__cause__):
-        if isinstance(each, StorageStarting | StorageFull | StorageRefused | ServerStarting):
+        if isinstance(each, StorageStarting | StorageFull | StorageRefused | NotReadable):
             return str(each)
     cause = failure.__cause__
     return f"{_DEFECT} ({type(cause).__name__})" if cause is not None else _DEFECT

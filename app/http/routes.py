@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 
-from fastapi import Query
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from app.core.clock import as_datetime
@@ -48,21 +47,6 @@ class ResponseBody(Described):
     """Base of response bodies. A field's docstring is its description in OpenAPI."""
 
     model_config = ConfigDict(from_attributes=True, defer_build=True)
-
-
-class PageQuery(Body):
-    """Selects a page of a list."""
-
-    # FastAPI takes the description of a parameter from the field.
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    limit: Annotated[int, Query(ge=1, le=100)] = 20
-    """The most items of a page."""
-    cursor: Annotated[Text | None, Query(max_length=1_000)] = None
-    """`next_cursor` of the previous page. Left out for the first page."""
-
-
-PageParameters = Annotated[PageQuery, Query()]
 
 
 Item = TypeVar("Item")

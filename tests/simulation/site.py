@@ -8,7 +8,7 @@ from typing import Literal
 
 from prometheus_client import CollectorRegistry, Gauge
 
-from app.bootstrap.store import sweep_decisions
+from app.bootstrap.typesense import sweep_decisions
 from app.core.bus.begun_runs import BegunRuns
 from app.core.bus.job_worker import JobWorker
 from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs

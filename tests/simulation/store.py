@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 import httpx
 from pydantic import JsonValue
 
-from app.bootstrap.store import DECIDED
+from app.bootstrap.typesense import DECIDED
 from app.core.bus.port import ERASED, Decisions
 from app.core.ids import new_id
 from app.core.storage import typesense_layout as layout

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from app.modules.session.model import Run, Session
-from graph import CheckpointRecord, CompletedTurn, Ports, RunControl, SessionEvent, SessionGraph, Turn
+from graph import CompletedTurn, Ports, ReadCheckpoint, RunControl, SessionEvent, SessionGraph, Turn
 from graph.answer import TurnAnswer
 from graph.errors import CheckpointsUnavailable, Drained
 from graph.events import AnalysisChunk, Reset, Status, TextChunk
@@ -91,7 +91,7 @@ class SimulatedGraph(SessionGraph):
     async def find_latest(self, session_id: str) -> None:
         """The turn reads it."""
 
-    async def read_ahead(self, turn: Turn, latest: CheckpointRecord | None) -> None:
+    async def read_ahead(self, turn: Turn, latest: ReadCheckpoint | None) -> None:
         """The turn reads it."""
 
     def leave(self, turn: Turn) -> None:

@@ -18,7 +18,9 @@ except SystemExit:
 """
 SERVERS_OF_OTHERS = {"nats", "redis", "aiohttp", "mcp", "mcp_types", "ag_ui"}
 MODEL_CLIENTS = {"openai", "langchain_openai", "tiktoken"}
+ISSUERS = {"jwt", "app.core.auth.tokens"}
 FIRST_ANALYSIS = {"numpy", "app.modules.analysis.claims.check", "app.modules.analysis.claims.numbers"}
+OTHER_STORE = {"typesense", "typesense_checkpoint", "app.core.storage.typesense"}
 OTHER_DATABASES = {"duckdb", "psycopg", "pymysql", "pyarrow"}
 EVERYTHING = {
     "aiosqlite",
@@ -59,9 +61,16 @@ def test_a_command_imports_no_clients_of_what_may_not_be_configured(command: str
     modules = modules_after(f"import app.commands.{command}; {LIST_MODULES}")
     assert {"langgraph", "sqlglot", "sqlalchemy"} <= modules
     assert modules.isdisjoint(SERVERS_OF_OTHERS | MODEL_CLIENTS | OTHER_DATABASES | FIRST_ANALYSIS)
+    assert modules.isdisjoint(OTHER_STORE | ISSUERS)
+
+
+def test_ask_imports_no_routes() -> None:
+    modules = modules_after(f"import app.commands.ask; {LIST_MODULES}")
+    assert "app.modules.session.service" in modules
+    assert modules.isdisjoint({"fastapi", "app.http.parameters"})
 
 
 def test_servers_do_not_import_the_terminals_formatting() -> None:
     modules = modules_after(f"import app.commands.serve; {LIST_MODULES}")
     assert "app.transcript" not in modules
-    assert "rich.markdown" not in modules
+    assert modules.isdisjoint({"rich.markdown", "markdown_it"})

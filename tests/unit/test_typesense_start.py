@@ -10,7 +10,8 @@ from starlette.requests import Request
 from typesense import AsyncClient
 
 from app.core.storage.port import StorageStarting
-from app.core.storage.typesense_client import ReadYourWrites, catch_up_within, translated_errors
+from app.core.storage.starting import catch_up_within
+from app.core.storage.typesense_client import ReadYourWrites, translated_errors
 from app.http.problems import storage_unavailable
 from app.http.readiness import Readiness
 

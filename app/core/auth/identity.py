@@ -1,12 +1,15 @@
 """Authentication of credentials: API keys and tokens."""
 
+from typing import TYPE_CHECKING
+
 from app.core.auth.api_keys import KEY_BEGINS, ApiKeys
 from app.core.auth.caller import LOCAL_CALLER, Caller, unknown_credential
-from app.core.auth.signing_keys import SigningKeys
-from app.core.auth.tokens import Tokens
 from app.core.errors import Unauthenticated
-from app.core.settings import AuthSettings
+from app.core.settings import AuthSettings, OidcSettings
 from app.core.storage.port import Storage
+
+if TYPE_CHECKING:  # only for those who have an issuer
+    from app.core.auth.tokens import Tokens
 
 _CURE = (
     "Send an API key or a token, as in `Authorization: Bearer kai_...`, or a key in the header X-API-Key. "
@@ -19,7 +22,7 @@ class Identity:
     token of the configured issuer are always checked.
     """
 
-    def __init__(self, keys: ApiKeys, tokens: Tokens | None, *, login_required: bool) -> None:
+    def __init__(self, keys: ApiKeys, tokens: "Tokens | None", *, login_required: bool) -> None:
         self.keys = keys
         self._tokens = tokens
         self._login_required = login_required
@@ -57,6 +60,13 @@ def identity(storage: Storage, settings: AuthSettings, *, login_required: bool) 
     """Opens the authentication that the settings ask for. The issuer is not asked before the first
     token arrives.
     """
-    issuer = settings.oidc.issuer
-    tokens = Tokens(settings.oidc, SigningKeys(issuer)) if issuer else None
-    return Identity(ApiKeys(storage), tokens, login_required=login_required)
+    return Identity(ApiKeys(storage), _tokens(settings.oidc), login_required=login_required)
+
+
+def _tokens(settings: OidcSettings) -> "Tokens | None":
+    if not settings.issuer:
+        return None
+    from app.core.auth.signing_keys import SigningKeys  # noqa: PLC0415 - only for those who have an issuer
+    from app.core.auth.tokens import Tokens  # noqa: PLC0415
+
+    return Tokens(settings, SigningKeys(settings.issuer))

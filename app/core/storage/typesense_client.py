@@ -9,7 +9,6 @@ import time
 import weakref
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 
 import httpx
@@ -25,9 +24,9 @@ from typesense.exceptions import (
 )
 
 from app.core.storage.port import StorageFull, StorageRefused, StorageStarting, StorageUnavailable
+from app.core.storage.starting import CATCH_UP_SECONDS, NotReadable, catch_up_seconds
 from app.core.storage.typesense_transport import KeepAliveTransport
 
-_CATCH_UP_SECONDS = 30.0
 _FORGOTTEN_SECONDS = 60.0
 _LOOK_AGAIN_SECONDS = 0.05
 _MEASURE_SECONDS = 1.0
@@ -50,28 +49,12 @@ class TypesenseAddress:
     max_retries: int
 
 
-class ServerStarting(httpx.TransportError):
-    """Typesense has been started and cannot be read yet; the text says why and for how long.
-
-    `remaining_seconds` is an estimate, None if there is none.
-    """
+class ServerStarting(NotReadable, httpx.TransportError):
+    """`remaining_seconds` is an estimate, None if there is none."""
 
     def __init__(self, message: str, request: httpx.Request, remaining_seconds: int | None = None) -> None:
         super().__init__(message, request=request)
         self.remaining_seconds = remaining_seconds
-
-
-_patience: ContextVar[float] = ContextVar("_patience", default=_CATCH_UP_SECONDS)
-
-
-@contextmanager
-def catch_up_within(seconds: float) -> Generator[None]:
-    """Within the block, reads wait only so long for a server that applies its log, instead of 30 s."""
-    token = _patience.set(seconds)
-    try:
-        yield
-    finally:
-        _patience.reset(token)
 
 
 @dataclass
@@ -122,14 +105,14 @@ class ReadYourWrites(httpx.AsyncBaseTransport):
         What all requests see is measured together, so only the first ones wait for an estimate.
         """
         began = time.monotonic()
-        patience = _patience.get()
+        patience = catch_up_seconds.get()
         while queued := await self._queued_writes(request):
             now = time.monotonic()
             waited = now - began
             seconds, left = self._measured(queued, now)
-            lasts_long = left is None or left > _CATCH_UP_SECONDS - waited
+            lasts_long = left is None or left > CATCH_UP_SECONDS - waited
             is_restart = queued > _BACKLOG and left is not None
-            is_known = waited >= self._measure_seconds and (is_restart or seconds > _CATCH_UP_SECONDS)
+            is_known = waited >= self._measure_seconds and (is_restart or seconds > CATCH_UP_SECONDS)
             if waited > patience or (lasts_long and is_known):
                 duration = f"for {seconds:.0f} s so far" if left is None else f"for about {left} s more"
                 raise ServerStarting(

@@ -5,8 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
+from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageOf, PageParameters, PageQuery
+from app.http.routes import PageOf
 from app.modules.boards.schemas import (
     BoardBody,
     BoardChange,
@@ -35,8 +36,7 @@ PinId = Annotated[str, Path(description="Id of the pin.")]
 class PinRowsQuery(PageQuery):
     """Selects a page of rows."""
 
-    limit: Annotated[int, Query(ge=1, le=5_000)] = 20
-    """The most rows of a page."""
+    limit: Annotated[int, Query(ge=1, le=5_000, description="The most rows of a page.")] = 20
 
 
 @router.post("", summary="Create a board", status_code=status.HTTP_201_CREATED, dependencies=[ASK])

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Path, Request, status
 from app.core.errors import Invalid, NotFound
 from app.http.callers import ASK, READ, Owner
 from app.http.open_streams import STREAM
+from app.http.parameters import LastEventId, PageParameters
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
-from app.http.routes import PageParameters
 from app.modules.chat_api import record
 from app.modules.chat_api.schemas import (
     ChatQuestion,
@@ -29,7 +29,7 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.profile import Profiles
 from app.modules.memory.service import ConversationMemories
 from app.modules.run.errors import NotKeptYet
-from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
+from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.model import Origin
 from app.modules.session.router import EVENT_STREAM

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Depends, Path, Query, Request, status
 from app.core.clock import now_ms
 from app.core.storage.port import Condition, Equals
 from app.http.callers import MANAGE, READ, Owner
+from app.http.parameters import PageQuery
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageOf, PageQuery, Text
+from app.http.routes import PageOf, Text
 from app.modules.context_store.model import Example, ExampleStatus
 from app.modules.context_store.repository import Entries, Entry
 from app.modules.context_store.schemas import (
@@ -47,10 +48,20 @@ InstructionId = Annotated[str, Path(description="Id of the instruction.")]
 class EntryListQuery(PageQuery):
     """Selects entries, and a page of them."""
 
-    db_connection_id: Annotated[Text | None, Query(max_length=100)] = None
-    """Only entries of this database connection. Left out: the caller's own entries of all connections."""
-    q: Annotated[Text | None, Query(max_length=500)] = None
-    """Only entries that contain all of these words, best matches first."""
+    db_connection_id: Annotated[
+        Text | None,
+        Query(
+            max_length=100,
+            description="Only entries of this database connection. Left out: the caller's own entries "
+            "of all connections.",
+        ),
+    ] = None
+    q: Annotated[
+        Text | None,
+        Query(
+            max_length=500, description="Only entries that contain all of these words, best matches first."
+        ),
+    ] = None
 
     def conditions(self) -> list[Condition]:
         return []
@@ -59,8 +70,7 @@ class EntryListQuery(PageQuery):
 class ExampleListQuery(EntryListQuery):
     """Selects examples, and a page of them."""
 
-    status: ExampleStatus | None = None
-    """Only examples with this status."""
+    status: Annotated[ExampleStatus | None, Query(description="Only examples with this status.")] = None
 
     def conditions(self) -> list[Condition]:
         return [] if self.status is None else [Equals("status", self.status)]

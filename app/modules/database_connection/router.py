@@ -5,9 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, status
 
 from app.http.callers import ASK, MANAGE, READ, Owner
+from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
-from app.http.routes import PageOf, PageParameters
+from app.http.routes import PageOf
 from app.modules.database_connection.schemas import (
     CheckedDatabaseBody,
     ConnectionBody,

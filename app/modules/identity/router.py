@@ -6,8 +6,9 @@ from fastapi import APIRouter, Depends, Path, Request, status
 
 from app.core.auth.api_keys import ApiKeys
 from app.http.callers import ADMIN, ANYBODY, CurrentCaller
+from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageOf, PageParameters
+from app.http.routes import PageOf
 from app.modules.identity.schemas import ApiKeyBody, MeBody, NewApiKey, NewApiKeyBody
 
 router = APIRouter(tags=["identity"], responses=PROBLEM_RESPONSES)

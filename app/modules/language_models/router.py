@@ -6,8 +6,8 @@ from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.core.llm.overview import ModelOverview
 from app.http.callers import READ
+from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageParameters
 from app.modules.language_models.schemas import ModelBody, ModelPage
 
 router = APIRouter(tags=["models"], responses=PROBLEM_RESPONSES)

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.clock import now_ms
 from app.http.callers import ASK, READ, CurrentCaller, Owner
+from app.http.parameters import PageQuery
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageOf, PageQuery, Text
+from app.http.routes import PageOf, Text
 from app.modules.memory.export import MemoryExports
 from app.modules.memory.fact_import import import_facts
 from app.modules.memory.fact_reading import FactFilter
@@ -47,20 +48,27 @@ FactId = Annotated[str, Path(description="Id of the fact.")]
 class FactListQuery(PageQuery):
     """Selects facts, and a page of them."""
 
-    scope: Scope | None = None
-    """Only facts of this scope."""
-    kind: FactKind | None = None
-    """Only facts of this kind."""
-    db_connection_id: Annotated[Text | None, Query(max_length=100)] = None
-    """Only facts of this database connection."""
-    status: FactStatus | None = None
-    """Only facts with this status. Left out: those that are active, and those that wait."""
-    message_id: Annotated[Text | None, Query(max_length=100)] = None
-    """Only facts that come from this message."""
-    session_id: Annotated[Text | None, Query(max_length=100)] = None
-    """Only facts that come from this conversation."""
-    q: Annotated[Text | None, Query(max_length=500)] = None
-    """Only facts that contain all of these words, best matches first."""
+    scope: Annotated[Scope | None, Query(description="Only facts of this scope.")] = None
+    kind: Annotated[FactKind | None, Query(description="Only facts of this kind.")] = None
+    db_connection_id: Annotated[
+        Text | None, Query(max_length=100, description="Only facts of this database connection.")
+    ] = None
+    status: Annotated[
+        FactStatus | None,
+        Query(
+            description="Only facts with this status. Left out: those that are active, and those that wait."
+        ),
+    ] = None
+    message_id: Annotated[
+        Text | None, Query(max_length=100, description="Only facts that come from this message.")
+    ] = None
+    session_id: Annotated[
+        Text | None, Query(max_length=100, description="Only facts that come from this conversation.")
+    ] = None
+    q: Annotated[
+        Text | None,
+        Query(max_length=500, description="Only facts that contain all of these words, best matches first."),
+    ] = None
 
 
 @router.get("/facts", summary="List facts", dependencies=[READ])

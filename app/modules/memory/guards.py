@@ -6,7 +6,8 @@ no fact changes the gate of a tool, a rule or a guard.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from app.core.redaction.text import secrets_in
@@ -38,8 +39,9 @@ _MOST_READ = 2_000
 """Characters that are looked at. A fact has at most a quarter of them."""
 
 
-def _read_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Yields the warnings with the pattern of what they are about."""
+@cache
+def _patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
+    """The warnings with the pattern of what they are about, made with the first text."""
     listed: dict[str, list[str]] = {name: [] for name in _WARNINGS}
     name = ""
     for line in (Path(__file__).parent / "instructions.txt").read_text(encoding="utf-8").splitlines():
@@ -47,11 +49,9 @@ def _read_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
             name = line[1:-1]
         elif line and not line.startswith("#"):
             listed[name].append(f"(?:{line.replace('{object}', _OBJECT)})")
-    for each, patterns in listed.items():
-        yield _WARNINGS[each], re.compile("|".join(patterns), re.IGNORECASE)
-
-
-_PATTERNS: Sequence[tuple[str, re.Pattern[str]]] = tuple(_read_patterns())
+    return [
+        (_WARNINGS[each], re.compile("|".join(patterns), re.IGNORECASE)) for each, patterns in listed.items()
+    ]
 
 
 class WordGuard:
@@ -73,7 +73,7 @@ def instruction_warning(text: str) -> str | None:
     """Returns a sentence that says why a text is rather an instruction than a fact. None if it is a fact."""
     plain = " ".join(_SQL_COMMENT.sub(" ", _plain(text[:_MOST_READ])).split())
     for each in dict.fromkeys([plain, plain.translate(_LATIN)]):
-        for warning, pattern in _PATTERNS:
+        for warning, pattern in _patterns():
             if pattern.search(each) is not None:
                 return warning
     return None

@@ -3,14 +3,17 @@
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from functools import cache
 from html import escape
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from app.modules.reports.cells import cell_text, moment
 from app.modules.reports.figure import Figure, draw_figure
 from app.modules.reports.model import Exchange, OwnText, Report
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _NUMBERS = ("integer", "number")
 _STYLE = """
@@ -51,7 +54,6 @@ thead{display:table-header-group}}
 """
 _HASH = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'"
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
 def html_of(report: Report) -> str:
@@ -129,16 +131,24 @@ def _figure(figure: Figure) -> str:
 
 def _rendered(markdown: str, heading: str) -> str:
     """HTML of Markdown, whose own HTML and images stay text. All headings are of one level."""
-    tokens = _MARKDOWN.parse(markdown)
+    parser = _parser()
+    tokens = parser.parse(markdown)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = heading
         for child in token.children or ():
             _open_outside(child)
-    return str(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
+    return str(parser.renderer.render(tokens, parser.options, {}))
 
 
-def _open_outside(token: Token) -> None:
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415  (loads slowly, and reports are rare)
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+def _open_outside(token: "Token") -> None:
     """Links other than to the web become plain text."""
     if token.type == "link_open":
         if str(token.attrGet("href") or "").startswith(("http://", "https://", "mailto:")):

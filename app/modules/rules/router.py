@@ -7,8 +7,9 @@ from fastapi import APIRouter, Depends, Path, Query, Request, status
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.http.callers import MANAGE, READ, CurrentCaller, Owner
+from app.http.parameters import PageQuery
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageOf, PageQuery, Text
+from app.http.routes import PageOf, Text
 from app.modules.rules.schemas import NewRule, RuleBody, RuleChange
 from app.modules.rules.service import Rules
 
@@ -32,10 +33,14 @@ Name = Annotated[str, Path(description="Name of the rule, in any case.")]
 class RuleListQuery(PageQuery):
     """Selects rules, and a page of them."""
 
-    db_connection_id: Annotated[Text | None, Query(max_length=100)] = None
-    """Only rules whose scope leaves room for this connection, also those of its owner. Left out: the caller's
-    own rules and those for all connections.
-    """
+    db_connection_id: Annotated[
+        Text | None,
+        Query(
+            max_length=100,
+            description="Only rules whose scope leaves room for this connection, also those of its owner. "
+            "Left out: the caller's own rules and those for all connections.",
+        ),
+    ] = None
 
 
 @router.post("", summary="Add a rule", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])

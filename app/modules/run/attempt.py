@@ -18,7 +18,7 @@ from app.modules.run.ending import AttemptEnd, Saved, emitted_end
 from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, ending_of, failure_of, wire
 from app.modules.session.model import Outcome, Run, Session
-from graph import CheckpointRecord, CompletedTurn, Ports, RunControl, SessionEvent, Turn
+from graph import CompletedTurn, Ports, ReadCheckpoint, RunControl, SessionEvent, Turn
 from graph.errors import CheckpointsUnavailable, Drained, TurnError
 from graph.events import Status
 
@@ -46,7 +46,7 @@ class RunAttempt:
     """
 
     def __init__(
-        self, session: Session, run: Run, services: RunServices, *, latest: CheckpointRecord | None = None
+        self, session: Session, run: Run, services: RunServices, *, latest: ReadCheckpoint | None = None
     ) -> None:
         """`latest`: the session's latest checkpoint, if it was found with the run."""
         self.number = run.attempt

@@ -1,12 +1,10 @@
-"""Server-sent events of a run: the stream response and its request header."""
+"""Server-sent events of a run: the stream response, and where it continues."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing
-from typing import Annotated
 
 import anyio
-from fastapi import Header
 from sse_starlette import EventSourceResponse
 from starlette.types import Receive, Scope, Send
 
@@ -27,15 +25,6 @@ SHUTDOWN_GRACE_SECONDS = 2
 _MAX_ID_DIGITS = 15
 _PIECE_BYTES = 65_536
 """The most bytes of several events in one write. A whole log would fill the client's buffer at once."""
-
-LastEventId = Annotated[
-    str | None,
-    Header(
-        alias="Last-Event-ID",
-        max_length=100,
-        description="Id of the last event received. Left out: the stream starts at the beginning.",
-    ),
-]
 
 
 def last_event_id(header: str | None) -> int:

@@ -22,7 +22,7 @@ from app.modules.run.lifecycle import ref_of
 from app.modules.run.observer import Action, log_run
 from app.modules.run.retention import Retention
 from app.modules.session.model import Run, Session
-from graph import CheckpointRecord
+from graph import ReadCheckpoint
 from graph.errors import CheckpointsUnavailable
 
 logger = logging.getLogger(__name__)
@@ -185,7 +185,7 @@ class Worker:
         finally:
             self._isolation.leave(ref)
 
-    async def _attempt(self, session: Session, run: Run, latest: CheckpointRecord | None) -> Disposition:
+    async def _attempt(self, session: Session, run: Run, latest: ReadCheckpoint | None) -> Disposition:
         ref = ref_of(run)
         attempt = self._attempts[run.id] = RunAttempt(session, run, self._services, latest=latest)
         try:

@@ -5,8 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
+from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageOf, PageParameters, PageQuery, Text
+from app.http.routes import PageOf, Text
 from app.modules.schedules.schemas import (
     NewScheduleBody,
     NoticeBody,
@@ -32,8 +33,9 @@ ScheduleId = Annotated[str, Path(description="Id of the schedule.")]
 class SchedulesQuery(PageQuery):
     """Selects a page of schedules."""
 
-    board_id: Annotated[Text | None, Query(max_length=100)] = None
-    """Id of a board. Left out: schedules of all boards."""
+    board_id: Annotated[
+        Text | None, Query(max_length=100, description="Id of a board. Left out: schedules of all boards.")
+    ] = None
 
 
 @router.post(

@@ -8,12 +8,13 @@ from fastapi.responses import StreamingResponse
 
 from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner
 from app.http.open_streams import STREAM
+from app.http.parameters import LastEventId, PageParameters
 from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
 from app.http.rate_limits import count_question
-from app.http.routes import PageOf, PageParameters, Text
+from app.http.routes import PageOf, Text
 from app.modules.agent.records import CallRecord, CallStatus, StepRecord
 from app.modules.cuts import cut_sentence
-from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
+from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import excel, export
 from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions
 from app.modules.session.model import About, AnswerVersion, Message, Session, SessionStatus
@@ -118,32 +119,45 @@ EVENT_STREAM: dict[int | str, dict[str, object]] = {
 class SessionListQuery(PageParameters):
     """Selects sessions, and a page of them."""
 
-    db_connection_id: Annotated[Text | None, Query(max_length=100)] = None
-    """Only sessions of this database connection."""
-    status: SessionStatus | None = None
-    """Only sessions in this state."""
-    pinned: bool | None = None
-    """Only sessions that are pinned (`true`), or only those that are not (`false`)."""
-    q: Annotated[Text | None, Query(max_length=500)] = None
-    """Only sessions whose title or questions contain these words."""
+    db_connection_id: Annotated[
+        Text | None, Query(max_length=100, description="Only sessions of this database connection.")
+    ] = None
+    status: Annotated[SessionStatus | None, Query(description="Only sessions in this state.")] = None
+    pinned: Annotated[
+        bool | None,
+        Query(description="Only sessions that are pinned (`true`), or only those that are not (`false`)."),
+    ] = None
+    q: Annotated[
+        Text | None,
+        Query(max_length=500, description="Only sessions whose title or questions contain these words."),
+    ] = None
 
 
 class ConfirmationListQuery(PageParameters):
     """Selects confirmations, and a page of them."""
 
-    status: CallStatus | None = None
-    """Only confirmations in this state: `waiting` for those that can be decided."""
+    status: Annotated[
+        CallStatus | None,
+        Query(description="Only confirmations in this state: `waiting` for those that can be decided."),
+    ] = None
 
 
 class RowsQuery(PageParameters):
     """Selects rows and their format."""
 
-    limit: Annotated[int, Query(ge=1, le=5_000)] = 20
-    """The most rows of a page. Only for `format=json`."""
-    cursor: Annotated[Text | None, Query(max_length=1_000)] = None
-    """`next_cursor` of the previous page. Only for `format=json`."""
-    format: Literal["json", "csv", "parquet", "xlsx"] = "json"
-    """`json`: a page. `csv`, `parquet` or `xlsx` (an Excel workbook): all rows as a file."""
+    limit: Annotated[
+        int, Query(ge=1, le=5_000, description="The most rows of a page. Only for `format=json`.")
+    ] = 20
+    cursor: Annotated[
+        Text | None,
+        Query(max_length=1_000, description="`next_cursor` of the previous page. Only for `format=json`."),
+    ] = None
+    format: Annotated[
+        Literal["json", "csv", "parquet", "xlsx"],
+        Query(
+            description="`json`: a page. `csv`, `parquet` or `xlsx` (an Excel workbook): all rows as a file."
+        ),
+    ] = "json"
 
 
 @router.post("", summary="Create a session", status_code=status.HTTP_201_CREATED, dependencies=[ASK])

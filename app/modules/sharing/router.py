@@ -5,8 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
+from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageOf, PageParameters, PageQuery
+from app.http.routes import PageOf
 from app.modules.session.schemas import RowsPage, SessionBody
 from app.modules.sharing.schemas import LinkBody, NewLink, SharedBody
 from app.modules.sharing.service import Sharing
@@ -26,8 +27,7 @@ LinkId = Annotated[str, Path(description="Id of the link.")]
 class SharedRowsQuery(PageQuery):
     """Selects a page of rows."""
 
-    limit: Annotated[int, Query(ge=1, le=5_000)] = 20
-    """The most rows of a page."""
+    limit: Annotated[int, Query(ge=1, le=5_000, description="The most rows of a page.")] = 20
 
 
 @router.post("/links", summary="Make a link", status_code=status.HTTP_201_CREATED, dependencies=[ASK])

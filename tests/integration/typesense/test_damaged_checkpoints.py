@@ -11,8 +11,8 @@ from typesense import AsyncClient
 from app.core.ids import new_id
 from app.core.secrets import CheckpointCipher
 from app.core.storage.typesense_server import TypesenseServer
-from graph.checkpoints import typesense_checkpointer
 from graph.errors import CheckpointUnreadable
+from graph.typesense_checkpoints import typesense_checkpointer
 from tests.support.typesense import client_of
 
 KEY = Fernet.generate_key()

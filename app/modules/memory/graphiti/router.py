@@ -6,8 +6,9 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from app.core.clock import now_ms
 from app.http.callers import ASK, MANAGE, READ, CurrentCaller, Owner
+from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageOf, PageParameters, Text
+from app.http.routes import PageOf, Text
 from app.modules.memory.consent import TEXT, TEXT_VERSION, Consent
 from app.modules.memory.graphiti.errors import ConsentOutdated, ExternalMemoryNotAllowed, GraphMemoryOff
 from app.modules.memory.graphiti.external import ExternalMemory

@@ -11,6 +11,7 @@ from app.core.auth.caller import Caller
 from app.core.errors import Malformed, Problem
 from app.http.callers import ASK, READ, CurrentCaller, Owner
 from app.http.open_streams import STREAM
+from app.http.parameters import LastEventId
 from app.http.rate_limits import count_question
 from app.modules.protocols.following import START, Frame, Position
 from app.modules.protocols.langgraph.conversations import Conversations, Started
@@ -34,7 +35,7 @@ from app.modules.protocols.langgraph.thread_events import (
 )
 from app.modules.protocols.langgraph.thread_following import ThreadFollower
 from app.modules.protocols.threads import ONLY_DATABASE
-from app.modules.run.sse import EventStream, LastEventId
+from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.model import Run
 

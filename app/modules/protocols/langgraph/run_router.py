@@ -12,6 +12,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from app.http.callers import ASK, READ, CurrentCaller, Owner
 from app.http.open_streams import STREAM
+from app.http.parameters import LastEventId
 from app.http.rate_limits import count_question
 from app.modules.protocols.dependencies import CurrentDepartures
 from app.modules.protocols.following import (
@@ -33,7 +34,7 @@ from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversa
 from app.modules.protocols.langgraph.errors import Unsupported
 from app.modules.protocols.langgraph.fold import MODES, WHOLE, Mode, RunFold, RunStatus
 from app.modules.protocols.langgraph.schemas import MAX_BATCH, Modes, NewRun, RunsCancelled
-from app.modules.run.sse import EventStream, LastEventId
+from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
 
 router = APIRouter(prefix=PREFIX)

@@ -1,30 +1,14 @@
-"""`/mcp`: MCP over Streamable HTTP, stateless, behind KAI's own authentication."""
+"""KAI's MCP server as an ASGI application, opened when it is needed."""
 
 import asyncio
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Request, Response
-from pydantic import JsonValue
-from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from app.core.errors import Forbidden, NotFound
-from app.http.callers import ANYBODY
-from app.http.cross_origin import ANY_ORIGIN
-from app.http.rate_limits import count_request
 from app.modules.protocols.mcp.services import McpServices
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-PATH = "/mcp"
-_METADATA = "/.well-known/oauth-protected-resource"
-METADATA_PATHS = frozenset({_METADATA, _METADATA + PATH})
-"""Where clients look up which issuer's tokens are accepted (RFC 9728). Open to all."""
-
-router = APIRouter(include_in_schema=False)
 
 
 class McpEndpoint:
@@ -79,67 +63,3 @@ def _session_manager(services: McpServices) -> "StreamableHTTPSessionManager":
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(stateless_http=True, transport_security=security)
     return server.session_manager
-
-
-class _Handed(Response):
-    """A response that the SDK makes."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        super().__init__()
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The SDK compares `Mcp-Name` with the body; httptools keeps the spaces after a value (RFC 9110, 5.5).
-        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        await self._app({**scope, "headers": headers}, receive, send)
-
-
-@router.post(PATH, summary="Answer a message of MCP", dependencies=[ANYBODY, Depends(count_request)])
-async def serve_mcp(request: Request) -> Response:
-    """Answers a message of the Model Context Protocol; each tool asks for its own scope. Answers 403 to a
-    page of another site.
-    """
-    endpoint: McpEndpoint = request.app.state.services.mcp_endpoint
-    _check_origin(request, endpoint.origins)
-    return _Handed(await endpoint.app())
-
-
-async def read_metadata(request: Request) -> Response:
-    """Returns the issuer whose tokens are accepted. Raises `NotFound` if there is none."""
-    issuer: str | None = request.app.state.services.identity.issuer
-    if issuer is None:
-        raise NotFound("KAI accepts API keys only: no issuer of tokens is configured.")
-    metadata: dict[str, JsonValue] = {
-        "resource": _address(request.scope) + PATH,
-        "resource_name": "KAI",
-        "authorization_servers": [issuer],
-        "bearer_methods_supported": ["header"],
-    }
-    return JSONResponse(metadata)
-
-
-for path in METADATA_PATHS:
-    router.add_route(path, read_metadata, include_in_schema=False)
-
-
-def challenge(scope: Scope, issuer: str | None) -> str:
-    """Returns the `WWW-Authenticate` of an answer to a caller without a valid credential."""
-    if issuer is None or scope["path"] != PATH:
-        return "Bearer"
-    return f'Bearer resource_metadata="{_address(scope)}{_METADATA}{PATH}"'
-
-
-def _address(scope: Scope) -> str:
-    """The scheme and host by which the caller has reached KAI."""
-    return f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}"
-
-
-def _check_origin(request: Request, allowed: frozenset[str]) -> None:
-    """A browser names the site of the page that sends a request. Others have no Origin."""
-    origin = request.headers.get("origin")
-    if origin is None or origin in allowed or ANY_ORIGIN in allowed:
-        return
-    if urlsplit(origin).netloc.casefold() != request.headers.get("host", "").casefold():
-        raise Forbidden(
-            "Pages of other sites may not use KAI's MCP server. KAI_CORS_ORIGINS can allow the origin."
-        )

@@ -1,0 +1,43 @@
+"""The checkpointer of Typesense. Only who has a Typesense imports its client."""
+
+from functools import partial
+
+import httpx
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.serde.base import CipherProtocol
+from typesense import AsyncClient
+from typesense.exceptions import TypesenseClientError
+
+from graph.checkpoints import Checkpointer, ReadCheckpoint, checked, serializer, translated_damage
+from typesense_checkpoint import CheckpointIncomplete, CheckpointRecord, TypesenseCheckpointer
+
+
+class _Typesense(Checkpointer, TypesenseCheckpointer):
+    """The Typesense checkpointer, with clear errors for damage."""
+
+    unavailable = (TypesenseClientError, httpx.HTTPError, CheckpointIncomplete)
+
+    async def afind_latest(self, config: RunnableConfig) -> ReadCheckpoint | None:
+        with translated_damage():
+            record = await self.afind_record(config)
+        return None if record is None else partial(self._read, record)
+
+    async def _read(self, record: CheckpointRecord) -> CheckpointTuple:
+        with translated_damage():
+            return checked(await self.aread_record(record))
+
+    async def aprune_turns(self, thread_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
+        await self.aprune_runs(thread_id, keep_runs=keep_turns, ended_run_id=ended_run_id)
+
+
+async def typesense_checkpointer(
+    client: AsyncClient, collection: str, cipher: CipherProtocol
+) -> Checkpointer:
+    """Open the checkpointer of a Typesense collection, which is created if missing.
+
+    Raises `TypesenseClientError` or `httpx.HTTPError`.
+    """
+    saver = _Typesense(client, collection=collection, serde=serializer(cipher))
+    await saver.setup()
+    return saver
