@@ -9,7 +9,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 # Images of Python often forbid compiled files; without them each process compiles the application again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve ui test check check-python check-page format screenshots streams bench bench-compare profile bench-turns bench-scale \
+.PHONY: help demo serve ui test check check-python check-page format screenshots streams bench bench-compare profile bench-turns bench-scale bench-protocols \
 	bench-checkpointers bench-store-client bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint wheel-client lock clean
 
 help: ## Show what can be made
@@ -66,6 +66,9 @@ bench-turns: .venv/test ## Measure turns of one process at several loads, and me
 
 bench-scale: .venv/test ## Measure what NATS, more workers and a thousand streams cost (eight minutes)
 	@$(BIN)/python -m tests.bench.scale
+
+bench-protocols: .venv/test ## Measure protocols beside LangGraph's own server, and write docs/performance.md (five minutes)
+	@$(BIN)/python -m tests.bench.protocols --page
 
 bench-checkpointers: .venv/test ## Measure checkpointers side by side
 	@$(BIN)/python -m tests.bench.checkpointers

@@ -200,6 +200,19 @@ def prompt_of(model: ScriptedModel, question: str) -> str:
     return next(prompt for prompt in reversed(prompts) if question in prompt)
 
 
+async def test_values_of_a_stream_reach_as_far_back_as_those_of_the_thread(
+    graph: Graph, model: ScriptedModel, shop_id: str
+) -> None:
+    model.rule("SQL writer", "CHAT: yes")
+    thread_id = (await graph.threads.create())["thread_id"]
+    for number in range(30):
+        await graph.runs.wait(thread_id, shop_id, input=asked(f"question {number}"))
+    parts = await read(graph.runs.stream(thread_id, shop_id, input=asked("last"), stream_mode="values"))
+    values = events(parts, "values")[-1]
+    assert [text for _, text in contents(values)][::2] == [*(f"question {n}" for n in range(30)), "last"]
+    assert values == (await graph.threads.get_state(thread_id))["values"]
+
+
 async def test_a_question_is_edited_and_answered_again_in_branches_of_its_thread(
     graph: Graph, model: ScriptedModel, shop_id: str
 ) -> None:

@@ -9,7 +9,6 @@ Prints one table at the end and nothing before. Processor time (user and system)
 import argparse
 import asyncio
 import os
-import platform
 import resource
 import subprocess
 import sys
@@ -18,14 +17,13 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 from tests.bench.own_time import limits
 from tests.bench.own_time.many import many_processes
 from tests.bench.own_time.model import model_process
-from tests.bench.own_time.report import Figure, compared, figure, load, save, table, write_page
+from tests.bench.own_time.report import Figure, compared, conditions, figure, load, save, table, write_page
 from tests.bench.scaling.wire import Wire, ask
 from tests.support.server import Client, Server, client_of, running_server
 
@@ -61,7 +59,7 @@ def main() -> None:
     if given.save:
         save(figures, given.save)
     if given.page:
-        write_page(figures, _conditions())
+        write_page(figures, conditions())
     print(table(figures))
 
 
@@ -196,15 +194,6 @@ def _first(wire: Wire) -> float:
 
 def _percentile(values: list[float], percent: int) -> float:
     return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
-
-
-def _conditions() -> str:
-    cores = len(os.sched_getaffinity(0))
-    load = os.getloadavg()[0]
-    return (
-        f"Measured on {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {cores} cores "
-        f"that client, model and server share; the load of the machine was {load:.1f}."
-    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 """Figures of a benchmark as one table, as JSON, and as a page of the documentation."""
 
 import json
+import os
+import platform
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 PAGE = Path(__file__).parents[3] / "docs" / "performance.md"
-_BEGIN = "<!-- measured: begin -->"
-_END = "<!-- measured: end -->"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +54,27 @@ def table(figures: Sequence[Figure]) -> str:
     return "\n".join(lines)
 
 
-def write_page(figures: Sequence[Figure], conditions: str) -> None:
-    """Replace the measured part of docs/performance.md."""
-    page = PAGE.read_text()
-    before, _, rest = page.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    PAGE.write_text(f"{before}{_BEGIN}\n{conditions}\n\n{table(figures)}\n{_END}{after}")
+def write_page(figures: Sequence[Figure], measured_with: str) -> None:
+    """Replace the figures of docs/performance.md."""
+    write_part("measured", f"{measured_with}\n\n{table(figures)}")
+
+
+def write_part(name: str, text: str) -> None:
+    """Replace the part of docs/performance.md between the two comments of this name."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, _, rest = PAGE.read_text().partition(begin)
+    _, _, after = rest.partition(end)
+    PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after}")
+
+
+def conditions() -> str:
+    """Returns a sentence on the day and the machine."""
+    cores = len(os.sched_getaffinity(0))
+    load = os.getloadavg()[0]
+    return (
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {cores} cores "
+        f"that client, model and server share; the load of the machine was {load:.1f}."
+    )
 
 
 def save(figures: Sequence[Figure], path: Path) -> None:

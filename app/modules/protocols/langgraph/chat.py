@@ -1,7 +1,7 @@
 """Messages of a thread, as LangChain's clients read them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
@@ -84,14 +84,14 @@ def investigation_messages(calls: Sequence[CallRecord]) -> list[ChatMessage]:
     return [*called, *returned]
 
 
-def latest_turns(turns: Sequence[Sequence[LangChainMessage]]) -> list[LangChainMessage]:
-    """Returns the messages of the latest turns within `MAX_MESSAGES` and `MAX_MESSAGE_BYTES`; of the last
-    turn, all. A turn is never cut: a call and its answer stay together.
+def latest_turns(turns: Iterable[Sequence[LangChainMessage]]) -> list[LangChainMessage]:
+    """Returns the messages of the latest turns, oldest first, within `MAX_MESSAGES` and `MAX_MESSAGE_BYTES`;
+    of the last turn, all. A turn is never cut: a call and its answer stay together. `turns` are newest first.
     """
     kept: list[Sequence[LangChainMessage]] = []
     count = 0
     size = 0
-    for turn in reversed(turns):
+    for turn in turns:
         count += len(turn)
         size += sum(len(json.dumps(message)) for message in turn)
         if kept and (count > MAX_MESSAGES or size > MAX_MESSAGE_BYTES):

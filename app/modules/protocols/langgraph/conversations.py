@@ -77,6 +77,8 @@ _SEARCHED_STATUS: Mapping[str, Sequence[SessionStatus]] = {
 _METADATA: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(Metadata)
 _MOST_RUNS = 1_000
 _MOST_MESSAGES = 100
+_USUAL_MESSAGES = 56
+"""Two for each turn that fits into the values: a turn with a statement has four messages there."""
 _CHECKPOINT_PAGE = 50
 _MOST_CHECKPOINTS = 1_000
 
@@ -172,17 +174,17 @@ class Conversations:
         found = [run_body(session, run) for run in await self._sessions.runs(session, _MOST_RUNS)]
         return [run for run in found if run["status"] == status][offset : offset + limit]
 
-    async def record(self, session: Session) -> Record:
-        """Returns what is stored of a thread."""
+    async def record(self, session: Session, limit: int = _MOST_MESSAGES) -> Record:
+        """Returns what is stored of a thread, with its latest messages."""
         messages, waiting = await asyncio.gather(
-            self._sessions.history(session, _MOST_MESSAGES), self.waiting_calls(session)
+            self._sessions.history(session, limit), self.waiting_calls(session)
         )
         return Record(
             session=session,
             messages=messages,
             steps=await self._steps(session, messages),
             waiting=waiting,
-            is_whole=len(messages) < _MOST_MESSAGES,
+            is_whole=len(messages) < limit,
         )
 
     async def _steps(
@@ -405,7 +407,6 @@ class Conversations:
         )
         if not is_complete and run.resumes is None:
             return turn, False
-        record = await self.record(session)
         if run.resumes is not None:
             steps = await self._sessions.steps(session.owner, session.id, run.message_id)
             begun = [call for _, calls in steps for call in calls if call.run_id != run.id]
@@ -414,10 +415,24 @@ class Conversations:
                 begun=[langchain_message(each) for each in investigation_messages(begun)],
                 tools={call.id: call.tool for call in begun},
             )
-        sequence = _sequence_of(record, run)
-        if sequence is None:
-            return turn, True
-        return replace(turn, before=_before(record, run, sequence)), False
+        before = await self._before(session, run)
+        return (turn, True) if before is None else (replace(turn, before=before), False)
+
+    async def _before(self, session: Session, run: Run) -> list[LangChainMessage] | None:
+        """Returns the messages of the turns that a run follows. Returns None while it waits for those."""
+        before: list[LangChainMessage] = []
+        for limit in (_USUAL_MESSAGES, _MOST_MESSAGES):
+            record = await self.record(session, limit)
+            sequence = _sequence_of(record, run)
+            if sequence is None:
+                return None
+            earlier = [message for message in record.messages if message.sequence < sequence]
+            parent = None if run.branch is None else run.branch.parent_message_id
+            turns = record.turns(path_before(earlier, parent))
+            before = latest_turns(turns)
+            if record.is_whole or next(turns, None) is not None:  # older messages would not be kept
+                break
+        return before
 
     @asynccontextmanager
     async def following(
@@ -431,9 +446,9 @@ class Conversations:
             if is_waiting:
                 while not log.ended and not _has_begun(log):
                     await log.news()
-                record = await self.record(await self.find(session.owner, session.id))
-                if (sequence := _sequence_of(record, run)) is not None:
-                    fold.place_after(_before(record, run, sequence))
+                before = await self._before(await self.find(session.owner, session.id), run)
+                if before is not None:
+                    fold.place_after(before)
             yield log
 
     async def finished_fold(self, started: Started) -> RunFold:
@@ -565,13 +580,6 @@ def _sequence_of(record: Record, run: Run) -> int | None:
         return question_sequence(record.session.turn)
     turn = run.question_turn or run.turn
     return None if turn is None else question_sequence(turn)
-
-
-def _before(record: Record, run: Run, sequence: int) -> list[LangChainMessage]:
-    """Returns the messages of the turns that a run follows."""
-    earlier = [message for message in record.messages if message.sequence < sequence]
-    parent = None if run.branch is None else run.branch.parent_message_id
-    return latest_turns(record.turns(path_before(earlier, parent)))
 
 
 def _has_begun(log: EventLog) -> bool:

@@ -277,9 +277,12 @@ class RunFold:
         """A piece of the answer's text, as it is written."""
         self._streamed += piece
         self._add_tuple("analyse", delta_message(self._turn.message_id, piece))
-        whole = langchain_message(answer(self._turn.message_id, self._streamed))
         self._describe("analyse", self._turn.message_id)
-        self._add("messages", "messages/partial", lambda: [whole])
+        self._add(
+            "messages",
+            "messages/partial",
+            lambda: [langchain_message(answer(self._turn.message_id, self._streamed))],
+        )
 
     def _add_rows(self, found: Rows) -> None:
         self._results = results_value(

@@ -7,7 +7,7 @@ The messages of a state are those of its branch. Its parent is the state of the 
 of the first turns it is the beginning, a state without messages that no list has.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -62,14 +62,16 @@ class Record:
         """Ids of all messages as clients see them."""
         return {str(message["id"]) for turn in self.turns(self.messages) for message in turn}
 
-    def turns(self, messages: Sequence[Message]) -> list[list[LangChainMessage]]:
-        """Returns the messages of each turn as clients see them."""
-        turns: list[list[LangChainMessage]] = []
-        for message in messages:
-            if message.role == "human" or not turns:
-                turns.append([])
-            turns[-1] += self._written(message)
-        return turns
+    def turns(self, messages: Sequence[Message]) -> Iterator[list[LangChainMessage]]:
+        """Yields the messages of each turn as clients see them, the latest turn first."""
+        turn: list[LangChainMessage] = []
+        for message in reversed(messages):
+            turn = [*self._written(message), *turn]
+            if message.role == "human":
+                yield turn
+                turn = []
+        if turn:
+            yield turn
 
     def _written(self, message: Message) -> list[LangChainMessage]:
         found = [each for calls in self.steps.get(message.id, ()) for each in investigation_messages(calls)]

@@ -137,7 +137,7 @@ def test_a_resume_that_does_not_fit_decides_nothing(resume: JsonValue) -> None:
 
 def test_the_latest_turns_stay_whole() -> None:
     turns = [[{"id": f"{turn}-{each}"} for each in range(4)] for turn in range(40)]
-    kept = latest_turns([[{**message} for message in turn] for turn in turns])
+    kept = latest_turns([[{**message} for message in turn] for turn in reversed(turns)])
     assert len(kept) == MAX_MESSAGES
     assert kept[0]["id"] == "15-0"
     large: list[dict[str, JsonValue]] = [{"id": "large", "content": "x" * 200_000}]
