@@ -81,6 +81,17 @@ async def test_what_the_rows_contradict_is_put_right_by_the_model(
     assert "".join(event.content for event in said if isinstance(event, TextChunk)) == WRONG
 
 
+async def test_the_pieces_of_an_analysis_are_its_text(server: ScriptedModel, model: LanguageModel) -> None:
+    """Clients that have shown the pieces do not show the text again."""
+    text = RIGHT.replace(" Tents", "\n\nTents")
+    server.say(f"\n {text} \n\n")
+    said: list[SessionEvent] = []
+    read = await analysed(model, said)
+    pieces = [event.content for event in said if isinstance(event, TextChunk)]
+    assert len(pieces) > 2
+    assert "".join(pieces) == read.analysis.text == text
+
+
 async def test_the_tokens_of_both_calls_count(server: ScriptedModel, model: LanguageModel) -> None:
     server.say(RIGHT)
     once = (await analysed(model)).tokens_used

@@ -79,14 +79,9 @@ class ModelAnalyst:
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
         rows = without_secrets(with_whole_names(rows))
         found = await self._stand_in.figures(question, sql, rows)
-        shown = list[str]()
         notice = cut_notice(rows, found)
         opening = f"{notice} " if notice else ""
-
-        def show(token: str) -> None:
-            emit(TextChunk(content=token if shown else opening + token, channel="analysis"))
-            shown.append(token)
-
+        streamed = _Streamed(emit, opening)
         prompt = messages(
             question.text,
             sql,
@@ -97,9 +92,9 @@ class ModelAnalyst:
         )
         try:
             with model_errors_translated():
-                reply = await self._model.reply(prompt, show)
+                reply = await self._model.reply(prompt, streamed.add)
         except errors.ModelCallFailed as unavailable:
-            if shown:
+            if streamed.has_begun:
                 raise
             emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
             return await self._stand_in.analyse(question, sql, rows, emit=emit)
@@ -122,6 +117,29 @@ class ModelAnalyst:
         checker = Checker(question.text, sql, rows, found=found)
         text, claims = await checker.checked(opening + reply.text.strip(), rewrite, describe(rows, found))
         return await _analysed(question, rows, found, text=text, claims=claims, tokens_used=tokens_used)
+
+
+class _Streamed:
+    """Emits a model's text as it comes, without the space before and after it: the text that is kept has
+    none, and clients compare the two.
+    """
+
+    def __init__(self, emit: Emit, opening: str) -> None:
+        self.has_begun = False
+        self._emit = emit
+        self._opening = opening
+        self._space = ""
+        """What has come since the last text that is no space."""
+
+    def add(self, piece: str) -> None:
+        text = self._space + piece if self.has_begun else piece.lstrip()
+        shown = text.rstrip()
+        self._space = text[len(shown) :]
+        if shown:
+            self._emit(
+                TextChunk(content=shown if self.has_begun else self._opening + shown, channel="analysis")
+            )
+            self.has_begun = True
 
 
 async def _analysed(
