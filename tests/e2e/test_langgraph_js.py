@@ -52,6 +52,23 @@ async def test_both_sdks_ask_come_back_to_a_cut_stream_and_read_the_thread(
         assert result["refusals"] == [422, 404, 501]
 
 
+async def test_events_of_a_thread_come_to_a_client_that_names_no_place_when_it_comes_back(
+    kai: Client, shared_server: Server, model: ScriptedModel, shop: str
+) -> None:
+    model.rule("", Scripted("Two in Brazil. " * 100))
+    model.rule("SQL writer", sql(PER_COUNTRY))
+    model.rule("broken", sql("SELECT nothing FROM nowhere"))
+    result: Any = await run_script(
+        "thread", URL=f"{shared_server.address}/langgraph", ASSISTANT=await kai.connect(shop)
+    )
+    assert result["cuts"] == 1
+    assert {"lifecycle", "values", "updates", "messages", "tools", "custom", "tasks"} == {*result["methods"]}
+    assert result["same"]
+    assert result["messages"] == 4
+    assert result["failure"]["event"] == "failed"
+    assert "nowhere" in result["failure"]["error"]
+
+
 async def test_a_page_asks_twice_is_opened_again_edits_and_stops_an_answer(
     kai: Client, shared_server: Server, model: ScriptedModel, shop: str
 ) -> None:

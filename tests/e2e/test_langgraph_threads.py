@@ -5,17 +5,19 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
 import pytest
 from langgraph.pregel.remote import RemoteGraph
-from langgraph_sdk import get_client
+from langgraph_sdk import get_client, get_sync_client
 
 from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, agent_session, describe
 from tests.e2e.test_investigations import finish
 from tests.e2e.test_langgraph import ANSWER, QUESTION, UNKNOWN, Graph, asked, contents
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.fault_proxy import fault_proxy
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Server
 
@@ -124,6 +126,40 @@ async def test_a_thread_is_asked_twice_and_its_events_go_on_behind_any_of_them(
         )
     some = await events_of(base, thread_id, 2, ["lifecycle", "updates"], since=0)
     assert some == [event for event in whole if event["method"] in ("lifecycle", "updates")]
+
+
+async def test_the_sync_client_asks_twice_over_streams_that_are_cut(
+    graph: Graph, base: str, shared_server: Server, model: ScriptedModel, shop_id: str
+) -> None:
+    model.rule("", Scripted(f"{ANSWER} " * 20))
+    model.rule("SQL writer", sql(PER_COUNTRY))
+    model.rule("broken", sql("SELECT nothing FROM nowhere"))
+
+    def ask(url: str) -> tuple[str, list[Any], Any]:
+        with get_sync_client(url=url, api_key=None) as client:
+            with client.threads.stream(assistant_id=shop_id) as thread:
+                thread.run.start(input=asked())
+                events: list[Any] = list(thread.events)
+            with client.threads.stream(thread.thread_id, assistant_id=shop_id) as again:
+                again.run.start(input=asked("Once more?"))
+                texts = [message.text for message in again.messages]
+                output: Any = again.output
+            assert len(texts) == 1
+            assert str(texts[0]) == output["analysis"]
+            with client.threads.stream(assistant_id=shop_id) as failing:
+                failing.run.start(input=asked("broken"))
+                with pytest.raises(RuntimeError, match="Run errored: unknown table nowhere"):
+                    _ = failing.output
+            return thread.thread_id, events, output
+
+    async with fault_proxy(urlsplit(shared_server.address).port or 0) as proxy:
+        proxy.cut_after = 6_000
+        async with asyncio.timeout(SECONDS):
+            thread_id, events, output = await asyncio.to_thread(ask, f"{proxy.url}/langgraph")
+    assert sum(len(json.dumps(event)) for event in events) > 2 * 6_000
+    assert events == await events_of(base, thread_id, 1, CHANNELS, since=0)
+    assert output == (await graph.threads.get_state(thread_id))["values"]
+    assert len(contents(output)) == 6
 
 
 async def test_a_remote_graph_streams_its_events_and_raises_the_failure_of_a_run(

@@ -41,6 +41,7 @@ from app.modules.session.model import Run
 
 router = APIRouter(prefix=f"{PREFIX}/threads/{{thread_id}}")
 
+_WATCHED = {"lifecycle", "input"}
 _CURSOR = re.compile(r"([0-9]{1,7})-([0-9]{1,15})-([0-9]{1,6})")
 
 
@@ -116,7 +117,8 @@ async def stream_events(
     follower: CurrentFollower,
 ) -> EventStream:
     """Streams the events of a thread's runs, behind `since` or from the run that is open, and stays open
-    between runs. Needs scope `read`.
+    between runs. If none is open, a run that has ended within a minute is sent again, unless only `lifecycle`
+    and `input` are selected. Needs scope `read`.
     """
     for channel in body.channels:
         if channel not in CHANNELS and not channel.startswith(CUSTOM):
@@ -136,6 +138,9 @@ async def stream_events(
         fold_of,
         frame_of=frame_of,
         is_complete="values" in channels,
+        # The JavaScript SDK names no place when it comes back, or when its user reads more of a run. The
+        # Python SDK does; of the thread it only watches, it takes the end of any run for that of its next.
+        takes_ended=not _WATCHED.issuperset(channels),
     )
 
 

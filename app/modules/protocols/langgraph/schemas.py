@@ -441,8 +441,8 @@ class EventSelection(Body):
     depth: int | None = None
     """Taken, without effect: there are no subgraphs."""
     since: Annotated[int, Field(ge=0, lt=1 << 53)] | None = None
-    """`seq` of the last event received. Left out: the stream starts with the run that is open, or with the
-    next.
+    """`seq` of the last event received. Left out: the stream starts with the run that is open or has just
+    ended, or with the next.
     """
 
     @property

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
 
+from app.core.clock import now_ms
 from app.core.errors import NotFound
 from app.modules.protocols.following import START, Fold, Frame, FrameStream, Reading, encoded, folded
 from app.modules.protocols.langgraph.conversations import Conversations
@@ -15,6 +16,10 @@ from app.modules.session.model import Run, Session
 from app.modules.session.service import SessionService
 
 _PAGE = 100
+_COMING_BACK_SECONDS = 60
+"""Time after its end in which a run is sent to a client that names no place: one that lost its stream, or
+that asked and was answered before it listened.
+"""
 
 
 class ThreadRunFold(Fold, Protocol):
@@ -54,16 +59,17 @@ class ThreadFollower:
         *,
         frame_of: Callable[[str, Place, Frame], tuple[str, Frame]],
         is_complete: bool,
+        takes_ended: bool = False,
     ) -> EventStream:
         """The frames of a thread's runs behind a place. Without one, from the run that is open or waits for
-        a person, or from the next.
+        a person, or from the next; with `takes_ended`, from a latest run that has just ended, too.
 
         `frame_of` returns the id of a frame, and the frame as it is sent. If the stream is complete, its
         frames hold the messages of earlier turns.
         """
         # Before the head is sent: a run that starts afterwards is sent, however fast it ends.
         listed = await self._listed(session, after.run if after else None)
-        begun = listed if after else _current(session, listed)
+        begun = listed if after else _current(session, listed, takes_ended=takes_ended)
         reading = Reading()
 
         async def runs() -> AsyncGenerator[NumberedRun]:
@@ -114,9 +120,16 @@ class ThreadFollower:
         return [NumberedRun(total - len(runs) + place, run) for place, run in enumerate(runs)]
 
 
-def _current(session: Session, listed: Sequence[NumberedRun]) -> Sequence[NumberedRun]:
-    """Returns the runs from the oldest on that may still have events."""
+def _current(session: Session, listed: Sequence[NumberedRun], *, takes_ended: bool) -> Sequence[NumberedRun]:
+    """Returns the runs from the oldest on that may still have events, or perhaps the latest."""
     for place, each in enumerate(listed):
         if each.run.status == "open":
             return listed[place:]
-    return listed[-1:] if session.status == "awaiting_approval" else ()
+    latest = listed[-1:]
+    is_sent = session.status == "awaiting_approval" or (takes_ended and any(map(_has_just_ended, latest)))
+    return latest if is_sent else ()
+
+
+def _has_just_ended(numbered: NumberedRun) -> bool:
+    ended_at = numbered.run.ended_at
+    return ended_at is not None and now_ms() - ended_at < _COMING_BACK_SECONDS * 1_000
