@@ -188,6 +188,25 @@ class AnswerVersion(Model):
     cut_by: Cut | None
 
 
+class ChartOption(Model):
+    """What is computed for a chart over time, from all rows. Columns are zero-based."""
+
+    kind: Literal["moving_average", "change", "outliers", "projection"]
+    across: int
+    value: int
+    unit: Literal["day", "week", "month", "quarter", "year"] | None = None
+    how: Literal["sum", "mean", "count", "median"] | None = None
+    window: int | None = None
+
+
+class ComputedChart(Model):
+    """A chart with its computed option, or why the rows do not allow it."""
+
+    option: ChartOption
+    chart: dict[str, JsonValue] | None
+    refusal: str | None
+
+
 class Message(Model):
     """A question, or its answer."""
 
@@ -231,6 +250,7 @@ class Message(Model):
     timeline: list[TakenStep]
     feedback: GivenFeedback | None
     chart_choice: dict[str, JsonValue] | None
+    computed_chart: ComputedChart | None
     versions: list[AnswerVersion]
     source_message_id: str | None
     timestamp: datetime
@@ -639,6 +659,7 @@ class Pin(Model):
     session_id: str
     message_id: str
     chart_choice: dict[str, JsonValue] | None
+    computed_chart: ComputedChart | None
     width: int
     height: int
     state: Literal["current", "stale", "running", "failed", "connection_gone", "no_right"]

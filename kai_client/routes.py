@@ -340,10 +340,13 @@ class Sessions(Group[C_co]):
         message_id: str,
         *,
         chart_choice: Mapping[str, JsonValue] | Keep | None = KEEP,
+        chart_option: m.ChartOption | Keep | None = KEEP,
     ) -> Flow[m.Message]:
-        """Change how an answer is shown. None goes back to the chart as it was proposed."""
+        """Change how an answer is shown. None goes back to the chart as it was proposed, and removes what was
+        computed for it.
+        """
         kept = chart_choice if chart_choice is None or isinstance(chart_choice, Keep) else dict(chart_choice)
-        body = changes(chart_choice=kept)
+        body = changes(chart_choice=kept, chart_option=_option(chart_option))
         return (yield from patch(_message(session, message_id), body, m.Message))
 
     @endpoint
@@ -502,13 +505,14 @@ class Boards(Group[C_co]):
         title: str | None = None,
         message_id: str | None = None,
         chart_choice: dict[str, JsonValue] | Keep | None = KEEP,
+        chart_option: m.ChartOption | Keep | None = KEEP,
         width: int | None = None,
         height: int | None = None,
         period_by: str | Keep | None = KEEP,
     ) -> Flow[m.Pin]:
         """Change a pin. `message_id` replaces its statement and rows by those of another answer."""
         body = given(title=title, message_id=message_id, width=width, height=height)
-        body |= changes(chart_choice=chart_choice, period_by=period_by)
+        body |= changes(chart_choice=chart_choice, chart_option=_option(chart_option), period_by=period_by)
         return (yield from patch(_pin(board, pin_id), body, m.Pin))
 
     @endpoint
@@ -1237,6 +1241,10 @@ def _pin(board: m.Board | str, pin_id: str) -> str:
 
 def _schedule(schedule_id: str) -> str:
     return f"/schedules/{segment(schedule_id)}"
+
+
+def _option(option: m.ChartOption | Keep | None) -> dict[str, JsonValue] | Keep | None:
+    return option.model_dump() if isinstance(option, m.ChartOption) else option
 
 
 def _message(session: m.Session | str, message_id: str) -> str:

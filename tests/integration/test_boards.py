@@ -439,3 +439,53 @@ async def test_a_stopped_server_says_so_on_the_pins_that_it_was_refreshing(
     assert stopped.failure is not None
     assert (stopped.refreshing_since, stopped.failure.detail) == (None, "The server was stopped meanwhile.")
     await connections.close()
+
+
+async def test_what_is_computed_for_a_chart_is_shared_pinned_and_refreshed(kai: BoardKai) -> None:
+    kai.change_shop(
+        "create table takings (month text, amount integer);"
+        "insert into takings with recursive n(i) as (select 0 union all select i + 1 from n where i < 9)"
+        " select '2024-' || printf('%02d', i + 1), 100 + 10 * i from n"
+    )
+    answer = await kai.answer("SELECT month, amount FROM takings ORDER BY month", "Amount per month")
+    board = await kai.board()
+    session = (await kai.pinned(board, answer))["session_id"]
+    path = f"/sessions/{session}/messages/{answer}"
+    plain = (await kai.call("POST", "/links", 201, kind="session", thing_id=session))["id"]
+    average = {"kind": "moving_average", "across": 0, "value": 1, "window": 2}
+    changed = await kai.call("PATCH", path, chart_choice={"title": "Takings"}, chart_option=average)
+    computed = changed["computed_chart"]
+    data = computed["chart"]["data"]["values"]
+    means = [each["v0"] for each in data if each["s0"] == "Average of 2 months"]
+    assert means == [None, *range(105, 195, 10)]
+    refused = await kai.call("PATCH", path, 422, chart_choice=None, chart_option={**average, "across": 1})
+    assert (refused["type"], "no time axis" in refused["detail"]) == ("urn:kai:chart-option", True)
+    await kai.call("PATCH", path, 422, chart_option={**average, "kind": "change"})
+    link = (await kai.call("POST", "/links", 201, kind="answer", thing_id=answer))["id"]
+    pin = await kai.pinned(board, answer)
+    assert pin["computed_chart"] == computed
+    report = await kai.http.post("/reports", json={"session_id": session, "format": "html"})
+    assert "Moving average: each point is the mean of 2 months" in report.text
+
+    change = {"kind": "change", "across": 0, "value": 1}
+    await kai.call("PATCH", path, chart_choice={"title": "Later"}, chart_option=change)
+    shown = (await kai.call("GET", f"/shared/{link}"))["messages"]["items"][0]
+    assert (shown["chart_choice"], shown["computed_chart"]) == ({"title": "Takings"}, computed)
+    before = (await kai.call("GET", f"/shared/{plain}"))["messages"]["items"][-1]
+    assert (before["chart_choice"], before["computed_chart"]) == (None, None)
+    own = await kai.call("POST", f"/shared/{link}/continue", 201)
+    copied = (await kai.call("GET", f"/sessions/{own['id']}"))["messages"]["items"][-1]
+    assert (copied["chart_choice"], copied["computed_chart"]) == ({"title": "Takings"}, computed)
+
+    kai.change_shop("insert into takings values ('2024-11', 300)")
+    again = (await kai.refreshed(board))[-1]
+    assert again["computed_chart"]["chart"]["data"]["values"][-1]["v0"] == 245
+    one = f"/boards/{board}/pins/{again['id']}"
+    other = await kai.call("PATCH", one, chart_option=change)
+    assert other["computed_chart"]["chart"]["data"]["values"][-1] == {"a0": "2024-11", "v0": 0.578947368421}
+    await kai.call("PATCH", one, 422, chart_option={**change, "value": 7})
+    kai.change_shop("update takings set month = 'some'")
+    gone = (await kai.refreshed(board))[-1]["computed_chart"]
+    assert (gone["chart"], "no time axis" in gone["refusal"]) == (None, True)
+    removed = await kai.call("PATCH", path, chart_option=None)
+    assert (removed["computed_chart"], removed["chart_choice"]) == (None, {"title": "Later"})

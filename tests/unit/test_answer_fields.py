@@ -91,7 +91,7 @@ RUN = Run(
 SHOWN_BY_LINKS = {
     *(set(Answer.model_fields) - {"remembered"}),
     *("id", "run_id", "role", "query", "status", "error", "tokens_used", "elapsed_ms", "timestamp"),
-    *("given_sql", "timeline", "chart_choice", "versions"),
+    *("given_sql", "timeline", "chart_choice", "computed_chart", "versions"),
 }
 OWN = {"remembered", "client_message_id", "feedback", "source_message_id"}
 """Fields that a link leaves out: they are its owner's own."""

@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
+from app.core.clock import as_datetime
 from app.modules.analysis.analyst import with_whole_names
 from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.computed import ChartOption, ComputedChart, computed_or_refused
 from app.modules.analysis.figures import figures
 from app.modules.analysis.figures.coverage import key_columns
 from app.modules.database_connection.repository import Connection
@@ -26,6 +28,14 @@ async def draw_chart(
     keys = await connections.examine(sql, key_columns, sql, schema)
     shown = without_secrets(with_whole_names(rows))
     return await asyncio.to_thread(_draw, question, sql, connection.dialect, rows=shown, keys=keys)
+
+
+async def compute_option(
+    option: ChartOption, rows: Rows, chart: dict[str, JsonValue] | None, *, ran_at: int
+) -> ComputedChart:
+    """Returns the chart with what is computed from these rows, or why the rows do not allow it."""
+    ran = as_datetime(ran_at).date()
+    return await asyncio.to_thread(computed_or_refused, rows, option, chart, today=ran)
 
 
 def _draw(

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from app.modules.analysis.computed import ComputedChart
 from graph.described import described
 from graph.state import Column, Cut
 
@@ -115,6 +116,8 @@ class Pin:
     updated_at: int
     period_by: str | None = None
     """The time column that the owner chose for periods. None: the one found by the statement."""
+    computed_chart: ComputedChart | None = None
+    """What is computed for the chart from all rows, again with every refresh. None if nothing is."""
     result: PinResult | None = None
     failure: PinFailure | None = None
     refreshing_since: int | None = None

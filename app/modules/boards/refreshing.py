@@ -17,7 +17,7 @@ from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
 from app.core.storage.port import Equals, StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.boards.drawing import draw_chart
+from app.modules.boards.drawing import compute_option, draw_chart
 from app.modules.boards.model import Board, Pin, PinFailure, PinPeriod
 from app.modules.boards.period import Days, NotByPeriod, PeriodStatement
 from app.modules.boards.repository import BoardRepository
@@ -116,7 +116,15 @@ class Refreshing:
         except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing) as error:
             await self._fail(pin, _failure_of(error))
         else:
-            await self._repository.keep_result(pin, rows, chart=chart, ran_at=now_ms(), period=period)
+            ran_at = now_ms()
+            latest = await self._repository.find_pin(pin.id)  # its option may have changed meanwhile
+            computed = None
+            if latest is not None and latest.computed_chart is not None:
+                option = latest.computed_chart.option
+                computed = await compute_option(option, rows, chart, ran_at=ran_at)
+            await self._repository.keep_result(
+                pin, rows, chart=chart, ran_at=ran_at, period=period, computed=computed
+            )
 
     async def _run(self, connection: Connection, sql: str, asker: Asker) -> Rows:
         return (await self._connections.run(connection, sql, asker)).as_rows()

@@ -8,6 +8,7 @@ from pydantic import JsonValue, TypeAdapter
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.storage.port import Condition, Equals, Storage
+from app.modules.analysis.computed import ComputedChart
 from app.modules.boards.errors import BoardUnknown, PinUnknown
 from app.modules.boards.model import MOST_PINS, Board, Pin, PinPeriod, PinResult
 from app.modules.session.rows import RowStore
@@ -100,7 +101,7 @@ class BoardRepository:
         return None if found is None else _PIN.validate_python(found)
 
     async def add_pin(self, pin: Pin) -> None:
-        await self._storage.create("pins", asdict(pin))
+        await self._storage.create("pins", _PIN.dump_python(pin))
 
     async def change_pin(
         self, pin: Pin, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()
@@ -117,8 +118,10 @@ class BoardRepository:
         chart: dict[str, JsonValue] | None,
         ran_at: int,
         period: PinPeriod | None = None,
+        computed: ComputedChart | None = None,
     ) -> Pin | None:
-        """Store all rows in place of the last ones, which stay until then.
+        """Store all rows in place of the last ones, which stay until then. A `computed` of None changes
+        nothing of what was computed before.
 
         Returns the changed pin. Returns None if the pin is gone, or another refresh has begun meanwhile.
         """
@@ -134,7 +137,8 @@ class BoardRepository:
             period=period,
         )
         await self.rows.keep(pin.owner, pin.id, result.id, rows=rows["rows"])
-        kept = await self.settle(pin, {"result": asdict(result), "failure": None})
+        drawn = {} if computed is None else {"computed_chart": computed.model_dump(mode="json")}
+        kept = await self.settle(pin, {"result": asdict(result), "failure": None, **drawn})
         if kept is None:
             await self._delete_rows(pin, result.id)
         elif pin.result is not None:

@@ -127,7 +127,8 @@ async def change_pin(
     """Changes the fields that the body holds, and no others. Needs scope `ask`.
 
     `message_id` replaces question, SQL, connection and rows by those of another answer of the caller: so a
-    pin is repaired. It answers as pinning does.
+    pin is repaired. It answers as pinning does, and for a `chart_option` that the rows of the pin do not
+    allow 422 (`chart-option`, with the reason).
     """
     changes = body.model_dump(exclude_unset=True)
     return PinBody.of(await boards.change_pin(owner, board_id, pin_id, changes=changes))

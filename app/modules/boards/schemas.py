@@ -1,11 +1,12 @@
 """Bodies of boards and pins. Fields left out of a change stay unchanged."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import ConfigDict, Field, JsonValue, field_validator
+from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from app.core.errors import problem_type
 from app.http.routes import Body, ResponseBody, Text, Time, not_null
+from app.modules.analysis.computed import ChartOption, ComputedChart
 from app.modules.boards.model import (
     COLUMNS,
     MAX_HEIGHT,
@@ -97,6 +98,10 @@ class PinChange(Body):
     """Id of an answer whose question, SQL and rows replace those of the pin, such as a repaired one."""
     chart_choice: ChartChoice | None = None
     """The new choices of the chart, which replace the old. Null removes them."""
+    chart_option: ChartOption | None = None
+    """What to compute for the chart from all stored rows of the pin. Null removes it. Not with `message_id`,
+    which brings the option of its answer.
+    """
     width: Width | None = None
     """The new width in columns."""
     height: Height | None = None
@@ -107,6 +112,12 @@ class PinChange(Body):
     """
 
     _given = field_validator("title", "message_id", "width", "height", mode="before")(not_null)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.message_id is not None and "chart_option" in self.model_fields_set:
+            raise ValueError("give either message_id or chart_option")
+        return self
 
 
 class BoardBody(ResponseBody):
@@ -166,6 +177,8 @@ class PinBody(ResponseBody):
     """Id of the pinned answer."""
     chart_choice: dict[str, JsonValue] | None
     """How a page draws the chart. Null if it has stored nothing."""
+    computed_chart: ComputedChart | None
+    """The chart with what is computed for it from all rows, again with every refresh. Null if nothing is."""
     width: int
     """Columns of the board's grid of twelve that the pin takes."""
     height: int

@@ -10,6 +10,8 @@ from pydantic import JsonValue
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.ids import new_id
+from app.modules.analysis.computed import ChartOption, ComputedChart
+from app.modules.boards.drawing import compute_option
 from app.modules.boards.errors import (
     AnswerUnknown,
     NothingToPin,
@@ -33,6 +35,7 @@ from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.run.records import Row, RowsGone
+from app.modules.session.errors import OptionRefused
 from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionService
 from graph.state import Rows
@@ -146,6 +149,7 @@ class Boards:
             session_id=session.id,
             message_id=message.id,
             chart_choice=new.chart_choice or message.chart_choice,
+            computed_chart=message.computed_chart,
             width=new.width,
             height=new.height,
             created_at=now,
@@ -160,13 +164,15 @@ class Boards:
     ) -> ShownPin:
         """Change what a pin shows. `message_id` replaces its statement and its rows by those of an answer.
 
-        Raises what `pin` raises.
+        Raises what `pin` raises; for a `chart_option` `PinRowsMissing` or `OptionRefused`.
         """
         board = await self.repository.get(owner, board_id)
         pin = await self.repository.pin(board, pin_id)
         moved = {**changes, "updated_at": max(now_ms(), pin.updated_at + 1)}
         if changes.get("period_by", pin.period_by) != pin.period_by:
             moved["refreshing_since"] = None
+        if "chart_option" in changes:
+            moved["computed_chart"] = await self._computed(pin, moved.pop("chart_option"))
         message: Message | None = None
         if isinstance(message_id := changes.get("message_id"), str):
             message, session = await self._answer(owner, message_id)
@@ -177,6 +183,7 @@ class Boards:
                 "dialect": message.dialect,
                 "session_id": session.id,
                 "chart_choice": changes.get("chart_choice", message.chart_choice),
+                "computed_chart": _dumped(message.computed_chart),
                 "refreshing_since": None,  # what runs now is of the statement before
             }
         changed = await self.repository.change_pin(pin, moved)
@@ -229,6 +236,26 @@ class Boards:
         rows = await self.repository.rows.read(pin.result.id, start, stop)
         return pin.result, rows, position_cursor(stop) if stop < pin.result.row_count else None
 
+    async def _computed(self, pin: Pin, option: JsonValue) -> JsonValue:
+        """Compute an option of a pin's chart. Raises `PinRowsMissing` or `OptionRefused`."""
+        if option is None:
+            return None
+        if pin.result is None:
+            raise PinRowsMissing
+        result = pin.result
+        rows = Rows(
+            columns=result.columns,
+            rows=await self.repository.rows.read(result.id, 0, result.row_count),
+            row_count=result.row_count,
+            truncated=result.truncated,
+            cut_by=result.cut_by,
+        )
+        wanted = ChartOption.model_validate(option)
+        computed = await compute_option(wanted, rows, result.chart, ran_at=result.ran_at)
+        if computed.chart is None:
+            raise OptionRefused(computed.refusal or "")
+        return _dumped(computed)
+
     async def _answer(self, owner: str, message_id: str) -> tuple[Message, Session]:
         """Raises `AnswerUnknown`, `NothingToPin` or `ConnectionNotFound`."""
         message = await self._sessions.repository.answer_of(owner, message_id)
@@ -280,6 +307,10 @@ class Boards:
             exists = await self._connections.repository.exists(connection_id)
             return "no_right" if exists else "connection_gone"
         return "open"
+
+
+def _dumped(computed: ComputedChart | None) -> JsonValue:
+    return None if computed is None else computed.model_dump(mode="json")
 
 
 def _audit(board: Board, action: str, pin: Pin | None = None) -> None:

@@ -10,6 +10,8 @@ from math import floor, isfinite, log10
 
 from pydantic import JsonValue
 
+from app.modules.analysis.computed.drawn import HIGH, LOW, RING
+
 _WIDTH, _HEIGHT = 720, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 16, 14, 52
 _BAR_HEIGHT = 24
@@ -24,9 +26,13 @@ SERIES = ("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9")
 
 @dataclass(frozen=True)
 class _Datum:
+    """A point. `band` are the ends of a band around it; `is_ringed` points stand out."""
+
     across: JsonValue
     value: float | None
     series: str
+    band: tuple[float, float] | None = None
+    is_ringed: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ def draw_figure(spec: Mapping[str, JsonValue] | None, number: int) -> Figure | N
     """
     if spec is None:
         return None
+    spec = _upper_layer(spec)
     data = _data(spec)
     if not any(each.value is not None for each in data):
         return None
@@ -56,7 +63,7 @@ def draw_figure(spec: Mapping[str, JsonValue] | None, number: int) -> Figure | N
     else:
         if len(data) > _MOST_BARS:
             notes.append(f"The first {_MOST_BARS} of {len(data)} bars are drawn.")
-        drawn = _lying(data[:_MOST_BARS])
+        drawn = _lying(data[:_MOST_BARS], is_share=_is_share(spec))
     names = list(dict.fromkeys(each.series for each in data if each.series))
     said = f"{value} by {across}"
     body, height = drawn
@@ -69,6 +76,17 @@ def draw_figure(spec: Mapping[str, JsonValue] | None, number: int) -> Figure | N
     return Figure(svg, said, notes)
 
 
+def _upper_layer(spec: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """The chart of a specification with layers, which is the last of them."""
+    layers = spec.get("layer")
+    return {**spec, **_mapping(layers[-1])} if isinstance(layers, list) and layers else spec
+
+
+def _is_share(spec: Mapping[str, JsonValue]) -> bool:
+    axis = _mapping(_mapping(_mapping(spec.get("encoding")).get("y")).get("axis"))
+    return str(axis.get("format", "")).endswith("%")
+
+
 def _data(spec: Mapping[str, JsonValue]) -> list[_Datum]:
     encoding = _mapping(spec.get("encoding"))
     across, value, series = _fields(encoding)
@@ -77,7 +95,16 @@ def _data(spec: Mapping[str, JsonValue]) -> list[_Datum]:
     for each in values if isinstance(values, list) else []:
         datum = _mapping(each)
         name = datum.get(series) if series else None
-        found.append(_Datum(datum.get(across), _number(datum.get(value)), "" if name is None else str(name)))
+        low, high = _number(datum.get(LOW)), _number(datum.get(HIGH))
+        found.append(
+            _Datum(
+                datum.get(across),
+                _number(datum.get(value)),
+                "" if name is None else str(name),
+                band=None if low is None or high is None else (low, high),
+                is_ringed=RING in datum,
+            )
+        )
     return found
 
 
@@ -107,7 +134,7 @@ def _mark(spec: Mapping[str, JsonValue]) -> str:
     return str(_mapping(spec.get("mark")).get("type", ""))
 
 
-def _lying(data: Sequence[_Datum]) -> tuple[str, int]:
+def _lying(data: Sequence[_Datum], *, is_share: bool) -> tuple[str, int]:
     """Horizontal bars, which have room for names."""
     ticks = _ticks([0.0, *(each.value or 0.0 for each in data)])
     height = _TOP + len(data) * _BAR_HEIGHT + 30
@@ -129,12 +156,15 @@ def _lying(data: Sequence[_Datum]) -> tuple[str, int]:
             f'<rect class="{colour}" x="{start:.1f}" y="{top + 3}" width="{max(stop - start, 1):.1f}" '
             f'height="{_BAR_HEIGHT - 7}"/>'
         )
-        parts.append(_text(stop + 6, top + 15, _figure(each.value), "start"))
+        figure = f"{each.value:+.1%}" if is_share else _figure(each.value)
+        parts.append(_text(stop + 6, top + 15, figure, "start"))
     return "".join(parts), height
 
 
 def _upright(data: Sequence[_Datum], mark: str) -> tuple[str, int]:
-    ticks = _ticks([each.value for each in data if each.value is not None], from_zero=mark == "line")
+    ends = [end for each in data if each.band for end in each.band]
+    known = [each.value for each in data if each.value is not None]
+    ticks = _ticks([*known, *ends], from_zero=mark == "line")
     low, high = ticks[0], ticks[-1]
     bottom = _HEIGHT - _BOTTOM
     positions = _positions([each.across for each in data])
@@ -158,6 +188,16 @@ def _upright(data: Sequence[_Datum], mark: str) -> tuple[str, int]:
     for number, name in enumerate(names):
         colour = SERIES[number % len(SERIES)]
         own = [each for each in data if each.series == name]
+        band = [(x_of(each.across), *map(y_of, each.band)) for each in own if each.band]
+        if band:
+            outline = [*((x, low) for x, low, _ in band), *((x, high) for x, _, high in reversed(band))]
+            around = " ".join(f"{x:.1f},{y:.1f}" for x, y in outline)
+            parts.append(f'<polygon class="{colour} band" points="{around}"/>')
+        parts += [
+            f'<circle class="ring" cx="{x_of(e.across):.1f}" cy="{y_of(e.value):.1f}" r="7"/>'
+            for e in own
+            if e.is_ringed and e.value is not None
+        ]
         if mark == "line":
             parts += [
                 f'<polyline class="{colour}" points="{" ".join(run)}"/>'

@@ -4,7 +4,10 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from pydantic import JsonValue
+
 from app.core.clock import now_ms
+from app.modules.analysis.computed import ComputedChart
 from app.modules.boards.model import Pin
 from app.modules.boards.service import Boards, ShownPin
 from app.modules.database_connection.repository import Connection
@@ -108,7 +111,7 @@ class Reports:
             row_count=answer.row_count or 0,
             truncated=answer.truncated,
             cut_by=answer.cut_by,
-            chart=answer.chart,
+            chart=_drawn(answer.chart, answer.computed_chart),
             at=answer.created_at,
             note=note,
         )
@@ -150,7 +153,7 @@ class Reports:
             row_count=result.row_count,
             truncated=result.truncated,
             cut_by=result.cut_by,
-            chart=result.chart,
+            chart=_drawn(result.chart, pin.computed_chart),
             at=result.ran_at,
             note=note,
         )
@@ -185,6 +188,10 @@ def _exchange(pin: Pin, heading: str | None, database: str, *, note: str) -> Exc
         at=pin.updated_at,
         note=note,
     )
+
+
+def _drawn(chart: dict[str, JsonValue] | None, computed: ComputedChart | None) -> dict[str, JsonValue] | None:
+    return chart if computed is None or computed.chart is None else computed.chart
 
 
 def _report(title: str, parts: Sequence[Part]) -> Report:

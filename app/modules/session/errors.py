@@ -54,6 +54,13 @@ class RunUnknown(NotFound):
         super().__init__("This session has no run with this id.")
 
 
+class OptionRefused(Invalid):
+    """The rows do not allow a computed option of their chart."""
+
+    problem = "chart-option"
+    title = "This cannot be computed"
+
+
 class VersionUnknown(NotFound):
     """The answer has no such version."""
 

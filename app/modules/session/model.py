@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from app.modules.analysis.computed.option import ComputedChart
 from graph.answer import Answer
 from graph.described import Described
 from graph.events import RunError, Step
@@ -309,6 +310,9 @@ class MessageFields(Described):
     chart_choice: dict[str, JsonValue] | None = None
     """What a person has chosen of the answer's chart, as the client has stored it. Null for the chart as it
     was proposed.
+    """
+    computed_chart: ComputedChart | None = None
+    """The chart with what was computed for it from all rows, such as a moving average. Null if nothing was.
     """
     versions: list[AnswerVersion] = Field(default_factory=list)
     """Later statements for the same question that a person has run, oldest first, at most 20. The answer

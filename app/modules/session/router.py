@@ -373,15 +373,22 @@ async def cancel(session_id: SessionId, run_id: RunId, owner: Owner, service: Cu
 async def change_message(
     session_id: SessionId, message_id: MessageId, body: MessageChange, owner: Owner, service: CurrentSessions
 ) -> MessageBody:
-    """Stores what a person has chosen of an answer's chart, so that every client can draw it so. Needs scope
-    `ask`.
+    """Stores what a person has chosen of an answer's chart, so that every client can draw it so, and computes
+    what its `chart_option` asks for. Needs scope `ask`.
 
     The answer itself never changes, and the session counts as unused by it. Answers 404 if the message is
-    not an answer.
+    not an answer or its rows are no longer stored, and 422 (`chart-option`, with the reason) if the rows do
+    not allow the option; then nothing is changed.
     """
-    session = await service.repository.get(owner, session_id)
-    changes = body.model_dump(exclude_unset=True)
-    return MessageBody.model_validate(await service.repository.change_answer(session, message_id, changes))
+    given = body.model_dump(exclude_unset=True, include={"chart_choice"})
+    if "chart_option" not in body.model_fields_set:
+        session = await service.repository.get(owner, session_id)
+        changed = await service.repository.change_answer(session, message_id, given)
+    else:
+        changed = await service.choose_option(
+            owner, session_id, message_id, option=body.chart_option, changes=given
+        )
+    return MessageBody.model_validate(changed)
 
 
 @router.get(

@@ -16,6 +16,7 @@ from pydantic import (
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null, storable
 from app.modules.agent.records import CallStatus, StepKind
+from app.modules.analysis.computed.option import ChartOption
 from app.modules.rules.schemas import RuleName
 from app.modules.session.model import (
     MAX_QUERY_CHARACTERS,
@@ -427,6 +428,10 @@ class MessageChange(Body):
     chart_choice: ChartChoice | None = None
     """What a person has chosen of the chart, such as its mark: any JSON object of the client's, at most 4
     KiB. Null goes back to the chart as it was proposed.
+    """
+    chart_option: ChartOption | None = None
+    """What to compute for the chart from all stored rows of the answer. Null removes it. The result is in
+    `computed_chart`.
     """
 
 

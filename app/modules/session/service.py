@@ -1,7 +1,7 @@
 """Operations on sessions. Requests are checked before anything streams."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from app.core.auth.caller import current_database_claim
 from app.core.bus.port import StartedRuns
-from app.core.clock import now_ms, rfc3339
+from app.core.clock import as_datetime, now_ms, rfc3339
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.core.ids import new_id
@@ -27,6 +27,7 @@ from app.core.storage.port import (
     is_uuid,
 )
 from app.modules.agent.records import CallRecord, InvestigationRecords, StepRecord
+from app.modules.analysis.computed import ChartOption, ComputedChart, computed_or_refused
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import as_problems
 from app.modules.database_connection.records import Asker
@@ -48,6 +49,7 @@ from app.modules.session.errors import (
     ConnectionNeeded,
     InvestigationsOff,
     MessageUnknown,
+    OptionRefused,
     ResultMissing,
     SessionExists,
     StatusHeld,
@@ -80,7 +82,7 @@ from app.modules.session.repository import SessionPage, SessionRepository, later
 from app.modules.session.rows import RowStore
 from app.modules.usage.service import Allowances
 from graph import Checkpoint, SessionGraph
-from graph.state import Column, Cut, PastExchange, SessionState
+from graph.state import Column, Cut, PastExchange, Rows, SessionState
 
 _KNOWN_SESSIONS = 10_000
 _SAME_CONVERSATIONS = 10
@@ -474,6 +476,44 @@ class SessionService:
             raise MessageUnknown
         return message
 
+    async def choose_option(
+        self,
+        owner: str,
+        session_id: str,
+        message_id: str,
+        *,
+        option: ChartOption | None,
+        changes: Mapping[str, JsonValue],
+    ) -> Message:
+        """Compute an option of an answer's chart from all rows, and store it with further changes.
+
+        None removes it. Raises `MessageUnknown`, `RowsGone` and `OptionRefused`.
+        """
+        session = await self.repository.get(owner, session_id)
+        if option is None:
+            return await self.repository.change_answer(
+                session, message_id, {**changes, "computed_chart": None}
+            )
+        message = await self.answer(owner, session_id, message_id)
+        computed = await self.computed(message, option)
+        if computed.chart is None:
+            raise OptionRefused(computed.refusal or "")
+        kept = {**changes, "computed_chart": computed.model_dump(mode="json")}
+        return await self.repository.change_answer(session, message_id, kept)
+
+    async def computed(self, message: Message, option: ChartOption) -> ComputedChart:
+        """Compute an option from all rows of an answer. Raises `RowsGone`."""
+        count = message.row_count or 0
+        rows = Rows(
+            columns=message.columns,
+            rows=await self.rows.read(message.id, 0, count),
+            row_count=count,
+            truncated=message.truncated,
+            cut_by=message.cut_by,
+        )
+        answered = as_datetime(message.created_at).date()
+        return await asyncio.to_thread(computed_or_refused, rows, option, message.chart, today=answered)
+
     async def add_version(self, owner: str, session_id: str, message_id: str, *, sql: str) -> AnswerVersion:
         """Run another statement for the question of an answer, and keep it with its rows.
 
@@ -681,12 +721,21 @@ class SessionService:
             await self.repository.add(forked)
         return forked
 
-    async def adopt(self, owner: str, source: Session, places: range, *, title: str | None) -> Session:
+    async def adopt(
+        self,
+        owner: str,
+        source: Session,
+        places: range,
+        *,
+        title: str | None,
+        as_shown: Callable[[Message], Awaitable[Message]],
+    ) -> Session:
         """Create a session of an owner with copies of another owner's messages, to continue from them.
 
-        `places` are the sequences of the messages. The caller has checked that the owner may read them. What
-        is private to the other owner is not copied: feedback, later versions, remembered facts, ids of their
-        client, and their metadata. Raises `TooManySessions`.
+        `places` are the sequences of the messages. `as_shown` returns a message as the owner may see it. The
+        caller has checked that the owner may read them. What is private to the other owner is not copied:
+        feedback, later versions, remembered facts, ids of their client, and their metadata. Raises
+        `TooManySessions`.
         """
         now = now_ms()
         adopted = Session(
@@ -703,7 +752,7 @@ class SessionService:
         )
         async with self._allowances.new_session(owner):
             copies = [
-                await self._copy(message, adopted, owner=owner, **_NOT_ADOPTED)
+                await self._copy(await as_shown(message), adopted, owner=owner, **_NOT_ADOPTED)
                 async for message in self.repository.all_messages(source)
                 if message.sequence in places
             ]

@@ -1,7 +1,9 @@
 """Read-only links. Times are epoch milliseconds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from pydantic import JsonValue
 
 LinkKind = Literal["answer", "session", "board"]
 
@@ -9,6 +11,15 @@ MOST_LINKS = 500
 """Links of an owner."""
 DEFAULT_DAYS = 30
 MAX_DAYS = 366
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedChart:
+    """How the chart of an answer was drawn when its link was made."""
+
+    choice: dict[str, JsonValue] | None = None
+    option: dict[str, JsonValue] | None = None
+    """What was computed for it, as `ChartOption`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,4 +42,8 @@ class Link:
     title: str | None = None
     """Title of the session or board, or question of the answer, when the link was made. None for a session
     without a title and question.
+    """
+    charts: dict[str, SharedChart] = field(default_factory=dict)
+    """By the ids of answers whose chart was not as proposed when the link was made. Empty for a board, which
+    a link shows as it is.
     """

@@ -2,16 +2,19 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
+from app.modules.analysis.computed import ChartOption, ComputedChart
 from app.modules.boards.errors import BoardUnknown
 from app.modules.boards.service import Boards, ShownBoard
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.run.records import Row
+from app.modules.run.records import Row, RowsGone
 from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionService, StoredRows
 from app.modules.sharing.errors import (
@@ -21,7 +24,7 @@ from app.modules.sharing.errors import (
     ThingUnknown,
     TooManyLinks,
 )
-from app.modules.sharing.model import MOST_LINKS, Link, LinkKind
+from app.modules.sharing.model import MOST_LINKS, Link, LinkKind, SharedChart
 from app.modules.sharing.repository import LinkRepository
 
 audit = logging.getLogger("kai.audit")
@@ -49,6 +52,7 @@ class _Thing:
     connection_ids: Sequence[str]
     session_id: str | None = None
     before_sequence: int | None = None
+    charts: dict[str, SharedChart] = field(default_factory=dict)
 
 
 class Sharing:
@@ -89,6 +93,7 @@ class Sharing:
             created_at=now,
             expires_at=now + days * _DAY_MS,
             title=thing.title,
+            charts=thing.charts,
         )
         await self.repository.add(link)
         _audit(link, owner, "added")
@@ -118,9 +123,28 @@ class Sharing:
                 session, before, limit, cursor=cursor
             )
         _audit(link, reader, "opened")
+        messages = [await self._as_shared(each, link) for each in messages]
         return SharedThing(
             link=link, title=link.title, messages=messages, next_cursor=next_cursor, board=None
         )
+
+    async def _as_shared(self, message: Message, link: Link) -> Message:
+        """Returns an answer with its chart as it was when the link was made."""
+        chart = link.charts.get(message.id, SharedChart())
+        computed = await self._computed(message, chart.option)
+        return message.model_copy(update={"chart_choice": chart.choice, "computed_chart": computed})
+
+    async def _computed(self, message: Message, shared: dict[str, JsonValue] | None) -> ComputedChart | None:
+        """Returns what was computed when the link was made: again, if it is no longer stored."""
+        if shared is None:
+            return None
+        option = ChartOption.model_validate(shared)
+        if message.computed_chart is not None and message.computed_chart.option == option:
+            return message.computed_chart
+        try:
+            return await self._sessions.computed(message, option)
+        except RowsGone as gone:
+            return ComputedChart(option=option, chart=None, refusal=gone.detail)
 
     async def go_on(self, reader: str, link_id: str) -> Session:
         """Create a session of the reader with copies of what a link shows. Raises `LinkUnknown`,
@@ -136,7 +160,13 @@ class Sharing:
             begin, end = answer.sequence - 1, answer.sequence + 1
         else:
             begin, end = 0, link.before_sequence or 0
-        copied = await self._sessions.adopt(reader, session, range(begin, end), title=link.title)
+        copied = await self._sessions.adopt(
+            reader,
+            session,
+            range(begin, end),
+            title=link.title,
+            as_shown=lambda message: self._as_shared(message, link),
+        )
         _audit(link, reader, "continued")
         return copied
 
@@ -161,23 +191,27 @@ class Sharing:
                 raise ThingUnknown(kind) from None
             pins = await self._boards.repository.pins(board)
             return _Thing(title=board.title, connection_ids=sorted({pin.db_connection_id for pin in pins}))
-        session_id, question = thing_id, None
+        session_id, question, charts = thing_id, None, dict[str, SharedChart]()
         if kind == "answer":
             answer = await self._sessions.repository.answer_of(owner, thing_id)
             if answer is None or not _has_ended(answer):
                 raise ThingUnknown(kind)
-            session_id, question = answer.session_id, answer.query
+            session_id, question, charts = answer.session_id, answer.query, _chart_of(answer)
         session = await self._sessions.repository.find(session_id)
         if session is None or session.owner != owner or session.db_connection_id is None:
             raise ThingUnknown(kind)
         history = await self._sessions.history(session)
         before = max((each.sequence for each in history if _has_ended(each)), default=-1) + 1
         first = next((each.query for each in history if each.sequence < before), None)
+        if kind == "session":
+            async for each in self._sessions.repository.all_messages(session):
+                charts |= _chart_of(each)
         return _Thing(
             title=question or session.title or first,
             connection_ids=sorted({session.db_connection_id, *session.also}),
             session_id=session.id,
             before_sequence=before,
+            charts=charts,
         )
 
     async def _valid(self, link_id: str) -> Link:
@@ -232,6 +266,15 @@ class Sharing:
 def _has_ended(message: Message) -> bool:
     """An answer whose calls wait for people is replaced when its turn goes on."""
     return message.role == "assistant" and message.status != "awaiting_approval"
+
+
+def _chart_of(message: Message) -> dict[str, SharedChart]:
+    """How the chart of an answer is drawn, by its id; empty if it is drawn as it was proposed."""
+    computed = message.computed_chart
+    if message.chart_choice is None and computed is None:
+        return {}
+    option = None if computed is None else computed.option.model_dump(mode="json")
+    return {message.id: SharedChart(choice=message.chart_choice, option=option)}
 
 
 def _audit(link: Link, reader: str, action: str) -> None:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.page.browser import ask
+from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import MANY_ROWS, connected, opened
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.scripted_model import ScriptedModel
@@ -197,6 +197,30 @@ def test_a_chart_draws_all_days_and_no_rows_are_fetched_for_it(
     expect(chart.get_by_text("Oct 2025")).to_be_attached()
     expect(page.get_by_text("731 rows, all drawn")).to_be_visible()
     assert fetched == []
+
+
+def test_a_projection_is_computed_kept_and_gone_with_another_mark(
+    page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
+) -> None:
+    monthly = "SELECT date('2022-01-01', '+' || id || ' months') AS month, celsius FROM measurements"
+    model.say(sql(f"{monthly} WHERE id < 40 ORDER BY month"), "Up.")
+    session = opened(api, connected(api, many_rows, "Projected"))
+    page.goto(f"/sessions/{session}")
+    ask(page, "Celsius per month")
+    page.get_by_role("button", name="More choices").click()
+    compute = page.locator("label", has_text="Compute").locator("select")
+    compute.select_option("projection")
+    drawn = page.get_by_role("img", name="Chart of celsius by month. Projection of 6 months by")
+    expect(drawn.locator(".band")).to_have_count(1)
+    expect(page.locator(".chart-rows")).to_contain_text("40 rows. Projection of 6 months by")
+    page.reload()
+    expect(drawn.locator(".line")).to_have_count(2)
+    page.get_by_label("Chart type").select_option("area")
+    expect(page.get_by_text("40 rows, all drawn")).to_be_visible()
+    expect(drawn).to_have_count(0)
+    eventually(
+        lambda: api.get(f"/sessions/{session}").json()["messages"]["items"][1]["computed_chart"] is None
+    )
 
 
 def test_another_column_of_a_chart_is_drawn_from_all_rows(

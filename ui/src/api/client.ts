@@ -33,6 +33,7 @@ import type {
   McpServer,
   Me,
   Message,
+  MessageChange,
   NewReport,
   NewRule,
   PastConversation,
@@ -301,14 +302,9 @@ export function correctFile(connection_id: string, body: FileCorrection): Promis
 }
 
 /** Stores what a person has chosen of an answer's chart; null goes back to the chart as it was proposed. */
-export async function chooseChart(
-  session_id: string,
-  message_id: string,
-  chart_choice: Message["chart_choice"],
-): Promise<void> {
+export function changeMessage(session_id: string, message_id: string, body: MessageChange): Promise<Message> {
   const params = { path: { session_id, message_id } };
-  const path = "/api/v1/sessions/{session_id}/messages/{message_id}";
-  await dataOf(http.PATCH(path, { params, body: { chart_choice } }));
+  return dataOf(http.PATCH("/api/v1/sessions/{session_id}/messages/{message_id}", { params, body }));
 }
 
 /** What the model wanted to know in an answer's investigation, its calls, and what they returned. */

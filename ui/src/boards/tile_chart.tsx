@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Pin, Row } from "../api/types";
 import { built, settingsOf } from "../conversation/chart/build";
+import { computedChart } from "../conversation/chart/computed";
 import { ChartView } from "../conversation/chart/chart_view";
 import { dressed, needsRows, readChoice, sorted } from "../conversation/chart/choices";
 import type { Chart } from "../conversation/chart/intent";
@@ -24,11 +25,14 @@ export default function TileChart({ pin, chart, read }: Shown) {
     if (wanted && read) orSay(read(pin).then(setRows));
   }, [wanted, pin.ran_at]);
   const shown = useMemo(() => {
+    const settings = settingsOf(chart, choice, pin.columns, rows ?? []);
+    const computed = computedChart(pin.computed_chart, settings, choice);
+    if (computed) return computed;
     if (!wanted) return dressed(sorted(chart, choice.sort), choice);
     if (rows === null) return chart;
     const { columns } = pin;
     return built(chart, settingsOf(chart, choice, columns, rows), choice, { columns, rows }) ?? chart;
-  }, [chart, choice, wanted, rows]);
+  }, [chart, choice, wanted, rows, pin.computed_chart]);
   const toggle = (name: string) =>
     hide((before) => {
       const after = new Set(before);
@@ -39,6 +43,7 @@ export default function TileChart({ pin, chart, read }: Shown) {
     <div class="chart-panel">
       {shown.heading && <p class="chart-heading">{shown.heading}</p>}
       <ChartView chart={shown} hidden={hidden} toggle={toggle} room="given" />
+      {pin.computed_chart && <p class="tile-how quiet">{pin.computed_chart.refusal ?? shown.how}</p>}
     </div>
   );
 }

@@ -94,6 +94,12 @@ export function AnswerCard({ exchange, conversation }: Shown) {
               title={exchange.question}
               key={version?.number}
               choice={version ? drawn[version.number] : answer.chart_choice}
+              computed={version ? null : answer.computed_chart}
+              compute={
+                version || answer.messageId === null
+                  ? null
+                  : (option) => conversation.computeChart(exchange, option)
+              }
               choose={(choice) =>
                 version
                   ? draw({ ...drawn, [version.number]: choice })

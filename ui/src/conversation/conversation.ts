@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import * as api from "../api/client";
 import { ApiError, asProblem } from "../api/problem";
 import { follow } from "../api/stream";
-import type { Problem, Session } from "../api/types";
+import type { ChartOption, Problem, Session } from "../api/types";
 import { usualConnection } from "../connections/connections";
 import { expectTitle, refreshSessions } from "../sessions/sessions";
 import { onNews, tellTabs } from "../sessions/tabs";
@@ -144,6 +144,14 @@ export class Conversation {
       key,
       setTimeout(() => this.keepChoice(key), CHOSEN_MS),
     );
+  }
+
+  /** Lets the server compute an option of the chart; null removes it. Throws if the rows do not allow it. */
+  async computeChart({ key, answer }: Exchange, chart_option: ChartOption | null): Promise<void> {
+    const { computed_chart } = await api.changeMessage(this.sessionId, answer.messageId ?? "", {
+      chart_option,
+    });
+    this.change(key, (each) => ({ ...each, answer: { ...each.answer, computed_chart } }));
   }
 
   /** Takes back a question that waits behind another. */
@@ -326,7 +334,7 @@ export class Conversation {
     if (!answer || !this.choosing.has(key) || answer.messageId === null) return;
     clearTimeout(this.choosing.get(key));
     this.choosing.delete(key);
-    orSay(api.chooseChart(this.sessionId, answer.messageId, answer.chart_choice));
+    orSay(api.changeMessage(this.sessionId, answer.messageId, { chart_choice: answer.chart_choice }));
   }
 
   private announce(): void {

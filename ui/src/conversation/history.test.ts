@@ -22,6 +22,7 @@ const message = (role: "human" | "assistant", run_id: string, more: Partial<Mess
   analysis: null,
   chart: null,
   chart_choice: null,
+  computed_chart: null,
   versions: [],
   given_sql: null,
   timeline: [],

@@ -123,6 +123,7 @@ const NO_FIELDS: AnswerFields = {
   action: [],
   chart: null,
   chart_choice: null,
+  computed_chart: null,
   feedback: null,
   clarification: null,
   options: [],

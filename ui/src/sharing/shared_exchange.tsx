@@ -85,7 +85,15 @@ function SharedCard({ exchange, linkId }: Shown) {
         {shown === "figure" && rows && <FigurePanel rows={rows} />}
         {shown === "chart" && (
           <div style={{ minHeight: `${panelHeight(chart)}px` }}>
-            <ChartPanel chart={chart} rows={rows} title={question} choice={choice} choose={setChoice} />
+            <ChartPanel
+              chart={chart}
+              rows={rows}
+              title={question}
+              choice={choice}
+              choose={setChoice}
+              computed={answer.computed_chart}
+              compute={null}
+            />
             {rows?.cutBy && rows.cutBy !== "values" && <CutNotice by={rows.cutBy} />}
           </div>
         )}

@@ -44,7 +44,7 @@ class Drawing:
 
     `how` holds sentences on what was added up, selected or left out; it is empty when every row is a point.
     `lying` means horizontal bars. `adds` means that values of several series may be added up, so their bars
-    are stacked.
+    are stacked. `partial` are the first days of periods that the data covers only in part.
     """
 
     mark: Mark
@@ -55,6 +55,7 @@ class Drawing:
     how: Sequence[str] = ()
     lying: bool = False
     adds: bool
+    partial: Sequence[str] = ()
 
 
 def axis(rows: Rows, column: int, kind: FieldType) -> Axis:
@@ -68,6 +69,8 @@ def spec_of(drawing: Drawing, rows: Rows) -> Spec:
     tooltip: list[JsonValue] = [_field(each) for each in axes]
     named = _named(drawing)
     note: Spec = {"rows": rows["row_count"], "shown": len(drawing.points), "how": " ".join(how)}
+    if drawing.partial:
+        note["partial"] = [*drawing.partial]
     encoding: Spec = {**_encoding(drawing), "tooltip": tooltip}
     heading: Spec = {"text": named[:1].upper() + named[1:]}
     if how:

@@ -10,6 +10,7 @@ from app.modules.analysis.chart.leaders import selection
 from app.modules.analysis.chart.values import PlottedCell, name, plotted, summed
 from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, Period
+from app.modules.analysis.figures.course import Partial
 from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.words import title
 from graph.state import Rows
@@ -105,7 +106,9 @@ def _drawing(
         else:
             course, said = _ends(course, main)
         how.append(said)
-    how += _partial(found, course)
+    drawn = set(course.periods.values())
+    partial = [each for each in (found.course.partial if found.course else ()) if each.period in drawn]
+    how += _partly_covered(partial)
     bars = wish == "bar" and (label is None or main.additive)
     return Drawing(
         mark="bar" if bars else "line",
@@ -118,6 +121,7 @@ def _drawing(
         ],
         how=how,
         adds=main.additive,
+        partial=[each.period.start.isoformat() for each in partial],
     )
 
 
@@ -194,19 +198,17 @@ def _value(at: tuple[int, PlottedCell]) -> float:
     return number(at[1].value) or 0.0
 
 
-def _partial(found: Figures, course: _Course) -> list[str]:
+def _partly_covered(partials: Sequence[Partial]) -> list[str]:
     """Sentences for the drawn periods that the data covers only in part."""
-    drawn = set(course.periods.values())
     said: list[str] = []
-    for partial in found.course.partial if found.course else ():
-        if partial.period in drawn:
-            period = partial.period
-            day = partial.day.isoformat()
-            match partial.reason:
-                case "begins":
-                    said.append(f"{period} has data from {day} on only.")
-                case "ends":
-                    said.append(f"{period} has data up to {day} only.")
-                case "running":
-                    said.append(f"{period} is not over: its data goes up to {day}.")
+    for partial in partials:
+        period = partial.period
+        day = partial.day.isoformat()
+        match partial.reason:
+            case "begins":
+                said.append(f"{period} has data from {day} on only.")
+            case "ends":
+                said.append(f"{period} has data up to {day} only.")
+            case "running":
+                said.append(f"{period} is not over: its data goes up to {day}.")
     return said

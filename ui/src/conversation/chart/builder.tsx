@@ -66,7 +66,7 @@ export function Builder(shown: Shown) {
 }
 
 /** The choices that fewer readers need. */
-export function MoreChoices(shown: Shown) {
+export function MoreChoices({ children, ...shown }: Shown & { children: ComponentChildren }) {
   const { settings, choice, columns, rows, change } = shown;
   const [first, second] = settings.values;
   const column = first?.column ?? 0;
@@ -75,6 +75,7 @@ export function MoreChoices(shown: Shown) {
   const binned = settings.mark === "histogram";
   return (
     <div class="chart-options">
+      {!binned && children}
       {!binned && (
         <Choose
           name={texts.chart.how}
@@ -150,7 +151,7 @@ interface Options<Value extends string> {
   choose: (value: Value) => void;
 }
 
-function Choose<Value extends string>({ name, value, of, label, choose }: Options<Value>) {
+export function Choose<Value extends string>({ name, value, of, label, choose }: Options<Value>) {
   return (
     <label>
       {name}

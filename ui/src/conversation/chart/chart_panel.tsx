@@ -5,15 +5,18 @@ import { Icon } from "../../shared/icon";
 import { orSay } from "../../shared/or_say";
 import { texts } from "../../shared/texts";
 import { count } from "../../shared/time";
-import type { Column, Row } from "../../api/types";
+import type { ChartOption, Column, ComputedChart, Row } from "../../api/types";
 import type { AnswerRows } from "../rows/answer_rows";
 import { built, settingsOf } from "./build";
 import { Builder, MoreChoices } from "./builder";
 import { ChartView } from "./chart_view";
+import { computedChart } from "./computed";
+import { ComputedOptions, useOptions } from "./computed_options";
 import { type Choice, dressed, needsRows, readChoice, sorted, withoutGaps } from "./choices";
 import { drawingHeight } from "./height";
 import type { Chart } from "./intent";
 import { colorsOf } from "./look";
+import { optionTexts } from "./option_texts";
 import { picture } from "./picture";
 import { pictureOf } from "./scene";
 import "./chart.css";
@@ -27,6 +30,10 @@ interface Shown {
   /** As the answer keeps it. */
   choice: unknown;
   choose: (choice: Choice | null) => void;
+  /** What the server has computed for the chart. */
+  computed: ComputedChart | null;
+  /** Null where nothing can be computed. Throws if the rows do not allow the option. */
+  compute: ((option: ChartOption | null) => Promise<void>) | null;
 }
 
 const NO_ROWS: Row[] = [];
@@ -34,7 +41,7 @@ const NO_COLUMNS: Column[] = [];
 const PICTURE_WIDTH = 860;
 
 /** The chart, its choices, and ways to export it. Fetched when first shown. */
-export default function ChartPanel({ chart, rows, title, choice: kept, choose }: Shown) {
+export default function ChartPanel({ chart, rows, title, choice: kept, choose, computed, compute }: Shown) {
   const root = useRef<HTMLDivElement>(null);
   const [hidden, hide] = useState<ReadonlySet<string>>(new Set());
   const [more, showMore] = useState(false);
@@ -50,12 +57,18 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose }:
     () => settingsOf(chart, choice, columns, loaded),
     [chart, choice, columns, loaded],
   );
+  const ofServer = useMemo(() => computedChart(computed, settings, choice), [computed, settings, choice]);
+  const options = useOptions({ chart, settings, computed, compute });
   const shown = useMemo(() => {
+    if (ofServer) return ofServer;
     if (!wanted) return chart && dressed(sorted(chart, choice.sort), choice);
     return whole ? built(chart, settings, choice, { columns, rows: loaded }) : chart;
-  }, [chart, choice, settings, wanted, whole, columns, loaded]);
-  const change = (part: { [Key in keyof Choice]: Choice[Key] | undefined }) =>
-    choose(withoutGaps({ ...choice, ...part }));
+  }, [ofServer, chart, choice, settings, wanted, whole, columns, loaded]);
+  const change = (part: { [Key in keyof Choice]: Choice[Key] | undefined }) => {
+    const next = withoutGaps({ ...choice, ...part });
+    choose(next);
+    options.follow(Object.keys(part), settingsOf(chart, next, columns, loaded));
+  };
   if (!shown) return <p class="quiet chart-rows">{texts.chart.drawing}</p>;
   const toggle = (name: string) =>
     hide(
@@ -64,12 +77,17 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose }:
   const cut = wanted && rows?.cutBy ? texts.rows.cut[rows.cutBy] : "";
   const how = [cut, shown.how].filter(Boolean).join(" ");
   const drawn = texts.chart.rows(count(shown.rows), count(shown.data.length), how);
-  const notes = how ? `${drawn}. ${how}` : drawn;
+  const counted = how ? `${drawn}. ${how}` : drawn;
+  const notes = ofServer ? optionTexts.of(count(shown.rows), how) : counted;
   const take = async (format: "png" | "svg") => {
     if (!root.current) return;
     const size = { width: PICTURE_WIDTH, height: drawingHeight(shown), direct: true };
     const drawing = pictureOf(shown, notes, { ...size, colors: colorsOf(root.current), hidden });
     download(await picture(drawing, format), fileName(title, format));
+  };
+  const reset = () => {
+    choose(null);
+    if (computed) options.choose(null);
   };
   const parts = { chart: shown, settings, choice, columns, rows: loaded, change };
   return (
@@ -85,8 +103,8 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose }:
               onClick={() => showMore(!more)}
             />
           )}
-          {Object.keys(choice).length > 0 && (
-            <IconButton icon={RotateCcw} label={texts.chart.reset} onClick={() => choose(null)} />
+          {(Object.keys(choice).length > 0 || (computed && compute)) && (
+            <IconButton icon={RotateCcw} label={texts.chart.reset} onClick={reset} />
           )}
           {(["png", "svg"] as const).map((format) => (
             <button
@@ -101,7 +119,16 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose }:
           ))}
         </span>
       </div>
-      {more && rows && <MoreChoices {...parts} />}
+      {more && rows && (
+        <MoreChoices {...parts}>
+          {compute && <ComputedOptions computed={computed} options={options} />}
+        </MoreChoices>
+      )}
+      {options.refusal && (
+        <p class="chart-refusal" role="status">
+          {options.refusal}
+        </p>
+      )}
       {shown.heading && <p class="chart-heading">{shown.heading}</p>}
       <ChartView chart={shown} hidden={hidden} toggle={toggle} />
       <p class="chart-rows quiet">{notes}</p>

@@ -124,7 +124,9 @@ function widest(names: string[]): number {
 /** Bars and areas start at zero; so do lines and points, unless all of them are far from it. */
 function domainOf({ mark }: Chart, ends: Stacked[]): [number, number] {
   const solid = BARS.includes(mark) || mark === "area";
-  const values = ends.flatMap(({ from, to, value }) => (value === null ? [] : solid ? [from, to] : [to]));
+  const values = ends.flatMap(({ from, to, value, band = [] }) =>
+    value === null ? [] : solid ? [from, to] : [to, ...band],
+  );
   const [low, high] = extent(values, false);
   return extent(values, solid || !(low > high * FAR_FROM_ZERO && low > 0));
 }
@@ -167,7 +169,7 @@ function marksOf(frame: Frame, { colors }: Setting): Node[] {
   const { chart, series, ends } = frame;
   switch (chart.mark) {
     case "line":
-      return series.flatMap((each, at) => lineOf(frame, each, ofSeries(ends, at)));
+      return series.flatMap((each, at) => lineOf(frame, each, ofSeries(ends, at), colors.ink));
     case "area":
       return series.flatMap((each, at) => areaOf(frame, each, ofSeries(ends, at)));
     case "point":
@@ -186,7 +188,33 @@ function inOrder({ places, across }: Frame, cells: Stacked[]): (Stacked & { x: n
     .sort((one, other) => one.x - other.x);
 }
 
-function lineOf(frame: Frame, { color, dash }: Series, cells: Stacked[]): Node[] {
+/** The band around the values of a projection. */
+function bandOf({ y }: Frame, along: (Stacked & { x: number })[], color: string): Node[] {
+  if (along.every((cell) => !cell.band)) return [];
+  const path = area<(typeof along)[number]>(
+    (cell) => cell.x,
+    (cell) => y(cell.band?.[0] ?? 0),
+    (cell) => y(cell.band?.[1] ?? 0),
+  ).defined((cell) => cell.band !== undefined);
+  return [node("path", { class: "band", d: path.digits(2)(along) ?? "", fill: color, "fill-opacity": 0.2 })];
+}
+
+function ringsOf({ y }: Frame, along: (Stacked & { x: number })[], ink: string): Node[] {
+  const ringed = along.filter((cell) => cell.ringed && cell.value !== null);
+  return ringed.map((cell) =>
+    node("circle", {
+      class: "ring",
+      cx: cell.x,
+      cy: y(cell.to),
+      r: 7,
+      fill: "none",
+      stroke: ink,
+      "stroke-width": 2,
+    }),
+  );
+}
+
+function lineOf(frame: Frame, { color, dash }: Series, cells: Stacked[], ink: string): Node[] {
   const along = inOrder(frame, cells);
   const path = line<(typeof along)[number]>(
     (cell) => cell.x,
@@ -205,10 +233,12 @@ function lineOf(frame: Frame, { color, dash }: Series, cells: Stacked[]): Node[]
     (along[at - 1]?.value ?? null) === null && (along[at + 1]?.value ?? null) === null;
   const dots = along.filter((cell, at) => cell.value !== null && (along.length <= FEW_POINTS || alone(at)));
   return [
+    ...bandOf(frame, along, color),
     drawn,
     ...dots.map((cell) =>
       node("circle", { class: "dot", cx: cell.x, cy: frame.y(cell.to), r: 2.5, fill: color }),
     ),
+    ...ringsOf(frame, along, ink),
   ];
 }
 
@@ -311,7 +341,7 @@ function placeStops(frame: Frame, line: (number | null)[], second: SecondAxis | 
     const x = across.at(place);
     const entries = (here.get(at) ?? []).map((cell) => ({
       name: series[cell.series]?.name ?? "",
-      text: text(cell.value),
+      text: cell.band ? `${text(cell.value)} (${cell.band.map(text).join(" – ")})` : text(cell.value),
       color: series[cell.series]?.color ?? "",
       x,
       y: cell.value === null ? plot.bottom : y(cell.to),

@@ -65,8 +65,9 @@ const LONGEST_HEADING = 200;
 /** The chart of a specification, or null if this page cannot draw it. */
 export function readChart(spec: Record<string, unknown> | null): Chart | null {
   if (spec === null) return null;
-  const drawn = markOf(spec.mark);
-  const encoding = recordOf(spec.encoding);
+  const upper = Array.isArray(spec.layer) ? recordOf(spec.layer.at(-1)) : spec;
+  const drawn = markOf(upper.mark);
+  const encoding = recordOf(upper.encoding);
   const axes = axesOf(encoding, drawn);
   const data = dataOf(recordOf(spec.data).values);
   if (drawn === null || axes === null || data.length === 0) return null;
@@ -75,7 +76,8 @@ export function readChart(spec: Record<string, unknown> | null): Chart | null {
   const heading = headingOf(spec.title);
   const coverage = coverageOf(spec.usermeta, data);
   const across = onTime(axes.across, data);
-  return { mark, ...axes, across, second: null, adds, ...coverage, data, heading, numbers: PLAIN_NUMBERS };
+  const numbers = isShare(encoding) ? { ...PLAIN_NUMBERS, format: "percent" as const } : PLAIN_NUMBERS;
+  return { mark, ...axes, across, second: null, adds, ...coverage, data, heading, numbers };
 }
 
 /** How many places there are beside each other. */
@@ -114,6 +116,10 @@ function channelOf(raw: unknown): Channel | null {
 /** The server forbids stacking where a sum would mean nothing. */
 function doesAdd(encoding: Record<string, unknown>): boolean {
   return [encoding.x, encoding.y].every((each) => recordOf(each).stack !== null);
+}
+
+function isShare({ y }: Record<string, unknown>): boolean {
+  return String(recordOf(recordOf(y).axis).format).endsWith("%");
 }
 
 function coverageOf(usermeta: unknown, data: Datum[]): Pick<Chart, "how" | "rows"> {

@@ -22,7 +22,16 @@ export interface Cell {
   place: number;
   series: number;
   value: number | null;
+  /** The ends of a band around the value. */
+  band?: [number, number];
+  /** Whether the value stands out. */
+  ringed?: boolean;
 }
+
+/** What the server computes of a chart is in fields of these names. */
+const LOW = "b0";
+const HIGH = "b1";
+const RING = "o0";
 
 export interface Plotted {
   places: Place[];
@@ -50,7 +59,7 @@ export function plotted(chart: Chart, colors: ChartColors, hidden: ReadonlySet<s
     const name = by ? nameOf(datum[by.field]) : value.title;
     const series = names.get(name) ?? names.size;
     names.set(name, series);
-    cells.push({ place, series, value: numberOf(datum[value.field]) });
+    cells.push({ place, series, value: numberOf(datum[value.field]), ...computedOf(datum) });
     if (second) line[place] = numberOf(datum[second.field]);
   }
   const all = [...names.keys()];
@@ -62,6 +71,15 @@ export function plotted(chart: Chart, colors: ChartColors, hidden: ReadonlySet<s
   }));
   const seen = cells.filter((cell) => !hidden.has(all[cell.series] ?? ""));
   return { places: found, series, cells: seen, second: second && hidden.has(second.title) ? [] : line };
+}
+
+function computedOf(datum: Datum): Pick<Cell, "band" | "ringed"> {
+  const low = numberOf(datum[LOW]);
+  const high = numberOf(datum[HIGH]);
+  return {
+    ...(low !== null && high !== null && { band: [low, high] as [number, number] }),
+    ...(RING in datum && { ringed: true }),
+  };
 }
 
 /** The name of a cell on an axis or in a legend. */
