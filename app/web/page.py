@@ -37,7 +37,17 @@ NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>KAI</
 The API works meanwhile: it describes itself at
 <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p></body></html>"""
 
-_PATHS = ("/", "/favicon.svg", "/boards", "/connections", "/links", "/memory", "/rules", "/tools")
+_PATHS = (
+    "/",
+    "/favicon.svg",
+    "/boards",
+    "/connections",
+    "/links",
+    "/memory",
+    "/rules",
+    "/settings",
+    "/tools",
+)
 _FOLDERS = ("/assets/", "/boards/", "/sessions/", "/shared/", "/connections/")
 
 _page = APIRouter(include_in_schema=False)
@@ -81,6 +91,7 @@ class _Assets(UnbuiltFiles):
 @_page.api_route("/shared/{link_id}", methods=["GET", "HEAD"])
 @_page.api_route("/memory", methods=["GET", "HEAD"])
 @_page.api_route("/rules", methods=["GET", "HEAD"])
+@_page.api_route("/settings", methods=["GET", "HEAD"])
 @_page.api_route("/tools", methods=["GET", "HEAD"])
 async def page() -> Response:
     index = STATIC / "index.html"

@@ -20,6 +20,7 @@ const ConnectionsPage = lazy(() => import("./connections/connections_page"));
 const RulesPage = lazy(() => import("./rules/rules_page"));
 const ToolsPage = lazy(() => import("./tools/tools_page"));
 const MemoryPage = lazy(() => import("./memory/memory_page"));
+const SettingsPage = lazy(() => import("./settings/settings_page"));
 const LinksPage = lazy(() => import("./sharing/links_page"));
 const SharedPage = lazy(() => import("./sharing/shared_page"));
 const ConnectionPage = lazy(() => import("./connections/connection_page"));
@@ -84,6 +85,8 @@ function Here({ route }: { route: Route }) {
       return <ToolsPage />;
     case "memory":
       return <MemoryPage />;
+    case "settings":
+      return <SettingsPage />;
     case "links":
       return <LinksPage />;
     case "shared":

@@ -155,14 +155,35 @@ def test_a_link_is_made_read_continued_and_revoked_without_barriers(reader: Page
     expect(reader.get_by_text("There is no link with this id for you.")).to_be_visible()
 
 
+def test_the_settings_tell_the_state_and_have_no_barriers(reader: Page) -> None:
+    reader.goto("/")
+    reader.get_by_role("link", name="Settings").click()
+    model = reader.get_by_role("region", name="Language model")
+    expect(model.get_by_role("row", name="scripted")).to_contain_text("SQL")
+    expect(reader.get_by_role("region", name="Usage today")).to_contain_text("Tokens")
+    expect(reader.get_by_text("Everything belongs to the one user of this machine.")).to_be_visible()
+    assert violations_in_light_and_dark(reader) == []
+    reader.get_by_label("Density").select_option("Compact")
+    reader.get_by_label("Owner").fill("ada")
+    reader.get_by_role("button", name="Make a key").click()
+    expect(reader.get_by_text("It is not shown again.")).to_be_visible()
+    reader.set_viewport_size({"width": 320, "height": 700})
+    assert reader.evaluate("document.documentElement.scrollWidth") == 320
+    assert violations_in_light_and_dark(reader) == [], "compact"
+    reader.reload()
+    assert reader.evaluate("getComputedStyle(document.documentElement).fontSize") == "13.5px"
+    reader.once("dialog", lambda dialog: dialog.accept())
+    reader.get_by_role("button", name="Revoke: ada").first.click()
+    expect(reader.get_by_role("listitem").filter(has_text="ada").first).to_contain_text("revoked")
+
+
 def test_dark_is_dark_by_choice_and_stays_so(page: Page) -> None:
-    page.goto("/")
-    for _ in range(2):
-        page.get_by_role("button", name="Theme").click()
+    page.goto("/settings")
+    page.get_by_label("Theme").select_option("Dark")
     background = "getComputedStyle(document.documentElement).backgroundColor"
     assert page.evaluate(background) == "rgb(20, 22, 24)"
     page.reload()
-    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    expect(page.get_by_label("Theme")).to_have_value("dark")
     assert page.evaluate(background) == "rgb(20, 22, 24)"
 
 

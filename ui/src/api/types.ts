@@ -35,6 +35,7 @@ import type {
 
 export type {
   AnswerVersion,
+  ApiKeyBody as ApiKey,
   AskedQuestion,
   BoardBody as Board,
   BoardWithPins,
@@ -57,6 +58,11 @@ export type {
   McpServerBody as McpServer,
   McpToolBody as McpTool,
   MeBody as Me,
+  ModelBody as Model,
+  ModelPage,
+  NewApiKey,
+  NewApiKeyBody as MadeApiKey,
+  UsageBody as Usage,
   NoticeBody as Notice,
   ScheduleBody as Schedule,
   ConsentBody as Consent,

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { answersByModel, knowCapabilities } from "../shared/capability";
+import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 
 /** Says before the first question that no model is connected, and what that means. */
@@ -12,7 +13,10 @@ export function WriterSign() {
       <span title={connectHint}>{builtIn}</span>
       <span class="writer-more">
         {" "}
-        · {simple} · <span title={connectHint}>{connect}</span>
+        · {simple} ·{" "}
+        <a href="/settings" title={connectHint} onClick={onLinkClick}>
+          {connect}
+        </a>
       </span>
     </span>
   );

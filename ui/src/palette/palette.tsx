@@ -197,7 +197,8 @@ function actions(): Place[] {
     action(texts.memory.title, () => go("/memory")),
     action(texts.share.links, () => go("/links")),
     ...(me.value ? [action(texts.tools.title, () => go("/tools"))] : []),
-    action(texts.theme.change, nextTheme),
+    action(texts.settings.title, () => go("/settings")),
+    action(texts.settings.changeTheme, nextTheme),
     ...ofConnections,
   ];
 }

@@ -7,11 +7,9 @@ import {
   type IconNode,
   ListFilter,
   LogOut,
-  Moon,
   Plus,
   Search,
-  Sun,
-  SunMoon,
+  Settings2,
   Wrench,
 } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -24,7 +22,6 @@ import { Icon } from "../shared/icon";
 import { orSay } from "../shared/or_say";
 import { onLinkClick, route } from "../shared/route";
 import { texts } from "../shared/texts";
-import { nextTheme, theme } from "../shared/theme";
 import { groupOf } from "../shared/time";
 import { countUnread, unread } from "../schedules/unread";
 import { SessionLink } from "./session_link";
@@ -216,10 +213,8 @@ function SignOut({ owner }: { owner: string }) {
 /** As many as fit on an icon; the label has the whole number. */
 const MOST_NEWS = 99;
 
-const THEME_ICONS = { system: SunMoon, light: Sun, dark: Moon };
-
 interface Foot {
-  page: "boards" | "memory" | "rules" | "tools";
+  page: "boards" | "memory" | "rules" | "settings" | "tools";
   icon: IconNode;
   /** What is new there. */
   news?: number;
@@ -267,15 +262,7 @@ function Footer() {
       <FootIcon page="memory" icon={Brain} />
       {followsRules.value && <FootIcon page="rules" icon={BookText} />}
       {investigates.value && <FootIcon page="tools" icon={Wrench} />}
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={texts.theme[theme.value]}
-        title={texts.theme[theme.value]}
-        onClick={nextTheme}
-      >
-        <Icon of={THEME_ICONS[theme.value]} />
-      </button>
+      <FootIcon page="settings" icon={Settings2} />
       {me.value && me.value.signed_in_by !== "local" && <SignOut owner={me.value.owner} />}
     </footer>
   );

@@ -12,6 +12,7 @@ export type Route =
   | { page: "rules" }
   | { page: "tools" }
   | { page: "memory" }
+  | { page: "settings" }
   | { page: "connection"; connectionId: string };
 
 const path = signal(location.pathname);
@@ -42,7 +43,7 @@ export const route = computed<Route>(() => {
   if (first === "connections" && second) return { page: "connection", connectionId: second };
   if (first === "shared" && second) return { page: "shared", linkId: second };
   if (first === "boards") return second ? { page: "board", boardId: second } : { page: first };
-  const pages = ["connections", "rules", "tools", "memory", "links"] as const;
+  const pages = ["connections", "rules", "tools", "memory", "links", "settings"] as const;
   const page = pages.find((each) => each === first);
   if (page) return { page };
   return { page: "start" };

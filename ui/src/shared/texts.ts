@@ -11,12 +11,7 @@ export const texts = {
   copied: "Copied",
   noClipboard: "This browser lends no clipboard to a page without TLS.",
   skip: "Skip to the question",
-  theme: {
-    system: "Theme: as the system",
-    light: "Theme: light",
-    dark: "Theme: dark",
-    change: "Change the theme",
-  },
+  settings: { title: "Settings", changeTheme: "Change the theme" },
 
   problems: {
     offlineTitle: "KAI cannot be reached",
