@@ -805,6 +805,9 @@ class Example(_Entry):
     message_id: str | None
     verified_by: str | None
     verified_at: datetime | None
+    asked_by: str | None
+    answer: str | None
+    uses: int
     fault: str | None
 
 

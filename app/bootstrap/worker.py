@@ -24,7 +24,7 @@ from app.modules.memory.directive_job import DirectiveJob
 from app.modules.memory.directive_news import DirectiveNews
 from app.modules.memory.directive_records import DirectiveRecords
 from app.modules.memory.fact_repository import FactRepository
-from app.modules.memory.fact_uses import FactUseJob
+from app.modules.memory.facts import Facts
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import TASK_UPDATE_DAYS
 from app.modules.memory.profile_text import ProfileSections
@@ -42,12 +42,12 @@ from app.modules.schedules.model import NOTICE_DAYS
 from app.modules.schedules.running import Runs
 from app.modules.schedules.worker import ScheduleWorker
 from app.modules.session.exchanges import (
-    FactUseReader,
     SessionExchangeReader,
     SessionQuestionReader,
     SessionTurnReader,
 )
 from app.modules.session.title_job import TitleJob
+from app.modules.session.use_job import UseJob
 
 _DRAIN_ALL_SECONDS = 1.0
 _CONCURRENT_JOBS = 8
@@ -266,7 +266,7 @@ def _jobs(common: CommonServices, kind: FollowUp) -> Sequence[Callable[[RunRef],
     return [_of_session(job) for job in _session_jobs(common, kind)]
 
 
-def _of_session(job: TitleJob | DirectiveJob | FactUseJob | MemoryJob) -> Callable[[RunRef], Awaitable[None]]:
+def _of_session(job: TitleJob | DirectiveJob | UseJob | MemoryJob) -> Callable[[RunRef], Awaitable[None]]:
     return lambda ref: job.work(ref.session_id)
 
 
@@ -285,7 +285,7 @@ def _turns(common: CommonServices) -> SessionTurnReader:
 
 def _session_jobs(
     common: CommonServices, kind: Literal["title", "memory"]
-) -> Sequence[TitleJob | DirectiveJob | FactUseJob | MemoryJob]:
+) -> Sequence[TitleJob | DirectiveJob | UseJob | MemoryJob]:
     llm = common.settings.llm
     model = None if common.models is None else common.models.summary
     match kind:
@@ -294,7 +294,7 @@ def _session_jobs(
         case "memory":
             return [
                 *_directive_jobs(common),
-                *_use_jobs(common),
+                UseJob(common.sessions, _used_facts(common), common.context_store),
                 *_memory_jobs(common, model if llm.remembers_by_model else None),
             ]
 
@@ -313,10 +313,8 @@ def _directive_jobs(common: CommonServices) -> Sequence[DirectiveJob]:
     ]
 
 
-def _use_jobs(common: CommonServices) -> Sequence[FactUseJob]:
-    if not common.settings.memory.facts:
-        return []
-    return [FactUseJob(FactUseReader(common.sessions), common.facts)]
+def _used_facts(common: CommonServices) -> Facts | None:
+    return common.facts if common.settings.memory.facts else None
 
 
 def _memory_jobs(common: CommonServices, model: LanguageModel | None) -> Sequence[MemoryJob]:

@@ -43,7 +43,6 @@ from app.modules.agent.records import InvestigationRecords
 from app.modules.memory.directive_job import DirectiveJob
 from app.modules.memory.directive_records import DirectiveRecords
 from app.modules.memory.fact_reading import FactFilter
-from app.modules.memory.fact_uses import FactUseJob
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import Exchange, FactSource, Memory, NewFact
 from app.modules.memory.profile import Profiles
@@ -51,8 +50,9 @@ from app.modules.memory.profile_text import ProfileSections
 from app.modules.memory.profile_update import ProfileUpdate
 from app.modules.memory.vector_rewriting import Kind, VectorRewriting
 from app.modules.memory.vectors import MemoryVectors
-from app.modules.session.exchanges import FactUseReader, SessionExchangeReader, SessionQuestionReader
+from app.modules.session.exchanges import SessionExchangeReader, SessionQuestionReader
 from app.modules.session.model import Message, Session
+from app.modules.session.use_job import UseJob
 from tests.bench.killed_turns import SECONDS, Report, Write, forked, settings_on
 from tests.support.kai_forks import import_application
 from tests.support.trigrams import vector_of
@@ -197,7 +197,7 @@ class FactsAndMemories:
         records = DirectiveRecords(services.storage)
         questions = SessionQuestionReader(repository)
         await DirectiveJob(questions, facts, records=records, is_tainted=is_tainted).work(session.id)
-        await FactUseJob(FactUseReader(repository), facts).work(session.id)
+        await UseJob(repository, facts, services.context_store).work(session.id)
         exchanges = SessionExchangeReader(repository, is_tainted)
         await MemoryJob(exchanges, services.memories, None).work(session.id)
         await facts.keep(_fact(owner, PROMOTED))

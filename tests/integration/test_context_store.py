@@ -256,24 +256,58 @@ async def test_the_same_question_is_recognised_whatever_its_case_and_marks(
     assert await store.verified_answer(shop, "How many orders?") is None
 
 
+async def propose(store: ContextStore, shop: Connection, sql: str, by: str = "ann") -> None:
+    answer = {"answer": "All.", "message_id": "message", "session_id": "session"}
+    await store.propose(by, shop.id, "How many?", sql=sql, **answer)
+
+
 async def test_later_feedback_takes_the_place_of_an_earlier_proposal(
     client: httpx.AsyncClient, store: ContextStore, shop: Connection
 ) -> None:
     for sql in (COUNT, f"{COUNT} where vip"):
-        await store.propose("ann", shop.id, "How many?", sql=sql, message_id="message", session_id=new_id())
+        await propose(store, shop, sql, by="ann")
     (proposal,) = (await client.get("/examples", params={"status": "proposed"})).json()["items"]
     assert (proposal["sql"], proposal["message_id"]) == (f"{COUNT} where vip", "message")
     await store.withdraw("message")
     assert (await client.get("/examples")).json()["items"] == []
 
 
+async def test_a_proposal_shows_its_answer_and_who_asked_until_it_is_reviewed(
+    app: FastAPI,
+    client: httpx.AsyncClient,
+    store: ContextStore,
+    connections: DatabaseConnections,
+    shop: Connection,
+) -> None:
+    await connections.repository.change(shop, {"shared": True})
+    await propose(store, shop, COUNT, by="bob")
+    (waiting,) = (await client.get("/examples", params={"status": "proposed"})).json()["items"]
+    assert (waiting["asked_by"], waiting["answer"], waiting["uses"]) == ("bob", "All.", 0)
+    app.dependency_overrides[current_caller] = lambda: admin("bob")
+    assert (await client.get(f"/examples/{waiting['id']}")).status_code == 404
+    app.dependency_overrides[current_caller] = lambda: admin("ann")
+    verified = (await client.patch(f"/examples/{waiting['id']}", json={"status": "verified"})).json()
+    assert (verified["asked_by"], verified["answer"]) == ("bob", None)
+
+
+async def test_the_answers_that_an_example_helped_are_counted_once(
+    client: httpx.AsyncClient, store: ContextStore, shop: Connection
+) -> None:
+    kept = await store.add_example("ann", shop.id, "How many?", sql=COUNT, status="verified")
+    hour = 3_600_000
+    for uses in ({"a": hour}, {"a": hour, "b": hour + 1}, {"b": hour + 1, "c": hour - 1}, {"gone": 1}):
+        await store.note_uses(kept.id, uses)
+    await store.note_uses(new_id(), {"a": hour})
+    assert (await client.get(f"/examples/{kept.id}")).json()["uses"] == 3
+
+
 async def test_a_reviewed_proposal_is_left_alone(
     client: httpx.AsyncClient, store: ContextStore, shop: Connection
 ) -> None:
-    await store.propose("ann", shop.id, "How many?", sql=COUNT, message_id="message", session_id=new_id())
+    await propose(store, shop, COUNT, by="ann")
     (proposal,) = (await client.get("/examples")).json()["items"]
     await client.patch(f"/examples/{proposal['id']}", json={"status": "rejected"})
-    await store.propose("ann", shop.id, "How many?", sql=COUNT, message_id="message", session_id=new_id())
+    await propose(store, shop, COUNT, by="ann")
     await store.withdraw("message")
     assert [each["status"] for each in (await client.get("/examples")).json()["items"]] == ["rejected"]
 

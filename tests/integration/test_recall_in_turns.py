@@ -15,13 +15,13 @@ from app.core.settings import LlmSettings, MemorySettings, Settings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Condition, Page
 from app.modules.memory.fact_reading import FactFilter
-from app.modules.memory.fact_uses import FactUseJob
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import Fact, NewFact
 from app.modules.memory.scopes import Scope
-from app.modules.session.exchanges import FactUseReader, SessionExchangeReader
+from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.model import Session
 from app.modules.session.repository import SessionRepository
+from app.modules.session.use_job import UseJob
 from tests.support.facts import source
 from tests.support.scripted_model import ScriptedModel
 
@@ -139,7 +139,7 @@ async def test_a_fact_of_one_session_is_read_named_and_counted_in_another(
         assert CHURN in sql_prompts(model)[-1]
         answer = await services.sessions.answer(OWNER, session.id, str(events[-1]["message_id"]))
         assert answer.remembered == [fact.id]
-        job = FactUseJob(FactUseReader(SessionRepository(services.storage)), services.facts)
+        job = UseJob(SessionRepository(services.storage), services.facts, services.context_store)
         for _ in range(2):
             await job.work(session.id)
         assert (await services.facts.get(OWNER, fact.id)).uses == 1

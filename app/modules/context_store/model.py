@@ -4,7 +4,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from app.modules.database_connection.schema import Schema, Table
@@ -16,7 +16,9 @@ ExampleStatus = Literal["proposed", "verified", "rejected"]
 class Example:
     """A question with the SQL that answers it. Only verified examples are used.
 
-    Feedback on an answer proposes an example; `message_id` and `session_id` are then those of that answer.
+    Feedback on an answer proposes an example; `message_id` and `session_id` are then those of that answer,
+    `asked_by` is who asked, and `answer` its text, until the example is reviewed. `uses` are the answers that
+    it gave or guided, `used_by` the latest of them.
     `verified_by` is the owner who verified it as it is, at `verified_at`. Both are None while it is not
     verified, and for examples that were verified before this was recorded.
     """
@@ -30,6 +32,11 @@ class Example:
     status: ExampleStatus
     message_id: str | None
     session_id: str | None = None
+    asked_by: str | None = None
+    answer: str | None = None
+    uses: int = 0
+    used_at: int = 0
+    used_by: Sequence[str] = field(default_factory=list)
     verified_by: str | None = None
     verified_at: int | None = None
     created_at: int

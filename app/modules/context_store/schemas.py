@@ -170,6 +170,13 @@ class ExampleBody(_Entry):
     """The owner who verified it. Null if it is not verified, or was before this was recorded."""
     verified_at: Time | None
     """Time of the verification. Null when `verified_by` is."""
+    asked_by: str | None
+    """The owner of the answer that it was proposed from. Null if it was added by hand."""
+    answer: str | None
+    """Text of that answer, for its review. Null after the review, for a corrected answer, and where rows
+    belong to people."""
+    uses: int
+    """Answers that it gave, or that a model wrote with it in sight."""
     fault: str | None
     """Why its statement would not run on the schema as scanned last, and the cure. An example with a fault is
     not used. Null if it would run, or if the database was never scanned."""

@@ -16,7 +16,7 @@ from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.storage.port import AnyOf, Condition, Equals, Storage
-from app.modules.context_store.errors import ExampleNotRunnable, ScopeUnknown
+from app.modules.context_store.errors import EntryUnknown, ExampleNotRunnable, ScopeUnknown
 from app.modules.context_store.model import (
     Example,
     ExampleStatus,
@@ -43,6 +43,9 @@ class ExampleRun:
     elapsed_ms: int
 
 
+_USES_KNOWN_MS = 3_600_000
+_MOST_USES_KNOWN = 100
+"""Latest uses of an example, which are not counted again."""
 _VERIFIED = [Equals("status", "verified")]
 
 FindFault: TypeAlias = Callable[[Connection, str], Awaitable[str | None]]
@@ -144,6 +147,8 @@ class ContextStore:
             is_verified = status == "verified"
             review["verified_by"] = owner if is_verified else None
             review["verified_at"] = now if is_verified else None
+        if status != "proposed":
+            review["answer"] = None
         return await self.examples.change(
             example, {**changes, **review, "question_key": key, "updated_at": now}
         )
@@ -177,11 +182,20 @@ class ContextStore:
         return ExampleRun(result, round((time.monotonic() - began) * 1_000))
 
     async def propose(
-        self, owner: str, db_connection_id: str, question: str, *, sql: str, message_id: str, session_id: str
+        self,
+        owner: str,
+        db_connection_id: str,
+        question: str,
+        *,
+        sql: str,
+        answer: str | None,
+        message_id: str,
+        session_id: str,
     ) -> None:
         """Propose a liked or corrected answer as an example. Nothing uses it before the owner has verified
-        it.
+        it. `answer` is its text, None for a corrected one.
 
+        The text is not stored where rows belong to people: its reviewer may not see what its reader may.
         The latest feedback on an answer replaces its earlier proposal. Does nothing if the connection was
         deleted.
         """
@@ -192,7 +206,29 @@ class ContextStore:
         with suppress(ConnectionNotFound):
             connection = await self._connections.repository.get(owner, db_connection_id)
             proposed = _example(connection, question, sql, status="proposed", message_id=message_id)
-            await self.examples.save(replace(proposed, session_id=session_id))
+            shown = answer if connection.roles is None else None
+            await self.examples.save(replace(proposed, session_id=session_id, asked_by=owner, answer=shown))
+
+    async def note_uses(self, example_id: str, messages: Mapping[str, int]) -> None:
+        """Count the answers that an example gave or guided: the times of their messages by id, in ms.
+
+        A repeated call counts nothing twice. Of an answer that ends an hour after the latest use nothing is
+        known any more, and it is not counted.
+        """
+        try:
+            example = await self.examples.get(example_id)
+        except EntryUnknown:
+            return
+        since = example.used_at - _USES_KNOWN_MS
+        new = {each: at for each, at in messages.items() if at > since and each not in example.used_by}
+        if new:
+            changes: dict[str, JsonValue] = {
+                "uses": example.uses + len(new),
+                "used_at": max(example.used_at, *new.values()),
+                "used_by": [*example.used_by, *new][-_MOST_USES_KNOWN:],
+            }
+            with suppress(EntryUnknown):
+                await self.examples.change(example, changes)
 
     async def withdraw(self, message_id: str) -> None:
         """Delete the proposals of an answer, unless they were reviewed."""

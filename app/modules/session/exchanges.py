@@ -1,7 +1,6 @@
 """Exchanges of a session: its questions that were answered in words, for titles and memories."""
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from app.modules.memory.directive_job import AskedQuestion, SessionQuestions
 from app.modules.memory.model import Exchange, SessionExchanges
@@ -38,25 +37,6 @@ class SessionExchangeReader:
             if each.id in exchanges and each.steps and await self._is_tainted(each.id):
                 exchanges[each.id] = Exchange(each.query, "")
         return SessionExchanges(session.owner, exchanges)
-
-
-class FactUseReader:
-    """Reads which facts were used out of the stored messages."""
-
-    def __init__(self, repository: SessionRepository) -> None:
-        self._repository = repository
-
-    async def read_uses(self, session_id: str, max_messages: int) -> Mapping[str, Sequence[int]]:
-        """Returns nothing if the session is gone."""
-        session = await self._repository.find(session_id)
-        if session is None:
-            return {}
-        messages, _ = await self._repository.messages(session, max_messages, None)
-        uses: defaultdict[str, list[int]] = defaultdict(list)
-        for message in messages:
-            for fact_id in message.remembered:
-                uses[fact_id].append(message.created_at)
-        return uses
 
 
 class SessionQuestionReader:

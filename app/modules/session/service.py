@@ -665,6 +665,7 @@ class SessionService:
                 session.connection_id,
                 question,
                 sql=right_sql,
+                answer=None if corrected_sql else message.analysis,
                 message_id=message.id,
                 session_id=session.id,
             )

@@ -9,9 +9,11 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.page.browser import ask
+from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import connected
 from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
+from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.scripted_model import ScriptedModel
 from tests.support.shop import make_shop
 
 
@@ -83,3 +85,40 @@ def test_an_example_whose_column_is_gone_is_shown_as_broken_after_a_scan_and_rep
     page.get_by_role("button", name="Save").click()
     expect(fault).to_have_count(0)
     expect(page.get_by_role("article")).to_contain_text("verified")
+
+
+def test_a_liked_answer_is_reviewed_beside_its_sql_and_rows(
+    page: Page, api: httpx.Client, model: ScriptedModel, connection: str, session: str
+) -> None:
+    model.say(sql(PER_COUNTRY), "**Brazil** has two.")
+    page.goto(f"/sessions/{session}")
+    question = f"Customers per country of {connection}?"
+    ask(page, question)
+    expect(page.locator(".answer-actions")).to_be_visible()
+    page.get_by_role("button", name="Good answer").click()
+    expect(page.get_by_role("region", name="Keep as verified example?")).to_be_visible()
+    page.goto("/connections")
+    expect(page.get_by_role("article").filter(has_text=question)).to_contain_text("Asked by")
+    page.goto(f"/connections/{connection}")
+    page.get_by_role("tab", name="Examples").click()
+    card = page.get_by_role("article")
+    expect(card.get_by_role("region", name="Answer")).to_contain_text("Brazil has two.")
+    card.get_by_role("button", name="Run it").click()
+    expect(card.get_by_role("status")).to_contain_text("2 rows in")
+    expect(card.get_by_role("cell", name="Brazil")).to_be_visible()
+    if AXE.is_file():
+        assert violations_in_light_and_dark(page) == []
+    card.get_by_role("button", name="Verify").click()
+    expect(page.get_by_role("region", name="Waiting for your review")).to_have_count(0)
+    expect(page.get_by_role("article")).to_contain_text("verified")
+    answered = api.post(f"/sessions/{session}/query/stream", json={"query": question})
+    assert "verified example" in answered.text
+
+    def is_counted() -> bool:
+        listed = api.get("/examples", params={"db_connection_id": connection}).json()["items"]
+        return [each["uses"] for each in listed] == [1]
+
+    eventually(is_counted)
+    page.reload()
+    page.get_by_role("tab", name="Examples").click()
+    expect(page.get_by_role("article")).to_contain_text("helped 1 answer")

@@ -78,6 +78,8 @@ export type {
   NewConsent,
   NewFactBody as NewFact,
   NotConfirmedBody as Unconfirmed,
+  ExampleBody as Example,
+  ExampleRunBody as ExampleRun,
   KnownExampleBody as KnownExample,
   ProvenanceBody as Provenance,
   QueryDescription,

@@ -13,6 +13,7 @@ import { AddForm } from "./add_form";
 import { connections, problem, refreshConnections } from "./connections";
 import "./connections.css";
 
+const ReviewQueue = lazy(() => import("../knowledge/review_queue"));
 const FileForm = lazy(() => import("../uploads/file_form"));
 
 /** The databases that can be asked. */
@@ -33,6 +34,7 @@ export default function ConnectionsPage() {
         )}
       </header>
       {problem.value && <ProblemBox problem={problem.value} onRetry={() => void refreshConnections()} />}
+      {mayManage.value && connections.value && <ReviewQueue />}
       <List />
       {adding && (
         <Dialog title={texts.connections.add} onClose={() => setAdding(false)}>

@@ -15,7 +15,10 @@ export function SampleRows({ connectionId, table }: { connectionId: string; tabl
     sampleTable(connectionId, table.name).then(setSample, (error: unknown) => setProblem(asProblem(error)));
   };
   if (problem) return <ProblemBox problem={problem} onRetry={read} />;
-  if (sample) return <SampleTable sample={sample} name={table.name} />;
+  if (sample) {
+    const label = `${texts.connections.sample}: ${table.name}`;
+    return <SampleTable columns={sample.columns} rows={sample.rows as Row[]} label={label} />;
+  }
   return (
     <button type="button" class="button small" onClick={read}>
       {texts.connections.showSample}
@@ -23,21 +26,22 @@ export function SampleRows({ connectionId, table }: { connectionId: string; tabl
   );
 }
 
-function SampleTable({ sample, name }: { sample: Sample; name: string }) {
-  const rows = sample.rows as Row[];
-  const isNumber = (column: number) => sample.columns.slice(column, column + 1).some(isNumeric);
-  const formats = sample.columns.map((column, index) => formatOf(column, index, rows));
+interface Rows {
+  columns: Sample["columns"];
+  rows: Row[];
+  label: string;
+}
+
+/** A few rows as a plain table, which scrolls sideways. */
+export function SampleTable({ columns, rows, label }: Rows) {
+  const isNumber = (column: number) => columns.slice(column, column + 1).some(isNumeric);
+  const formats = columns.map((column, index) => formatOf(column, index, rows));
   return (
-    <div
-      class="columns-scroll"
-      tabIndex={0}
-      role="region"
-      aria-label={`${texts.connections.sample}: ${name}`}
-    >
+    <div class="columns-scroll" tabIndex={0} role="region" aria-label={label}>
       <table class="sample">
         <thead>
           <tr>
-            {sample.columns.map((column) => (
+            {columns.map((column) => (
               <th key={column.name} scope="col" class={isNumeric(column) ? "numeric" : undefined}>
                 {column.name}
               </th>

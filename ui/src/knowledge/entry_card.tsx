@@ -2,18 +2,17 @@ import { Pencil, Trash2 } from "lucide";
 import { SqlText } from "../shared/sql_text";
 import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
-import { type Entry, FIELDS, type Kind, type Status } from "./knowledge";
+import { type Entry, FIELDS, type Kind } from "./knowledge";
 
 interface Shown {
   kind: Kind;
   entry: Entry;
   mayChange: boolean;
   onEdit: () => void;
-  onReview: (status: Status) => void;
   onRemove: () => void;
 }
 
-export function EntryCard({ kind, entry, mayChange, onEdit, onReview, onRemove }: Shown) {
+export function EntryCard({ kind, entry, mayChange, onEdit, onRemove }: Shown) {
   const [first, ...others] = FIELDS[kind];
   const title = (first && entry[first.name]) ?? "";
   return (
@@ -50,6 +49,7 @@ export function EntryCard({ kind, entry, mayChange, onEdit, onReview, onRemove }
         if (!value) return null;
         return code ? <SqlText key={name} sql={value} /> : <p key={name}>{value}</p>;
       })}
+      {!!entry.uses && <p class="quiet">{texts.knowledge.helped(entry.uses)}</p>}
       {entry.fault && (
         <div class="entry-fault">
           <p>
@@ -60,16 +60,6 @@ export function EntryCard({ kind, entry, mayChange, onEdit, onReview, onRemove }
               {texts.knowledge.repair}
             </button>
           )}
-        </div>
-      )}
-      {mayChange && entry.status === "proposed" && (
-        <div class="problem-actions">
-          <button type="button" class="button small primary" onClick={() => onReview("verified")}>
-            {texts.knowledge.verify}
-          </button>
-          <button type="button" class="button small" onClick={() => onReview("rejected")}>
-            {texts.knowledge.reject}
-          </button>
         </div>
       )}
     </article>

@@ -4,6 +4,7 @@ import { asProblem } from "../api/problem";
 import type { Problem } from "../api/types";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
+import { lazy } from "../shared/lazy";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
@@ -11,6 +12,8 @@ import { EntryCard } from "./entry_card";
 import { EntryForm } from "./entry_form";
 import { addEntry, changeEntry, type Entry, type Kind, readEntries, removeEntry } from "./knowledge";
 import "./knowledge.css";
+
+const ReviewQueue = lazy(() => import("./review_queue"));
 
 interface Shown {
   kind: Kind;
@@ -20,7 +23,7 @@ interface Shown {
 
 /** The entries of one kind. Users who may change them can add, edit, review and delete. */
 export function EntryList({ kind, connectionId, mayChange }: Shown) {
-  const { entries, problem, act } = useEntries(kind, connectionId);
+  const { entries, problem, read, act } = useEntries(kind, connectionId);
   const [edited, edit] = useState<Entry | "new" | null>(null);
   const save = async (fields: object) => {
     const saved =
@@ -38,15 +41,15 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
         )}
       </header>
       {problem && <ProblemBox problem={problem} />}
+      {mayChange && kind === "examples" && <ReviewQueue connectionId={connectionId} onReviewed={read} />}
       {entries?.length === 0 && <p class="quiet">{texts.knowledge.none}</p>}
-      {entries?.map((each) => (
+      {entries?.filter(isReviewed).map((each) => (
         <EntryCard
           key={each.id}
           kind={kind}
           entry={each}
           mayChange={mayChange}
           onEdit={() => edit(each)}
-          onReview={(status) => void act(changeEntry(kind, each.id, { status }))}
           onRemove={() => void act(removeEntry(kind, each.id))}
         />
       ))}
@@ -65,6 +68,9 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
     </section>
   );
 }
+
+/** Proposals are in the queue above the list. */
+const isReviewed = (entry: Entry) => entry.status !== "proposed";
 
 const idOf = (edited: Entry | "new" | null) => (edited === null || edited === "new" ? "" : edited.id);
 
@@ -85,5 +91,5 @@ function useEntries(kind: Kind, connectionId: string) {
     await read();
     return true;
   };
-  return { entries, problem, act };
+  return { entries, problem, read: () => void read(), act };
 }

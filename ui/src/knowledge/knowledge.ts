@@ -1,5 +1,6 @@
 /** The context store of a database: examples, glossary, instructions. */
 import { call, type Page } from "../api/client";
+import type { Example } from "../api/types";
 
 export const KINDS = ["examples", "glossary", "instructions"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -7,7 +8,7 @@ export type Field = "question" | "sql" | "term" | "meaning" | "text" | "scope";
 export type Status = "proposed" | "verified" | "rejected";
 
 /** An entry of any kind: the fields of its kind. An example also has its review, and why it would not run. */
-export type Entry = { id: string; status?: Status; fault?: string | null } & Partial<
+export type Entry = { id: string; status?: Status; fault?: string | null; uses?: number } & Partial<
   Record<Field, string | null>
 >;
 
@@ -33,4 +34,11 @@ export async function changeEntry(kind: Kind, id: string, fields: object): Promi
 
 export async function removeEntry(kind: Kind, id: string): Promise<void> {
   await call("DELETE", `${kind}/${encodeURIComponent(id)}`);
+}
+
+/** The proposals that wait for the reader, of one database or of all that they may change, oldest first. */
+export async function listProposals(connectionId?: string): Promise<Example[]> {
+  const query = new URLSearchParams({ status: "proposed", limit: "100" });
+  if (connectionId) query.set("db_connection_id", connectionId);
+  return (await call<Page<Example>>("GET", `examples?${query}`)).items;
 }
