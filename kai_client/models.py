@@ -822,6 +822,27 @@ class Instruction(_Entry):
     scope: str | None
 
 
+class ImportedEntry(Model):
+    """What an import of knowledge does with an entry of its file."""
+
+    line: int
+    kind: str
+    name: str
+    outcome: Literal["new", "changed", "same", "refused"]
+    reason: str | None
+
+
+class KnowledgeImport(Model):
+    """What an import of knowledge did, or would do."""
+
+    stored: bool
+    new: int
+    changed: int
+    same: int
+    refused: int
+    entries: list[ImportedEntry]
+
+
 class RuleScope(Model):
     """Where a rule may apply. An empty list means everywhere."""
 

@@ -747,6 +747,31 @@ class Examples(Group[C_co]):
         yield from delete(f"/examples/{segment(example_id)}")
 
 
+class Knowledge(Group[C_co]):
+    """All that people have written of a database, as a file."""
+
+    @endpoint
+    def export(
+        self, database: m.Database | str, *, file_format: Literal["csv", "markdown"] = "csv"
+    ) -> Flow[bytes]:
+        """Examples, glossary, instructions, and descriptions of tables and columns."""
+        query = {"db_connection_id": id_of(database), "format": file_format}
+        return (yield from send(Request("GET", "/knowledge/file", query))).content
+
+    @endpoint
+    def load(
+        self,
+        database: m.Database | str,
+        text: str,
+        *,
+        file_format: Literal["csv", "markdown"] = "csv",
+        dry_run: bool = True,
+    ) -> Flow[m.KnowledgeImport]:
+        """Import a file, or report what that would do. Needs scope `manage`."""
+        body = given(db_connection_id=id_of(database), format=file_format, text=text, dry_run=dry_run)
+        return (yield from post("/knowledge/file", body, m.KnowledgeImport))
+
+
 class Glossary(Group[C_co]):
     """Terms of the business. What changes one needs scope `manage`."""
 
@@ -1071,6 +1096,7 @@ class Server(Group[C_co]):
         self.links = Links(client)
         self.rules = Rules(client)
         self.examples = Examples(client)
+        self.knowledge = Knowledge(client)
         self.glossary = Glossary(client)
         self.instructions = Instructions(client)
         self.facts = Facts(client)

@@ -33,6 +33,7 @@ from app.modules.agent.capabilities import Capabilities, capabilities_of
 from app.modules.agent.investigation import said_in_steps
 from app.modules.boards.service import Boards
 from app.modules.context_store.service import ContextStore
+from app.modules.context_store.transfer import KnowledgeFiles
 from app.modules.database_connection.file_connections import FileConnections, UploadLimits
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.forgetting.service import OwnerForgetting
@@ -77,6 +78,7 @@ class Services:
     overview: ModelOverview | None
     """As `models`, with what is known of each. Both are None if no model is configured."""
     context_store: ContextStore
+    knowledge_files: KnowledgeFiles
     sessions: SessionService
     boards: Boards
     schedules: Schedules
@@ -190,6 +192,7 @@ async def open_services(
             models=common.models,
             overview=common.overview,
             context_store=common.context_store,
+            knowledge_files=KnowledgeFiles(common.context_store, common.connections),
             sessions=sessions,
             sharing=Sharing(links, sessions, boards, connections=common.connections),
             provenance=AnswerProvenance(

@@ -29,6 +29,7 @@ from app.modules.agent.router import router as agent
 from app.modules.boards.router import router as boards
 from app.modules.chat_api.router import router as chat
 from app.modules.context_store.router import router as context_store
+from app.modules.context_store.transfer_router import router as knowledge_files
 from app.modules.database_connection.file_router import UPLOAD_PATH
 from app.modules.database_connection.file_router import router as uploads
 from app.modules.database_connection.router import router as database_connections
@@ -160,6 +161,7 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
         database_connections,
         uploads,
         context_store,
+        knowledge_files,
         facts,
         graph_memory,
         usage,

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, status
 
-from app.core.clock import now_ms
 from app.core.storage.port import Condition, Equals
 from app.http.callers import MANAGE, READ, Owner
 from app.http.parameters import PageQuery
@@ -200,9 +199,8 @@ async def change_term(term_id: TermId, body: TermChange, owner: Owner, store: St
     """Changes the fields that the body holds; `sql: null` removes the expression. Needs scope `manage`;
     owner only (else 403). Later questions use the new text.
     """
-    term = await store.own(store.terms, owner, term_id)
-    changes = {**body.model_dump(exclude_unset=True), "updated_at": now_ms()}
-    return TermBody.model_validate(await store.terms.change(term, changes))
+    changed = await store.change_term(owner, term_id, body.model_dump(exclude_unset=True))
+    return TermBody.model_validate(changed)
 
 
 @router.delete(

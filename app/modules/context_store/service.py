@@ -121,7 +121,7 @@ class ContextStore:
         """
         connection = await self._connections.repository.own(owner, db_connection_id)
         if status == "verified":
-            await self._check(connection, sql)
+            await self.check(connection, sql)
         example = _example(connection, question, sql, status=status, message_id=None)
         if status == "verified":
             example = replace(example, verified_by=owner, verified_at=example.created_at)
@@ -139,7 +139,7 @@ class ContextStore:
         status = changes.get("status", example.status)
         if status == "verified":
             connection = await self._connections.repository.get(owner, example.db_connection_id)
-            await self._check(connection, str(sql))
+            await self.check(connection, str(sql))
         key = question_key(str(changes.get("question", example.question)))
         now = now_ms()
         review: dict[str, JsonValue] = {}
@@ -222,10 +222,11 @@ class ContextStore:
         since = example.used_at - _USES_KNOWN_MS
         new = {each: at for each, at in messages.items() if at > since and each not in example.used_by}
         if new:
+            used_by: list[JsonValue] = [*example.used_by, *new]
             changes: dict[str, JsonValue] = {
                 "uses": example.uses + len(new),
                 "used_at": max(example.used_at, *new.values()),
-                "used_by": [*example.used_by, *new][-_MOST_USES_KNOWN:],
+                "used_by": used_by[-_MOST_USES_KNOWN:],
             }
             with suppress(EntryUnknown):
                 await self.examples.change(example, changes)
@@ -273,6 +274,10 @@ class ContextStore:
         )
         await self.terms.save(added)
         return added
+
+    async def change_term(self, owner: str, term_id: str, changes: Mapping[str, JsonValue]) -> Term:
+        term = await self.own(self.terms, owner, term_id)
+        return await self.terms.change(term, {**changes, "updated_at": now_ms()})
 
     async def add_instruction(
         self,
@@ -342,7 +347,8 @@ class ContextStore:
         found, _ = await self.examples.page([Equals("message_id", message_id)], limit=100, cursor=None)
         return found
 
-    async def _check(self, connection: Connection, sql: str) -> None:
+    async def check(self, connection: Connection, sql: str) -> None:
+        """Raises `ExampleNotRunnable` for SQL that a verified example may not have, and `DatabaseDown`."""
         with as_problems():
             try:
                 await self._connections.check(connection, sql)

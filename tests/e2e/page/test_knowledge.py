@@ -122,3 +122,27 @@ def test_a_liked_answer_is_reviewed_beside_its_sql_and_rows(
     page.reload()
     page.get_by_role("tab", name="Examples").click()
     expect(page.get_by_role("article")).to_contain_text("helped 1 answer")
+
+
+def test_knowledge_is_exported_and_imported_after_saying_what_that_would_do(parts: Page) -> None:
+    parts.get_by_role("tab", name="Glossary").click()
+    parts.get_by_role("button", name="Import").click()
+    dialog = parts.get_by_role("dialog")
+    bad = b"kind,name,text,sql\nterm,vip,Called first,\nexample,Names?,,select nam from customers\n"
+    dialog.get_by_label("File").set_input_files({"name": "bad.csv", "mimeType": "text/csv", "buffer": bad})
+    expect(dialog.get_by_role("status")).to_contain_text("1 new, 0 changed, 0 the same, 1 refused.")
+    refused = dialog.get_by_role("row").nth(1)
+    expect(refused).to_contain_text("Unknown column nam")
+    expect(dialog.get_by_role("button", name="Import 1 entry")).to_be_disabled()
+    if AXE.is_file():
+        assert violations_in_light_and_dark(parts) == []
+    good = bad.replace(b"nam ", b"name ")
+    dialog.get_by_label("File").set_input_files({"name": "good.csv", "mimeType": "text/csv", "buffer": good})
+    dialog.get_by_role("button", name="Import 2 entries").click()
+    expect(parts.get_by_role("article")).to_contain_text("Called first")
+    with parts.expect_download() as begun:
+        parts.get_by_role("button", name="Markdown").click()
+    assert begun.value.suggested_filename == "shop-knowledge.md"
+    written = begun.value.path().read_text()
+    assert "### vip\n\nCalled first" in written
+    assert "### Names?\n\n```sql\nselect name from customers\n```" in written

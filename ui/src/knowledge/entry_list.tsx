@@ -13,6 +13,7 @@ import { EntryForm } from "./entry_form";
 import { addEntry, changeEntry, type Entry, type Kind, readEntries, removeEntry } from "./knowledge";
 import "./knowledge.css";
 
+const Transfer = lazy(() => import("./transfer"));
 const ReviewQueue = lazy(() => import("./review_queue"));
 
 interface Shown {
@@ -34,11 +35,14 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
     <section class="entries">
       <header>
         <p class="quiet">{texts.knowledge.leads[kind]}</p>
-        {mayChange && (
-          <button type="button" class="button small" onClick={() => edit("new")}>
-            <Icon of={Plus} size={14} /> {texts.knowledge.add}
-          </button>
-        )}
+        <div class="entries-actions">
+          <Transfer connectionId={connectionId} mayChange={mayChange} onImported={read} />
+          {mayChange && (
+            <button type="button" class="button small" onClick={() => edit("new")}>
+              <Icon of={Plus} size={14} /> {texts.knowledge.add}
+            </button>
+          )}
+        </div>
       </header>
       {problem && <ProblemBox problem={problem} />}
       {mayChange && kind === "examples" && <ReviewQueue connectionId={connectionId} onReviewed={read} />}

@@ -1,6 +1,8 @@
 /** The context store of a database: examples, glossary, instructions. */
 import { call, type Page } from "../api/client";
-import type { Example } from "../api/types";
+import { signedFetch } from "../api/credential";
+import { ApiError, problemIn } from "../api/problem";
+import type { Example, KnowledgeImported } from "../api/types";
 
 export const KINDS = ["examples", "glossary", "instructions"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -41,4 +43,21 @@ export async function listProposals(connectionId?: string): Promise<Example[]> {
   const query = new URLSearchParams({ status: "proposed", limit: "100" });
   if (connectionId) query.set("db_connection_id", connectionId);
   return (await call<Page<Example>>("GET", `examples?${query}`)).items;
+}
+
+export type FileFormat = "csv" | "markdown";
+
+/** All knowledge of a database as a file. */
+export async function exportKnowledge(db_connection_id: string, format: FileFormat): Promise<Blob> {
+  const query = new URLSearchParams({ db_connection_id, format });
+  const response = await signedFetch(new Request(`/api/v1/knowledge/file?${query}`));
+  if (!response.ok) throw new ApiError(problemIn(await response.json().catch(() => null), response.status));
+  return response.blob();
+}
+
+export function importKnowledge(
+  db_connection_id: string,
+  file: { text: string; format: FileFormat; dry_run: boolean },
+): Promise<KnowledgeImported> {
+  return call("POST", "knowledge/file", { db_connection_id, ...file });
 }

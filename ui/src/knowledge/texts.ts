@@ -16,3 +16,22 @@ export const reviewTexts = {
   verified: "Verified. It answers this question from now on.",
   rejected: "Rejected.",
 } as const;
+
+/** Texts of the knowledge as a file. */
+export const transferTexts = {
+  formats: { csv: "CSV", markdown: "Markdown" },
+  exportLead: "Export examples, glossary, instructions, and descriptions of tables and columns",
+  fileTitle: "knowledge",
+  import: "Import",
+  title: "Import knowledge",
+  lead: "A CSV or Markdown file as an export writes it. Nothing is deleted, and an empty cell changes nothing.",
+  file: "File",
+  entries: "What becomes of each entry",
+  columns: ["Line", "Outcome", "Entry"],
+  outcomes: { new: "new", changed: "changed", same: "same", refused: "refused" },
+  counts: (of: Record<"new" | "changed" | "same" | "refused", number>) =>
+    `${of.new} new, ${of.changed} changed, ${of.same} the same, ${of.refused} refused.`,
+  nothingStored: "Nothing is stored while a line is refused: correct the file and choose it again.",
+  store: (changes: number) => (changes === 1 ? "Import 1 entry" : `Import ${changes} entries`),
+  imported: (changes: number) => (changes === 1 ? "1 entry imported." : `${changes} entries imported.`),
+} as const;
