@@ -7,26 +7,27 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 from tests.simulation.scenario import Outcome, simulate
 
 _BATCH = 50
 
 
-def _batch(seeds: range) -> tuple[list[Outcome], float]:
+def _batch(seeds: range, *, agents: bool) -> tuple[list[Outcome], float]:
     began = time.process_time()
-    failed = [outcome for seed in seeds if (outcome := simulate(seed)).violations]
+    failed = [outcome for seed in seeds if (outcome := simulate(seed, agents=agents)).violations]
     return failed, time.process_time() - began
 
 
-def _run(start: int, seeds: int, at_once: int) -> int:
+def _run(start: int, seeds: int, at_once: int, *, agents: bool) -> int:
     began, failures, seconds = time.monotonic(), 0, 0.0
     sentences: Counter[str] = Counter()
     batches = [
         range(first, min(first + _BATCH, start + seeds)) for first in range(start, start + seeds, _BATCH)
     ]
     with ProcessPoolExecutor(at_once) as pool:
-        for failed, took in pool.map(_batch, batches):
+        for failed, took in pool.map(partial(_batch, agents=agents), batches):
             seconds += took
             for outcome in failed:
                 failures += 1
@@ -36,7 +37,9 @@ def _run(start: int, seeds: int, at_once: int) -> int:
                     for sentence in outcome.violations:
                         print(f"    {sentence}")
                     print(
-                        f"    replay: .venv/bin/python -m tests.simulation --seed {outcome.seed}", flush=True
+                        f"    replay: .venv/bin/python -m tests.simulation --seed {outcome.seed}"
+                        + (" --agents" if agents else ""),
+                        flush=True,
                     )
     took = time.monotonic() - began
     print(f"{seeds} seeds, {failures} failed, {took:.0f} s ({seconds:.0f} s of processor, {at_once} at once)")
@@ -52,8 +55,8 @@ def _general(sentence: str) -> str:
     )
 
 
-def _replay(seed: int) -> int:
-    outcome = simulate(seed, traced=True)
+def _replay(seed: int, *, agents: bool) -> int:
+    outcome = simulate(seed, traced=True, agents=agents)
     print("\n".join(outcome.trace))
     print(f"seed {seed}: {outcome.requests} requests, {outcome.seconds:.1f} s of virtual time")
     for fault in outcome.faults:
@@ -69,13 +72,14 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--seed", type=int, help="one seed, with its trace")
     parser.add_argument("--at-once", type=int, default=2, help="processes")
+    parser.add_argument("--agents", action="store_true", help="all sessions are in agent mode")
     arguments = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "0":  # the order in sets of texts is part of a seed
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         os.execve(sys.executable, [sys.executable, "-m", "tests.simulation", *sys.argv[1:]], environment)
     if arguments.seed is not None:
-        sys.exit(_replay(arguments.seed))
-    sys.exit(_run(arguments.start, arguments.seeds, arguments.at_once))
+        sys.exit(_replay(arguments.seed, agents=arguments.agents))
+    sys.exit(_run(arguments.start, arguments.seeds, arguments.at_once, agents=arguments.agents))
 
 
 if __name__ == "__main__":

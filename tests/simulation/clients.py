@@ -3,18 +3,23 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
+from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.bus.event_log import Entry
 from app.core.bus.port import BusUnavailable
 from app.core.ids import new_id
 from app.core.storage.port import StorageUnavailable
+from app.modules.agent.records import CallRecord
 from app.modules.run.errors import NotKeptYet, QueueFull, SessionBusy, WorkersBusy
+from app.modules.run.messages import next_run_id
 from app.modules.run.submission import OnBusy
-from app.modules.session.errors import RunUnknown
+from app.modules.session.confirmations import Decided, Verdict
+from app.modules.session.errors import ConfirmationOver, DecidedOtherwise, RunUnknown
 from app.modules.session.model import Run, Session
+from tests.simulation.agent import APPROVAL_SECONDS
 from tests.simulation.site import Site
 from tests.simulation.world import World
 
@@ -23,10 +28,31 @@ T = TypeVar("T")
 _OWNER = "ann"
 _AGAIN_SECONDS = 0.5
 _NAMED_SECONDS = 60.0
+_LOOK_SECONDS = 0.5
+_GOING_ON_SECONDS = 150.0
+
+Way = Literal["approve", "deny", "approve twice", "approve and deny", "at expiry", "never", "cancel"]
+"""How people decide about the calls of a question. `at expiry`: as their time ends."""
+
+WAYS: tuple[Way, ...] = (
+    *("approve", "approve", "approve", "deny", "approve twice"),
+    *("approve and deny", "at expiry", "never", "cancel"),
+)
+_VERDICTS: dict[Way, tuple[Verdict, ...]] = {
+    "approve": ("approve",),
+    "deny": ("deny",),
+    "approve twice": ("approve", "approve"),
+    "approve and deny": ("approve", "deny"),
+    "at expiry": ("approve", "deny"),
+}
+_CALLER = Caller(
+    owner=_OWNER, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="local", credential="ann"
+)
 
 
 EXPECTED = (
     *(SessionBusy, QueueFull, WorkersBusy, NotKeptYet, RunUnknown),
+    *(ConfirmationOver, DecidedOtherwise),
     *(StorageUnavailable, BusUnavailable),
 )
 
@@ -54,6 +80,16 @@ class Asked:
     events: list[tuple[int, str, str]] = field(default_factory=list)
     done: dict[str, object] | None = None
     cancelled: bool = False
+    way: Way = "approve"
+    eager: bool = False
+    """Its calls are decided as soon as they are heard of, while their run still ends."""
+    decided: dict[str, set[str]] = field(default_factory=dict)
+    """What was confirmed to deciders, by call."""
+    following: "Asked | None" = None
+    """The run that went on with the turn after calls were decided."""
+    asks: asyncio.Event = field(default_factory=asyncio.Event)
+    is_over: bool = False
+    """Nothing is left to decide."""
 
 
 class Client:
@@ -72,9 +108,96 @@ class Client:
         if asked.state != "acknowledged":
             return
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._follow(asked))
+            group.create_task(self._follow_turn(asked))
             if asked.cancels_after is not None:
                 group.create_task(self._cancel(asked, asked.cancels_after))
+
+    async def _follow_turn(self, asked: Asked) -> None:
+        """Follow a run and those that go on with its turn, and decide what waits."""
+        async with asyncio.TaskGroup() as group:
+            for verdict in _VERDICTS.get(asked.way, ()):
+                group.create_task(self._decide(asked, verdict))
+            if asked.way == "cancel":
+                group.create_task(self._cancel_asking(asked))
+            await self._follow(asked)
+            following = await self._going_on(asked) if _waits(asked) else None
+            asked.is_over = True
+            asked.asks.set()
+        if following is not None:
+            asked.following = Asked(
+                asked.session_id,
+                asked.text,
+                asked.on_busy,
+                None,
+                state="acknowledged",
+                run=following,
+                way=asked.way,
+                eager=asked.eager,
+                decided=asked.decided,
+            )
+            await self._follow_turn(asked.following)
+
+    async def _going_on(self, asked: Asked) -> Run | None:
+        """The run that goes on with a turn that waits. There is one whatever people do: calls expire."""
+        run = asked.run
+        assert run is not None
+
+        async def find(site: Site) -> Run | None:
+            return await site.repository.find_run(next_run_id(run.id))
+
+        until = self._world.loop.time() + _GOING_ON_SECONDS
+        while self._world.loop.time() < until:
+            with suppress(StorageUnavailable, ConnectionLost):
+                if (found := await self._call(find)) is not None:
+                    return found
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._world.violate(f"no run goes on with the turn of {asked.text!r}")
+        return None
+
+    async def _decide(self, asked: Asked, verdict: Verdict) -> None:
+        """Decide what waits, until nothing does."""
+        await asked.asks.wait()
+        if asked.way == "at expiry":
+            await asyncio.sleep(APPROVAL_SECONDS - 0.3 + 0.6 * self._world.chance.random())
+        while not asked.is_over:
+            for card in await self._cards(asked):
+                await self._decide_card(asked, card, verdict)
+            await asyncio.sleep(_LOOK_SECONDS * self._world.chance.random())
+
+    async def _cards(self, asked: Asked) -> list[CallRecord]:
+        run = asked.run
+        assert run is not None
+
+        async def read(site: Site) -> list[CallRecord]:
+            cards, _ = await site.confirmations.page(
+                _OWNER, asked.session_id, "waiting", limit=20, cursor=None
+            )
+            return [card for card in cards if card.message_id == run.message_id]
+
+        with suppress(StorageUnavailable, ConnectionLost):
+            return await self._call(read)
+        return []
+
+    async def _decide_card(self, asked: Asked, card: CallRecord, verdict: Verdict) -> None:
+        async def decide(site: Site) -> Decided:
+            return await site.confirmations.decide(
+                _CALLER, asked.session_id, card.id, verdict=verdict, call_hash=card.call_hash, reason=None
+            )
+
+        with suppress(StorageUnavailable, BusUnavailable, ConnectionLost):  # then it is decided again
+            try:
+                decided = await self._call(decide)
+            except (ConfirmationOver, DecidedOtherwise) as error:
+                self._world.note(f"{verdict} of {card.id[-4:]}: {type(error).__name__}")
+            else:
+                self._world.note(f"{verdict} of {card.id[-4:]}: {decided}")
+                asked.decided.setdefault(card.id, set()).add(decided.status)
+
+    async def _cancel_asking(self, asked: Asked) -> None:
+        """Cancel a run that has asked."""
+        await asked.asks.wait()
+        if not asked.is_over:
+            await self._cancel(asked, self._world.chance.random())
 
     async def _submit(self, asked: Asked) -> None:
         async def submit(site: Site) -> Run:
@@ -187,10 +310,15 @@ class Client:
         if asked.done is not None:
             self._world.violate(f"the stream of {asked.text!r} goes on after done: {entry.event}")
         asked.events.append((entry.id, entry.event, entry.data))
+        if asked.eager and entry.event == "confirmation":
+            asked.asks.set()
         if entry.event == "done":
             asked.done = json.loads(entry.data)
             self._world.note(f"{asked.text!r} hears done: {asked.done['status']}")
-            self._world.on_done(asked.session_id, str(asked.done["run_id"]))
+            if _waits(asked):
+                asked.asks.set()
+            else:
+                self._world.on_done(asked.session_id, str(asked.done["run_id"]))
 
     async def _call(self, work: Callable[[Site], Awaitable[T]]) -> T:
         """Call an API. Raises `ConnectionLost` when it dies before it has answered."""
@@ -220,6 +348,10 @@ class Client:
             return await response
         finally:
             lost.pop(response, None)
+
+
+def _waits(asked: Asked) -> bool:
+    return asked.done is not None and asked.done["status"] == "awaiting_approval"
 
 
 def _answer(response: asyncio.Future[T], result: T) -> None:

@@ -88,6 +88,23 @@ class VirtualLoop(asyncio.BaseEventLoop):
     ) -> Callback:
         return self.call_at(self._now + delay, callback, *args, context=context)
 
+    def call_soon_threadsafe(
+        self, callback: Callable[[*Args], object], *args: *Args, context: Context | None = None
+    ) -> Callback:
+        """There is one thread. Generators without a reader are closed by this."""
+        return self.call_soon(callback, *args, context=context)
+
+    def run_in_executor(
+        self, executor: object, func: Callable[[*Args], T], *args: *Args
+    ) -> "asyncio.Future[T]":
+        """Call it at once: what another thread does takes no time."""
+        future: asyncio.Future[T] = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:  # noqa: BLE001
+            future.set_exception(error)
+        return future
+
     def spawn(self, process: Process, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
         """Start a task that dies and pauses with the process."""
         context = self.outside.copy()

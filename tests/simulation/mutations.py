@@ -26,15 +26,17 @@ AT_ONCE = 2
 @dataclass(frozen=True)
 class Mutation:
     """A change of a function: `old` in its source becomes `new`. `where` is `module:Class.method` or
-    `module:function`.
+    `module:function`. `agents`: it is looked for with all sessions in agent mode.
     """
 
     name: str
     where: str
     old: str
     new: str
+    agents: bool = False
 
 
+_AGENT = "app.modules.agent"
 _RUN = "app.modules.run"
 _STORE = "app.core.storage"
 
@@ -67,7 +69,7 @@ MUTATIONS = (
     Mutation(
         "the follower says done while the session is held",
         f"{_RUN}.follower:RunFollower._say_again",
-        "(now is not None and now.active_run_id == run.id)",
+        "(holder == run.id and not asks)",
         "False",
     ),
     Mutation(
@@ -200,6 +202,97 @@ MUTATIONS = (
         "if await self._is_given(session, run):",
         "if False:",
     ),
+    Mutation(
+        "an action whose process has died is made again",
+        f"{_AGENT}.investigation:Investigation._act",
+        'if call.status == "begun" and not is_mine and not self._is_repeatable(call):',
+        "if False:",
+        agents=True,
+    ),
+    Mutation(
+        "an action that fails is a result, whether it has had its effect or not",
+        f"{_AGENT}.investigation:Investigation._run_tool",
+        "if not self._is_repeatable(call):",
+        "if False:",
+        agents=True,
+    ),
+    Mutation(
+        "two attempts may begin the same action",
+        f"{_AGENT}.investigation:Investigation._act",
+        "was=(was,)",
+        'was=("proposed", "approved", "begun", "done", "unknown")',
+        agents=True,
+    ),
+    Mutation(
+        "an action whose end is not known is reported as done",
+        f"{_AGENT}.records:InvestigationRecords.lose",
+        '"status": "unknown"',
+        '"status": "done"',
+        agents=True,
+    ),
+    Mutation(
+        "a decision replaces another one",
+        f"{_AGENT}.records:InvestigationRecords.deny",
+        'was=("waiting",)',
+        'was=("waiting", "approved", "expired")',
+        agents=True,
+    ),
+    Mutation(
+        "a turn whose decider has died does not go on",
+        f"{_RUN}.lifecycle:RunLifecycle.sweep_waiting",
+        "await self.go_on(session)",
+        "pass",
+        agents=True,
+    ),
+    Mutation(
+        "a turn goes on while a call of its step waits",
+        f"{_AGENT}.records:InvestigationRecords.is_decided",
+        "return not any(",
+        "return True or any(",
+        agents=True,
+    ),
+    Mutation(
+        "a turn that was stopped leaves its calls open",
+        f"{_RUN}.lifecycle:RunLifecycle.keep",
+        'if ended.status != "complete" and answer.route == "investigate":',
+        "if False:",
+        agents=True,
+    ),
+    Mutation(
+        "a turn that was stopped leaves the calls open that it was storing",
+        f"{_AGENT}.records:InvestigationRecords.settle",
+        "for each in (step, step + 1)",
+        "for each in (step,)",
+        agents=True,
+    ),
+    Mutation(
+        "what a call has returned is in the stream once more",
+        f"{_AGENT}.investigation:Investigation._say",
+        "if (call.id, event.event) not in self._said:",
+        "if True:",
+        agents=True,
+    ),
+    Mutation(
+        "a sweep forgets the turns whose calls were denied",
+        f"{_AGENT}.records:InvestigationRecords.sessions_decided_since",
+        '"denied", ',
+        "",
+        agents=True,
+    ),
+    Mutation(
+        "calls that no user decides do not expire",
+        f"{_AGENT}.records:InvestigationRecords.expire_all",
+        "if await self.expire(call) is not None",
+        "if False",
+        agents=True,
+    ),
+    Mutation(
+        "a session that waits is given to any run that goes on",
+        "app.modules.session.repository:SessionRepository.hand_on",
+        '[Equals("active_run_id", waiting_id), Equals("fence", session.fence)]',
+        '[Range("fence", at_least=0)]',
+        agents=True,
+    ),
 )
 
 
@@ -228,7 +321,8 @@ def find(mutation: Mutation) -> tuple[Outcome | None, float]:
     """The first seed that shows the defect, and the seconds of processor that it took."""
     began = time.process_time()
     with mutated(mutation):
-        found = next((each for each in map(simulate, range(MOST_SEEDS)) if each.violations), None)
+        tried = (simulate(seed, agents=mutation.agents) for seed in range(MOST_SEEDS))
+        found = next((each for each in tried if each.violations), None)
     return found, time.process_time() - began
 
 

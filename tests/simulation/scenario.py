@@ -18,11 +18,11 @@ from app.core.storage import typesense_layout as layout
 from app.core.storage import typesense_successors
 from app.modules.run import follower, worker
 from app.modules.run.submission import OnBusy
-from app.modules.session.model import Run, Session
+from app.modules.session.model import Mode, Run, Session
 from app.modules.session.repository import document
 from migrations.m0001_initial import COLLECTIONS
 from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, QueueData
-from tests.simulation.clients import Asked, Client, ConnectionLost
+from tests.simulation.clients import WAYS, Asked, Client, ConnectionLost
 from tests.simulation.clocks import simulated_clocks
 from tests.simulation.invariants import check_at_rest, unrest
 from tests.simulation.loop import NothingHappens, Process, VirtualLoop
@@ -37,6 +37,9 @@ _SWEEP_SECONDS = 5.0
 _ROLES: tuple[Role, ...] = ("all", "api", "worker", "history")
 _AT_WRITES = 0.4
 """The part of the faults that strike writes to the store. Most requests wait for something new."""
+
+_WITH_AGENT = 0.2
+"""The part of the seeds whose first session is in agent mode."""
 
 _SILENT_SECONDS = 1.0
 """Of a log, until its follower looks into the store, in the place of five: shorter than a lease."""
@@ -64,20 +67,26 @@ class Plan:
     in_turn: bool
 
 
-def simulate(seed: int, *, traced: bool = False) -> Outcome:
-    """Run a seed to its rest. The same seed gives the same outcome, event by event."""
+def simulate(seed: int, *, traced: bool = False, agents: bool = False) -> Outcome:
+    """Run a seed to its rest. The same seed gives the same outcome, event by event. With `agents`, all of its
+    sessions are in agent mode, in place of a part of the seeds' first sessions.
+    """
     chance = random.Random(f"scenario {seed}")
     loop = VirtualLoop()
     number = chance.choice([0, 1, 1, 1, 2, 2, 2, 3, 3, 4])
     at_writes = sum(chance.random() < _AT_WRITES for _ in range(number))
     faults = _faults(chance, number - at_writes, chance.choice([80, 200, 400]))
     write_faults = _faults(chance, at_writes, chance.choice([15, 30, 60]))
-    world = World(seed, loop, faults, write_faults, traced=traced)
+    effect_faults: dict[int, Kind] = {}
+    if faults or write_faults:
+        people = random.Random(f"effects {seed}")
+        effect_faults = _faults(people, people.choice([0, 0, 1]), 4)
+    world = World(seed, loop, faults, write_faults, effect_faults, traced=traced)
     with simulated_clocks(loop, seed), _short_times(), _quiet(shown=traced):
         asyncio.set_event_loop(loop)
         gc.disable()
         try:
-            scenario = Scenario(world, chance)
+            scenario = Scenario(world, chance, agents=agents)
             try:
                 loop.run_until_complete(scenario.run())
             except NothingHappens:
@@ -125,9 +134,11 @@ def _quiet(*, shown: bool) -> Generator[None]:
 class Scenario:
     """The processes and clients of a seed."""
 
-    def __init__(self, world: World, chance: random.Random) -> None:
+    def __init__(self, world: World, chance: random.Random, *, agents: bool) -> None:
         self._world = world
         self._chance = chance
+        self._people = random.Random(f"people {world.seed}")
+        self._agents = agents
         alone = chance.random() < 0.15
         decisions = DecisionData()
         self.cluster = Cluster(
@@ -151,8 +162,12 @@ class Scenario:
         if not alone and chance.random() < 0.3:
             roles.append("api")
         self._roles = roles
-        poisonous = chance.random() < 0.1
-        self.plans = [self._plan() for _ in range(3 if poisonous else chance.choice([1, 1, 2, 3]))]
+        poisonous = chance.random() < 0.1 and not agents
+        number = 3 if poisonous else chance.choice([1, 1, 2, 3])
+        acts = agents or (self._people.random() < _WITH_AGENT and not poisonous)
+        self.plans = [
+            self._plan("agent" if agents or (acts and each == 0) else "ask") for each in range(number)
+        ]
         if poisonous:
             self.cluster.story.poison.add(self.plans[0].asked[0].text)
             self.cluster.story.pace = 6.0
@@ -161,16 +176,17 @@ class Scenario:
         world.on_begin = self._check_begin
         world.on_queue_loss = self._lose_bus
         world.on_done = self._check_free
+        world.on_effect = self._check_effect
         self._client = Client(world, self._apis)
 
-    def _plan(self) -> Plan:
+    def _plan(self, mode: Mode) -> Plan:
         chance = self._chance
         session = Session(
             id=new_id(),
             owner="ann",
             db_connection_id=None if self._asked % 2 else new_id(),
             title=None,
-            mode="ask",
+            mode=mode,
             metadata={},
             created_at=1_800_000_000_000,
             updated_at=1_800_000_000_000,
@@ -188,7 +204,10 @@ class Scenario:
         usual: list[OnBusy] = ["reject"] if in_turn else ["enqueue", "enqueue", "enqueue", "interrupt"]
         key = new_id() if chance.random() < 0.6 else None
         cancels = chance.random() * 2 if chance.random() < 0.12 else None
-        return Asked(session_id, text, chance.choice(usual), key, cancels)
+        asked = Asked(session_id, text, chance.choice(usual), key, cancels)
+        asked.way = self._people.choice(WAYS)
+        asked.eager = self._people.random() < 0.3
+        return asked
 
     async def run(self) -> None:
         """Everything of the seed, until it is at rest or does not come to it."""
@@ -318,6 +337,14 @@ class Scenario:
             self._world.violate(
                 f"{run.question!r} is {kept['status']} and runs again (attempt {run.attempt})"
             )
+
+    def _check_effect(self, call_id: str) -> None:
+        """What has an effect was approved before, and has not had it."""
+        call = self.cluster.store.effective("tool_calls", call_id)
+        if call is None or call["decided_by"] is None or call["begun_at"] is None:
+            self._world.violate(f"call {call_id[-4:]} has its effect and was not approved")
+        if call_id in self.cluster.story.office.booked:
+            self._world.violate(f"call {call_id[-4:]} has its effect twice")
 
     def _check_free(self, session_id: str, run_id: str) -> None:
         session = self.cluster.store.effective("sessions", session_id)

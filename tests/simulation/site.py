@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Gauge
@@ -16,7 +17,7 @@ from app.core.bus.port import BusUnavailable, Decisions, EventLogs, FollowUp, Jo
 from app.core.bus.remembered_decisions import RememberedDecisions
 from app.core.clock import now_ms
 from app.core.follow_up import follow_up
-from app.modules.agent.records import InvestigationRecords
+from app.modules.agent.investigation import said_in_steps
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.service import ConversationMemories
 from app.modules.run.engine import RunServices
@@ -26,14 +27,15 @@ from app.modules.run.observer import RunObserver
 from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
+from app.modules.session.confirmations import Confirmations
 from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.model import Run
 from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import RowStore
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import SessionEvent
 from graph.events import Done
+from tests.simulation.agent import AgentSite
 from tests.simulation.bus import (
     LEASE_SECONDS,
     DecisionData,
@@ -57,11 +59,6 @@ _RECONNECT_SECONDS = 0.5
 _QUOTAS = Quotas(None, None, None)
 
 
-async def no_steps(run: Run) -> list[SessionEvent]:
-    """The turns of a simulation are no investigations."""
-    return []
-
-
 async def _restore(decisions: RememberedDecisions) -> None:
     """As the connection to NATS has it done."""
     while True:
@@ -71,7 +68,7 @@ async def _restore(decisions: RememberedDecisions) -> None:
 
 
 async def _untainted(message_id: str) -> bool:
-    """No turn here calls a tool."""
+    """No turn here calls a tool of others."""
     return False
 
 
@@ -137,9 +134,8 @@ class Site:
         if cluster.on_typesense:
             self._sweeping = asyncio.create_task(sweep_decisions(storage), name="drop old decisions")
         self.repository = repository = SessionRepository(storage)
-        self.lifecycle = lifecycle = RunLifecycle(
-            repository, queue, logs, calls=InvestigationRecords(storage)
-        )
+        agents = AgentSite(world, cluster.story.office, storage, repository)
+        self.lifecycle = lifecycle = RunLifecycle(repository, queue, logs, calls=agents.records)
         allowances = Allowances(UsageRepository(storage), _QUOTAS)
         self.submissions = Submissions(
             lifecycle,
@@ -150,17 +146,18 @@ class Site:
             max_waiting=_MAX_WAITING,
             store_patience_seconds=STORE_PATIENCE_SECONDS,
         )
+        self.confirmations = Confirmations(repository, agents.records, lifecycle, allowances=allowances)
         self.follower = RunFollower(
             repository,
-            RowStore(storage),
+            agents.rows,
             logs,
             count_waiting=queue.waiting,
-            said_in_steps=no_steps,
+            said_in_steps=partial(said_in_steps, agents.records, agents.rows),
         )
         self.worker: Worker | None = None
         self.following: list[JobWorker] = []
         if self.role in ("all", "worker"):
-            graph = SimulatedGraph(world, cluster.story)
+            graph = SimulatedGraph(world, cluster.story, agents)
             services = RunServices(
                 graph=graph,
                 lifecycle=lifecycle,
@@ -173,7 +170,12 @@ class Site:
             )
             waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
             self.worker = Worker(
-                services, queue, _CONCURRENCY, waiting=waiting, retention=Retention(services.graph, 0)
+                services,
+                queue,
+                _CONCURRENCY,
+                waiting=waiting,
+                retention=Retention(services.graph, 0),
+                actions=agents.actions,
             )
             if cluster.alone:
                 await self.worker.sweep(before=now_ms())

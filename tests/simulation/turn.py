@@ -1,4 +1,7 @@
-"""A turn of three steps, with a checkpoint after each, in the place of the graph and its model."""
+"""A turn of three steps, with a checkpoint after each, in the place of the graph and its model.
+
+A turn in agent mode is an investigation.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -11,6 +14,8 @@ from graph import CompletedTurn, Ports, ReadCheckpoint, RunControl, SessionEvent
 from graph.answer import TurnAnswer
 from graph.errors import CheckpointsUnavailable, Drained
 from graph.events import AnalysisChunk, Reset, Status, TextChunk
+from graph.ports import Investigator
+from tests.simulation.agent import AgentSite, AgentState, AgentTurn, Office
 from tests.simulation.loop import CURRENT
 from tests.simulation.world import Unreachable, World
 
@@ -27,6 +32,7 @@ class Saved:
     fence: int
     steps: int
     run_id: str
+    agent: AgentState | None = None
 
 
 @dataclass
@@ -49,6 +55,7 @@ class Story:
     fences: dict[tuple[str, int], tuple[str, int] | None] = field(default_factory=dict)
     """The attempt that writes with a fence, by session."""
     pace: float = 1.0
+    office: Office = field(default_factory=Office)
 
     def answer_of(self, question: str) -> str:
         return f"The answer to {question}."
@@ -59,20 +66,23 @@ class Script:
     """What is bound to an attempt in the place of ports."""
 
     run: Run
+    investigator: Investigator | None
 
 
 class SimulatedGraph(SessionGraph):
     """Keeps its checkpoints in the simulated store, by fence as the checkpointer does."""
 
-    def __init__(self, world: World, story: Story) -> None:
+    def __init__(self, world: World, story: Story, agents: AgentSite) -> None:
         self._world = world
         self._story = story
+        self._agents = agents
 
-    async def bind(self, _: Session, run: Run) -> Ports:
+    async def bind(self, session: Session, run: Run) -> Ports:
         """An attempt counts against its run from here on; the first one, from its first event on."""
         if run.attempt > 1:
             self._under_way().add(run.id)
-        return cast("Ports", Script(run))
+        investigator = await self._agents.bind(session, run) if run.mode == "agent" else None
+        return cast("Ports", Script(run, investigator))
 
     async def ask(
         self,
@@ -84,6 +94,11 @@ class SimulatedGraph(SessionGraph):
     ) -> AsyncGenerator[SessionEvent]:
         self._begin(turn, ports)
         yield Status(step="loading_context", message="Reading", run_id=turn.run_id)
+        if (investigator := _investigator_of(ports)) is not None:
+            await self._save(turn, 0, AgentState())
+            async for event in self._investigate(turn, investigator, AgentState(), control, completed):
+                yield event
+            return
         async for event in self._steps(turn, 0, control):
             yield event
         self._complete(turn, completed)
@@ -107,6 +122,17 @@ class SimulatedGraph(SessionGraph):
     ) -> AsyncGenerator[SessionEvent]:
         self._begin(turn, ports)
         yield Reset(reason="The answer was interrupted.")
+        if (investigator := _investigator_of(ports)) is not None:
+            latest = await self._latest_saved(turn)
+            state = AgentState() if latest is None or latest.agent is None else latest.agent
+            if state.step:
+                async for event in investigator.replay(state.step):
+                    yield event
+            if state.text is not None:
+                yield AnalysisChunk(content=state.text)
+            async for event in self._investigate(turn, investigator, state, control, completed):
+                yield event
+            return
         saved = await self._latest(turn)
         if saved == STEPS:
             yield AnalysisChunk(content=self._story.answer_of(turn.question))
@@ -114,8 +140,29 @@ class SimulatedGraph(SessionGraph):
             yield event
         self._complete(turn, completed)
 
+    async def go_on(
+        self,
+        turn: Turn,
+        ports: Ports,
+        control: RunControl | None = None,
+        *,
+        completed: CompletedTurn | None = None,
+    ) -> AsyncGenerator[SessionEvent]:
+        latest, investigator = await self._latest_saved(turn), _investigator_of(ports)
+        assert investigator is not None
+        if latest is None or latest.agent is None or latest.run_id != turn.resumes:
+            events = self.resume(turn, ports, control, completed=completed)
+        else:
+            self._begin(turn, ports)
+            events = self._investigate(turn, investigator, latest.agent, control, completed)
+        async for event in events:
+            yield event
+
     async def answer(self, turn: Turn) -> TurnAnswer:
-        return self._answer(turn, await self._latest(turn))
+        latest = await self._latest_saved(turn)
+        if latest is None:
+            return TurnAnswer(route="chat")
+        return self._answer(turn, latest.steps) if latest.agent is None else latest.agent.answer()
 
     def _complete(self, turn: Turn, completed: CompletedTurn | None) -> None:
         if completed is not None:
@@ -145,6 +192,29 @@ class SimulatedGraph(SessionGraph):
         self._world.note(f"turn of {run.id[-4:]} begins, attempt {run.attempt}")
         self._world.on_begin(run)
 
+    async def _investigate(
+        self,
+        turn: Turn,
+        investigator: Investigator,
+        state: AgentState,
+        control: RunControl | None,
+        completed: CompletedTurn | None,
+    ) -> AsyncGenerator[SessionEvent]:
+        async def store(state: AgentState) -> None:
+            await self._save(turn, state.step + (state.text is not None), state)
+
+        under_way = self._under_way()
+        under_way.add(turn.run_id)
+        try:
+            steps = AgentTurn(investigator, turn, state, store=store)
+            async for event in steps.events(control):
+                yield event
+            if completed is not None:
+                completed.answer = steps.state.answer()
+                completed.is_waiting = steps.is_waiting
+        finally:
+            under_way.discard(turn.run_id)
+
     async def _steps(self, turn: Turn, done: int, control: RunControl | None) -> AsyncGenerator[SessionEvent]:
         process = CURRENT.get()
         assert process is not None
@@ -171,20 +241,26 @@ class SimulatedGraph(SessionGraph):
         assert process is not None
         return self._story.under_way.setdefault(process.name, set())
 
-    async def _save(self, turn: Turn, steps: int) -> None:
+    async def _save(self, turn: Turn, steps: int, agent: AgentState | None = None) -> None:
         def act() -> None:
             kept = self._story.checkpoints.setdefault(turn.session_id, [])
-            kept.append(Saved(turn.fence, steps, turn.run_id))
+            kept.append(Saved(turn.fence, steps, turn.run_id, agent))
 
         await self._ask(f"save step {steps} of {turn.run_id[-4:]}", act)
 
     async def _latest(self, turn: Turn) -> int:
-        """How many steps of this turn are done, in the latest checkpoint of the greatest fence."""
+        """How many steps of this turn are done."""
+        latest = await self._latest_saved(turn)
+        return 0 if latest is None else latest.steps
 
-        def act() -> int:
+    async def _latest_saved(self, turn: Turn) -> Saved | None:
+        """The latest checkpoint of the greatest fence, if it is of this turn."""
+
+        def act() -> Saved | None:
             kept = self._story.checkpoints.get(turn.session_id, [])
-            latest = max(kept, key=lambda each: (each.fence, each.steps), default=None)
-            return latest.steps if latest is not None and latest.run_id == turn.run_id else 0
+            latest = max(reversed(kept), key=lambda each: (each.fence, each.steps), default=None)
+            is_of = latest is not None and latest.run_id in (turn.run_id, turn.resumes)
+            return latest if is_of else None
 
         return await self._ask(f"latest of {turn.run_id[-4:]}", act)
 
@@ -196,3 +272,7 @@ class SimulatedGraph(SessionGraph):
             return await self._world.request(self._world.store, what, act)
         except Unreachable as error:
             raise CheckpointsUnavailable("The store does not answer.") from error
+
+
+def _investigator_of(ports: Ports) -> Investigator | None:
+    return cast("Script", ports).investigator

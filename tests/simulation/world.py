@@ -53,9 +53,11 @@ class Unreachable(Exception):
 
 @dataclass
 class Server:
-    """A server: the store, or one of the bus. Until `down_until` it answers nothing."""
+    """A server: the store, one of the bus, or the office that a tool acts in. Until `down_until` it answers
+    nothing.
+    """
 
-    name: Literal["store", "queue", "logs", "completed", "decisions"]
+    name: Literal["store", "queue", "logs", "completed", "decisions", "office"]
     down_since: float = -1_000.0
     down_until: float = -1_000.0
 
@@ -63,16 +65,18 @@ class Server:
 @dataclass
 class World:
     """`faults` are by number of the request that they strike, `write_faults` by number among those that write
-    to the store or decide what is written.
+    to the store or decide what is written, `effect_faults` among those that have an effect elsewhere.
     """
 
     seed: int
     loop: VirtualLoop
     faults: dict[int, Kind]
     write_faults: dict[int, Kind]
+    effect_faults: dict[int, Kind] = field(default_factory=dict)
     traced: bool = False
     requests: int = 0
     writes: int = 0
+    effects: int = 0
     struck: list[str] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -81,6 +85,8 @@ class World:
     on_stop: Callable[[Process], None] = lambda _: None
     on_queue_loss: Callable[[], None] = lambda: None
     on_done: Callable[[str, str], None] = lambda _, __: None
+    on_effect: Callable[[str], None] = lambda _: None
+    """Called with the id of a call as its effect happens."""
     connections: dict[str, dict[asyncio.Future[Any], None]] = field(default_factory=dict)
     """Responses that clients wait for, by process, oldest first."""
 
@@ -91,6 +97,7 @@ class World:
         self.logs = Server("logs")
         self.completed = Server("completed")
         self.decisions = Server("decisions")
+        self.office = Server("office")
         self.over = False
         self.held_at_done: list[str] = []
         """Runs that still held their session as a client saw their `done`."""
@@ -132,7 +139,7 @@ class World:
         if self.over:
             raise asyncio.CancelledError
         process = CURRENT.get()
-        fault = self._next_fault(writes=writes)
+        fault = self._next_fault(server, writes=writes)
         if process is None or fault is None:
             return await self._serve(server, what, act)
         self.struck.append(f"{fault}: {process.name} > {server.name} {what}")
@@ -166,7 +173,7 @@ class World:
                 raise Unreachable(f"the {server.name} is late")
             case "twice":
                 result = await self._serve(server, what, act)
-                if writes:
+                if writes and server is not self.office:  # who books twice is not KAI
                     self.later(self.chance.random() * 2, lambda: self._do(server, what, act))
                 return result
             case "slow":
@@ -192,12 +199,15 @@ class World:
             case _:
                 assert_never(fault)
 
-    def _next_fault(self, *, writes: bool) -> Kind | None:
+    def _next_fault(self, server: Server, *, writes: bool) -> Kind | None:
         self.requests += 1
         fault = self.faults.pop(self.requests, None)
         if writes:
             self.writes += 1
             fault = self.write_faults.pop(self.writes, fault)
+        if server is self.office:
+            self.effects += 1
+            fault = self.effect_faults.pop(self.effects, fault)
         return fault
 
     def _lose_store(self, seconds: float) -> None:

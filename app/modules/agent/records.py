@@ -282,6 +282,15 @@ class InvestigationRecords:
         """Returns the sessions of all owners in which a call waits."""
         return {call.session_id async for call in self._all([Equals("status", "waiting")])}
 
+    async def sessions_decided_since(self, at: int) -> set[str]:
+        """Returns the sessions of all owners with calls that were decided since then (epoch ms) and not made,
+        and perhaps others. It reads no call that waits.
+        """
+        # Calls are decided before they expire, or expire within seconds of their time.
+        decided = ["approved", "denied", "expired", "withdrawn"]
+        where: list[Condition] = [AnyOf("status", decided), Range("expires_at", at_least=at)]
+        return {call.session_id async for call in self._all(where)}
+
     async def waiting_in(self, session_id: str) -> list[str]:
         """Returns the ids of the calls of a session that wait."""
         own: list[Condition] = [Equals("session_id", session_id), Equals("status", "waiting")]
@@ -318,18 +327,24 @@ class InvestigationRecords:
     async def settle(self, message_id: str, step: int) -> None:
         """End what is open of a turn that has ended: what waits or is approved never runs, and of an action
         that has begun it is not known how it ended.
+
+        `step` is the turn's last one that is known. Its process may have died as it stored the next one.
         """
-        found = await self.step(message_id, step)
-        for call in [] if found is None else await self.calls_of(found):
-            if call.status in ("waiting", "approved") or (call.status, call.gate) == ("proposed", "asks"):
-                changes: dict[str, JsonValue] = {"status": "withdrawn", "text": WITHDRAWN, "is_error": True}
-                await self.end_call(
-                    call,
-                    {**changes, "decided_at": call.decided_at or now_ms()},
-                    was=("proposed", "waiting", "approved"),
-                )
-            elif call.status == "begun" and call.category != "read":
-                await self.lose(call)
+        steps = await asyncio.gather(*(self.step(message_id, each) for each in (step, step + 1)))
+        for found in steps:
+            for call in [] if found is None else await self.calls_of(found):
+                await self._settle_call(call)
+
+    async def _settle_call(self, call: CallRecord) -> None:
+        if call.status in ("waiting", "approved") or (call.status, call.gate) == ("proposed", "asks"):
+            changes: dict[str, JsonValue] = {"status": "withdrawn", "text": WITHDRAWN, "is_error": True}
+            await self.end_call(
+                call,
+                {**changes, "decided_at": call.decided_at or now_ms()},
+                was=("proposed", "waiting", "approved"),
+            )
+        elif call.status == "begun" and call.category != "read":
+            await self.lose(call)
 
     async def _all(self, where: Sequence[Condition]) -> AsyncGenerator[CallRecord]:
         cursor: str | None = None

@@ -17,7 +17,7 @@ An outcome that another attempt has emitted is the run's outcome, too.
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -27,7 +27,7 @@ from app.core.clock import now_ms
 from app.core.storage.port import ChangeNotWritten, StorageUnavailable
 from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, ending_of, failure_of
-from app.modules.session.model import Run, Session
+from app.modules.session.model import Run, Session, TakenStep
 from graph import Turn
 from graph.answer import TurnAnswer
 from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
@@ -86,6 +86,10 @@ class AttemptEnd:
         """It was this attempt that closed the run, so it counts the end. Perhaps that is not written yet."""
         self._is_answer_stored = False
         """The answer was stored as the run was closed."""
+        self._timeline: Sequence[TakenStep] | None = None
+        """As of the first try to store the answer. The message is the same in every try: then one that comes
+        late is known for what it is, also if another run has gone on with the turn by then.
+        """
         self._answered = False
         """The ending has its answer: the checkpoints have been read, or the answer is left out."""
         self._emitted = False
@@ -138,6 +142,8 @@ class AttemptEnd:
             self._emitted = True
 
     async def _keep(self) -> Saved:
+        if self._timeline is None:
+            self._timeline = self._stream.record.timeline()
         if self._closed is None or self._closed.status != self._ending.outcome:
             closed = await self._close()
             if closed is None:
@@ -147,7 +153,7 @@ class AttemptEnd:
             self._session,
             self._closed,
             self._ending.answer,
-            timeline=self._stream.record.timeline(),
+            timeline=self._timeline,
             is_stored=self._is_answer_stored,
         )
         return "ended" if released else "ended by another"
@@ -178,7 +184,7 @@ class AttemptEnd:
         self._is_answer_stored = False
         try:
             closed = await services.lifecycle.close(
-                self._session, run, self._ending, timeline=self._stream.record.timeline()
+                self._session, run, self._ending, timeline=self._timeline or ()
             )
         except ChangeNotWritten:
             self._is_closer = True

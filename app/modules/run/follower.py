@@ -99,11 +99,13 @@ class RunFollower:
 
         Does nothing while the run holds its session: its answer is being stored, and a client that sees
         `done` may ask the next question. A free session has the answers of all its ended runs, unless one was
-        deleted; one that waits for people has the answer of the run that asks them.
+        deleted; one that waits for people has the answer of the run that asks them. While that one holds it,
+        a run that withdraws its calls has not ended the turn.
         """
         now = await self._repository.find(session.id)
         asks = now is not None and now.status == "awaiting_approval"
-        is_held = (now is not None and now.active_run_id == run.id) and not asks
+        holder = None if now is None else now.active_run_id
+        is_held = (holder == run.id and not asks) or (holder is not None and holder == run.resumes)
         if run.status == "open" or is_held:
             return
         message = await self._repository.find_answer(session, run.message_id)

@@ -158,7 +158,7 @@ class RunLifecycle:
             await self._add_answer(answer_message(ended, answer, turn, timeline=timeline), ended)
         if ended.status == "awaiting_approval":
             return await self._keep_waiting(session, ended)
-        if ended.status != "complete" and answer.steps:
+        if ended.status != "complete" and answer.route == "investigate":
             await self._calls.settle(ended.message_id, answer.steps)
         await self._queue.publish_completed(ref_of(ended))
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
@@ -230,7 +230,9 @@ class RunLifecycle:
         now = now_ms()
         end = replace(following_run(waiting), status="cancelled", ended_at=now, is_withdrawn=True)
         following = await self._repository.add_following_run(end)
-        await self._hand_on(session, waiting, following)
+        # The run that has asked may still be ending. Who stores its answer then finds the run that follows.
+        if message is not None or await self._repository.find_answer(session, waiting.message_id) is not None:
+            await self._hand_on(session, waiting, following)
         return None if following.is_withdrawn else following
 
     async def find_waiting_calls(self, session: Session) -> list[str]:
@@ -244,14 +246,21 @@ class RunLifecycle:
             if session is not None:
                 await self.go_on(session)
 
-    async def sweep_waiting(self, before: int) -> None:
-        """Go on with turns that have not changed since then (epoch ms) although all their calls are decided:
-        the process that decided has died, or the queue was unavailable.
+    async def sweep_waiting(self, before: int, since: int | None) -> None:
+        """Go on with turns that have not changed since `before` (epoch ms) although all their calls are
+        decided: the process that decided has died, or the queue was unavailable.
+
+        Reads only what was decided after `since`; with None, everything that waits.
         """
         await self.expire()
-        waiting = await self._calls.sessions_that_wait()
-        async for session in self._repository.awaiting():
-            if session.id not in waiting and session.updated_at < before:
+        if since is None:
+            waiting = await self._calls.sessions_that_wait()
+            due = [each.id async for each in self._repository.awaiting() if each.id not in waiting]
+        else:
+            due = sorted(await self._calls.sessions_decided_since(since))
+        for session_id in due:
+            session = await self._repository.find(session_id)
+            if session is not None and session.updated_at < before:
                 await self.go_on(session)
 
     async def _waiting_run(self, session: Session) -> Run | None:
@@ -270,6 +279,7 @@ class RunLifecycle:
     async def _end_withdrawn(self, session: Session, waiting: Run, ended: Run) -> None:
         message = await self._repository.find_answer(session, waiting.message_id)
         if message is not None:
+            await self._calls.settle(message.id, message.steps)
             withdrawn = withdrawn_message(message, ended)
             await self._repository.replace_message(withdrawn, [waiting.id, ended.id])
         await self._queue.publish_completed(ref_of(ended))

@@ -171,7 +171,7 @@ class WaitingCalls(Protocol):
 
     async def settle(self, message_id: str, step: int) -> None:
         """End what is open of a turn that has ended: what waits is withdrawn, and of an action that has begun
-        it is not known how it ended.
+        it is not known how it ended. `step` is the turn's last one that is known.
         """
 
     async def expire_all(self, before: int) -> set[str]:
@@ -179,6 +179,11 @@ class WaitingCalls(Protocol):
 
     async def sessions_that_wait(self) -> set[str]:
         """Returns the sessions of all owners in which a call waits."""
+
+    async def sessions_decided_since(self, at: int) -> set[str]:
+        """Returns the sessions of all owners with calls that were decided since then (epoch ms) and not made,
+        and perhaps others.
+        """
 
     async def waiting_in(self, session_id: str) -> list[str]:
         """Returns the ids of the calls of a session that wait."""

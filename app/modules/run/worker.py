@@ -45,6 +45,9 @@ _FOLLOW_UPS_MS = 24 * 3_600_000
 _CLOCKS_MS = 60_000
 """Difference of the clocks of a worker and of the queue, at most."""
 
+_DECIDED_MS = 120_000
+"""How far a sweep looks back before the one before it: more than clocks differ, and a change may take."""
+
 _AGAIN_SECONDS = 1.0
 _HAND_OVER_SECONDS = 5.0
 
@@ -88,6 +91,8 @@ class Worker:
         """By run id."""
         self._emptied_at = 0
         """The loss of jobs that the last sweep has seen to (epoch ms)."""
+        self._decided_since: int | None = None
+        """The next sweep looks at calls that were decided after this (epoch ms). None: at all that waits."""
         self._loops: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -127,6 +132,7 @@ class Worker:
 
     async def sweep(self, before: int) -> None:
         """Put runs into the queue again that it has lost and that have not changed since then (epoch ms)."""
+        began = now_ms()
         held = {
             RunRef(session.owner, session.id, session.active_run_id)
             async for session in self._repository.held(before)
@@ -138,7 +144,8 @@ class Worker:
         waiting = {run.session_id async for run in self._repository.all_open_runs(before)}
         for session_id in waiting - {ref.session_id for ref in held}:
             await self._lifecycle.start_next(session_id)
-        await self._lifecycle.sweep_waiting(before)
+        await self._lifecycle.sweep_waiting(before, self._decided_since)
+        self._decided_since = began - _DECIDED_MS
         emptied_at, after = await self._queue.emptied_at(), now_ms() - _FOLLOW_UPS_MS
         if emptied_at > max(self._emptied_at, after):
             await self._publish_again(after, emptied_at)
