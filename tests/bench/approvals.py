@@ -1,15 +1,18 @@
 """Time from an approval to the first event of the run that goes on, and what sessions that wait hold.
 
-python -m tests.bench.approvals [--sessions 200] [--approvals 40] [--store sqlite|typesense]     (by hand)
+python -m tests.bench.approvals [--sessions 10000] [--approvals 40] [--store sqlite|typesense]     (by hand)
 
-All is one process over an embedded store, or one Typesense; the model answers from another process. Tasks,
-threads, descriptors and memory are counted before the first session waits and when all of them do.
+All is one process over an embedded store, or one Typesense; the model answers from another process. Those
+that are approved have been asked. The other sessions are copies of the first one's records in the store,
+without checkpoints. Tasks, threads, descriptors and memory are counted before the copies are made and when
+all wait.
 """
 
 import argparse
 import asyncio
 import ctypes
 import gc
+import json
 import os
 import sqlite3
 import statistics
@@ -17,18 +20,25 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_CALLER, LOCAL_OWNER
+from app.core.ids import new_id
 from app.core.settings import Settings
+from app.core.storage.port import Document, Equals, Storage
+from app.modules.agent.records import step_id
 from app.modules.run.worker import SWEEP_SECONDS
+from app.modules.tools.results import call_id_of
 from tests.bench.killed_turns import QUESTION, running_model, settings_on
 from tests.support import booking_tool
 
 AT_ONCE = 8
+COPIED = ("sessions", "runs", "messages", "agent_steps", "tool_calls")
+AT_ONCE_COPIED = 200
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,7 @@ class Held:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", choices=["sqlite", "typesense"], default="sqlite")
-    parser.add_argument("--sessions", type=int, default=200)
+    parser.add_argument("--sessions", type=int, default=10_000)
     parser.add_argument("--approvals", type=int, default=40)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kai-approvals-") as temporary, ExitStack() as opened:
@@ -79,19 +89,55 @@ async def _measure(settings: Settings, database: str, sessions: int, approvals: 
             async with room:
                 return await _waiting(services, connection.id)
 
-        waiting = [await wait() for _ in range(AT_ONCE)]
-        before = Held.now()
-        waiting += await asyncio.gather(*(wait() for _ in range(sessions - AT_ONCE)))
-        print(f"held with {AT_ONCE} sessions that wait: {before}")
-        print(f"held with {len(waiting)} sessions that wait: {Held.now()}")
-        used = time.process_time()
-        await asyncio.sleep(SWEEP_SECONDS)
-        print(f"processor time of {SWEEP_SECONDS:g} s of waiting: {time.process_time() - used:.2f} s")
+        waiting = await asyncio.gather(*(wait() for _ in range(max(approvals, 1))))
+        await _idle(len(waiting))
+        began = time.monotonic()
+        await _copy(services.storage, waiting[0], sessions - len(waiting))
+        print(f"copied in {time.monotonic() - began:.0f} s")
+        counts = [await services.storage.count(name, []) for name in COPIED]
+        print(dict(zip(COPIED, counts, strict=True)))
+        await _idle(sessions)
         took = [await _approved_ms(services, session_id) for session_id in waiting[:approvals]]
         print(
             f"approval to first event: median {statistics.median(took):.1f} ms, "
             f"from {min(took):.1f} to {max(took):.1f} ({len(took)} approvals)"
         )
+
+
+async def _idle(sessions: int) -> None:
+    """Print what the process holds, and what it spends in a time in which every sweep runs twice."""
+    print(f"held with {sessions} sessions that wait: {Held.now()}")
+    used = time.process_time()
+    await asyncio.sleep(2 * SWEEP_SECONDS)
+    print(f"processor time of {2 * SWEEP_SECONDS:g} s of waiting: {time.process_time() - used:.2f} s")
+
+
+async def _copy(storage: Storage, session_id: str, copies: int) -> None:
+    """Store the records of a session that waits again, each time with ids of their own."""
+    own = [Equals("session_id", session_id)]
+    session = await storage.get("sessions", session_id)
+    found = {name: (await storage.query(name, own)).items for name in COPIED[1:]}
+    found["sessions"] = [] if session is None else [session]
+    kept = {name: json.dumps(documents) for name, documents in found.items()}
+    steps, (call,) = found["agent_steps"], found["tool_calls"]
+    made: dict[str, list[Document]] = {name: [] for name in COPIED}
+    for number in range(1, copies + 1):
+        ids = {str(each["id"]): new_id() for name in COPIED[:3] for each in found[name]}
+        message_id = ids[str(call["message_id"])]
+        ids |= {str(each["id"]): step_id(message_id, int(str(each["step"]))) for each in steps}
+        ids[str(call["id"])] = call_id_of(message_id, 1, 0)
+        for name, text in kept.items():
+            made[name] += json.loads(_renamed(text, ids))
+        if number % AT_ONCE_COPIED == 0 or number == copies:
+            for name, documents in made.items():
+                await storage.put(name, documents)
+                documents.clear()
+
+
+def _renamed(text: str, ids: Mapping[str, str]) -> str:
+    for old, new in ids.items():
+        text = text.replace(old, new)
+    return text
 
 
 async def _waiting(services: Services, connection_id: str) -> str:
