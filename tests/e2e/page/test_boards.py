@@ -96,7 +96,7 @@ def test_a_pin_is_scheduled_paused_and_its_schedule_removed(
     page.goto(f"/boards/{board}")
     page.get_by_role("button", name="More for By country").click()
     page.get_by_role("menuitem", name="Schedule").click()
-    choices = page.get_by_role("combobox")
+    choices = page.get_by_role("dialog").get_by_role("combobox")
     choices.nth(0).select_option("every Monday at 8:00")
     choices.nth(1).select_option("when a value is more than")
     page.get_by_label("Bound").fill("3")

@@ -4,17 +4,20 @@ import { periodTexts } from "./texts";
 
 export const LENGTHS = [7, 30, 90, 365];
 
-const RANGE = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+const DAYS = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const YEARS = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 const PERCENT = new Intl.NumberFormat(undefined, {
   style: "percent",
   maximumFractionDigits: 1,
   signDisplay: "exceptZero",
 });
 
-/** The days of a pin's rows with their column. Empty if no period was applied to them. */
-export function daysOf({ period }: Pin): string {
+/** The days of a pin's rows with their column, with years unless both are this one. Empty without a period. */
+export function daysOf({ period }: Pin, now = new Date()): string {
   if (!period?.since || !period.until || !period.column) return "";
-  const days = RANGE.formatRange(new Date(`${period.since}T00:00`), new Date(`${period.until}T00:00`));
+  const [since, until] = [new Date(`${period.since}T00:00`), new Date(`${period.until}T00:00`)];
+  const isThisYear = [since, until].every((each) => each.getFullYear() === now.getFullYear());
+  const days = (isThisYear ? DAYS : YEARS).formatRange(since, until);
   return periodTexts.by(days, period.column.split(".").at(-1) ?? "");
 }
 

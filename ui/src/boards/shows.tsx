@@ -22,6 +22,8 @@ interface Shown {
 export function Shows({ pin, read = readPinRows }: Shown) {
   const chart = useMemo(() => readChart(pin.chart), [pin.chart]);
   if (pin.row_count === null) return <div class="tile-body" />;
+  if (pin.row_count === 0)
+    return <p class="tile-body quiet">{pin.period?.column ? periodTexts.noRows : periodTexts.empty}</p>;
   if (areFigures(pin.columns, pin.row_count)) return <Figures pin={pin} />;
   return (
     <div class="tile-body" tabIndex={0} role="group" aria-label={texts.boards.contents(pin.title)}>

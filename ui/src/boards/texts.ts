@@ -4,6 +4,8 @@ export const periodTexts = {
   all: "all dates",
   last: (days: number) => (days === 365 ? "last year" : `last ${days} days`),
   by: (days: string, column: string) => `${days} by ${column}`,
+  noRows: "No rows in this period.",
+  empty: "No rows.",
   none: "Not by this period",
   of: (title: string) => `Period of ${title}`,
   change: (percent: string, days: number) => `${percent} / ${days} d`,

@@ -41,7 +41,7 @@ export default function TileChart({ pin, chart, read }: Shown) {
     });
   return (
     <div class="chart-panel">
-      {shown.heading && <p class="chart-heading">{shown.heading}</p>}
+      {choice.title && <p class="chart-heading">{shown.heading}</p>}
       <ChartView chart={shown} hidden={hidden} toggle={toggle} room="given" />
       {pin.computed_chart && <p class="tile-how quiet">{pin.computed_chart.refusal ?? shown.how}</p>}
     </div>
