@@ -511,6 +511,7 @@ class Database(Model):
     shared: bool
     external_memory: bool
     per_user_roles: bool
+    starters: list[str]
     file_name: str | None
 
 

@@ -140,6 +140,7 @@ class Databases(Group[C_co]):
         shared: bool | None = None,
         external_memory: bool | None = None,
         roles: Roles | None = None,
+        starters: Sequence[str] | None = None,
     ) -> Flow[m.Database]:
         """Change a database. KAI tries a new URL first, and scans it; one of the same server and user may
         leave out the password. Needs scope `manage`; its owner only.
@@ -151,6 +152,7 @@ class Databases(Group[C_co]):
             shared=shared,
             external_memory=external_memory,
             roles=_roles(roles),
+            starters=None if starters is None else [*starters],
         )
         return (yield from patch(_database(database), body, m.Database))
 

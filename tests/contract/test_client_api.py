@@ -338,6 +338,7 @@ ARGUMENTS: dict[str, object] = {
     "shared": True,
     "sql": "SELECT 1",
     "stale_after_hours": 12,
+    "starters": ["Revenue per month"],
     "status": None,
     "supersedes": "fact-2",
     "table": "orders",

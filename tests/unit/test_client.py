@@ -98,6 +98,7 @@ def database(database_id: str, name: str) -> dict[str, JsonValue]:
         "shared": False,
         "external_memory": False,
         "per_user_roles": False,
+        "starters": [],
         "file_name": None,
     }
 

@@ -57,6 +57,8 @@ class Connection:
     """A memory service outside of KAI may remember questions about it, if the user consents, too."""
     roles: Roles | None = None
     """Roles of people that statements run as. Values are then not scanned: every role sees others."""
+    starters: tuple[str, ...] = ()
+    """Questions to begin with, as the owner wrote them."""
     upload: Upload | None = None
     """The uploaded file whose copy this database is. None for a database that was registered by its URL."""
 
@@ -77,6 +79,7 @@ class ConnectionEdit(TypedDict, total=False):
     shared: bool
     external_memory: bool
     roles: Roles
+    starters: Sequence[str]
     address: "Address"
 
 
@@ -141,6 +144,8 @@ class ConnectionRepository:
         }
         if "shared" in edit:
             changes["readers"] = _readers(connection.owner, edit["shared"])
+        if "starters" in edit:
+            changes["starters"] = [*edit["starters"]]
         if "address" in edit:
             changes |= {**asdict(edit["address"]), "scanned_at": None, "table_count": None}
         changed = await self._storage.patch("database_connections", connection.id, changes)

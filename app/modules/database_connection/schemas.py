@@ -23,6 +23,9 @@ from app.modules.sql.provenance.counting import CountedStep
 from app.modules.sql.provenance.model import QueryDescription, TableRead
 
 Description = Annotated[Text, Field(max_length=2_000)]
+Starter = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
+]
 
 
 def _storable(secret: SecretStr) -> SecretStr:
@@ -103,6 +106,8 @@ class ConnectionChange(Body):
     """A memory service outside of KAI may remember questions about the database, of users who consent."""
     roles: RolesBody | None = None
     """The new roles, all of them, of a connection that was registered with roles."""
+    starters: Annotated[list[Starter], Field(max_length=8)] | None = None
+    """The new questions to begin with, all of them, in their order. They are shown before generated ones."""
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
@@ -123,6 +128,8 @@ class ConnectionChange(Body):
             edit["external_memory"] = self.external_memory
         if self.roles is not None:
             edit["roles"] = self.roles.to_roles()
+        if self.starters is not None:
+            edit["starters"] = self.starters
         return edit
 
 
@@ -297,6 +304,8 @@ class ConnectionBody(ResponseBody):
     """A memory service outside of KAI may remember questions about the database, of users who consent."""
     per_user_roles: bool
     """Statements run as a role of the person who asks."""
+    starters: list[str]
+    """Questions to begin with, as the owner wrote them."""
     file_name: str | None
     """Name of the uploaded file whose copy the database is. Null for a database registered by its URL."""
 

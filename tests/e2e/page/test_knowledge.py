@@ -146,3 +146,19 @@ def test_knowledge_is_exported_and_imported_after_saying_what_that_would_do(part
     written = begun.value.path().read_text()
     assert "### vip\n\nCalled first" in written
     assert "### Names?\n\n```sql\nselect name from customers\n```" in written
+
+
+def test_starters_of_a_person_come_before_generated_ones(parts: Page, connection: str) -> None:
+    parts.get_by_role("tab", name="Examples").click()
+    parts.get_by_role("button", name="Starters").click()
+    parts.get_by_label("Questions to begin with").fill("Which country buys most?\n\n  How are we doing? ")
+    if AXE.is_file():
+        assert violations_in_light_and_dark(parts) == []
+    parts.get_by_role("button", name="Save").click()
+    expect(parts.get_by_role("dialog")).to_have_count(0)
+    parts.evaluate("id => localStorage.setItem('kai.connection', id)", connection)
+    parts.goto("/")
+    shown = parts.get_by_role("region", name="For example").get_by_role("button")
+    expect(shown.nth(0)).to_have_text("Which country buys most?")
+    expect(shown.nth(1)).to_have_text("How are we doing?")
+    expect(shown).to_have_count(4)

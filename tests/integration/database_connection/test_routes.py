@@ -230,3 +230,16 @@ async def test_what_may_not_run_is_not_counted_either(
     assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:statement-failed")
     uncounted = await client.post(f"{one}/statements/counts", json={"sql": "SELECT 1"})
     assert uncounted.json() == {"items": [], "is_complete": True}
+
+
+async def test_the_owner_writes_the_questions_to_begin_with(
+    client: httpx.AsyncClient, body: dict[str, str]
+) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    assert (await client.get(one)).json()["starters"] == []
+    written = await client.patch(one, json={"starters": [" Revenue per month ", "Who left?"]})
+    assert (written.status_code, written.json()["starters"]) == (200, ["Revenue per month", "Who left?"])
+    assert (await client.patch(one, json={"name": "Shop 2"})).json()["starters"][1] == "Who left?"
+    for refused in ([""], ["x" * 201], ["?"] * 9, "Who?"):
+        assert (await client.patch(one, json={"starters": refused})).status_code == 422
+    assert (await client.patch(one, json={"starters": []})).json()["starters"] == []

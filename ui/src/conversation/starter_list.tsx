@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Connection } from "../api/types";
 import { allTables } from "../connections/connections";
 import { texts } from "../shared/texts";
-import { starters } from "./starters";
+import { starters, withOwn } from "./starters";
 import "./starter_list.css";
 
 /** Questions to begin with; none if the schema suggests none or cannot be read. */
@@ -14,12 +14,13 @@ export function StarterList({
   onAsk: (question: string) => void;
 }) {
   const [questions, setQuestions] = useState<string[] | null>(null);
+  const own = connection.starters;
   useEffect(() => {
     allTables(connection).then(
-      (tables) => setQuestions(starters(tables)),
-      () => setQuestions([]),
+      (tables) => setQuestions(withOwn(own, starters(tables))),
+      () => setQuestions(own),
     );
-  }, [connection.id]);
+  }, [connection.id, own.join("\n")]);
   if (questions === null) return <p class="quiet starters-reading">{texts.start.reading}</p>;
   if (questions.length === 0) return null;
   return (

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Table, TableColumn } from "../api/types";
-import { starters } from "./starters";
+import { starters, withOwn } from "./starters";
 
 const column = (name: string, type: TableColumn["type"], values: string[] = []): TableColumn => ({
   name,
@@ -41,4 +41,9 @@ test("values that are nearly as many as the rows group nothing", () => {
 
 test("an empty schema suggests nothing", () => {
   expect(starters([])).toEqual([]);
+});
+
+test("questions of a person come before generated ones, which fill the places left", () => {
+  expect(withOwn(["Mine?", "A?"], ["A?", "B?", "C?", "D?"])).toEqual(["Mine?", "A?", "B?", "C?"]);
+  expect(withOwn(["1", "2", "3", "4", "5"], ["A?"])).toEqual(["1", "2", "3", "4", "5"]);
 });

@@ -14,6 +14,11 @@ export function starters(tables: Table[]): string[] {
   return [...new Set(questions.filter((each) => each !== null))].slice(0, MOST);
 }
 
+/** The questions that a person wrote, and generated ones for the places that they leave. */
+export function withOwn(own: readonly string[], generated: readonly string[]): string[] {
+  return [...new Set([...own, ...generated])].slice(0, Math.max(MOST, own.length));
+}
+
 /** A question by a column with few values shared by many rows, such as a country: gives a chart. */
 function perGroup(tables: Table[]): string | null {
   for (const most of [FEW, MANY]) {

@@ -13,6 +13,7 @@ import { EntryForm } from "./entry_form";
 import { addEntry, changeEntry, type Entry, type Kind, readEntries, removeEntry } from "./knowledge";
 import "./knowledge.css";
 
+const Starters = lazy(() => import("./starters"));
 const Transfer = lazy(() => import("./transfer"));
 const ReviewQueue = lazy(() => import("./review_queue"));
 
@@ -37,6 +38,7 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
         <p class="quiet">{texts.knowledge.leads[kind]}</p>
         <div class="entries-actions">
           <Transfer connectionId={connectionId} mayChange={mayChange} onImported={read} />
+          {mayChange && kind === "examples" && <Starters connectionId={connectionId} />}
           {mayChange && (
             <button type="button" class="button small" onClick={() => edit("new")}>
               <Icon of={Plus} size={14} /> {texts.knowledge.add}

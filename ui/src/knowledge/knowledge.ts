@@ -61,3 +61,7 @@ export function importKnowledge(
 ): Promise<KnowledgeImported> {
   return call("POST", "knowledge/file", { db_connection_id, ...file });
 }
+
+export async function changeStarters(connectionId: string, starters: string[]): Promise<void> {
+  await call("PATCH", `database-connections/${encodeURIComponent(connectionId)}`, { starters });
+}

@@ -35,3 +35,12 @@ export const transferTexts = {
   store: (changes: number) => (changes === 1 ? "Import 1 entry" : `Import ${changes} entries`),
   imported: (changes: number) => (changes === 1 ? "1 entry imported." : `${changes} entries imported.`),
 } as const;
+
+/** Texts of the questions to begin with. */
+export const starterTexts = {
+  title: "Starters",
+  questions: "Questions to begin with, one a line",
+  hint: (count: number, most: number) =>
+    `${count} of ${most}. The start page shows them before the ones that KAI makes of the schema.`,
+  saved: "Saved. The start page shows these questions first.",
+} as const;
