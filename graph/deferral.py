@@ -25,6 +25,10 @@ _TO_STEP = "branch:to:"
 _INPUT = "__start__"
 _PULLED = "~__pregel_pull, "
 """LangGraph's path of a task that an edge has started, before the step's name."""
+_SENT = "~__pregel_push, "
+"""LangGraph's path of a task that `Send` has started. It does not name the step."""
+SENT_STEP = "__pregel_tasks"
+"""Name that steps started by `Send` have for `IsCostly`."""
 
 IsCostly = Callable[[str, frozenset[str]], bool]
 """Tells whether a step is worth a checkpoint, by its name and by the steps that follow."""
@@ -61,9 +65,9 @@ class _Attempt:
 class DeferringCheckpointer(BaseCheckpointSaver[Any]):
     """Implements a saver by another one, with fewer writes.
 
-    The end of a run, and errors, interrupts and parallel tasks are written at once, with all that waits;
-    every read of a thread first writes what waits of it. If a write fails, it is repeated by the next one or
-    by the next read, so no step is lost while the process lives.
+    The end of a run, errors, interrupts, and parallel tasks that are costly are written at once, with all
+    that waits; every read of a thread first writes what waits of it. If a write fails, it is repeated by the
+    next one or by the next read, so no step is lost while the process lives.
 
     `leave` an attempt when it is over.
     """
@@ -116,7 +120,7 @@ class DeferringCheckpointer(BaseCheckpointSaver[Any]):
         task_path: str = "",
     ) -> None:
         """LangGraph writes the result of each task as it ends, for those that run beside it. A step alone
-        needs none: its checkpoint follows at once.
+        needs none, because its checkpoint follows at once; nor do tasks that cost nothing to repeat.
         """
         attempt = self._attempts.get(_key(config))
         if attempt is None:
@@ -124,8 +128,10 @@ class DeferringCheckpointer(BaseCheckpointSaver[Any]):
             return
         async with attempt.lock:
             is_alone = task_path.startswith(_PULLED) and len(attempt.following) == 1
-            if is_alone and not any(channel in WRITES_IDX_MAP for channel, _ in writes):
-                attempt.ran.add(task_path.removeprefix(_PULLED))
+            is_cheap = task_path.startswith(_SENT) and not self._is_costly(SENT_STEP, frozenset())
+            if (is_alone or is_cheap) and not any(channel in WRITES_IDX_MAP for channel, _ in writes):
+                if is_alone:
+                    attempt.ran.add(task_path.removeprefix(_PULLED))
                 attempt.writes.append((config, writes, task_id, task_path))
                 return
             await self._write(attempt)

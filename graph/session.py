@@ -34,7 +34,7 @@ from pydantic import JsonValue
 from graph.answer import TurnAnswer, answer_of
 from graph.checkpoints import Checkpointer, ReadCheckpoint, translated_errors
 from graph.chunks import answer_chunks, facts_used
-from graph.deferral import DeferringCheckpointer
+from graph.deferral import SENT_STEP, DeferringCheckpointer
 from graph.errors import (
     CheckpointsUnavailable,
     CheckpointUnreadable,
@@ -404,7 +404,9 @@ def _is_costly(step: str, following: frozenset[str]) -> bool:
     an investigation calls is stored by the call itself.
     """
     match step:
-        case "__start__" | "load_context" | "use_tool" | "act" | "approve" | "conclude" | "reply" | "finish":
+        case "__start__" | "load_context" | "approve" | "conclude" | "reply" | "finish":
+            return False
+        case _ if step == SENT_STEP:  # use_tool and act
             return False
         case "run_sql":
             return "write_sql" in following

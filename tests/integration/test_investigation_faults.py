@@ -83,6 +83,11 @@ class FailingStorage(MeasuredStorage):
         await super().create(collection, document)
         self._fail(f"after {collection} {document['step']}")
 
+    async def create_missing(self, collection: str, documents: Sequence[Document]) -> None:
+        self._fail(f"before {collection} {documents[0]['step']}")
+        await super().create_missing(collection, documents)
+        self._fail(f"after {collection} {documents[0]['step']}")
+
     async def patch(
         self,
         collection: str,

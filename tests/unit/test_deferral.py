@@ -11,7 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send, interrupt
 from typing_extensions import TypedDict
 
-from graph.deferral import DeferringCheckpointer
+from graph.deferral import SENT_STEP, DeferringCheckpointer
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "t"}}
 
@@ -58,7 +58,7 @@ class WatchedSaver(InMemorySaver):
 
 
 def is_costly(step: str, _: frozenset[str]) -> bool:
-    return step.startswith("costly")
+    return step.startswith("costly") or step == SENT_STEP
 
 
 def chain(deferring: DeferringCheckpointer, *names: str, dies_in: str | None = None) -> Any:
@@ -172,6 +172,21 @@ async def test_parallel_tasks_are_written_one_by_one_after_all_that_waited() -> 
     await run(shape.compile(checkpointer=deferring(saver)), {"said": ""})
     assert saver.steps == [1, 2]
     assert len(saver.tasks) == 2
+
+
+async def test_parallel_tasks_that_cost_nothing_to_repeat_wait_for_their_checkpoint() -> None:
+    saver = WatchedSaver()
+    cheap = DeferringCheckpointer(saver, lambda *_: False, frozenset())
+    shape = StateGraph(State)
+    shape.add_node("call", lambda _: {})
+    shape.add_node("join", lambda _: {"said": "joined"})
+    shape.add_conditional_edges(START, lambda _: [Send("call", {}), Send("call", {})], ["call"])
+    shape.add_edge("call", "join")
+    shape.add_edge("join", END)
+    graph = shape.compile(checkpointer=cheap)
+    await run(graph, {"said": ""})
+    assert (len(saver.steps), saver.tasks) == (1, [])
+    assert (await graph.aget_state(CONFIG)).values == {"said": "joined"}
 
 
 async def test_an_interrupt_is_written_with_all_that_waited() -> None:

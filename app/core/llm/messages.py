@@ -35,8 +35,11 @@ class PromptMessage:
 
     def redacted(self) -> "PromptMessage":
         """Returns the message without secrets."""
+        content = redacted(self.content)
         calls = [call.redacted() for call in self.calls]
-        return replace(self, content=redacted(self.content), calls=calls)
+        if content == self.content and calls == [*self.calls]:
+            return self
+        return replace(self, content=content, calls=calls)
 
 
 @dataclass(frozen=True, kw_only=True)

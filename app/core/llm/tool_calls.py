@@ -20,7 +20,8 @@ class OfferedTool:
 
     def redacted(self) -> "OfferedTool":
         """Returns the tool without secrets in its description, which others may have written."""
-        return replace(self, description=redacted(self.description))
+        description = redacted(self.description)
+        return self if description == self.description else replace(self, description=description)
 
     def as_request(self) -> dict[str, JsonValue]:
         """Returns the tool as the chat protocol has it."""

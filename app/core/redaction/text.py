@@ -6,6 +6,8 @@ come from attackers, and are redacted in the event loop.
 
 import codecs
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from app.core.redaction.encoded import encoded_logins, encoded_spans
 from app.core.redaction.shapes import Span, token_spans
@@ -16,6 +18,7 @@ _URL_PARTS = re.compile(
     r"(https?://)(?:[^/\s@?#\"']{1,2000}@)?([^\s?#\"'@]{1,2000})(?:[?#][^\s\"']{0,8000})?"
 )
 """A URL: scheme; user information; host and path; query and fragment."""
+_REMEMBERED_CHARACTERS = 20_000
 _BY_A_LETTER = "kai.by_a_letter"
 """Errors of encoding become letters: the text is then searched several times faster, and keeps its places."""
 
@@ -42,8 +45,15 @@ def redacted(text: str) -> str:
     return "".join([*parts, text[end:]])
 
 
-def secrets_in(text: str) -> list[Span]:
-    """Returns the places of all secrets, in order and apart from each other."""
+def secrets_in(text: str) -> Sequence[Span]:
+    """Returns the places of all secrets, in order and apart from each other.
+
+    Each request to a model sends most texts of the one before it, so those are not searched again.
+    """
+    return _found_lately(text) if len(text) <= _REMEMBERED_CHARACTERS else _found(text)
+
+
+def _found(text: str) -> Sequence[Span]:
     text = text if text.isascii() else text.encode("ascii", _BY_A_LETTER).decode("ascii")
     found = [*secret_spans(text), *token_spans(text), *encoded_spans(text), *encoded_logins(text)]
     apart: list[Span] = []
@@ -53,6 +63,9 @@ def secrets_in(text: str) -> list[Span]:
         else:
             apart.append((start, stop))
     return apart
+
+
+_found_lately = lru_cache(maxsize=256)(_found)
 
 
 def redacted_address(text: str) -> str:

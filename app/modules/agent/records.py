@@ -7,8 +7,7 @@ done again.
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from prometheus_client import Counter
@@ -186,11 +185,8 @@ class InvestigationRecords:
         return chosen, calls
 
     async def _create(self, calls: Sequence[CallRecord]) -> None:
-        await asyncio.gather(*map(self._create_call, calls))
-
-    async def _create_call(self, call: CallRecord) -> None:
-        with suppress(DocumentExists):
-            await self._storage.create("tool_calls", _document(call))
+        if calls:
+            await self._storage.create_missing("tool_calls", [_document(call) for call in calls])
 
     async def step(self, message_id: str, step: int) -> StepRecord | None:
         found = await self._storage.get("agent_steps", step_id(message_id, step))
@@ -471,7 +467,10 @@ class TurnRecords:
 
 
 def _document(record: StepRecord | CallRecord) -> Document:
-    return cast("Document", asdict(record))
+    fields: dict[str, object] = {**vars(record)}
+    if isinstance(record, StepRecord):
+        fields["proposed"] = [{**vars(call)} for call in record.proposed]
+    return cast("Document", fields)
 
 
 def _audit(call: CallRecord) -> None:

@@ -19,6 +19,7 @@ from graph.ports import Question
 from graph.state import Column, Rows
 
 _MOST_ROWS_READ = 50
+_FEW_CELLS = 500
 _MOST_COLUMNS_MEASURED = 20
 _NUMBERS = ("integer", "number")
 
@@ -85,7 +86,7 @@ async def run_sql(given: RunSql, context: ToolContext) -> ToolResult:
     notes = [f"Corrected: {each.said}" for each in corrected.corrections]
     warnings = await database.schema_context.find_warnings(Question(text=given.purpose), corrected.sql, rows)
     notes += [f"Worth checking: {each.text}" for each in warnings]
-    text = await asyncio.to_thread(describe_rows, context.result_name, rows)
+    text = await _described(context.result_name, rows)
     return ToolResult(text="\n".join([text, *notes]), result=kept)
 
 
@@ -131,8 +132,15 @@ async def keep_table(
         cut_by=None,
     )
     await context.results.keep(context.call_id, kept, rows)
-    shown = await asyncio.to_thread(describe_rows, context.result_name, rows_of(kept, rows))
+    shown = await _described(context.result_name, rows_of(kept, rows))
     return ToolResult(text=f"{said}\n{shown}", result=kept)
+
+
+async def _described(name: str, rows: Rows) -> str:
+    """Returns what `describe_rows` does, computed in a thread if that takes long."""
+    if len(rows["rows"]) * len(rows["columns"]) <= _FEW_CELLS:
+        return describe_rows(name, rows)
+    return await asyncio.to_thread(describe_rows, name, rows)
 
 
 def describe_rows(name: str, rows: Rows) -> str:
