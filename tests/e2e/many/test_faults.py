@@ -4,11 +4,17 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from ag_ui_validate.pytest_plugin import assert_valid_agui
+from langgraph_sdk import get_client
+from langgraph_sdk.errors import NotFoundError
 
+import kai_client
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_agui_clients import body_of
@@ -16,8 +22,12 @@ from tests.e2e.test_approval import PLAN_TO_ACT, agent_session, card_of, decide,
 from tests.e2e.test_investigations import calls, finish
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support import booking_tool
-from tests.support.cluster import Cluster, running_cluster, shared
+from tests.support.cluster import Cluster, cache, running_cluster, shared
+from tests.support.fault_proxy import fault_proxy
+from tests.support.keys import made_key
+from tests.support.mcp_client import mcp_client, said_by
 from tests.support.nats_server import FragileNats
+from tests.support.redis_server import RedisServer
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Event, Server, chunks, client_of, steps
 from tests.support.waiting import until
@@ -141,6 +151,84 @@ async def test_streams_of_other_protocols_end_with_the_whole_answer_after_their_
         ]
 
         assert await answers(kai, agent) == await answers(kai, chat) == ["Two in Brazil."]
+
+
+async def test_cut_streams_of_two_owners_bring_each_frame_once_although_their_worker_was_killed(
+    settings: dict[str, str], redis_server: RedisServer, model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    model.rule("", Scripted("Two in Brazil." + " Nothing else is worth a word." * 8, hold_after=1))
+    model.rule("SQL writer", sql(PER_COUNTRY))
+    settings |= cache(redis_server) | {"KAI_AUTH__REQUIRED": "true"}
+    ann, bob = [made_key(tmp_path, each, "--role", "admin", **settings) for each in ("ann", "bob")]
+    question: Any = {"messages": [{"role": "user", "content": QUESTION}]}
+    modes: Any = ["updates", "messages-tuple"]
+    channels = ["lifecycle", "updates", "messages", "tools"]
+    second = Server(tmp_path / "second", settings, "worker")
+    async with AsyncExitStack() as opened:
+        cluster = opened.enter_context(running_cluster(tmp_path, settings, apis=2, workers=1))
+        opened.callback(second.kill)
+        first, other = [each.address for each in cluster.apis]
+        proxies = [
+            await opened.enter_async_context(fault_proxy(urlsplit(each).port or 0)) for each in (first, other)
+        ]
+        for proxy in proxies:
+            proxy.cut_after = 6_000
+        through_first, through_other = [proxy.url for proxy in proxies]
+        databases = {}
+        for key in (ann, bob):
+            own = await opened.enter_async_context(kai_client.AsyncKai(first, key))
+            databases[key] = (await own.databases.add(shop, "Shop")).id
+
+        async def langgraph() -> tuple[str, list[Any]]:
+            async with get_client(url=f"{through_first}/langgraph", api_key=ann) as client:
+                thread = (await client.threads.create())["thread_id"]
+                stream = client.runs.stream(thread, databases[ann], input=question, stream_mode=modes)
+                return thread, [part async for part in stream]
+
+        async def event_streaming() -> tuple[str, list[Any]]:
+            async with (
+                get_client(url=f"{through_other}/langgraph", api_key=bob) as client,
+                client.threads.stream(assistant_id=databases[bob]) as thread,
+            ):
+                await thread.run.start(input=question)
+                return thread.thread_id, [event async for event in thread.subscribe(channels)]
+
+        async def typed() -> list[kai_client.Event]:
+            async with kai_client.AsyncKai(through_other, ann) as kai:
+                session = await kai.sessions.create(databases[ann])
+                return [event async for event in kai.stream(QUESTION, session=session)]
+
+        async def mcp() -> dict[str, Any]:
+            async with mcp_client(other, bob) as client:
+                return await said_by(client, "ask", question=QUESTION)
+
+        asking = asyncio.gather(langgraph(), event_streaming(), typed(), mcp())
+        await model.until(lambda: model.on_hold == 4)
+        cluster.workers[0].kill()
+        model.release()
+        await asyncio.to_thread(second.start)
+        (thread, parts), (followed, events), typed_events, answered = await asyncio.wait_for(asking, 90)
+
+        assert len(json.dumps([part.data for part in parts])) > 6_000
+        assert len(json.dumps(events)) > 6_000
+        async with (
+            get_client(url=f"{other}/langgraph", api_key=ann) as of_ann,
+            get_client(url=f"{first}/langgraph", api_key=bob) as of_bob,
+        ):
+            run_id = parts[0].data["run_id"]
+            again = of_ann.runs.join_stream(thread, run_id, stream_mode=modes)
+            assert parts == [part async for part in again]
+            assert parts[-1].data["status"] == "success"
+            sequence = [event["seq"] for event in events]
+            assert sequence == sorted(set(sequence))
+            assert events[-1]["params"]["data"]["event"] == "completed"
+            for stranger, of_another in ((of_ann, followed), (of_bob, thread)):
+                with pytest.raises(NotFoundError):
+                    await stranger.threads.get_state(of_another)
+            values: Any = (await of_bob.threads.get_state(followed))["values"]
+        assert values["analysis"] == answered["answer"]
+        assert [event.event for event in typed_events].count("reset") == 1
+        assert typed_events[-1].event == "done"
 
 
 async def test_a_frozen_worker_that_wakes_up_after_it_was_replaced_says_and_keeps_nothing_more(
