@@ -26,7 +26,11 @@ _OBJECT = (
     r"(?:table|view|index|schema|database|column|user|role|function|procedure|trigger|sequence|type)s?\b"
 )
 
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
+)
+_TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
+"""Invisible tag characters and the letters they stand for, which a model may read."""
 _SQL_COMMENT = re.compile(r"/\*.*?(?:\*/|$)", re.DOTALL)
 _LATIN = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u0442\u043a\u043c\u043d"
@@ -80,5 +84,8 @@ def instruction_warning(text: str) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """Returns the text without invisible characters, and with the ordinary forms of wide and styled ones."""
-    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
+    """Returns the text without invisible characters, and with the ordinary forms of wide and styled ones.
+
+    Tags become what they stand for.
+    """
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text).translate(_TAGS))
