@@ -36,6 +36,9 @@ from app.terminal import command_settings, say
 GRACEFUL_SHUTDOWN_SECONDS = 5
 """Streams end within 2 s of it."""
 
+_OBJECTS_BETWEEN_COLLECTIONS = 10_000
+"""A turn makes and keeps many objects for its while. At Python's 700, collections took a tenth of a turn."""
+
 _TRY_AGAIN_SECONDS = 2
 _FROM_HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
 """Address for a browser on this machine if KAI listens on every address."""
@@ -247,6 +250,7 @@ class _Server(uvicorn.Server):
         reached = _FROM_HERE.get(host, host)
         self._announcement = announcement(f"http://{f'[{reached}]' if ':' in reached else reached}:{port}")
         gc.freeze()  # what is loaded by now stays: collections need not look at it again
+        gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
         await self.serve([opened])
 
     @contextmanager

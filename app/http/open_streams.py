@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from fastapi import Depends, Request
 
 from app.core.errors import TooMany
-from app.http.callers import Owner
+from app.http.callers import owner_of
 
 
 class TooManyStreams(TooMany):
@@ -47,9 +47,10 @@ class OpenStreams:
             del self._open[owner]
 
 
-async def hold_stream(request: Request, owner: Owner) -> AsyncGenerator[None]:
+async def hold_stream(request: Request) -> AsyncGenerator[None]:
     """Counts a stream as open until its response has ended. Raises `TooManyStreams`."""
     streams: OpenStreams = request.app.state.open_streams
+    owner = owner_of(request)
     streams.begin(owner)
     try:
         yield

@@ -5,7 +5,7 @@ from fastapi import Request
 from app.core.clock import now_ms, rfc3339
 from app.core.errors import TooMany
 from app.core.rates import Rates, RemainingQuota
-from app.http.callers import Owner
+from app.http.callers import owner_of
 from app.http.rate_limit_fields import note
 
 
@@ -27,19 +27,19 @@ class RateExceeded(TooMany):
         )
 
 
-async def count_request(request: Request, owner: Owner) -> None:
+async def count_request(request: Request) -> None:
     """Dependency of every route under /api. Raises `RateExceeded`."""
-    await _count(request, owner, "requests")
+    await _count(request, "requests")
 
 
-async def count_question(request: Request, owner: Owner) -> None:
+async def count_question(request: Request) -> None:
     """Dependency of the routes that ask. Raises `RateExceeded`."""
-    await _count(request, owner, "questions")
+    await _count(request, "questions")
 
 
-async def _count(request: Request, owner: str, policy: str) -> None:
+async def _count(request: Request, policy: str) -> None:
     rates: Rates = request.app.state.services.rates
-    count = await rates.count(policy, owner)
+    count = await rates.count(policy, owner_of(request))
     if count is not None:
         note(request.scope, count)
         if count.exceeded:

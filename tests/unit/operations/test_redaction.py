@@ -9,10 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 from cryptography.fernet import Fernet
+from hypothesis import given
+from hypothesis.strategies import from_regex
 
 from app.core.logs.ids import bound, note
-from app.core.logs.lines import JsonLines, TextLines
-from app.core.logs.redaction import MAX_CHARACTERS, redacted
+from app.core.logs.lines import PLAIN, JsonLines, TextLines
+from app.core.logs.redaction import MAX_CHARACTERS, inert, redacted
 
 FERNET_KEY = Fernet.generate_key().decode()
 ENCRYPTED = Fernet(FERNET_KEY).encrypt(b"a url").decode()
@@ -148,3 +150,8 @@ def test_a_long_text_of_almost_secrets_is_redacted_in_linear_time() -> None:
 def test_an_overlong_text_is_cut_before_it_is_redacted() -> None:
     shown = redacted("x" * MAX_CHARACTERS + "password=hunter2")
     assert shown == "x" * MAX_CHARACTERS + " [16 characters cut]"
+
+
+@given(from_regex(PLAIN, fullmatch=True))
+def test_values_that_are_not_looked_into_hold_no_secret(value: str) -> None:
+    assert inert(redacted(value)) == value

@@ -227,7 +227,7 @@ async def create_batch(
         raise Unsupported(f"A batch has 1 to {MAX_BATCH} runs.")
     runs: list[dict[str, JsonValue]] = []
     for body in bodies:
-        await count_question(request, caller.owner)
+        await count_question(request)
         started = await conversations.start(caller, None, body)
         if started.session.metadata.get(STATELESS):
             departures.delete_at_end(started.session, started.run)
