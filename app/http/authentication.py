@@ -13,6 +13,7 @@ from app.core.errors import Problem, Unauthenticated
 from app.core.logs.ids import note
 from app.core.storage.port import StorageUnavailable
 from app.http.problems import problem_answer, storage_unavailable
+from app.http.sign_in_cookie import browser_key
 from app.http.wrong_keys import WrongKeys, address_of
 
 
@@ -61,9 +62,19 @@ class Authentication:
     async def _caller(self, scope: Scope) -> Caller:
         credential = self._credential(Headers(scope=scope))
         if credential is None:
-            return await self._identity.caller(None)
+            return await self._browser(scope) or await self._identity.caller(None)
         check = partial(self._identity.caller, credential)
         return await self._wrong_keys.checked(address_of(scope), credential, check)
+
+    async def _browser(self, scope: Scope) -> Caller | None:
+        """The caller that a cookie of the page authenticates. None without one that counts."""
+        if (key := browser_key(scope)) is None:
+            return None
+        try:
+            check = partial(self._identity.keys.browser, key)
+            return await self._wrong_keys.checked(address_of(scope), key, check)
+        except Unauthenticated:
+            return None
 
     def _credential(self, headers: Headers) -> str | None:
         """The credential of a request, or None. Raises `Unauthenticated` for a malformed one or several."""

@@ -5,7 +5,7 @@ import secrets
 import string
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hmac import compare_digest
 
 from cachetools import TTLCache
@@ -27,6 +27,9 @@ _REVOKED_WITHIN_SECONDS = 3
 """The longest that a process trusts a key that another process has revoked."""
 _USE_STORED_EVERY_SECONDS = 60
 _PAGE = 200
+BROWSER_SECONDS = 30 * 24 * 60 * 60
+_MOST_BROWSERS = 20
+"""Browsers of an owner that are signed in at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +50,9 @@ class ApiKey:
     expires_at: int | None = None
     last_used_at: int | None = None
     revoked_at: int | None = None
+    of: str | None = None
+    """Id of the key that a browser was signed in with. This one is then the browser's, kept in a cookie that
+    no script reads; it counts only there, and only while the other does."""
 
     def usable(self) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now_ms() < self.expires_at)
@@ -58,6 +64,7 @@ class ApiKey:
             scopes=frozenset(self.scopes),
             signed_in_by="api_key",
             credential=f"key {self.prefix}",
+            key_id=self.id,
         )
 
 
@@ -94,8 +101,7 @@ class ApiKeys:
 
     async def create(self, wanted: NewKey) -> tuple[ApiKey, str]:
         """Returns the stored key and its text, which is not stored. Raises `Invalid`."""
-        prefix = "".join(secrets.choice(_PREFIX_CHARACTERS) for _ in range(_PREFIX_LENGTH))
-        text = f"{KEY_BEGINS}{prefix}_{secrets.token_urlsafe(_SECRET_BYTES)}"
+        prefix, text = _new_text()
         key = ApiKey(
             id=new_id(),
             prefix=prefix,
@@ -111,14 +117,79 @@ class ApiKeys:
         return key, text
 
     async def caller(self, text: str) -> Caller:
-        """Returns the caller that a key authenticates. Raises `Unauthenticated`."""
+        """Returns the caller that a key authenticates. Raises `Unauthenticated`, also for a browser's key."""
+        key = await self._known(text)
+        if key.of is not None:
+            raise unknown_credential()
+        return key.caller()
+
+    async def browser(self, text: str) -> Caller:
+        """Returns the caller that a browser's key authenticates. Raises `Unauthenticated` for any other."""
+        key = await self._known(text)
+        if key.of is None:
+            raise unknown_credential()
+        return key.caller()
+
+    async def sign_in(self, key_id: str) -> tuple[ApiKey, str]:
+        """Make a browser's key of an API key, with the same rights. Returns it and its text, which is not
+        stored. Raises `KeyUnknown`.
+
+        Browsers of an owner that were signed in longest ago are signed out beyond the most of them.
+        """
+        found = await self._storage.get(COLLECTION, key_id)
+        if found is None:
+            raise KeyUnknown
+        key = _API_KEY.validate_python(found)
+        await self._drop_oldest(key.owner)
+        prefix, text = _new_text()
+        latest = now_ms() + BROWSER_SECONDS * 1000
+        browser = replace(
+            key,
+            id=new_id(),
+            prefix=prefix,
+            digest=_digest(text),
+            name=f"browser, signed in by {key.prefix}",
+            created_at=now_ms(),
+            expires_at=latest if key.expires_at is None else min(latest, key.expires_at),
+            last_used_at=None,
+            of=key.id,
+        )
+        await self._storage.create(COLLECTION, asdict(browser))
+        return browser, text
+
+    async def sign_out(self, key_id: str) -> None:
+        """Delete a browser's key; within three seconds every process refuses it."""
+        found = await self._storage.get(COLLECTION, key_id)
+        if found is not None and found.get("of") is not None:
+            await self._storage.delete(COLLECTION, [Equals("id", key_id)])
+            self._trusted.pop(str(found["digest"]), None)
+
+    async def _drop_oldest(self, owner: str) -> None:
+        of_browsers = [each for each in await self._of_owner(owner) if each.of is not None]
+        for each in of_browsers[_MOST_BROWSERS - 1 :]:
+            await self.sign_out(each.id)
+
+    async def _of_owner(self, owner: str) -> list[ApiKey]:
+        """Newest first."""
+        keys: list[ApiKey] = []
+        cursor: str | None = None
+        while True:
+            page = await self._storage.query(
+                COLLECTION, [Equals("owner", owner)], descending=True, limit=_PAGE, cursor=cursor
+            )
+            keys += (_API_KEY.validate_python(each) for each in page.items)
+            if (cursor := page.next_cursor) is None:
+                return keys
+
+    async def _known(self, text: str) -> ApiKey:
+        """Returns a usable key. Raises `Unauthenticated`."""
         digest = _digest(text)
         key = self._trusted.get(digest) or await self._find(text, digest)
         if not key.usable():
             raise unknown_credential()
         self._trusted.setdefault(digest, key)
         await self._store_use(key)
-        return key.caller()
+        return key
 
     async def page(self, limit: int, cursor: str | None) -> tuple[list[ApiKey], str | None]:
         """Keys of all owners, newest first."""
@@ -155,9 +226,16 @@ class ApiKeys:
         found = await self._storage.query(COLLECTION, [Equals("prefix", prefix)])
         keys = (_API_KEY.validate_python(each) for each in found.items)
         for key in keys:
-            if compare_digest(key.digest, digest):
+            if compare_digest(key.digest, digest) and await self._counts(key):
                 return key
         raise unknown_credential()
+
+    async def _counts(self, key: ApiKey) -> bool:
+        """False for a browser's key whose own key was revoked or deleted."""
+        if key.of is None:
+            return True
+        found = await self._storage.get(COLLECTION, key.of)
+        return found is not None and _API_KEY.validate_python(found).usable()
 
     async def _store_use(self, key: ApiKey) -> None:
         """Best-effort: a store that cannot be written to must not lock readers out."""
@@ -166,6 +244,12 @@ class ApiKeys:
         self._use_stored[key.id] = None
         with suppress(StorageUnavailable):
             await self._storage.patch(COLLECTION, key.id, {"last_used_at": now_ms()})
+
+
+def _new_text() -> tuple[str, str]:
+    """Returns the prefix and the text of a new key."""
+    prefix = "".join(secrets.choice(_PREFIX_CHARACTERS) for _ in range(_PREFIX_LENGTH))
+    return prefix, f"{KEY_BEGINS}{prefix}_{secrets.token_urlsafe(_SECRET_BYTES)}"
 
 
 def _digest(text: str) -> str:

@@ -37,6 +37,8 @@ class Caller:
     signed_in_by: SignIn
     credential: str = ""
     """Names the credential in the audit log. It is no secret."""
+    key_id: str | None = None
+    """The API key that the caller is authenticated by, if any."""
     database_claim: str | None = None
     """The value of the token's claim that chooses a role in databases (`DATABASE_CLAIM`)."""
 

@@ -2,13 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request, status
+from fastapi import APIRouter, Depends, Path, Request, Response, status
 
 from app.core.auth.api_keys import ApiKeys
+from app.core.clock import now_ms
+from app.core.errors import Conflict
 from app.http.callers import ADMIN, ANYBODY, CurrentCaller
 from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.routes import PageOf
+from app.http.sign_in_cookie import delete_cookie, is_of_own_page, set_cookie
 from app.modules.identity.schemas import ApiKeyBody, MeBody, NewApiKey, NewApiKeyBody
 
 router = APIRouter(tags=["identity"], responses=PROBLEM_RESPONSES)
@@ -30,6 +33,56 @@ async def read_me(caller: CurrentCaller) -> MeBody:
     has no valid credential.
     """
     return MeBody.model_validate(caller)
+
+
+class NotSignedIn(Conflict):
+    """The request is not one of the page, or its credential is no API key."""
+
+
+@router.post(
+    "/sign-in",
+    summary="Keep a browser signed in",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[ANYBODY],
+    include_in_schema=False,
+)
+async def sign_in(request: Request, caller: CurrentCaller, keys: Keys) -> Response:
+    """For the page alone, so not in OpenAPI. Sets a cookie that signs KAI's page in, for 30 days at most, and
+    never longer than the API key that this request brings. The cookie counts only with the header
+    `X-KAI-Page`, from KAI's own origin, and no script can read it. At most 20 browsers of an owner stay
+    signed in.
+
+    Answers 409 for a request of another origin, and for any other credential than an API key.
+    """
+    if not is_of_own_page(request.scope) or "authorization" not in request.headers:
+        raise NotSignedIn("Only KAI's own page can keep a browser signed in, by an API key.")
+    if caller.key_id is None:
+        raise NotSignedIn(
+            "Only an API key can keep a browser signed in. Sign in with this credential for one tab."
+        )
+    browser, text = await keys.sign_in(caller.key_id)
+    response = Response(status_code=status.HTTP_204_NO_CONTENT)
+    seconds = ((browser.expires_at or 0) - now_ms()) // 1000
+    set_cookie(response, text, seconds=seconds, origin=request.headers.get("origin"))
+    return response
+
+
+@router.delete(
+    "/sign-in",
+    summary="Sign a browser out",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[ANYBODY],
+    include_in_schema=False,
+)
+async def sign_out(caller: CurrentCaller, keys: Keys) -> Response:
+    """Ends the sign-in of the cookie that this request brings: within three seconds every process refuses it.
+    Other credentials stay as they are.
+    """
+    if caller.key_id is not None:
+        await keys.sign_out(caller.key_id)
+    response = Response(status_code=status.HTTP_204_NO_CONTENT)
+    delete_cookie(response)
+    return response
 
 
 @router.post(

@@ -71,6 +71,34 @@ def test_a_user_signs_in_asks_takes_the_rows_along_and_leaves(visitor: Page, hou
     assert visitor.evaluate("sessionStorage.length") == 0
 
 
+def test_a_remembered_browser_is_signed_in_in_every_tab_until_it_signs_out(
+    visitor: Page, house: House
+) -> None:
+    visitor.goto("/")
+    visitor.get_by_label("Remember on this device").check()
+    if AXE.is_file():
+        assert violations_in_light_and_dark(visitor) == []
+    sign_in(visitor, house.user_key)
+    expect(visitor.get_by_role("button", name="Sign out ann")).to_be_visible()
+    second = visitor.context.new_page()
+    second.goto("/settings")
+    expect(second.get_by_text("Signed in as ann by an API key.")).to_be_visible()
+    for tab in (visitor, second):
+        kept = tab.evaluate(
+            "document.cookie + JSON.stringify({...sessionStorage}) + JSON.stringify({...localStorage})"
+        )
+        assert "kai_" not in kept
+        assert house.user_key not in tab.content()
+    second.goto("/")
+    ask(second, "How many customers per country?")
+    expect(second.locator(".answer-actions")).to_be_visible()
+    second.get_by_role("button", name="Sign out ann").click()
+    expect(second.get_by_label("API key or token")).to_be_focused()
+    visitor.reload()
+    expect(visitor.get_by_label("API key or token")).to_be_visible()
+    assert visitor.context.cookies() == []
+
+
 @pytest.mark.parametrize("visitor", ["light"], indirect=True)
 def test_a_user_sees_no_way_to_change_databases_and_an_administrator_does(
     visitor: Page, house: House

@@ -1,7 +1,13 @@
-/** The credential of the page: an API key or a token, kept only in the tab's session storage. */
+/** The credential of the page: an API key or a token in the tab's session storage, or a cookie that no script
+ * reads and all tabs share. */
 import { signal } from "@preact/signals";
 
+import { ApiError, problemIn } from "./problem";
+
 const KEPT = "kai.credential";
+const SIGN_IN = "/api/v1/sign-in";
+/** The server takes the cookie of no request without it, and no page of another origin can send it. */
+const PAGE = { "X-KAI-Page": "1" };
 
 /** Whether the server requires a credential, or has refused the one that was sent. */
 export const signInNeeded = signal(false);
@@ -11,22 +17,38 @@ export function keepCredential(credential: string): void {
   signInNeeded.value = false;
 }
 
-/** Reloads the page, so the next user sees nothing of the last, and removes the credential as it unloads. */
-export function signOut(): void {
+/** Keeps this browser signed in by a cookie, which all tabs share. Raises `ApiError`. */
+export async function remember(credential: string): Promise<void> {
+  const headers = { ...PAGE, Authorization: `Bearer ${credential}` };
+  const response = await fetch(SIGN_IN, { method: "POST", headers });
+  if (!response.ok) throw new ApiError(problemIn(await response.json().catch(() => null), response.status));
+  sessionStorage.removeItem(KEPT);
+  signInNeeded.value = false;
+}
+
+/** Reloads the page, so the next user sees nothing of the last, and removes the credential as it unloads. The
+ * server ends the sign-in of a cookie, for all tabs. */
+export async function signOut(): Promise<void> {
+  if (authorization() === null) await signedFetch(new Request(SIGN_IN, { method: "DELETE" }));
   window.addEventListener("pagehide", () => sessionStorage.removeItem(KEPT));
   window.location.assign("/");
 }
 
-/** Value of the header `Authorization`; null without a credential. */
-export function authorization(): string | null {
+/** Value of the header `Authorization`; null without a credential in this tab. */
+function authorization(): string | null {
   const credential = sessionStorage.getItem(KEPT);
   return credential === null ? null : `Bearer ${credential}`;
 }
 
+/** Headers that sign a request of the page; the browser adds the cookie by itself. */
+export function signs(): Record<string, string> {
+  const credential = authorization();
+  return credential === null ? PAGE : { Authorization: credential };
+}
+
 /** `fetch` with the credential, if there is one. */
 export async function signedFetch(request: Request): Promise<Response> {
-  const credential = authorization();
-  if (credential !== null) request.headers.set("Authorization", credential);
+  for (const [name, value] of Object.entries(signs())) request.headers.set(name, value);
   const response = await fetch(request);
   if (response.status === 401) signInNeeded.value = true;
   return response;

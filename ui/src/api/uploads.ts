@@ -1,5 +1,5 @@
 /** Sends files. `fetch` tells nothing of how much is sent, so this is an XMLHttpRequest. */
-import { authorization, signInNeeded } from "./credential";
+import { signInNeeded, signs } from "./credential";
 import { ApiError, problemIn } from "./problem";
 import type { FileBody } from "./types";
 
@@ -12,8 +12,7 @@ export function sendFile(
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", `/api/v1/database-connections/files?file_name=${encodeURIComponent(file.name)}`);
-    const credential = authorization();
-    if (credential !== null) request.setRequestHeader("Authorization", credential);
+    for (const [name, value] of Object.entries(signs())) request.setRequestHeader(name, value);
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.responseType = "json";
     request.upload.onprogress = (event) => progress(event.total > 0 ? event.loaded / event.total : 0);

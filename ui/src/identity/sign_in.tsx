@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { checkCredential } from "../api/client";
-import { keepCredential } from "../api/credential";
+import { keepCredential, remember } from "../api/credential";
 import { ApiError, asProblem } from "../api/problem";
 import type { Problem } from "../api/types";
 import { ProblemBox } from "../shared/problem_box";
@@ -12,6 +12,7 @@ import "./sign_in.css";
 export function SignIn() {
   const { title, lead, credential: label, hint, signIn } = texts.identity;
   const [credential, setCredential] = useState("");
+  const [stays, setStays] = useState(false);
   const [checking, setChecking] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   useEffect(() => {
@@ -23,7 +24,8 @@ export function SignIn() {
     setProblem(null);
     try {
       await checkCredential(credential.trim());
-      keepCredential(credential.trim());
+      if (stays) await remember(credential.trim());
+      else keepCredential(credential.trim());
       await refreshMe();
     } catch (error) {
       setProblem(refused(error));
@@ -51,6 +53,18 @@ export function SignIn() {
           />
           <small id="credential-hint">{hint}</small>
         </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={stays}
+            aria-describedby="stays-hint"
+            onChange={(event) => setStays(event.currentTarget.checked)}
+          />
+          {texts.identity.stays}
+        </label>
+        <small id="stays-hint" class="quiet">
+          {stays ? texts.identity.staysHint : texts.identity.tabHint}
+        </small>
         {problem && <ProblemBox problem={problem} />}
         <button type="submit" class="button primary" disabled={checking}>
           {signIn}

@@ -204,7 +204,13 @@ function Failed() {
 function SignOut({ owner }: { owner: string }) {
   const label = texts.identity.signOut(owner);
   return (
-    <button type="button" class="icon-button" aria-label={label} title={label} onClick={signOut}>
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={label}
+      title={label}
+      onClick={() => orSay(signOut())}
+    >
       <Icon of={LogOut} />
     </button>
   );
