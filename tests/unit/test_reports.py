@@ -3,18 +3,22 @@
 import json
 import re
 from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 
 import pytest
 from markdown_it import MarkdownIt
 from pydantic import JsonValue
 
+from app.modules.analysis.computed import ChartOption, computed_or_refused
+from app.modules.reports.chosen import drawn_chart
 from app.modules.reports.errors import NothingToReport
 from app.modules.reports.figure import draw_figure
 from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
 from app.modules.reports.model import MAX_CELLS, MAX_CHARACTERS, Exchange, OwnText, PartList, Report
 from app.modules.reports.notebook import notebook_of
+from graph.state import Rows
 
 HOSTILE = (
     "</td><script>alert(1)</script><img src=http://evil.example/x onerror=alert(1)> | `x` [a](javascript:1)"
@@ -187,3 +191,39 @@ def test_a_report_is_refused_as_soon_as_its_texts_or_cells_are_too_many() -> Non
         parts.add(wide)
     with pytest.raises(NothingToReport, match="cells"):
         PartList().add(replace(EXCHANGE, rows=[["x", 1]] * (MAX_CELLS // 2 + 1)))
+
+
+def test_a_report_draws_the_mark_that_was_chosen_or_says_that_it_cannot() -> None:
+    assert drawn_chart(CHART, None, None) == CHART
+    chosen = drawn_chart(CHART, None, {"mark": "area", "title": "Sums"})
+    assert chosen is not None
+    assert "<polyline" in str(
+        draw_figure({**chosen, "data": {"values": [{"c0": n, "c1": n} for n in (1, 2)]}}, 1)
+    )
+    others: list[dict[str, JsonValue]] = [{"mark": "heat"}, {"values": [{"column": 1}]}, {"mark": 7}]
+    for choice in others:
+        figure = draw_figure(drawn_chart(CHART, None, choice), 1)
+        assert figure is not None
+        said = "On the page another chart was chosen; this is the one that KAI proposed."
+        assert list(figure.notes) == [f"Only the top 3 are drawn. {said}"]
+
+
+def test_a_projection_is_drawn_with_its_band_and_a_change_in_percent() -> None:
+    months: list[list[JsonValue]] = [[f"2025-{month:02}", 100 + month % 3] for month in range(1, 13)]
+    rows = Rows(
+        columns=[{"name": "month", "type": "text"}, {"name": "revenue", "type": "number"}],
+        rows=months,
+        row_count=12,
+        truncated=False,
+        cut_by=None,
+    )
+    drawn = {}
+    for kind in ("projection", "change"):
+        option = ChartOption.model_validate({"kind": kind, "across": 0, "value": 1})
+        computed = computed_or_refused(rows, option, None, today=date(2026, 6, 1))
+        figure = draw_figure(drawn_chart(CHART, computed, {"mark": "heat"}), 1)
+        assert figure is not None
+        drawn[kind] = figure
+    assert drawn["projection"].svg.count("<polygon") == 1
+    assert "Projection of 3 months by" in drawn["projection"].notes[0]
+    assert "+1.0%" in drawn["change"].svg

@@ -4,14 +4,12 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from pydantic import JsonValue
-
 from app.core.clock import now_ms
-from app.modules.analysis.computed import ComputedChart
 from app.modules.boards.model import Pin
 from app.modules.boards.service import Boards, ShownPin
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.reports.chosen import drawn_chart
 from app.modules.reports.errors import NothingToReport
 from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
@@ -111,7 +109,7 @@ class Reports:
             row_count=answer.row_count or 0,
             truncated=answer.truncated,
             cut_by=answer.cut_by,
-            chart=_drawn(answer.chart, answer.computed_chart),
+            chart=drawn_chart(answer.chart, answer.computed_chart, answer.chart_choice),
             at=answer.created_at,
             note=note,
         )
@@ -153,7 +151,7 @@ class Reports:
             row_count=result.row_count,
             truncated=result.truncated,
             cut_by=result.cut_by,
-            chart=_drawn(result.chart, pin.computed_chart),
+            chart=drawn_chart(result.chart, pin.computed_chart, pin.chart_choice),
             at=result.ran_at,
             note=note,
         )
@@ -188,10 +186,6 @@ def _exchange(pin: Pin, heading: str | None, database: str, *, note: str) -> Exc
         at=pin.updated_at,
         note=note,
     )
-
-
-def _drawn(chart: dict[str, JsonValue] | None, computed: ComputedChart | None) -> dict[str, JsonValue] | None:
-    return chart if computed is None or computed.chart is None else computed.chart
 
 
 def _report(title: str, parts: Sequence[Part]) -> Report:

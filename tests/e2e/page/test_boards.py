@@ -149,6 +149,18 @@ def test_a_period_shows_the_change_and_says_what_takes_none(
         assert violations(page) == []
     page.keyboard.press("Escape")
     more.click()
+    page.get_by_role("menuitem", name="Report").click()
+    report = page.get_by_role("dialog")
+    report.get_by_label("Heading of").first.fill("Who bought")
+    report.get_by_role("checkbox").last.uncheck()
+    report.get_by_role("button", name="Preview").click()
+    expect(report.locator(".report-preview")).to_contain_text("## Who bought")
+    assert (report.locator(".report-preview").text_content() or "").count("\n## ") == 2
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if AXE.is_file():
+        assert violations(page) == []
+    page.keyboard.press("Escape")
+    more.click()
     page.get_by_role("menuitem", name="Schedule").click()
     expect(page.get_by_role("heading", name="Schedule: Weekly")).to_be_visible()
     page.get_by_role("button", name="Schedule", exact=True).click()

@@ -37,6 +37,7 @@ def test_a_report_opens_from_disk_without_a_request_or_a_barrier(
     page.get_by_role("button", name="Options for").first.click()
     page.get_by_role("menuitem", name="Report").click()
     dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Heading of").fill("Customers of the week")
     dialog.get_by_label("Text before").fill("## Summary\n\nAll is well.")
     if AXE.is_file():
         assert violations(page) == []
@@ -54,6 +55,7 @@ def test_a_report_opens_from_disk_without_a_request_or_a_barrier(
         opened.on("request", see)
         opened.goto(file.as_uri())
         expect(opened.get_by_role("heading", name="Summary")).to_be_visible()
+        expect(opened.get_by_role("heading", name="Customers of the week")).to_be_visible()
         expect(opened.get_by_role("cell", name="Brazil")).to_be_visible()
         assert requests == [file.as_uri()]
         opened.locator("summary").click()

@@ -2,6 +2,7 @@ import {
   ArrowLeft,
   CalendarClock,
   Ellipsis,
+  FileText,
   MessageSquarePlus,
   Pencil,
   RefreshCw,
@@ -31,6 +32,7 @@ import "../connections/connections.css";
 import "./boards.css";
 
 const ScheduleDialog = lazy(() => import("../schedules/schedule_dialog"));
+const ReportDialog = lazy(() => import("../reports/report_dialog"));
 const LinkDialog = lazy(() => import("../sharing/link_dialog"));
 
 /** A board: its pins in a grid of twelve columns, one below the other on a phone. */
@@ -74,6 +76,7 @@ function Head({ board, open }: Shown) {
   const [renaming, rename] = useState(false);
   const [sharing, share] = useState(false);
   const [scheduling, schedule] = useState(false);
+  const [reporting, report] = useState(false);
   const running = board.pins.filter((each) => each.state === "running").length;
   const remove = async () => {
     await deleteBoard(board.id);
@@ -83,6 +86,7 @@ function Head({ board, open }: Shown) {
   const items = [
     { icon: Pencil, label: texts.boards.rename, onSelect: () => rename(true) },
     { icon: CalendarClock, label: texts.boards.schedule, onSelect: () => schedule(true) },
+    { icon: FileText, label: texts.reports.make, onSelect: () => report(true) },
     { icon: Share2, label: texts.share.board, onSelect: () => share(true) },
     {
       icon: Trash2,
@@ -118,6 +122,7 @@ function Head({ board, open }: Shown) {
       {sharing && (
         <LinkDialog kind="board" thingId={board.id} database={undefined} onClose={() => share(false)} />
       )}
+      {reporting && <ReportDialog of={{ board }} onClose={() => report(false)} />}
       {scheduling && (
         <ScheduleDialog
           title={texts.boards.scheduleOf(board.title)}

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { makeReport, readSession } from "../api/client";
 import { asProblem } from "../api/problem";
-import type { Message, NewReport, Problem, Session } from "../api/types";
+import type { BoardWithPins, NewReport, Problem, Session } from "../api/types";
 import { Dialog } from "../shared/dialog";
 import { download, fileName } from "../shared/files";
 import { ProblemBox } from "../shared/problem_box";
@@ -10,28 +10,45 @@ import { reports } from "./texts";
 import "./reports.css";
 
 type Format = NonNullable<NewReport["format"]>;
-type Part = { key: string; message: Message; shown: boolean; before: string };
+type Part = { id: string; name: string; shown: boolean; heading: string; before: string };
 
+interface Shown {
+  /** What the report is of: answers of a session, or pins of a board. */
+  of: { session: Session } | { board: BoardWithPins };
+  onClose: () => void;
+}
+
+const PAGE = 40;
 const ENDINGS: Record<Format, string> = { html: "html", markdown: "md", ipynb: "ipynb" };
 
-/** Chooses answers of a session with own text before them, and downloads them as one file. */
-export default function ReportDialog({ session, onClose }: { session: Session; onClose: () => void }) {
-  const [parts, setParts] = useState<Part[] | null>(null);
-  const [title, setTitle] = useState(session.title ?? texts.sessions.untitled);
+/** Chooses answers or pins, with headings and own text before them, and downloads them as one file. */
+export default function ReportDialog({ of, onClose }: Shown) {
+  const session = "session" in of ? of.session : null;
+  const board = "board" in of ? of.board : null;
+  const [parts, setParts] = useState<Part[] | null>(
+    board && board.pins.map((pin) => partOf(pin.id, pin.title)),
+  );
+  const [older, setOlder] = useState<string | null>(null);
+  const [title, setTitle] = useState(board?.title ?? session?.title ?? texts.sessions.untitled);
   const [format, setFormat] = useState<Format>("html");
   const [problem, setProblem] = useState<Problem | null>(null);
   const [making, setMaking] = useState(false);
   const [preview, setPreview] = useState("");
-  useEffect(() => {
-    readSession(session.id)
-      .then(({ messages }) => {
-        const answers = messages.items.filter((message) => message.role === "assistant");
-        setParts(answers.map((message) => ({ key: message.id, message, shown: true, before: "" })));
-      })
-      .catch((error: unknown) => setProblem(asProblem(error)));
-  }, [session.id]);
-  const change = (key: string, changes: Partial<Part>) =>
-    setParts((parts ?? []).map((part) => (part.key === key ? { ...part, ...changes } : part)));
+  const read = async (cursor?: string) => {
+    if (!session) return;
+    try {
+      const { messages } = await readSession(session.id, cursor, PAGE);
+      const answers = messages.items.filter((message) => message.role === "assistant");
+      const found = answers.map((message) => partOf(message.id, message.query));
+      setParts((known) => [...found, ...(known ?? [])]);
+      setOlder(messages.next_cursor);
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+  };
+  useEffect(() => void read(), []);
+  const change = (id: string, changes: Partial<Part>) =>
+    setParts((parts ?? []).map((part) => (part.id === id ? { ...part, ...changes } : part)));
   const move = (index: number, by: number) => {
     const moved = [...(parts ?? [])];
     const [part] = moved.splice(index, 1);
@@ -39,7 +56,7 @@ export default function ReportDialog({ session, onClose }: { session: Session; o
     setParts(moved);
   };
   const wanted = (as: Format): NewReport => ({
-    session_id: session.id,
+    ...(session ? { session_id: session.id } : { board_id: board?.id ?? null }),
     title: title.trim() || texts.sessions.untitled,
     format: as,
     rows: 200,
@@ -47,7 +64,12 @@ export default function ReportDialog({ session, onClose }: { session: Session; o
       .filter((part) => part.shown)
       .flatMap((part) => [
         ...(part.before.trim() ? [{ kind: "text" as const, markdown: part.before }] : []),
-        { kind: "answer" as const, message_id: part.message.id },
+        {
+          ...(session
+            ? { kind: "answer" as const, message_id: part.id }
+            : { kind: "pin" as const, pin_id: part.id }),
+          heading: part.heading.trim() || null,
+        },
       ]),
   });
   const make = async (use: () => Promise<void>) => {
@@ -70,23 +92,28 @@ export default function ReportDialog({ session, onClose }: { session: Session; o
           {reports.name}
           <input maxLength={300} value={title} onInput={(event) => setTitle(event.currentTarget.value)} />
         </label>
+        {older !== null && (
+          <button type="button" class="button" onClick={() => void read(older)}>
+            {reports.older}
+          </button>
+        )}
         <ol class="report-parts">
           {parts?.map((part, index) => (
-            <li key={part.key}>
+            <li key={part.id}>
               <label class="check">
                 <input
                   type="checkbox"
                   checked={part.shown}
-                  onChange={(event) => change(part.key, { shown: event.currentTarget.checked })}
+                  onChange={(event) => change(part.id, { shown: event.currentTarget.checked })}
                 />
-                {part.message.query}
+                {part.name}
               </label>
               <div class="tools">
                 <button
                   type="button"
                   class="button"
                   disabled={index === 0}
-                  aria-label={reports.up(part.message.query)}
+                  aria-label={reports.up(part.name)}
                   onClick={() => move(index, -1)}
                 >
                   ↑
@@ -95,20 +122,31 @@ export default function ReportDialog({ session, onClose }: { session: Session; o
                   type="button"
                   class="button"
                   disabled={index === parts.length - 1}
-                  aria-label={reports.down(part.message.query)}
+                  aria-label={reports.down(part.name)}
                   onClick={() => move(index, 1)}
                 >
                   ↓
                 </button>
               </div>
-              <textarea
-                rows={1}
-                maxLength={20_000}
-                placeholder={reports.before}
-                aria-label={reports.textBefore(part.message.query)}
-                value={part.before}
-                onInput={(event) => change(part.key, { before: event.currentTarget.value })}
-              />
+              {part.shown && (
+                <>
+                  <input
+                    maxLength={300}
+                    placeholder={reports.heading}
+                    aria-label={reports.headingOf(part.name)}
+                    value={part.heading}
+                    onInput={(event) => change(part.id, { heading: event.currentTarget.value })}
+                  />
+                  <textarea
+                    rows={2}
+                    maxLength={20_000}
+                    placeholder={reports.before}
+                    aria-label={reports.textBefore(part.name)}
+                    value={part.before}
+                    onInput={(event) => change(part.id, { before: event.currentTarget.value })}
+                  />
+                </>
+              )}
             </li>
           ))}
         </ol>
@@ -144,4 +182,8 @@ export default function ReportDialog({ session, onClose }: { session: Session; o
       </div>
     </Dialog>
   );
+}
+
+function partOf(id: string, name: string): Part {
+  return { id, name, shown: true, heading: "", before: "" };
 }

@@ -84,7 +84,7 @@ export function SessionLink({ session }: { session: ListedSession }) {
           { icon: Trash2, label: texts.remove, onSelect: () => remove(session) },
         ]}
       />
-      {reporting && <ReportDialog session={session} onClose={() => setReporting(false)} />}
+      {reporting && <ReportDialog of={{ session }} onClose={() => setReporting(false)} />}
     </li>
   );
 }
