@@ -1,4 +1,4 @@
-"""Measures the built page: from a chunk's arrival to its paint, and memory after many exchanges.
+"""Measures the built page: from a chunk's arrival or a key to its paint, and memory after many exchanges.
 
 Run by hand: `.venv/bin/python -m tests.bench.page`.
 """
@@ -19,6 +19,8 @@ from tests.support.server import running_server
 from tests.support.shop import make_shop
 
 EXCHANGES = 200
+TYPED_AT = 30
+"""Exchanges of the session in which keys are measured."""
 TOKENS = 300
 _ARRIVALS = """
 window.delays = [];
@@ -31,6 +33,15 @@ ReadableStreamDefaultReader.prototype.read = async function () {
   requestAnimationFrame(() => painted.port2.postMessage(0));
   return result;
 };
+"""
+
+_KEYS = """
+window.keys = [];
+document.addEventListener("keydown", ({ timeStamp }) => {
+  const painted = new MessageChannel();
+  painted.port1.onmessage = () => window.keys.push(performance.now() - timeStamp);
+  requestAnimationFrame(() => painted.port2.postMessage(0));
+}, true);
 """
 
 
@@ -71,9 +82,22 @@ def measure_memory(page: Page, model: ScriptedModel) -> None:
     for number in range(2, EXCHANGES + 1):
         ask(page, f"Question {number}")
         expect(page.locator(".answer-actions")).to_have_count(number)
+        if number == TYPED_AT:
+            measure_keys(page)
         if number % 100 == 0:
             elements = page.evaluate("document.querySelectorAll('*').length")
             print(f"heap after {number} exchanges: {heap_mib(page):.1f} MiB, {elements} elements")
+
+
+def measure_keys(page: Page) -> None:
+    """Prints the time from a key to the frame that shows it."""
+    page.evaluate(_KEYS)
+    field = page.get_by_label("Your question")
+    field.press_sequentially("How many customers are there per country, and what did they spend?", delay=60)
+    delays = sorted(page.evaluate("window.keys"))
+    median, p95 = statistics.median(delays), delays[int(len(delays) * 0.95)]
+    exchanges = page.locator(".answer-actions").count()
+    print(f"key to paint after {exchanges} exchanges: median {median:.1f} ms, p95 {p95:.1f} ms")
 
 
 def heap_mib(page: Page) -> float:

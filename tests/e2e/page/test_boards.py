@@ -9,11 +9,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.page.browser import eventually
 from tests.e2e.page.conftest import connected
-from tests.e2e.page.test_reach import AXE, violations
+from tests.e2e.page.test_layout import MOST_SHIFT, WATCH
+from tests.e2e.page.test_reach import AXE, DRAWN, violations
 from tests.support.server import Server
 from tests.support.shop import make_shop
 
@@ -205,3 +206,23 @@ def test_a_line_fills_its_tile_with_its_axis_in_sight(page: Page, api: httpx.Cli
         return bool(content == [height, width])
 
     eventually(has_all_in_sight)
+    path = page.url.removeprefix(str(api.base_url).removesuffix("/api/v1/"))
+    (pin,) = api.get(path).json()["pins"]
+    api.post(f"{path}/pins", json={"message_id": pin["message_id"]})
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/assets/tile_chart-*.js", hold)
+    page.add_init_script(WATCH)
+    page.set_viewport_size({"width": 390, "height": 844})
+    with page.expect_request("**/assets/tile_chart-*.js"):
+        page.reload()
+    expect(page.locator(".tile footer")).to_have_count(2)
+    page.evaluate(f"() => {DRAWN}")
+    held[0].continue_()
+    expect(body.locator(".chart svg")).to_have_count(2)
+    page.evaluate(f"() => {DRAWN}")
+    shifts = page.evaluate("window.shifts")
+    assert sum(each[0] for each in shifts) < MOST_SHIFT, shifts

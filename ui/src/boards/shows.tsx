@@ -26,7 +26,12 @@ export function Shows({ pin, read = readPinRows }: Shown) {
     return <p class="tile-body quiet">{pin.period?.column ? periodTexts.noRows : periodTexts.empty}</p>;
   if (areFigures(pin.columns, pin.row_count)) return <Figures pin={pin} />;
   return (
-    <div class="tile-body" tabIndex={0} role="group" aria-label={texts.boards.contents(pin.title)}>
+    <div
+      class={chart ? "tile-body charted" : "tile-body"}
+      tabIndex={0}
+      role="group"
+      aria-label={texts.boards.contents(pin.title)}
+    >
       {chart ? <TileChart pin={pin} chart={chart} read={read} /> : <Rows pin={pin} />}
     </div>
   );
