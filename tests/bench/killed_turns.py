@@ -1,12 +1,14 @@
 """Kills the process of an approved action at each of its awaits, and lets another process go on.
 
-python -m tests.bench.killed_turns [--store sqlite|typesense] [--repetitions 20] [--all | --around-effect]
+python -m tests.bench.killed_turns [--store KIND] [--repetitions 20] [--all | --around-effect]
+    KIND: sqlite, typesense, or nats (Typesense, with NATS between processes)
 
 A turn asks for an approval, is approved, acts and concludes. A child process makes it, and sends itself
 SIGKILL before or after one operation: of the store, of the checkpoints, of the queue, or the effect itself.
 The next process opens the same store and does what a client does: asks with the same key, decides what waits,
 follows. Then: one answer, one card, no decision asked twice, at most one effect, and `unknown` only where the
 call had begun and its end was not stored. One line of JSON for each moment; the exit code is 1 if any failed.
+Over NATS the run of the process that died is delivered to the next one after its lease.
 """
 
 import argparse
@@ -31,13 +33,15 @@ from pathlib import Path
 from typing import cast
 from uuid import uuid4
 
+from cryptography.fernet import Fernet
 from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_OWNER, SCOPES_OF_ROLE, Caller
 from app.core.bus.local import LocalJobs
+from app.core.bus.nats_jobs import NatsJobs
 from app.core.servers import free_port
-from app.core.settings import NO_QUOTAS, LlmSettings, Settings, ToolSettings, TypesenseSettings
+from app.core.settings import NO_QUOTAS, LlmSettings, NatsSettings, Settings, ToolSettings, TypesenseSettings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.typesense_server import TypesenseServer
 from app.modules.session.model import Run, Session
@@ -45,12 +49,14 @@ from graph.checkpoints import SqliteCheckpointer
 from tests.bench.agent_loop import wait_for
 from tests.support import booking_tool
 from tests.support.kai_forks import import_application
+from tests.support.nats_server import running_nats
 from tests.support.scripted_model import Scripted, ScriptedModel
 from typesense_checkpoint import TypesenseCheckpointer
 
 QUESTION = "Book seven"
 CALLER = Caller(owner=LOCAL_OWNER, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="local")
 SECONDS = 120
+LEASE_SECONDS = 3
 _PIECE = 1 << 16
 
 NAMED = (
@@ -104,7 +110,7 @@ Write = Callable[..., None]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", choices=["sqlite", "typesense"], default="sqlite")
+    parser.add_argument("--store", choices=["sqlite", "typesense", "nats"], default="sqlite")
     parser.add_argument("--repetitions", type=int, default=20)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--all", action="store_true", help="every operation, not the named ones alone")
@@ -162,7 +168,13 @@ def settings_on(folder: Path, model_url: str, store: str, opened: ExitStack) -> 
     address = TypesenseSettings(
         nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
     )
-    return embedded.model_copy(update={"store": "typesense", "typesense": address})
+    on_typesense = embedded.model_copy(update={"store": "typesense", "typesense": address})
+    if store == "typesense":
+        return on_typesense
+    nats = NatsSettings(url=SecretStr(opened.enter_context(running_nats(folder / "nats")).url))
+    key = SecretStr(Fernet.generate_key().decode())
+    worker = embedded.worker.model_copy(update={"lease_seconds": LEASE_SECONDS})
+    return on_typesense.model_copy(update={"nats": nats, "worker": worker, "encryption_key": key})
 
 
 class Site:
@@ -318,7 +330,8 @@ def _watch(moment: Moment | None, write: Write) -> None:
     for saver in (SqliteCheckpointer, TypesenseCheckpointer):
         watch(saver, "aput", lambda *given, **named: "checkpoint")
         watch(saver, "aput_writes", lambda *given, **named: "writes")
-    watch(LocalJobs, "put", lambda *given, **named: "queue")
+    for queue in (LocalJobs, NatsJobs):
+        watch(queue, "put", lambda *given, **named: "queue")
     booking_tool.on_effect.append(lambda when: reach(when, "effect"))
 
 

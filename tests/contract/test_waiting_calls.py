@@ -1,5 +1,6 @@
 """Calls of tools that wait for people, in every store: what a sweep finds of them, and what it reads."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
 from typing import cast
@@ -91,3 +92,18 @@ async def test_a_sweep_reads_what_was_decided_lately_and_nothing_that_waits(
     found = await InvestigationRecords(storage).sessions_decided_since(NOW)
     assert found == {each.session_id for each in lately}
     assert {each["id"] for each in read} == {each.id for each in lately}
+
+
+async def test_of_several_deciders_and_the_expiry_at_once_one_decides(storage: Storage) -> None:
+    records = InvestigationRecords(storage)
+    for _ in range(5):
+        asked = call("waiting", 2 * NOW)
+        await keep(storage, [asked])
+        decided = await asyncio.gather(
+            records.expire(asked),
+            records.approve(asked, "first", None),
+            records.deny(asked, "second", None),
+            records.approve(asked, "third", None),
+        )
+        (winner,) = [each for each in decided if each is not None]
+        assert await records.call(asked.id) == winner
