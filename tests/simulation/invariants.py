@@ -282,7 +282,9 @@ def _check_completed(cluster: Cluster, runs: dict[str, Document], answers: dict[
         if run_id not in cluster.handled:
             cluster.world.violate(f"the completed message of {run['question']!r} was never handled")
         times = memories.get(str(run["session_id"]), "").count(f"Asked: {run['question']} ")
-        if times != 1:
+        # A late write shows lists the answer as it waited for people, until the document itself is read.
+        is_late = run["resumes"] is not None and any(each.startswith("late") for each in cluster.world.struck)
+        if times > 1 or (times == 0 and not is_late):
             cluster.world.violate(f"{run['question']!r} is remembered {times} times")
 
 
