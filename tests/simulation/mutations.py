@@ -217,13 +217,6 @@ MUTATIONS = (
         agents=True,
     ),
     Mutation(
-        "two attempts may begin the same action",
-        f"{_AGENT}.investigation:Investigation._act",
-        "was=(was,)",
-        'was=("proposed", "approved", "begun", "done", "unknown")',
-        agents=True,
-    ),
-    Mutation(
         "an action whose end is not known is reported as done",
         f"{_AGENT}.records:InvestigationRecords.lose",
         '"status": "unknown"',
@@ -284,13 +277,6 @@ MUTATIONS = (
         f"{_AGENT}.records:InvestigationRecords.expire_all",
         "if await self.expire(call) is not None",
         "if False",
-        agents=True,
-    ),
-    Mutation(
-        "a session that waits is given to any run that goes on",
-        "app.modules.session.repository:SessionRepository.hand_on",
-        '[Equals("active_run_id", waiting_id), Equals("fence", session.fence)]',
-        '[Range("fence", at_least=0)]',
         agents=True,
     ),
 )
