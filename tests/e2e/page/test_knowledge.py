@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import connected
@@ -162,3 +162,43 @@ def test_starters_of_a_person_come_before_generated_ones(parts: Page, connection
     expect(shown.nth(0)).to_have_text("Which country buys most?")
     expect(shown.nth(1)).to_have_text("How are we doing?")
     expect(shown).to_have_count(4)
+
+
+def test_a_term_is_underlined_and_its_card_changes_in_open_tabs(
+    page: Page,
+    context: BrowserContext,
+    api: httpx.Client,
+    model: ScriptedModel,
+    connection: str,
+    session: str,
+) -> None:
+    term = {"db_connection_id": connection, "term": "market", "meaning": "A country we sell in"}
+    assert api.post("/glossary", json=term).status_code == 201
+    model.say(sql(PER_COUNTRY), "Each market has **customers**.")
+    page.goto(f"/sessions/{session}")
+    ask(page, "How many customers per market?")
+    expect(page.locator(".answer-actions")).to_be_visible()
+    named = page.get_by_role("button", name="market", exact=True)
+    expect(named).to_be_visible()
+    eventually(lambda: page.evaluate("CSS.highlights.get('kai-terms')?.size") == 2)
+    named.click()
+    card = page.locator(".term-card")
+    expect(card).to_contain_text("A country we sell in")
+    if AXE.is_file():
+        assert violations_in_light_and_dark(page) == []
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+    page.locator(".question").scroll_into_view_if_needed()
+    place = page.evaluate("""() => {
+        const { x, y } = [...CSS.highlights.get('kai-terms')][0].getBoundingClientRect();
+        return [x + 2, y + 2];
+    }""")
+    page.mouse.click(*place)
+    expect(card).to_contain_text("A country we sell in")
+    other = context.new_page()
+    other.goto(f"/connections/{connection}")
+    other.get_by_role("tab", name="Glossary").click()
+    other.get_by_role("button", name="Edit: market").click()
+    other.get_by_label("Meaning").fill("A region of countries")
+    other.get_by_role("button", name="Save").click()
+    expect(card).to_contain_text("A region of countries")

@@ -103,6 +103,7 @@ export type {
   SharedBody as Shared,
   StepBody as InvestigationStepBody,
   TableBody as Table,
+  TermBody as Term,
   TableColumn,
   ToolBody as Tool,
   ToolList,

@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { orSay } from "../shared/or_say";
 import { lazy } from "../shared/lazy";
 import { investigates } from "../shared/capability";
+import { inUse } from "../shared/in_use";
 import { useInSight } from "../shared/sight";
 import { texts } from "../shared/texts";
 import { Analysis } from "./analysis/analysis";
@@ -26,6 +27,7 @@ const VerifiedBadge = lazy(
   () => import("../provenance/verified_badge"),
   () => <span class="origin verified">{texts.answer.verified}</span>,
 );
+const Terms = lazy(() => import("../knowledge/terms"));
 const Pointers = lazy(() => import("./investigation/pointers"));
 
 interface Shown {
@@ -38,6 +40,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
   const root = useRef<HTMLElement>(null);
   const seen = useInSight(root) || printing.value;
   const { answer, question } = exchange;
+  const connectionId = conversation.session.value?.db_connection_id;
   const sought = conversation.sought.value === exchange.key;
   const isLive = useWasUnderWay(answer) && (answer.sql !== "" || answer.head !== null);
   useEffect(() => {
@@ -94,6 +97,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       <Problems exchange={exchange} conversation={conversation} />
       <Suggestions exchange={exchange} conversation={conversation} />
       <AnswerActions exchange={exchange} conversation={conversation} />
+      {seen && inUse.value && connectionId && <Terms connectionId={connectionId} exchange={root} />}
     </article>
   );
 }

@@ -10,7 +10,15 @@ import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { EntryCard } from "./entry_card";
 import { EntryForm } from "./entry_form";
-import { addEntry, changeEntry, type Entry, type Kind, readEntries, removeEntry } from "./knowledge";
+import {
+  addEntry,
+  CHANGED_GLOSSARY,
+  changeEntry,
+  type Entry,
+  type Kind,
+  readEntries,
+  removeEntry,
+} from "./knowledge";
 import "./knowledge.css";
 
 const Starters = lazy(() => import("./starters"));
@@ -80,6 +88,12 @@ const isReviewed = (entry: Entry) => entry.status !== "proposed";
 
 const idOf = (edited: Entry | "new" | null) => (edited === null || edited === "new" ? "" : edited.id);
 
+function tellTabs(): void {
+  const channel = new BroadcastChannel(CHANGED_GLOSSARY);
+  channel.postMessage(null);
+  channel.close();
+}
+
 /** The entries, and a function that changes them and reads them again. Shows an error. */
 function useEntries(kind: Kind, connectionId: string) {
   const [entries, setEntries] = useState<Entry[] | null>(null);
@@ -94,6 +108,7 @@ function useEntries(kind: Kind, connectionId: string) {
       say(asProblem(error).detail);
       return false;
     }
+    if (kind === "glossary") tellTabs();
     await read();
     return true;
   };

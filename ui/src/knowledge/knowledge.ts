@@ -4,6 +4,9 @@ import { signedFetch } from "../api/credential";
 import { ApiError, problemIn } from "../api/problem";
 import type { Example, KnowledgeImported } from "../api/types";
 
+/** The channel that tells all tabs of this browser that a term was added, changed or deleted. */
+export const CHANGED_GLOSSARY = "kai.glossary";
+
 export const KINDS = ["examples", "glossary", "instructions"] as const;
 export type Kind = (typeof KINDS)[number];
 export type Field = "question" | "sql" | "term" | "meaning" | "text" | "scope";

@@ -44,3 +44,10 @@ export const starterTexts = {
     `${count} of ${most}. The start page shows them before the ones that KAI makes of the schema.`,
   saved: "Saved. The start page shows these questions first.",
 } as const;
+
+/** Texts of the terms in answers. */
+export const termTexts = {
+  title: "Glossary:",
+  origin: (owner: string, when: string) => `Glossary of ${owner} · since ${when}`,
+  changed: (when: string) => `Changed ${when}`,
+} as const;
