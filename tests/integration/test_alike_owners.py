@@ -21,7 +21,6 @@ from app.core.settings import (
     Settings,
     TypesenseSettings,
 )
-from app.http.callers import current_caller
 from app.http.problems import answer_problems
 from app.modules.chat_api.router import router as conversations
 from app.modules.forgetting.router import router as forgetting
@@ -29,7 +28,7 @@ from app.modules.memory.fact_router import router as facts
 from app.modules.memory.graphiti.router import router as consents
 from app.modules.memory.model import Memory
 from app.modules.memory.profile_router import router as profiles
-from tests.support.callers import admin
+from tests.support.callers import admin, call_as
 from tests.support.fake_graphiti import FakeGraphiti, running_graphiti
 from tests.support.waiting import until
 
@@ -77,7 +76,7 @@ class Visitor:
         for router in (facts, profiles, consents, forgetting):
             app.include_router(router)
         app.include_router(conversations, prefix="/api")
-        app.dependency_overrides[current_caller] = lambda: admin(owner)
+        call_as(app, lambda _: admin(owner))
         answer_problems(app)
         self.owner = owner
         self._client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://kai")

@@ -14,7 +14,6 @@ from fastapi import FastAPI
 from app.core.ids import new_id
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
-from app.http.callers import current_caller
 from app.http.problems import answer_problems
 from app.modules.context_store.router import router
 from app.modules.context_store.service import ContextStore
@@ -25,7 +24,7 @@ from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.statement_faults import StatementFaults
 from graph.ports import Question
-from tests.support.callers import admin
+from tests.support.callers import admin, call_as
 from tests.support.records import no_records
 from tests.support.shop import make_shop
 
@@ -55,7 +54,7 @@ def app(store: ContextStore) -> FastAPI:
     made = FastAPI()
     made.state.services = SimpleNamespace(context_store=store)
     made.include_router(router)
-    made.dependency_overrides[current_caller] = lambda: admin("ann")
+    call_as(made, lambda _: admin("ann"))
     answer_problems(made)
     return made
 
@@ -99,7 +98,7 @@ async def test_entries_of_others_are_unknown(
 ) -> None:
     body = {"db_connection_id": shop.id, **BODIES[route]}
     one = f"{route}/{(await client.post(route, json=body)).json()['id']}"
-    app.dependency_overrides[current_caller] = lambda: admin("bob")
+    call_as(app, lambda _: admin("bob"))
     answers = [await client.get(one), await client.delete(one), await client.patch(one, json={})]
     answers.append(await client.post(route, json=body))
     assert {each.status_code for each in answers} == {404}
@@ -242,7 +241,7 @@ async def test_the_statement_of_an_example_is_run_for_its_reviewer(
     assert (await client.get(example)).json()["sql"] == sql
     refused = await client.post(f"{example}/test", json={"sql": "delete from customers"})
     assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:statement-failed")
-    app.dependency_overrides[current_caller] = lambda: admin("bob")
+    call_as(app, lambda _: admin("bob"))
     assert (await client.post(f"{example}/test", json={})).status_code == 404
 
 
@@ -283,9 +282,9 @@ async def test_a_proposal_shows_its_answer_and_who_asked_until_it_is_reviewed(
     await propose(store, shop, COUNT, by="bob")
     (waiting,) = (await client.get("/examples", params={"status": "proposed"})).json()["items"]
     assert (waiting["asked_by"], waiting["answer"], waiting["uses"]) == ("bob", "All.", 0)
-    app.dependency_overrides[current_caller] = lambda: admin("bob")
+    call_as(app, lambda _: admin("bob"))
     assert (await client.get(f"/examples/{waiting['id']}")).status_code == 404
-    app.dependency_overrides[current_caller] = lambda: admin("ann")
+    call_as(app, lambda _: admin("ann"))
     verified = (await client.patch(f"/examples/{waiting['id']}", json={"status": "verified"})).json()
     assert (verified["asked_by"], verified["answer"]) == ("bob", None)
 

@@ -10,7 +10,6 @@ from fastapi import FastAPI
 
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.storage.sqlite import SqliteStorage
-from app.http.callers import current_caller
 from app.http.problems import answer_problems
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
@@ -19,7 +18,7 @@ from app.modules.memory.fact_guard import Objection
 from app.modules.memory.fact_router import router
 from app.modules.memory.facts import Facts, SourceMessage
 from app.modules.memory.model import NewFact
-from tests.support.callers import admin
+from tests.support.callers import admin, call_as
 from tests.support.facts import connection_of, connections_over, facts_over, source
 from tests.support.shop import make_shop
 
@@ -65,13 +64,13 @@ def app(storage: SqliteStorage, facts: Facts) -> FastAPI:
     made = FastAPI()
     made.state.services = SimpleNamespace(facts=facts, memory_exports=MemoryExports(storage, facts))
     made.include_router(router)
-    made.dependency_overrides[current_caller] = lambda: admin("ann")
+    call_as(made, lambda _: admin("ann"))
     answer_problems(made)
     return made
 
 
 def become(app: FastAPI, caller: Caller) -> None:
-    app.dependency_overrides[current_caller] = lambda: caller
+    call_as(app, lambda _: caller)
 
 
 @pytest.fixture

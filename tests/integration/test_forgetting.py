@@ -30,7 +30,6 @@ from app.core.settings import (
     WorkerSettings,
 )
 from app.core.storage.port import Equals
-from app.http.callers import current_caller
 from app.modules.agent.records import InvestigationRecords
 from app.modules.boards.service import NewPin
 from app.modules.forgetting.router import router
@@ -45,7 +44,7 @@ from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.forgetting import ForgottenSession
 from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionFilter
-from tests.support.callers import admin
+from tests.support.callers import admin, call_as
 from tests.support.facts import source
 from tests.support.scripted_model import AFTERWARDS, Scripted, ScriptedModel
 from tests.support.traces import (
@@ -530,7 +529,7 @@ async def test_the_routes_delete_what_is_the_callers_and_name_what_is_left(tmp_p
             Caller(owner="ann", role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="api_key"),
             admin("ann"),
         ]
-        app.dependency_overrides[current_caller] = lambda: callers[0]
+        call_as(app, lambda _: callers[0])
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://kai") as client:
             memory = await client.delete("/memory")
             assert (memory.status_code, memory.json()) == (202, {"not_confirmed": []})

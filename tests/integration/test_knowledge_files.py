@@ -12,7 +12,6 @@ from pydantic import JsonValue
 
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
-from app.http.callers import current_caller
 from app.http.problems import answer_problems
 from app.modules.context_store.portable import FileEntry, FileFormat, read_file, write_file
 from app.modules.context_store.service import ContextStore
@@ -22,7 +21,7 @@ from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.statement_faults import StatementFaults
-from tests.support.callers import admin
+from tests.support.callers import admin, call_as
 from tests.support.records import no_records
 from tests.support.shop import make_shop
 
@@ -75,7 +74,7 @@ def app(store: ContextStore, connections: DatabaseConnections) -> FastAPI:
     made = FastAPI()
     made.state.services = SimpleNamespace(knowledge_files=KnowledgeFiles(store, connections))
     made.include_router(router)
-    made.dependency_overrides[current_caller] = lambda: admin("ann")
+    call_as(made, lambda _: admin("ann"))
     answer_problems(made)
     return made
 
@@ -181,7 +180,7 @@ async def test_readers_of_a_shared_database_export_but_do_not_import(
     app: FastAPI, client: httpx.AsyncClient, connections: DatabaseConnections, shop: Connection
 ) -> None:
     await load(client, shop, GOOD, dry_run=False)
-    app.dependency_overrides[current_caller] = lambda: admin("bob")
+    call_as(app, lambda _: admin("bob"))
     wanted = {"db_connection_id": shop.id}
     body = {**wanted, "format": "csv", "text": GOOD}
     assert (await client.get("/knowledge/file", params=wanted)).status_code == 404

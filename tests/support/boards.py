@@ -17,9 +17,8 @@ from pydantic import SecretStr
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.settings import ScheduleSettings, Settings, TypesenseSettings
-from app.http.callers import current_caller
 from app.main import create_app
-from tests.support.callers import admin
+from tests.support.callers import admin, call_as
 from tests.support.shop import make_shop
 from tests.support.waiting import until
 
@@ -75,7 +74,7 @@ class BoardKai:
 
     def become(self, owner: str) -> None:
         caller = Caller(owner=owner, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="api_key")
-        self.app.dependency_overrides[current_caller] = lambda: caller
+        call_as(self.app, lambda _: caller)
 
     def change_shop(self, sql: str) -> None:
         with closing(sqlite3.connect(self.shop)) as database:
@@ -101,7 +100,7 @@ async def kai_with_boards(store: dict[str, object], folder: Path) -> AsyncGenera
     shop = make_shop(folder / "shop.db")
     async with open_services(settings) as services:
         app = create_app(services, settings)
-        app.dependency_overrides[current_caller] = lambda: admin("ann")
+        call_as(app, lambda _: admin("ann"))
         transport = httpx.ASGITransport(app)
         base = "http://127.0.0.1/api/v1"
         async with httpx.AsyncClient(transport=transport, base_url=base, timeout=60) as http:

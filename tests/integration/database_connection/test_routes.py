@@ -15,14 +15,13 @@ from limits.aio.storage import MemoryStorage
 from app.core.rates import Policy, Rates
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
-from app.http.callers import current_caller
 from app.http.problems import answer_problems
 from app.http.rate_limit_fields import RateLimitFields
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.router import router
 from app.modules.database_connection.service import DatabaseConnections
 from migrations.runner import migrate
-from tests.support.callers import admin
+from tests.support.callers import admin, call_as
 from tests.support.records import no_records
 from tests.support.shop import make_shop
 
@@ -41,7 +40,7 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
         app.state.services = SimpleNamespace(database_connections=connections, rates=rates)
         app.add_middleware(RateLimitFields)
         app.include_router(router, prefix="/api/v1")
-        app.dependency_overrides[current_caller] = lambda: admin("ann")
+        call_as(app, lambda _: admin("ann"))
         answer_problems(app)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://kai") as opened:

@@ -20,7 +20,6 @@ from pyarrow import parquet
 from app.core.auth.caller import Caller
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
-from app.http.callers import current_caller
 from app.http.problems import answer_problems
 from app.modules.database_connection.errors import UrlNotSupported
 from app.modules.database_connection.file_connections import FileConnections, UploadLimits
@@ -34,7 +33,7 @@ from app.modules.database_connection.uploads.errors import FileNotReadable
 from app.modules.database_connection.uploads.folder import UploadFolder
 from graph.errors import StatementFailed
 from migrations.runner import migrate
-from tests.support.callers import admin
+from tests.support.callers import admin, call_as
 from tests.support.hostile_files import HOSTILE, workbook
 from tests.support.records import no_records
 
@@ -88,7 +87,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opened]:
         app.state.services = SimpleNamespace(database_connections=connections, file_connections=files)
         app.include_router(router, prefix="/api/v1")
         app.include_router(uploads, prefix="/api/v1")
-        app.dependency_overrides[current_caller] = caller_of
+        call_as(app, caller_of)
         answer_problems(app)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://kai", timeout=120) as client:
