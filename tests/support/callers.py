@@ -15,9 +15,9 @@ def admin(owner: str) -> Caller:
 
 def call_as(app: FastAPI, caller: Callable[[Request], Caller]) -> None:
     """Let requests come from the caller that `caller` returns, whoever the door has found."""
-    app.state.caller_of = caller
-    if not any(each.cls is _CalledAs for each in app.user_middleware):
+    if not hasattr(app.state, "caller_of"):
         app.user_middleware.append(Middleware(_CalledAs))
+    app.state.caller_of = caller
 
 
 class _CalledAs:
