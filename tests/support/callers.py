@@ -14,7 +14,7 @@ def admin(owner: str) -> Caller:
 
 
 def call_as(app: FastAPI, caller: Callable[[Request], Caller]) -> None:
-    """Let requests come from the caller that `caller` returns, whoever the door has found."""
+    """Let requests come from the caller that `caller` returns, not from the one that the door has found."""
     if not hasattr(app.state, "caller_of"):
         app.user_middleware.append(Middleware(_CalledAs))
     app.state.caller_of = caller

@@ -80,7 +80,7 @@ def test_an_example_whose_column_is_gone_is_shown_as_broken_after_a_scan_and_rep
     expect(fault).to_contain_text("c.full_name")
     if AXE.is_file():
         assert violations_in_light_and_dark(page) == []
-    page.get_by_role("button", name="Repair").click()
+    page.get_by_role("button", name="Repair", exact=True).click()
     page.get_by_label("SQL").fill("SELECT c.full_name FROM customers AS c")
     page.get_by_role("button", name="Save").click()
     expect(fault).to_have_count(0)

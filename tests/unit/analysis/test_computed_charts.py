@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from app.modules.analysis.computed import ChartOption, NotComputable, compute_chart
+from app.modules.analysis.computed import ChartOption, NotComputable
+from app.modules.analysis.computed.compute import compute_chart
 from app.modules.analysis.computed.forecasting import Forecaster
 from app.modules.analysis.computed.option import OptionKind
 from graph.state import Rows

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from app.modules.analysis.chart.drawing import Spec
 from app.modules.analysis.computed.drawn import Drawn, Extra, computed_spec
 from app.modules.analysis.computed.forecasting import COVERED, Backtest, Forecaster, forecasters
-from app.modules.analysis.computed.option import ChartOption, ComputedChart, NotComputable, OptionKind
+from app.modules.analysis.computed.option import ChartOption, NotComputable, OptionKind
 from app.modules.analysis.computed.periods import PeriodValues, period_values
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
 from app.modules.analysis.words import title
@@ -63,16 +63,6 @@ def compute_chart(
         replaces=made.replaces,
     )
     return computed_spec(rows, option, drawn)
-
-
-def computed_or_refused(
-    rows: Rows, option: ChartOption, chart: Mapping[str, JsonValue] | None, *, today: date
-) -> ComputedChart:
-    """As `compute_chart`, with the refusal in place of an error."""
-    try:
-        return ComputedChart(option=option, chart=compute_chart(rows, option, chart, today=today))
-    except NotComputable as error:
-        return ComputedChart(option=option, chart=None, refusal=str(error))
 
 
 def _moving_average(found: PeriodValues, option: ChartOption, name: str) -> _Computed:
