@@ -20,6 +20,7 @@ from graph.state import (
     Finding,
     Link,
     Option,
+    Repair,
     Route,
     Rows,
     SessionState,
@@ -54,7 +55,7 @@ class _Part(Described):
 
 
 class Understanding(_Part):
-    """The interpretation of the question, and the corrections of its statement."""
+    """The interpretation of the question, with the layout and the corrections of its statement."""
 
     dialect: str = ""
     """SQL dialect of the statement. Empty without a statement."""
@@ -62,6 +63,10 @@ class Understanding(_Part):
     """The interpretation of the question, in words."""
     standalone_question: str = ""
     """A follow-up in words that stand alone. Empty if the question stands alone as asked."""
+    sql_pretty: str = ""
+    """The statement, laid out for reading; as it is if it cannot be parsed. Empty without a statement of the
+    answer.
+    """
     corrections: list[str] = Field(
         default_factory=list,
         examples=[["Joined `visit` for the column `total_spent`, which `museum` does not have."]],
@@ -184,7 +189,7 @@ def answer_of(state: SessionState) -> TurnAnswer:
     LangGraph's list of next steps cannot be used: between a step's writes and its checkpoint it is empty.
     """
     route = state["route"]
-    sql, corrections = _standing_statement(state)
+    sql, understanding = _standing_statement(state)
     fetched = route in ("sql", "investigate") and state.get("results_message_id") == state["message_id"]
     results = state.get("current_results") if fetched else None
     exchanges = state.get("messages", [])
@@ -194,12 +199,11 @@ def answer_of(state: SessionState) -> TurnAnswer:
     analysis = Analysis.model_validate(found) if found is not None else None
     reply = state["reply"] if is_answered and is_reply else None
     return TurnAnswer(
-        **understanding_of(state).model_dump(exclude={"corrections"}),
+        **understanding.model_dump(),
         **ResultHeader.model_validate(results or {}).model_dump(),
         **(analysis.model_dump(exclude={"text"}) if analysis else {}),
         route=route,
         sql=sql,
-        corrections=corrections,
         results=results,
         rows_head=head_of(results["rows"]) if results else [],
         results_summary=exchanges[-1]["results_summary"] if analysis else None,
@@ -243,15 +247,23 @@ def _effort(state: SessionState) -> Effort:
     )
 
 
-def _standing_statement(state: SessionState) -> tuple[str | None, list[str]]:
-    """Returns the statement of the answer, with its corrections. Returns None and [] if there is none."""
+def _standing_statement(state: SessionState) -> tuple[str | None, Understanding]:
+    """Returns the statement of the answer, None if there is none, with what is said of it."""
     sql = state["draft_sql"]
     repair = state["repair"]
+    understanding = understanding_of(state)
+    none = understanding.model_copy(update={"sql_pretty": "", "corrections": []})
     if state["route"] not in ("sql", "investigate") or sql is None:
-        return None, []
+        return None, none
     if repair is not None and repair["cause"] == "warnings":
         # The rows at hand are still those of the statement to be repaired.
-        return repair["sql"], repair["corrections"]
+        return repair["sql"], before_repair(understanding, repair)
     if repair is not None and repair["sql"] == sql:
-        return None, []
-    return sql, understanding_of(state).corrections
+        return None, none
+    return sql, understanding
+
+
+def before_repair(understanding: Understanding, repair: Repair) -> Understanding:
+    """Returns the understanding with what is said of the statement to be repaired."""
+    said = {"sql_pretty": repair["sql_pretty"], "corrections": repair["corrections"]}
+    return understanding.model_copy(update=said)

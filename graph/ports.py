@@ -214,13 +214,14 @@ class NextStep:
 
 @dataclass(frozen=True, kw_only=True)
 class Conclusion:
-    """The answer of an investigation. `sql`, its `dialect` and the head of its `rows` are those of the result
-    that the answer rests on, if any: all its rows are stored as those of the message.
+    """The answer of an investigation. `sql`, its layout, its `dialect` and the head of its `rows` are those
+    of the result that the answer rests on, if any: all its rows are stored as those of the message.
     """
 
     analysis: Analysis
     dialect: str = ""
     sql: str | None = None
+    sql_pretty: str = ""
     rows: Rows | None = None
     results_summary: str | None = None
     remembered: str | None = None

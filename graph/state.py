@@ -314,10 +314,11 @@ class Repair(TypedDict):
 
     Cause `error`: the statement did not run, and `reasons` holds the words of the check, the guard or the
     database. Cause `warnings`: the statement ran and its result is the answer so far; `reasons` speak against
-    that result, and `corrections` are those of the statement.
+    that result. `sql_pretty` and `corrections` are those of the statement.
     """
 
     sql: str
+    sql_pretty: str
     cause: Literal["error", "warnings"]
     reasons: list[str]
     corrections: list[str]

@@ -55,6 +55,7 @@ class SqlChunk(_Chunk):
     dialect: str
     explanation: str
     standalone_question: str
+    sql_pretty: str
     corrections: list[str]
     tool_call_id: str | None
 

@@ -236,6 +236,7 @@ class Message(Model):
     dialect: str
     explanation: str
     standalone_question: str
+    sql_pretty: str
     corrections: list[str]
     route: Literal["sql", "rows", "clarify", "chat", "investigate"]
     sql: str | None

@@ -16,7 +16,8 @@ async def conclude(state: SessionState, runtime: Runtime[Ports]) -> SessionState
     emit = runtime.stream_writer
     investigation = investigation_of(state)
     found = await investigator_of(runtime.context).conclude(question_of(state), investigation["step"])
-    understanding = understanding_of(state).model_copy(update={"dialect": found.dialect})
+    said = {"dialect": found.dialect, "sql_pretty": found.sql_pretty}
+    understanding = understanding_of(state).model_copy(update=said)
     if found.sql is not None:
         emit(sql_chunk(found.sql, understanding))
     if found.rows is not None:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from langgraph.runtime import Runtime
 
-from graph.answer import understanding_of
+from graph.answer import before_repair, understanding_of
 from graph.chunks import sql_chunk
 from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.events import ResultsChunk, Status
@@ -53,8 +53,14 @@ async def _run(sql: str, state: SessionState, runtime: Runtime[Ports]) -> Rows:
 
 
 def _repair_of(state: SessionState, cause: Literal["error", "warnings"], reasons: list[str]) -> Repair:
-    sql = state["draft_sql"] or ""
-    return Repair(sql=sql, cause=cause, reasons=reasons, corrections=understanding_of(state).corrections)
+    understanding = understanding_of(state)
+    return Repair(
+        sql=state["draft_sql"] or "",
+        sql_pretty=understanding.sql_pretty,
+        cause=cause,
+        reasons=reasons,
+        corrections=understanding.corrections,
+    )
 
 
 async def _reasons(state: SessionState, ports: Ports, sql: str, *, rows: Rows) -> list[str]:
@@ -76,7 +82,7 @@ def _is_better(rows: Rows, reasons: list[str], state: SessionState, *, repair: R
 
 def _keep_first(state: SessionState, repair: Repair, runtime: Runtime[Ports]) -> SessionState:
     """The first result stands, with its warnings; its rows are still those kept for the message."""
-    understanding = understanding_of(state).model_copy(update={"corrections": repair["corrections"]})
+    understanding = before_repair(understanding_of(state), repair)
     runtime.stream_writer(sql_chunk(repair["sql"], understanding))
     if (first := state.get("current_results")) is not None:
         runtime.stream_writer(ResultsChunk(content=first))

@@ -36,7 +36,7 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         return {"draft_sql": repair["sql"], "tokens_used": state["tokens_used"] + written.tokens_used}
     if repair is not None and state["author"] == "model":
         # A repair changes the statement, not how the question was understood.
-        understood = understanding_of(state).model_dump(exclude={"corrections"})
+        understood = understanding_of(state).model_dump(exclude={"sql_pretty", "corrections"})
         written = written.model_copy(update=understood)
     if written.route == "sql":
         written = written.model_copy(update={"dialect": writer.dialect})

@@ -6,6 +6,11 @@ from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, chunks, steps
 
+PRETTY = (
+    "SELECT\n  country,\n  COUNT(*) AS customers\nFROM customers\nGROUP BY\n  country\nORDER BY\n"
+    "  customers DESC"
+)
+
 
 @pytest.fixture
 async def session(kai: Client, shop: str) -> str:
@@ -21,7 +26,10 @@ async def test_the_statement_runs_as_given_and_is_read_and_kept(
     assert chunks(events, "results")[0]["rows"] == [["Brazil", 2], ["Norway", 1]]
     assert chunks(events, "analysis") == ["Two in Brazil."]
     assert len(model.requests) == 1
-    assert (await kai.session(session))["messages"]["items"][-1]["sql"] == PER_COUNTRY
+    answer = (await kai.session(session))["messages"]["items"][-1]
+    assert answer["sql"] == PER_COUNTRY
+    statement = next(each.data for each in events if each.data.get("type") == "sql")
+    assert statement["sql_pretty"] == answer["sql_pretty"] == PRETTY
 
 
 @pytest.mark.parametrize(

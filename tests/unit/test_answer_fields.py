@@ -38,6 +38,7 @@ FILLED: dict[str, JsonValue] = {
     "dialect": "duckdb",
     "explanation": "Counting the customers.",
     "standalone_question": "How many customers in Norway?",
+    "sql_pretty": "SELECT\n  3 AS n",
     "corrections": ["Joined `visit`."],
     "options": [{"label": "amount", "question": "By amount"}],
     "columns": [{"name": "n", "type": "integer"}],

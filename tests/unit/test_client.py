@@ -214,7 +214,7 @@ def event(**fields: object) -> Event:
 def test_an_answer_begins_again_after_a_reset() -> None:
     answer = Answer()
     sql = {"event": "chunk", "type": "sql", "content": "SELECT 1", "dialect": "sqlite", "corrections": []}
-    sql |= {"explanation": "", "standalone_question": ""}
+    sql |= {"explanation": "", "standalone_question": "", "sql_pretty": "SELECT\n  1"}
     answer = add_event(answer, event(**sql, tool_call_id=None))
     answer = add_event(answer, event(**sql | {"content": "SELECT 2"}, tool_call_id="call-1"))
     assert answer.sql == "SELECT 1"

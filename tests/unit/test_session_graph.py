@@ -180,6 +180,7 @@ async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph:
     assert (repairing.failed_sql, repairing.error) == ("SELECT bad", "no such column: bad")
     assert writer.asked[1].repair == {
         "sql": "SELECT bad",
+        "sql_pretty": "",
         "cause": "error",
         "reasons": ["no such column: bad"],
         "corrections": [],
@@ -222,8 +223,8 @@ async def test_a_repair_keeps_how_the_question_was_understood(graph: SessionGrap
 
 
 FIRST, SECOND = (
-    Written(route="sql", text="SELECT first", explanation="Counting.", tokens_used=10),
-    Written(route="sql", text="SELECT second", explanation="", tokens_used=10),
+    Written(route="sql", text="SELECT first", sql_pretty="First", explanation="Counting.", tokens_used=10),
+    Written(route="sql", text="SELECT second", sql_pretty="Second", explanation="", tokens_used=10),
 )
 DOUBTED = {"first": ["Nothing joins a to b."]}
 
@@ -239,10 +240,9 @@ async def test_a_result_with_warnings_is_repaired_once_and_said_once(graph: Sess
     ]
     repairing = next(each for each in said if isinstance(each, Status) and each.step == "repairing_sql")
     assert "Nothing joins a to b." in repairing.message
-    assert (runner.stored, (await graph.answer(TURN)).sql) == (
-        ["SELECT first", "SELECT second"],
-        "SELECT second",
-    )
+    answer = await graph.answer(TURN)
+    assert runner.stored == ["SELECT first", "SELECT second"]
+    assert (answer.sql, answer.sql_pretty) == ("SELECT second", "Second")
 
 
 @pytest.mark.parametrize(
@@ -264,8 +264,8 @@ async def test_a_repair_that_is_no_better_leaves_the_first_answer(
     answer = await graph.answer(TURN)
     assert (answer.sql, answer.explanation, answer.results) == ("SELECT first", "Counting.", ROWS)
     assert runner.stored == ["SELECT first"]
-    statements = [event.content for event in said if isinstance(event, SqlChunk)]
-    assert statements[-1] == "SELECT first"
+    statements = [(event.content, event.sql_pretty) for event in said if isinstance(event, SqlChunk)]
+    assert statements[-1] == (answer.sql, answer.sql_pretty) == ("SELECT first", "First")
     assert kinds(said).count("results") == kinds(said).count("repairing_sql") == 1
 
 
@@ -301,7 +301,7 @@ async def test_a_turn_that_died_while_repairing_warnings_goes_on_with_the_first_
     with pytest.raises(ProcessDied):
         [event async for event in graph.ask(TURN, ports)]
     answer = await graph.answer(TURN)
-    assert (answer.sql, answer.results) == ("SELECT first", ROWS)
+    assert (answer.sql, answer.sql_pretty, answer.results) == ("SELECT first", "First", ROWS)
     said = [event async for event in graph.resume(TURN, ports)]
     assert kinds(said)[:6] == ["reset", "repairing_sql", "text", "sql", "executing_sql", "results"]
     assert (await graph.answer(TURN)).sql == "SELECT second"

@@ -44,6 +44,7 @@ from app.modules.prompt_rows import without_secrets
 from app.modules.run.actions import ActionsUnderWay
 from app.modules.run.records import ResultRows
 from app.modules.session.model import Mode, Run
+from app.modules.sql.layout import laid_out
 from app.modules.tools.choosing import FIND_TOOLS, choose_tools, find_for_model, offer_tokens
 from app.modules.tools.context import (
     DatabaseUnknown,
@@ -736,6 +737,7 @@ class Investigation:
         main = None if last.main_result is None else await self._main_result(last.main_result)
         head = None if main is None else await self._results.adopt(main)
         charts = [call.chart for each in steps for call in self._records.calls_of(each) if call.chart]
+        sql, dialect = (main.kept["sql"], main.kept["dialect"]) if main else ("", "")
         return Conclusion(
             analysis=Analysis(
                 text=last.text,
@@ -745,8 +747,9 @@ class Investigation:
                 link=last.link,
                 action=last.action,
             ),
-            dialect=main.kept["dialect"] if main else "",
-            sql=main.kept["sql"] or None if main else None,
+            dialect=dialect,
+            sql=sql or None,
+            sql_pretty=await asyncio.to_thread(laid_out, sql, dialect) if sql else "",
             rows=head,
             results_summary=results_summary(without_secrets(main.rows)) if main else None,
         )

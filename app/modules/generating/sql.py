@@ -171,6 +171,7 @@ class SqlGeneration:
         """Returns another statement if it is better, else the first one."""
         repair = Repair(
             sql=written.text,
+            sql_pretty=written.sql_pretty,
             cause="warnings" if first.error is None else "error",
             reasons=first.reasons if first.error is None else [first.error],
             corrections=written.corrections,

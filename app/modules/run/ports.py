@@ -39,6 +39,7 @@ from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.clarified import ClarifiedWriter, resolved
 from app.modules.sql_generation.context import tables_read
 from app.modules.sql_generation.filtered import FilteredWriter
+from app.modules.sql_generation.laying_out import LayingOutWriter
 from app.modules.sql_generation.linking.cards import CardDetail
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes
@@ -261,7 +262,9 @@ class PortFactory:
             recall=recall,
             facts=facts,
             news=None if self._news is None else RunNews(self._news, run),
-            writer=given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer, recall)),
+            writer=LayingOutWriter(
+                given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer, recall))
+            ),
             runner=_OnlyOnce(runner) if given else runner,
             checker=checker,
             results=runner,

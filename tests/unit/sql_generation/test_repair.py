@@ -43,7 +43,7 @@ TODAY = date(2026, 1, 2)
 
 
 def failed(sql: str, *reasons: str) -> Repair:
-    return Repair(sql=sql, cause="error", reasons=[*reasons], corrections=[])
+    return Repair(sql=sql, sql_pretty="", cause="error", reasons=[*reasons], corrections=[])
 
 
 @pytest.mark.parametrize(

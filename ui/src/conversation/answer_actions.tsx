@@ -8,7 +8,7 @@ import { count, duration } from "../shared/time";
 import type { Conversation } from "./conversation";
 import { RememberThis } from "../memory/remember_this";
 import { Feedback } from "./feedback/feedback";
-import { type Exchange, isUnderWay } from "./model";
+import { type Exchange, isUnderWay, shownSql } from "./model";
 import { AskAboutResult } from "./proposals";
 
 /** The actions of a finished answer, and its cost. */
@@ -63,6 +63,6 @@ export function AnswerActions({
 }
 
 function textOf({ question, answer }: Exchange): string {
-  const sql = answer.sql && `\`\`\`sql\n${answer.sql}\n\`\`\``;
+  const sql = answer.sql && `\`\`\`sql\n${shownSql(answer)}\n\`\`\``;
   return [question, answer.analysis, sql].filter(Boolean).join("\n\n");
 }

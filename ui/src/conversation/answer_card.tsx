@@ -9,7 +9,7 @@ import { texts } from "../shared/texts";
 import { panelHeight } from "./chart/height";
 import { readChart } from "./chart/intent";
 import type { Conversation } from "./conversation";
-import { type Answer, type Exchange, type Head, isUnderWay } from "./model";
+import { type Answer, type Exchange, type Head, isUnderWay, shownSql } from "./model";
 import { AnswerRows } from "./rows/answer_rows";
 import { CutNotice } from "./rows/cut_notice";
 import { RowsPanel } from "./rows/lazy_rows";
@@ -22,7 +22,7 @@ const FigurePanel = lazy(() => import("./figure/figure_panel"));
 const VersionSwitch = lazy(() => import("./sql/version_switch"));
 const SqlPanel = lazy(
   () => import("./sql/sql_panel"),
-  ({ exchange, version }: SqlShown) => <SqlText sql={version?.sql_pretty ?? exchange.answer.sql} />,
+  ({ exchange, version }: SqlShown) => <SqlText sql={version?.sql_pretty ?? shownSql(exchange.answer)} />,
 );
 
 /** The tabs as the reader's pointer has found them. They stay so until it leaves the card. */

@@ -13,6 +13,7 @@ const message = (role: "human" | "assistant", run_id: string, more: Partial<Mess
   dialect: "",
   explanation: "",
   standalone_question: "",
+  sql_pretty: "",
   corrections: [],
   columns: [],
   row_count: null,

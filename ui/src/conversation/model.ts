@@ -115,6 +115,7 @@ const NO_FIELDS: AnswerFields = {
   dialect: "",
   explanation: "",
   standalone_question: "",
+  sql_pretty: "",
   corrections: [],
   claims: [],
   findings: [],
@@ -162,6 +163,11 @@ export function isAnswerField(name: string): name is keyof AnswerFields {
 /** The fields of an answer that an event or a message has under their own names. */
 export function answerFields(source: object): Partial<AnswerFields> {
   return Object.fromEntries(Object.entries(source).filter(([name]) => isAnswerField(name)));
+}
+
+/** The answer's own statement as it is shown: laid out, or as far as it is written. */
+export function shownSql({ sql, sql_pretty }: Answer): string {
+  return sql_pretty || sql;
 }
 
 export function isUnderWay(answer: Answer): boolean {

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { SqlText } from "../shared/sql_text";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
-import type { Answer } from "./model";
+import { type Answer, shownSql } from "./model";
 import { plain } from "./rows/format";
 import "./printed.css";
 
@@ -21,7 +21,8 @@ addEventListener("afterprint", () => {
 /** The first rows and the statement of an answer, whatever its card shows: paper has no tabs. */
 export function Printed({ answer }: { answer: Answer }) {
   if (!printing.value) return null;
-  const { head, sql } = answer;
+  const { head } = answer;
+  const sql = shownSql(answer);
   return (
     <div class="printed">
       {head && head.rows.length > 0 && (

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunEvent } from "../api/types";
-import { type Answer, NOTHING } from "./model";
+import { type Answer, NOTHING, shownSql } from "./model";
 import { reduce } from "./reduce";
 
 type Said = Record<string, unknown> & { event: string };
@@ -25,6 +25,7 @@ const sql = (content: string) => ({
   dialect: "sqlite",
   explanation: "E",
   standalone_question: "Q",
+  sql_pretty: content.replace(" ", "\n  "),
   corrections: [],
 });
 const done = {
@@ -38,17 +39,18 @@ const done = {
 
 test("the whole statement takes the place of its tokens", () => {
   const writing = answerTo(text("sql", "SEL"), text("sql", "ECT"));
-  expect([writing.sql, writing.sqlWhole]).toEqual(["SELECT", false]);
+  expect([writing.sql, writing.sqlWhole, shownSql(writing)]).toEqual(["SELECT", false, "SELECT"]);
   const whole = answerTo(text("sql", "SELEC"), sql("SELECT 1"));
   expect([whole.sql, whole.sqlWhole, whole.explanation]).toEqual(["SELECT 1", true, "E"]);
   expect(whole.standalone_question).toBe("Q");
 });
 
-test("corrections belong to their statement, and go when it is repaired", () => {
+test("corrections and layout belong to their statement, and go when it is repaired", () => {
   const corrections = ["Joined `visit`."];
   const corrected = answerTo({ ...sql("SELECT 1"), corrections });
-  expect(corrected.corrections).toEqual(corrections);
-  expect(reduce(corrected, { id: 9, ...status("repairing_sql", 1) } as never).corrections).toEqual([]);
+  expect([corrected.corrections, shownSql(corrected)]).toEqual([corrections, "SELECT\n  1"]);
+  const repairing = reduce(corrected, { id: 9, ...status("repairing_sql", 1) } as never);
+  expect([repairing.corrections, shownSql(repairing)]).toEqual([[], ""]);
   expect(answerTo(sql("SELECT 1")).corrections).toEqual([]);
 });
 

@@ -59,7 +59,7 @@ function onStatus(answer: Answer, event: Of<"status">): Answer {
     thought: "",
   };
   if (step !== "repairing_sql") return next;
-  return { ...next, sql: "", sqlWhole: false, corrections: [] }; // the next statement is written now
+  return { ...next, sql: "", sql_pretty: "", sqlWhole: false, corrections: [] }; // the next statement is written now
 }
 
 function onError(answer: Answer, { type, title, status, detail, retryable }: Of<"error">): Answer {

@@ -3,7 +3,7 @@ import { Analysis } from "../conversation/analysis/analysis";
 import { panelHeight } from "../conversation/chart/height";
 import { readChart } from "../conversation/chart/intent";
 import { Findings } from "../conversation/investigation/findings";
-import type { Exchange } from "../conversation/model";
+import { type Exchange, shownSql } from "../conversation/model";
 import { CutNotice } from "../conversation/rows/cut_notice";
 import { RowsPanel } from "../conversation/rows/lazy_rows";
 import { Timeline } from "../conversation/steps/timeline";
@@ -98,7 +98,7 @@ function SharedCard({ exchange, linkId }: Shown) {
           </div>
         )}
         {shown === "table" && rows && <RowsPanel rows={rows} title={question} />}
-        {shown === "sql" && <SqlText sql={answer.sql} />}
+        {shown === "sql" && <SqlText sql={shownSql(answer)} />}
       </Tabs>
     </section>
   );

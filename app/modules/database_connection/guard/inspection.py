@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema, Table
-from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.layout import laid_out
 from app.modules.sql.provenance.model import QueryDescription, TableRead
 from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.reading import describe
@@ -36,17 +35,13 @@ def inspect(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS
 
     Takes a few seconds of processor time for the longest statements.
     """
-    checked = check(sql, schema, max_characters)
+    check(sql, schema, max_characters)
     statement = statement_of(sql, schema.dialect)
     described = describe(statement, declared_names(schema))
-    try:
-        with sqlglot_errors_only():
-            laid_out = statement.tree.sql(dialect=schema.dialect, pretty=True)
-    except (SqlglotError, RecursionError):
-        return InspectedStatement(checked, (), ())
+    shown = laid_out(sql, schema.dialect)
     if described is None:
-        return InspectedStatement(laid_out, (), ())
-    return InspectedStatement(laid_out, described.tables, described.queries)
+        return InspectedStatement(shown, (), ())
+    return InspectedStatement(shown, described.tables, described.queries)
 
 
 def declared_names(schema: Schema) -> DeclaredNames:

@@ -1,7 +1,5 @@
-import { BadgeCheck, Copy, Pencil, WandSparkles } from "lucide";
+import { BadgeCheck, Copy, Pencil } from "lucide";
 import { useState } from "preact/hooks";
-import { inspectStatement } from "../../api/client";
-import { asProblem } from "../../api/problem";
 import type { AnswerVersion } from "../../api/types";
 import { addEntry } from "../../knowledge/knowledge";
 import { copy } from "../../shared/copy";
@@ -11,7 +9,7 @@ import { lazy } from "../../shared/lazy";
 import { texts } from "../../shared/texts";
 import { say } from "../../shared/toasts";
 import type { Conversation } from "../conversation";
-import { type Exchange, isUnderWay } from "../model";
+import { type Exchange, isUnderWay, shownSql } from "../model";
 import "./sql.css";
 import { SqlText } from "../../shared/sql_text";
 import { SqlDiff } from "./sql_diff";
@@ -27,20 +25,12 @@ export interface SqlShown {
   onVersion: () => void;
 }
 
-/** The statement: shown while it is written; then it can be copied, formatted, edited and run again. */
+/** The statement: shown while it is written; then it can be copied, edited and run again. */
 export default function SqlPanel({ exchange, conversation, version, onVersion }: SqlShown) {
   const { answer } = exchange;
   const [editing, setEditing] = useState(false);
-  const [laidOut, setLaidOut] = useState<string | null>(null);
-  const shown = laidOut ?? version?.sql_pretty ?? answer.sql;
+  const shown = version?.sql_pretty ?? shownSql(answer);
   const connectionId = conversation.session.value?.db_connection_id;
-  const layOut = async () => {
-    try {
-      if (connectionId) setLaidOut((await inspectStatement(connectionId, shown)).sql);
-    } catch (error) {
-      say(asProblem(error).detail);
-    }
-  };
   const keep = async ({ sql }: AnswerVersion, database: string) => {
     await addEntry("examples", database, { question: exchange.question, sql });
     say(texts.sql.keptVersion);
@@ -63,7 +53,7 @@ export default function SqlPanel({ exchange, conversation, version, onVersion }:
   }
   return (
     <div class="sql-panel">
-      {version && laidOut === null ? (
+      {version ? (
         <SqlDiff before={before(exchange.answer, version)} after={version.sql_pretty} />
       ) : (
         <SqlText sql={shown} />
@@ -73,9 +63,6 @@ export default function SqlPanel({ exchange, conversation, version, onVersion }:
         <div class="tools">
           <button type="button" class="button small" onClick={() => orSay(copy(shown, texts.copied))}>
             <Icon of={Copy} size={14} /> {texts.sql.copy}
-          </button>
-          <button type="button" class="button small" onClick={() => void layOut()}>
-            <Icon of={WandSparkles} size={14} /> {texts.sql.format}
           </button>
           {version && connectionId && (
             <button type="button" class="button small" onClick={() => orSay(keep(version, connectionId))}>
@@ -100,8 +87,8 @@ export default function SqlPanel({ exchange, conversation, version, onVersion }:
 }
 
 /** The statement that a version came after. */
-function before({ sql, versions }: Exchange["answer"], { number }: AnswerVersion): string {
-  return versions.find((each) => each.number === number - 1)?.sql_pretty ?? sql;
+function before(answer: Exchange["answer"], { number }: AnswerVersion): string {
+  return answer.versions.find((each) => each.number === number - 1)?.sql_pretty ?? shownSql(answer);
 }
 
 /** The corrections of the model's statement, in one line; names between backticks are shown as code. */
