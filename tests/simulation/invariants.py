@@ -126,7 +126,7 @@ def _is_cancelled(asked: Asked) -> bool:
 
 def _check_calls(cluster: Cluster, asked: Asked, runs: dict[str, Document], *, is_stopped: bool) -> None:
     """What asks is done once if it was approved, and reported as it ended; each decision stays as it was
-    made, unless a user has stopped the turn.
+    made, unless a user has stopped the turn, or it has failed.
     """
     violate, booked = cluster.world.violate, Counter(cluster.story.office.booked)
     assert asked.run is not None
@@ -148,11 +148,12 @@ def _check_calls(cluster: Cluster, asked: Asked, runs: dict[str, Document], *, i
         effects, confirmed = booked[call_id], asked.decided.get(call_id, set())
         if status not in _EFFECTS or effects not in _EFFECTS[status]:
             violate(f"{name} is {status} at the end, and has {effects} effects")
-        if status == "unknown" and not cluster.world.struck:
+        if status == "unknown" and not cluster.world.struck and not is_stopped:
             violate(f"{name} is unknown, and nothing has failed")
         if len(confirmed) > 1 or (confirmed == {"denied"} and status != "denied"):
             violate(f"{name} was {sorted(confirmed)}, and is {status}")
-        if confirmed == {"approved"} and status not in ("done", "unknown") and not is_stopped:
+        is_over = is_stopped or last["status"] == "failed"
+        if confirmed == {"approved"} and status not in ("done", "unknown") and not is_over:
             violate(f"{name} was approved, and is {status}")
         if last["status"] == "complete" and not _is_reported(call, calls, text):
             violate(f"{name} is {status}, and the answer is {text!r}")
