@@ -22,6 +22,10 @@ class Drained(Exception):
     """The turn ended after a step, as requested. It can be resumed from that step."""
 
 
+class Replaced(Exception):
+    """Another attempt at the turn has begun, so that this one may do nothing more."""
+
+
 class ModelCallFailed(TurnError):
     """The model timed out or is unreachable."""
 

@@ -16,21 +16,25 @@ from app.core.llm.model import ModelSettings
 from app.core.settings import Settings
 from app.core.storage.port import StorageUnavailable
 from app.modules.agent.approval import call_hash
+from app.modules.agent.factory import InvestigatorFactory
 from app.modules.agent.investigation import Investigation, InvestigationSettings
-from app.modules.agent.records import CallRecord, TurnRecords
+from app.modules.agent.records import CallRecord, CallStatus, TurnRecords
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.session.model import Mode
+from app.modules.memory.service import ConversationMemories
+from app.modules.session.model import Mode, Session
 from app.modules.session.rows import RowStore
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import SessionDatabases, ToolContext, ToolDatabase
-from app.modules.tools.history import ConversationHistory
+from app.modules.tools.history import Answers, ConversationHistory
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.registry import ToolRegistry
 from app.modules.tools.results import TurnResults
 from app.modules.tools.tool import Tool, ToolResult, tool
 from app.modules.tools.toolsets.control import CONTROL
+from graph.errors import Replaced
 from graph.events import Confirmation, ConfirmationDecided, ToolReturned
+from graph.ports import Investigator
 from graph.state import ToolCallRef
 from tests.integration.test_investigation_faults import LIMITS, QUESTION, Number, Site
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -68,6 +72,50 @@ class Acting(Site):
             repeatable=repeatable,
         )
 
+    def settings(self, made: Tool | None = None) -> InvestigationSettings:
+        return InvestigationSettings(
+            model=self.model,
+            registry=ToolRegistry([made or self.tool(), *CONTROL], ToolPolicy()),
+            limits=LIMITS,
+        )
+
+    async def begun(self, session: Session) -> Investigator:
+        """A worker whose attempt begins with the session as it is."""
+        factory = InvestigatorFactory(
+            self.settings(),
+            self.records,
+            RowStore(self.storage),
+            connections=cast("DatabaseConnections", None),
+            knowledge=self._services.context_store,
+            answers=cast("Answers", None),
+            memories=cast("ConversationMemories", None),
+            find_session=self._services.sessions.repository.find,
+        )
+        return await factory.bind(
+            session, self.run, CONNECTION, schema_context_of=lambda _: cast("SchemaContext", None)
+        )
+
+    async def held(self) -> Session:
+        """The session of the turn, which its run holds."""
+        session = Session(
+            id=self.run.session_id,
+            owner=self.run.owner,
+            db_connection_id=CONNECTION.id,
+            title=None,
+            mode="agent",
+            metadata={},
+            created_at=1,
+            updated_at=1,
+        )
+        await self._services.sessions.repository.add(session)
+        held = await self._services.sessions.repository.claim(session, self.run, awaited=False)
+        assert held is not None
+        return held
+
+    async def replace_attempt(self, held: Session) -> None:
+        """Begin another attempt at the run of the session, whose fence it raises."""
+        assert await self._services.sessions.repository.raise_fence(held) is not None
+
     def acting(self, made: Tool | None = None, *, connection: Connection = CONNECTION) -> Investigation:
         """A worker as a process begins the turn or goes on with it: nothing is in memory."""
         records = TurnRecords(self.records, self.run.message_id)
@@ -90,11 +138,7 @@ class Acting(Site):
             return self.mode
 
         return Investigation(
-            InvestigationSettings(
-                model=self.model,
-                registry=ToolRegistry([made or self.tool(), *CONTROL], ToolPolicy()),
-                limits=LIMITS,
-            ),
+            self.settings(made),
             records,
             results,
             databases=SessionDatabases([database]),
@@ -115,7 +159,7 @@ class Acting(Site):
         assert call is not None
         return call
 
-    async def done(self, worker: Investigation, call: CallRecord) -> CallRecord:
+    async def done(self, worker: Investigator, call: CallRecord) -> CallRecord:
         await worker.use(ToolCallRef(id=call.id, tool="act", gate="asks"), self.events.append)
         found = await self.records.call(call.id)
         assert found is not None
@@ -199,6 +243,24 @@ async def test_a_process_that_dies_at_an_action_leaves_it_done_or_unknown_and_ne
     found = await site.done(site.acting(), call)
     assert (found.status, len(site.ran)) == (status, effects)
     assert ("look before you repeat it" in found.text.lower()) == (status == "unknown")
+
+
+@pytest.mark.parametrize("status", ["approved", "begun"])
+async def test_an_attempt_that_was_replaced_leaves_a_call_to_the_other(
+    site: Acting, model: ScriptedModel, status: CallStatus
+) -> None:
+    site.run = replace(site.run, mode="agent")
+    held = await site.held()
+    frozen = await site.begun(held)
+    call = await site.asked(model)
+    await site.replace_attempt(held)
+    await site.records.approve(call, "key", None)
+    await site.records.change_call(call, {"status": status}, was=("approved",))
+    with pytest.raises(Replaced):
+        await site.done(frozen, call)
+    found = await site.records.call(call.id)
+    assert found is not None
+    assert (found.status, site.ran) == (status, [])
 
 
 @pytest.mark.parametrize("moment", ["before begun", "after begun", "before done", "after done"])

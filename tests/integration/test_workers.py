@@ -38,6 +38,7 @@ from app.modules.usage.service import Allowances, Quotas
 from graph import Ports, SessionGraph
 from graph.answer import Analysis
 from graph.checkpoints import sqlite_checkpointer
+from graph.errors import Replaced
 from graph.ports import Analysed, Emit, Question, Written
 from graph.state import Rows
 from migrations.runner import migrate
@@ -57,6 +58,16 @@ class SlowWriter(FakeWriter):
     async def write(self, question: Question, emit: Emit) -> Written:
         await asyncio.sleep(6 * LEASE_SECONDS)
         return await super().write(question, emit)
+
+
+class ReplacedOnce(FakeWriter):
+    """Learns at its first question that another attempt has begun."""
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        written = await super().write(question, emit)
+        if len(self.asked) == 1:
+            raise Replaced
+        return written
 
 
 class WrongAnalyst(FakeAnalyst):
@@ -319,6 +330,24 @@ async def test_an_attempt_that_the_store_did_not_let_begin_does_not_count_agains
         again = await here.taken_up(run, first=False)
         assert again is not None
         assert (taken[1].unclean_ends, again[1].unclean_ends) == (1, 2)
+
+
+async def test_an_attempt_that_was_replaced_leaves_its_run_to_the_other(tmp_path: Path) -> None:
+    bus = local_bus()
+    async with process(tmp_path, bus, fake_ports(ReplacedOnce())) as here, working(here.worker):
+        session, run = await here.asked()
+        await bus.queue.put(ref_of(run), first=True)
+
+        async def left() -> bool:
+            return ref_of(run) in await bus.queue.missing([ref_of(run)])
+
+        await until(left)
+        found = await here.repository.find_run(run.id)
+        assert found is not None
+        assert (found.status, found.attempt, found.handovers) == ("open", 1, 0)
+        await here.worker.sweep(before=session.updated_at + 1)
+        over = await here.over(run)
+        assert (over.status, over.attempt, here.counted("failed")) == ("complete", 2, 0)
 
 
 async def test_a_worker_goes_on_after_a_defect_in_one_of_its_loops(

@@ -17,6 +17,7 @@ from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import SessionDatabases, ToolDatabase
 from app.modules.tools.history import Answers, ConversationHistory
 from app.modules.tools.results import TurnResults
+from graph.errors import Replaced
 from graph.ports import Investigator
 
 FindSession = Callable[[str], Awaitable[Session | None]]
@@ -92,14 +93,19 @@ class InvestigatorFactory:
             history=history,
             run_of=run,
             mode=run.mode,
-            read_mode=partial(self._read_mode, run),
+            read_mode=partial(self._read_mode, run, session.fence),
         )
 
-    async def _read_mode(self, run: Run) -> Mode:
-        """Returns the mode that counts for a run now: its own, or that of its session."""
+    async def _read_mode(self, run: Run, fence: int) -> Mode:
+        """Returns the mode that counts for a run now: its own, or that of its session.
+
+        Raises `Replaced` if another attempt has raised the fence since this one has begun with it.
+        """
+        session = await self._find_session(run.session_id)
+        if session is not None and session.fence > fence:
+            raise Replaced
         if run.has_own_mode:
             return run.mode
-        session = await self._find_session(run.session_id)
         return "ask" if session is None else session.mode
 
 

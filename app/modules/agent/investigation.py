@@ -109,7 +109,9 @@ class InvestigationSettings:
 
 
 ReadMode = Callable[[], Awaitable[Mode]]
-"""Reads the mode that counts now. Raises `StorageUnavailable`."""
+"""Reads the mode that counts now. Raises `StorageUnavailable`, and `Replaced` in an attempt that another has
+replaced: only its successor knows what people decide about the calls.
+"""
 
 
 class Investigation:
@@ -584,10 +586,11 @@ class Investigation:
         """Make a call, at most once if it is not repeatable. Returns the call as it is then."""
         if call.id in self._returned:
             return await self._end_call(call)
+        mode = await self._mode_for(call)
         is_mine = call.begun_by == self._attempt and call.id not in self._started
         if call.status == "begun" and not is_mine and not self._is_repeatable(call):
             return await self._records.lose(call) or await self._records.call(call.id)
-        if (refusal := await self._refusal(call)) is not None:
+        if (refusal := self._refusal(call, mode)) is not None:
             return await self._refuse(call, refusal)
         # Only the status that was read may change: of two attempts, one makes the call.
         begin: dict[str, JsonValue] = {"status": "begun", "begun_at": now_ms(), "begun_by": self._attempt}
@@ -638,14 +641,17 @@ class Investigation:
         tool = self._settings.registry.find(call.tool)
         return tool is not None and tool.repeatable
 
-    async def _refusal(self, call: CallRecord) -> str | None:
+    async def _mode_for(self, call: CallRecord) -> Mode:
+        """Returns the mode in which a call is made: for one that acts, that of now."""
+        acts = call.gate == "asks" or call.category != "read"
+        return await self._read_mode() if acts and self._read_mode is not None else self._mode
+
+    def _refusal(self, call: CallRecord, mode: Mode) -> str | None:
         """The second lock: returns why a call may not be made now, or None.
 
         Everything is computed again from what is about to run.
         """
-        acts = call.gate == "asks" or call.category != "read"
-        mode = await self._read_mode() if acts and self._read_mode is not None else self._mode
-        if acts and mode == "ask" and self._mode == "agent":
+        if mode == "ask" and self._mode == "agent":
             return "This call was not made: the session has been changed to ask mode."
         try:
             parsed = self._parsed(call, mode)

@@ -19,7 +19,7 @@ from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, ending_of, failure_of, wire
 from app.modules.session.model import Outcome, Run, Session
 from graph import CompletedTurn, Ports, ReadCheckpoint, RunControl, SessionEvent, Turn
-from graph.errors import CheckpointsUnavailable, Drained, TurnError
+from graph.errors import CheckpointsUnavailable, Drained, Replaced, TurnError
 from graph.events import Status
 
 logger = logging.getLogger(__name__)
@@ -175,6 +175,9 @@ class RunAttempt:
             case None:
                 return Ending("awaiting_approval" if self._completed.is_waiting else "complete", now_ms())
             case Drained():
+                return None
+            case Replaced():
+                self._stopped = "lost"
                 return None
             case error:
                 return Ending("failed", now_ms(), failure_of(error, self._run))
