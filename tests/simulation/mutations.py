@@ -238,6 +238,13 @@ MUTATIONS = (
         agents=True,
     ),
     Mutation(
+        "a run that goes on is taken for one that waits in line as it is cancelled",
+        f"{_RUN}.submission:Submissions.cancel",
+        "if run.resumes is not None:",
+        "if False:",
+        agents=True,
+    ),
+    Mutation(
         "a turn goes on while a call of its step waits",
         f"{_AGENT}.records:InvestigationRecords.is_decided",
         "return not any(",

@@ -316,7 +316,11 @@ class Submissions:
                 return
             run = latest  # another attempt has begun
         now = await self._repository.get(session.owner, session.id)
-        if now.active_run_id == run.id:
+        if run.resumes is not None:
+            # It does not wait for its session, but who has begun it may have died before it was handed on.
+            await self._lifecycle.go_on(now)
+            await self._queue.cancel(run.id)
+        elif now.active_run_id == run.id:
             await self._queue.cancel(run.id)
         else:
             await self._lifecycle.drop(session, run)
