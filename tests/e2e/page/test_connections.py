@@ -1,5 +1,7 @@
 """Databases on the page."""
 
+import re
+
 import httpx
 from playwright.sync_api import Page, expect
 
@@ -24,7 +26,7 @@ def test_a_database_that_fails_says_why_and_one_that_works_is_scanned(page: Page
     expect(page.get_by_text("The connection works: shop.db")).to_be_visible()
     page.get_by_role("button", name="Connect", exact=True).click()
     expect(page.get_by_role("heading", name="My shop")).to_be_visible()
-    expect(page.locator(".table-entry strong")).to_have_text(["customers", "orders"])
+    expect(page.locator(".table-names strong")).to_have_text(["customers", "orders"])
     assert shop.removeprefix("sqlite:///") not in page.content()
 
 
@@ -38,7 +40,7 @@ def test_a_database_gets_another_name_and_address(
     page.get_by_role("textbox", name="Address").fill(many_rows)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="Weather")).to_be_visible()
-    expect(page.locator(".table-entry strong")).to_have_text(["measurements"])
+    expect(page.locator(".table-names strong")).to_have_text(["measurements"])
     kept = api.get(f"/database-connections/{connection}").json()
     assert (kept["name"], kept["masked_url"]) == ("Weather", "many.db")
 
@@ -46,8 +48,10 @@ def test_a_database_gets_another_name_and_address(
 def test_tables_are_found_shown_and_described(page: Page, connection: str, api: httpx.Client) -> None:
     page.goto(f"/connections/{connection}")
     page.get_by_label("Search tables and columns").fill("country")
-    expect(page.locator(".table-entry")).to_have_count(1)
-    page.locator(".table-entry summary").click()
+    expect(page.locator(".table-names strong")).to_have_text(["customers"])
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
     expect(page.get_by_role("row", name="country")).to_contain_text("Brazil, Norway")
     page.get_by_role("button", name="Show first rows").click()
     expect(page.get_by_role("row", name="1 Ada Norway")).to_be_visible()
@@ -57,6 +61,48 @@ def test_tables_are_found_shown_and_described(page: Page, connection: str, api: 
     expect(page.get_by_text("Description saved")).to_be_visible()
     tables = api.get(f"/database-connections/{connection}/tables").json()["items"]
     assert tables[0]["description"] == "Who buys"
+    page.get_by_role("link", name="Relations").click()
+    page.go_back()
+    expect(page.get_by_text("Who buys")).to_be_visible()
+
+
+def test_the_picture_of_relations_is_moved_and_leads_to_a_table_that_a_link_opens(
+    page: Page, connection: str
+) -> None:
+    def expect_at(x: float, y: float) -> None:
+        expect(drawn).to_have_attribute("transform", f"translate({x:g} {y:g}) scale(1)")
+
+    page.goto(f"/connections/{connection}")
+    view = page.get_by_role("group", name="Picture of relations")
+    orders = view.get_by_role("link", name="orders")
+    drawn = view.locator("svg > g")
+    expect(view.get_by_role("link")).to_have_count(2)
+    expect(view.locator(".relation")).to_have_count(1)
+    x, y = (float(part) for part in re.findall(r"[\d.]+", drawn.get_attribute("transform") or "")[:2])
+    view.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    expect_at(x - 60, y + 60)
+    page.keyboard.press("+")
+    expect(drawn).to_have_attribute("transform", re.compile(r"scale\(1\.25\)"))
+    page.keyboard.press("0")
+    expect_at(x, y)
+    box = orders.bounding_box()
+    assert box is not None
+    left, top = round(box["x"] + 20), round(box["y"] + 20)
+    page.mouse.move(left, top)
+    page.mouse.down()
+    page.mouse.move(left + 50, top + 20)
+    page.mouse.up()
+    expect_at(x + 50, y + 20)
+    page.get_by_text("1 relation as a list").click()
+    expect(page.get_by_role("listitem").filter(has_text="→")).to_have_text(
+        "orders (customer_id) → customers (id)"
+    )
+    orders.click()
+    expect(page.get_by_role("region", name="orders", exact=True)).to_contain_text("→ customers")
+    page.reload()
+    expect(page.get_by_role("heading", name="orders")).to_be_visible()
 
 
 def test_a_database_is_disconnected_after_a_second_click(

@@ -34,7 +34,7 @@ def test_a_table_proposes_to_document_it_and_to_check_its_data(
 ) -> None:
     bodies = asked(page)
     page.goto(f"/connections/{connection}")
-    page.get_by_text("orders", exact=True).click()
+    page.get_by_role("navigation", name="Tables").get_by_role("link", name="orders").click()
     page.get_by_role("button", name="Check the data").click()
     expect(box(page)).to_have_value("Check the data of the table orders: what is wrong with it?")
     expect(page.get_by_text("About the table orders")).to_be_visible()
@@ -46,7 +46,7 @@ def test_a_table_proposes_to_document_it_and_to_check_its_data(
     assert bodies[0]["about"] == {"kind": "table", "id": f"{connection}/orders"}
     expect(page.get_by_text("About the table orders")).to_have_count(0)
     page.goto(f"/connections/{connection}")
-    page.get_by_text("customers", exact=True).click()
+    page.get_by_role("navigation", name="Tables").get_by_role("link", name="customers").click()
     page.get_by_role("button", name="Document", exact=True).click()
     expect(box(page)).to_have_value(
         "Document the table customers: what it is for, its columns, keys, joins and the quality of its data."

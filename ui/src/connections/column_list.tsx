@@ -12,14 +12,15 @@ const SHOWN_VALUES = 8;
 /** The columns of a table, with what the scan found in them. */
 export function ColumnList({
   connectionId,
-  table: scanned,
+  table,
   mayChange,
+  onChanged,
 }: {
   connectionId: string;
   table: Table;
   mayChange: boolean;
+  onChanged: (table: Table) => void;
 }) {
-  const [table, setTable] = useState(scanned);
   const [edited, setEdited] = useState<TableColumn | null>(null);
   const refers = new Map(
     table.foreign_keys.flatMap((key) => key.columns.map((name) => [name, key.referred_table])),
@@ -69,7 +70,7 @@ export function ColumnList({
           connectionId={connectionId}
           table={table}
           column={edited}
-          onSaved={setTable}
+          onSaved={onChanged}
           onClose={() => setEdited(null)}
         />
       )}

@@ -23,7 +23,7 @@ const BEGUN: Scan = { state: "running", tables_total: null, tables_done: 0, erro
 
 /** One database: its contents, as the last scan found them. */
 export default function ConnectionPage({ connectionId }: { connectionId: string }) {
-  const { tables, problem, scanning, rescan } = useTables(connectionId);
+  const { tables, problem, scanning, rescan, change } = useTables(connectionId);
   const connection = connectionOf(connectionId);
   useEffect(() => {
     document.title = `${connection?.name ?? texts.connections.title} · ${texts.product}`;
@@ -42,6 +42,7 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
           tables={tables}
           scannedAt={connection?.scanned_at ?? null}
           mayChange={mayChange(connection)}
+          onChanged={change}
         />
       )}
     </div>
@@ -69,7 +70,9 @@ function useTables(connectionId: string) {
     setScanning(null);
   };
   useEffect(() => void read(false), []);
-  return { tables, problem, scanning, rescan: () => void read(true) };
+  const change = (changed: Table) =>
+    setTables((known) => known && known.map((each) => (each.name === changed.name ? changed : each)));
+  return { tables, problem, scanning, rescan: () => void read(true), change };
 }
 
 function Head({

@@ -1,39 +1,103 @@
-import { ChevronRight, FileText, ListChecks } from "lucide";
-import { useEffect, useState } from "preact/hooks";
+import { FileText, ListChecks, Waypoints } from "lucide";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { describeTable } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { Table } from "../api/types";
 import { draft } from "../conversation/draft";
 import { investigates, knowCapabilities } from "../shared/capability";
 import { Icon } from "../shared/icon";
-import { fragment, go } from "../shared/route";
+import { lazy } from "../shared/lazy";
+import { fragment, go, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 import { say } from "../shared/toasts";
 import { connectionOf, rememberConnection } from "./connections";
 import { ColumnList } from "./column_list";
+import { relationTexts } from "./relation_texts";
 import { SampleRows } from "./sample_rows";
+
+const RelationsPicture = lazy(
+  () => import("./relations_picture"),
+  () => <div class="relations-place" />,
+);
 
 interface Listed {
   connectionId: string;
   tables: Table[];
   mayChange: boolean;
+  onChanged: (table: Table) => void;
 }
 
 interface Shown {
   connectionId: string;
   table: Table;
   mayChange: boolean;
+  onChanged: (table: Table) => void;
 }
 
-/** Every table, searched by its own name and those of its columns. */
-export function TableList({ connectionId, tables, mayChange }: Listed) {
-  const [words, setWords] = useState(() => tables.find(isSought)?.name ?? "");
-  const wanted = words.trim().toLowerCase();
-  const found = tables.filter((table) => namesOf(table).some((name) => name.includes(wanted)));
+/** The tables in one pane; in the other the one that the address names, or how they refer to each other. */
+export function TableList({ connectionId, tables, mayChange, onChanged }: Listed) {
+  const pane = useRef<HTMLElement>(null);
+  const { id, arrival } = fragment.value;
+  const only = tables.length === 1 ? tables[0] : undefined;
+  const chosen = tables.find((table) => encodeURIComponent(table.name) === id) ?? only;
+  useEffect(() => {
+    const list = pane.current?.previousElementSibling;
+    if (!id || !chosen || !pane.current || !list) return;
+    const isBelow = list.getBoundingClientRect().bottom <= pane.current.getBoundingClientRect().top;
+    if (isBelow) pane.current.scrollIntoView();
+  }, [id, arrival]);
   if (tables.length === 0) return <NoTables connectionId={connectionId} />;
+  const place = `/connections/${encodeURIComponent(connectionId)}`;
   return (
     <div class="table-list">
+      <Names place={place} tables={tables} chosen={chosen} />
+      <section ref={pane} class="table-pane" aria-label={chosen?.name ?? relationTexts.title}>
+        {chosen ? (
+          <TableEntry
+            key={chosen.name}
+            connectionId={connectionId}
+            table={chosen}
+            mayChange={mayChange}
+            onChanged={onChanged}
+          />
+        ) : (
+          <RelationsPicture place={place} tables={tables} />
+        )}
+      </section>
+    </div>
+  );
+}
+
+interface Named {
+  place: string;
+  tables: Table[];
+  chosen: Table | undefined;
+}
+
+/** Every table, searched by its own name and those of its columns. Arrow keys go from one to the next. */
+function Names({ place, tables, chosen }: Named) {
+  const [words, setWords] = useState("");
+  const list = useRef<HTMLElement>(null);
+  const wanted = words.trim().toLowerCase();
+  const found = tables.filter((table) => namesOf(table).some((name) => name.includes(wanted)));
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const stops = [...(list.current?.querySelectorAll<HTMLElement>("input, a") ?? [])];
+    const next = stops[stops.indexOf(event.target as HTMLElement) + by];
+    if (by === 0 || !next) return;
+    event.preventDefault();
+    next.focus();
+  };
+  useEffect(() => {
+    const entry = list.current?.querySelector<HTMLElement>("[aria-current]");
+    const entries = entry?.closest("ul");
+    if (!entry || !entries) return;
+    const hidden = entry.offsetTop + entry.offsetHeight - entries.clientHeight;
+    if (hidden > entries.scrollTop || entry.offsetTop < entries.scrollTop) entries.scrollTop = hidden;
+  }, [chosen?.name]);
+  return (
+    <nav ref={list} class="table-names" aria-label={texts.connections.schema} onKeyDown={onKeyDown}>
       <input
         type="search"
         class="table-search"
@@ -42,11 +106,28 @@ export function TableList({ connectionId, tables, mayChange }: Listed) {
         value={words}
         onInput={(event) => setWords(event.currentTarget.value)}
       />
+      {tables.length > 1 && (
+        <a class="table-link" href={place} aria-current={chosen ? undefined : "true"} onClick={onLinkClick}>
+          <Icon of={Waypoints} size={15} /> {relationTexts.title}
+        </a>
+      )}
       {found.length === 0 && <p class="quiet">{texts.connections.noneMatch}</p>}
-      {found.map((table) => (
-        <TableEntry key={table.name} connectionId={connectionId} table={table} mayChange={mayChange} />
-      ))}
-    </div>
+      <ul>
+        {found.map((table) => (
+          <li key={table.name}>
+            <a
+              class="table-link"
+              href={`${place}#${encodeURIComponent(table.name)}`}
+              aria-current={table === chosen ? "true" : undefined}
+              onClick={onLinkClick}
+            >
+              <strong>{table.name}</strong>
+              {table.row_count !== null && <span class="quiet">{count(table.row_count)}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }
 
@@ -71,29 +152,20 @@ function namesOf(table: Table): string[] {
   return [table.name, ...table.columns.map((each) => each.name)].map((name) => name.toLowerCase());
 }
 
-/** Whether the address names this table. */
-const isSought = (table: Table) => encodeURIComponent(table.name) === fragment.value.id;
-
-function TableEntry({ connectionId, table, mayChange }: Shown) {
-  const [open, setOpen] = useState(() => isSought(table));
+function TableEntry({ connectionId, table, mayChange, onChanged }: Shown) {
   const { rows, view } = texts.connections;
   return (
-    <details class="table-entry" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <Icon of={ChevronRight} size={15} />
-        <strong>{table.name}</strong>
+    <>
+      <header class="table-head">
+        <h2>{table.name}</h2>
         {table.kind === "view" && <span class="dialect">{view}</span>}
-        <span class="quiet">{table.row_count !== null && rows(count(table.row_count))}</span>
-      </summary>
-      {open && (
-        <div class="table-body">
-          <Description connectionId={connectionId} table={table} mayChange={mayChange} />
-          <TableProposals connectionId={connectionId} name={table.name} />
-          <ColumnList connectionId={connectionId} table={table} mayChange={mayChange} />
-          <SampleRows connectionId={connectionId} table={table} />
-        </div>
-      )}
-    </details>
+        {table.row_count !== null && <span class="quiet">{rows(count(table.row_count))}</span>}
+      </header>
+      <Description {...{ connectionId, table, mayChange, onChanged }} />
+      <TableProposals connectionId={connectionId} name={table.name} />
+      <ColumnList {...{ connectionId, table, mayChange, onChanged }} />
+      <SampleRows connectionId={connectionId} table={table} />
+    </>
   );
 }
 
@@ -120,14 +192,18 @@ function TableProposals({ connectionId, name }: { connectionId: string; name: st
 }
 
 /** The description of a table; a click edits it. */
-function Description({ connectionId, table, mayChange }: Shown) {
+function Description({ connectionId, table, mayChange, onChanged }: Shown) {
   const [text, setText] = useState(table.description);
   const [editing, setEditing] = useState(false);
   const { description, editDescription, noDescription, saved } = texts.connections;
+  const edit = () => {
+    setText(table.description);
+    setEditing(true);
+  };
   const save = async (event: Event) => {
     event.preventDefault();
     try {
-      await describeTable(connectionId, table.name, text.trim());
+      onChanged(await describeTable(connectionId, table.name, text.trim()));
       setEditing(false);
       say(saved);
     } catch (error) {
@@ -137,9 +213,9 @@ function Description({ connectionId, table, mayChange }: Shown) {
   if (!editing) {
     return (
       <p class="table-description">
-        {text || <span class="quiet">{noDescription}</span>}{" "}
+        {table.description || <span class="quiet">{noDescription}</span>}{" "}
         {mayChange && (
-          <button type="button" class="button small" onClick={() => setEditing(true)}>
+          <button type="button" class="button small" onClick={edit}>
             {editDescription}
           </button>
         )}

@@ -169,7 +169,7 @@ async function tablesAndTerms(): Promise<Place[]> {
     key: encodeURIComponent(each.name),
     label: each.name,
     about: name,
-    onSelect: () => go(`/connections/${id}#${each.name}`),
+    onSelect: () => go(`/connections/${id}#${encodeURIComponent(each.name)}`),
   }));
   const ofTerms = terms.map((each) => ({
     kind: "terms" as const,

@@ -62,8 +62,12 @@ export function name(part: string): void {
 
 /** Click handler for links: follows them without a reload, unless the user wants a new tab. */
 export function onLinkClick(event: MouseEvent): void {
-  const link = event.currentTarget as HTMLAnchorElement;
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  go(link.pathname + link.hash);
+  // Links in a picture have no `pathname`.
+  const { pathname, hash } = new URL(
+    (event.currentTarget as Element).getAttribute("href") ?? "",
+    location.href,
+  );
+  go(pathname + hash);
 }
