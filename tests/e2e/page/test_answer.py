@@ -73,6 +73,15 @@ def test_sql_is_laid_out_and_the_answer_says_how_it_was_made(answered: Page) -> 
     expect(answered.get_by_role("button", name="How was this made?")).to_be_focused()
 
 
+def test_a_step_opens_to_what_it_used(answered: Page) -> None:
+    answered.locator(".timeline summary").click()
+    for step, used in (("Read the context", "customers"), ("Run the query", "2 columns: country, customers")):
+        line = answered.locator(".steps > li", has_text=step)
+        expect(line.locator("ul")).to_be_hidden()
+        line.locator("summary").press("Enter")
+        expect(line.locator("ul")).to_contain_text(used)
+
+
 def test_a_chart_is_switched_and_taken_along(answered: Page) -> None:
     chart = answered.get_by_role("img", name="Chart of customers by country")
     expect(chart.locator(".bar")).to_have_count(2)

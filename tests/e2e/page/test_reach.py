@@ -81,6 +81,9 @@ def test_an_answer_has_no_barriers_on_any_tab(reader: Page, session: str) -> Non
     ask(reader, "How many customers per country?")
     expect(reader.locator(".answer-actions")).to_be_visible()
     reader.locator(".timeline summary").click()
+    fetched = reader.locator(".steps summary", has_text="Run the query")
+    fetched.press("Enter")
+    expect(reader.locator(".step-used", has_text="columns: ")).to_be_visible()
     for tab in ("Chart", "Table", "SQL"):
         reader.get_by_role("tab", name=tab).click()
         expect(reader.get_by_role("tabpanel").locator("svg, .grid-row, .sql-keyword").first).to_be_visible()

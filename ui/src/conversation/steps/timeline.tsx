@@ -1,11 +1,14 @@
 import { Check, CircleSlash, CircleX, LoaderCircle, WifiOff } from "lucide";
-import { Icon } from "../../shared/icon";
-import { texts } from "../../shared/texts";
-import { count, duration } from "../../shared/time";
-import { type Answer, isUnderWay, type TakenStep } from "../model";
-import { SqlText } from "../../shared/sql_text";
+import { useState } from "preact/hooks";
 import { Elapsed } from "../../shared/elapsed";
+import { Icon } from "../../shared/icon";
+import { lazy } from "../../shared/lazy";
+import { texts } from "../../shared/texts";
+import { duration } from "../../shared/time";
+import { type Answer, isUnderWay } from "../model";
 import "./timeline.css";
+
+const StepList = lazy(() => import("./step_list"));
 
 interface Shown {
   answer: Answer;
@@ -14,52 +17,20 @@ interface Shown {
   given: boolean;
 }
 
-/** The answer's progress in one line; opened, it shows every step with its time and what failed in it. */
+/** The answer's progress in one line; opened, it shows its steps. */
 export function Timeline({ answer, link, given }: Shown) {
+  const [opened, setOpened] = useState(false);
   if (answer.steps.length === 0 && !isUnderWay(answer)) return null;
   const last = answer.steps.at(-1);
   return (
-    <details class="timeline">
+    <details class="timeline" onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary title={texts.steps.details}>
         <Mark answer={answer} link={link} />
         <span class="timeline-line">{line(answer, link, given)}</span>
         {isUnderWay(answer) && last && <Elapsed since={last.startedAt} />}
       </summary>
-      <ol>
-        {answer.steps.map((step) => (
-          <StepLine key={`${step.step} ${step.startedAt}`} step={step} />
-        ))}
-      </ol>
+      {opened && <StepList answer={answer} />}
     </details>
-  );
-}
-
-function StepLine({ step }: { step: TakenStep }) {
-  return (
-    <li>
-      <div class="step-line">
-        <span>
-          {texts.steps.names[step.step] ?? step.step}
-          {step.rows !== null && <span class="step-rows"> · {texts.rows.count(count(step.rows))}</span>}
-        </span>
-        <span class="step-time">
-          {step.endedAt === null ? (
-            <Elapsed since={step.startedAt} />
-          ) : (
-            duration(step.endedAt - step.startedAt)
-          )}
-        </span>
-      </div>
-      {step.error !== null && (
-        <div class="repair">
-          <p>
-            <strong>{step.statement === null ? texts.steps.failedStep : texts.steps.failedStatement}.</strong>{" "}
-            {step.error}
-          </p>
-          {step.statement !== null && <SqlText sql={step.statement} />}
-        </div>
-      )}
-    </li>
   );
 }
 
