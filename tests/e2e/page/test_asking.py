@@ -19,7 +19,7 @@ def test_a_question_on_the_start_page_brings_analysis_chart_rows_and_sql(
     page.get_by_role("tab", name="Table").click()
     expect(page.get_by_role("row", name="Brazil 2")).to_be_visible()
     page.get_by_role("tab", name="SQL").click()
-    expect(page.locator("pre.sql")).to_have_text(PER_COUNTRY)
+    expect(page.locator("pre.sql")).to_contain_text("FROM customers\nGROUP BY")
     expect(page.locator("pre.sql .sql-keyword").first).to_have_text("SELECT")
     assert "/sessions/" in page.url
 
