@@ -1,8 +1,9 @@
 """The dialogues of `kai eval --memory` with a scripted writer that obeys whatever facts its prompt holds.
 
-python -m tests.bench.memory_dialogues /work/shared/data [NUMBER]
+python -m tests.bench.memory_dialogues DATA [NUMBER]
 
-It measures recall and scopes alone: a language model may overlook a fact that its prompt holds.
+DATA is a folder of SQLite databases. It measures recall and scopes alone: a language model may overlook a
+fact that its prompt holds.
 """
 
 import asyncio
