@@ -22,7 +22,9 @@ const FigurePanel = lazy(() => import("./figure/figure_panel"));
 const VersionSwitch = lazy(() => import("./sql/version_switch"));
 const SqlPanel = lazy(
   () => import("./sql/sql_panel"),
-  ({ exchange, version }: SqlShown) => <SqlText sql={version?.sql_pretty ?? shownSql(exchange.answer)} />,
+  ({ exchange: { answer }, version }: SqlShown) => (
+    <SqlText key={answer.sql_pretty} sql={version?.sql_pretty ?? shownSql(answer)} />
+  ),
 );
 
 /** The tabs as the reader's pointer has found them. They stay so until it leaves the card. */

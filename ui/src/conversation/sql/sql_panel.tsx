@@ -56,7 +56,7 @@ export default function SqlPanel({ exchange, conversation, version, onVersion }:
       {version ? (
         <SqlDiff before={before(exchange.answer, version)} after={version.sql_pretty} />
       ) : (
-        <SqlText sql={shown} />
+        <SqlText key={answer.sql_pretty} sql={shown} />
       )}
       {!version && <Corrections sentences={answer.corrections} />}
       {answer.sqlWhole && (
