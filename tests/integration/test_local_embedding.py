@@ -48,6 +48,7 @@ async def test_conversations_are_found_by_meaning_without_a_service(
         raise AssertionError("it connects to something")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr("app.modules.memory.service.EMBEDDING_SECONDS", 300.0)  # a busy machine is slow
     async with open_sqlite(tmp_path / "kai.db") as storage:
         await migrate(storage)
         memories = ConversationMemories(storage, embedding)
