@@ -1,4 +1,4 @@
-"""One PostgreSQL server for all tests here, an embedded store that is up to date, and a first session."""
+"""One PostgreSQL server for all tests here, an embedded store that is up to date, databases and a session."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
@@ -10,10 +10,16 @@ import pytest
 from app.bootstrap import Services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.storage.sqlite import SqliteStorage, open_sqlite
+from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.model import Session
+from app.modules.sql_generation.statement_faults import StatementFaults
 from migrations.runner import migrate
+from tests.support.facts import connections_over
 from tests.support.postgres_server import PostgresServer, postgres_server, programs
 from tests.support.scripted_model import ScriptedModel, scripted_model
+from tests.support.shop import make_shop
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +37,26 @@ async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
     async with open_sqlite(tmp_path / "kai.db") as opened:
         await migrate(opened)
         yield opened
+
+
+@pytest.fixture
+async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnections]:
+    opened = connections_over(storage)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def store(storage: SqliteStorage, connections: DatabaseConnections) -> ContextStore:
+    """Knowledge of databases."""
+    return ContextStore(storage, connections, StatementFaults(connections).find)
+
+
+@pytest.fixture
+async def shop(connections: DatabaseConnections, tmp_path: Path) -> Connection:
+    """A database of "ann"."""
+    path = make_shop(tmp_path / "shop.db")
+    return await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
 
 
 @pytest.fixture

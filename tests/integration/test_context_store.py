@@ -8,45 +8,20 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-from cryptography.fernet import Fernet
 from fastapi import FastAPI
 
 from app.core.ids import new_id
-from app.core.secrets import SecretBox
-from app.core.storage.sqlite import SqliteStorage
 from app.http.problems import answer_problems
 from app.modules.context_store.router import router
 from app.modules.context_store.service import ContextStore
-from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes
-from app.modules.sql_generation.statement_faults import StatementFaults
 from graph.ports import Question
 from tests.support.callers import admin, call_as
-from tests.support.records import no_records
-from tests.support.shop import make_shop
 
 COUNT = "select count(*) from customers"
-
-
-@pytest.fixture
-async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnections]:
-    opened = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-def store(storage: SqliteStorage, connections: DatabaseConnections) -> ContextStore:
-    return ContextStore(storage, connections, StatementFaults(connections).find)
-
-
-@pytest.fixture
-async def shop(connections: DatabaseConnections, tmp_path: Path) -> Connection:
-    path = make_shop(tmp_path / "shop.db")
-    return await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
 
 
 @pytest.fixture

@@ -6,23 +6,17 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-from cryptography.fernet import Fernet
 from fastapi import FastAPI
 from pydantic import JsonValue
 
-from app.core.secrets import SecretBox
-from app.core.storage.sqlite import SqliteStorage
 from app.http.problems import answer_problems
 from app.modules.context_store.portable import FileEntry, FileFormat, read_file, write_file
 from app.modules.context_store.service import ContextStore
 from app.modules.context_store.transfer import KnowledgeFiles
 from app.modules.context_store.transfer_router import router
-from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.sql_generation.statement_faults import StatementFaults
 from tests.support.callers import admin, call_as
-from tests.support.records import no_records
 from tests.support.shop import make_shop
 
 FORMATS: tuple[FileFormat, ...] = ("csv", "markdown")
@@ -49,24 +43,6 @@ def test_a_file_reads_back_what_it_was_written_of(file_format: FileFormat) -> No
 
 def test_a_cell_that_a_spreadsheet_would_run_is_written_as_text() -> None:
     assert "'=1+1" in write_file(AWKWARD[:1], "csv", "Shop")
-
-
-@pytest.fixture
-async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnections]:
-    opened = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-def store(storage: SqliteStorage, connections: DatabaseConnections) -> ContextStore:
-    return ContextStore(storage, connections, StatementFaults(connections).find)
-
-
-@pytest.fixture
-async def shop(connections: DatabaseConnections, tmp_path: Path) -> Connection:
-    path = make_shop(tmp_path / "shop.db")
-    return await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
 
 
 @pytest.fixture
