@@ -10,7 +10,7 @@ import { onNews, tellTabs } from "../sessions/tabs";
 import { orSay } from "../shared/or_say";
 import { exchangesOf } from "./history";
 import { decided, stepsOf } from "./investigation/reduce_calls";
-import { type Answer, type Exchange, isUnderWay, NOTHING, type ToolCall } from "./model";
+import { type Answer, type Exchange, isUnderWay, NOTHING, type ToolCall, waitsForDecision } from "./model";
 import { reduce } from "./reduce";
 
 /** Pause after a choice, so that one request has several of them. */
@@ -102,9 +102,13 @@ export class Conversation {
     return null;
   }
 
-  /** Asks now, or after the run that this page follows. The server refuses it during any other run. */
+  /**
+   * Asks now, or after the run that this page follows. The server refuses it during any other run, and while a
+   * call waits for a decision: the analyst says then what to do.
+   */
   ask(question: string, sql?: string, about?: api.About): void {
-    const onBusy = this.running.value ? "enqueue" : "reject";
+    const run = this.running.value;
+    const onBusy = run !== null && !waitsForDecision(run.answer) ? "enqueue" : "reject";
     void this.send({ key: newKey(), question, ...(sql && { sql }), ...(about && { about }) }, onBusy);
   }
 
@@ -127,7 +131,6 @@ export class Conversation {
     return this.exchanges.value.at(-1)?.key === exchange.key && this.session.value?.status !== "closed";
   }
 
-  /** Draws a chart as the analyst chose, here and on the server, once its answer is stored there. */
   /** Runs another statement for an answer, which keeps it. Raises what the API call raises. */
   async addVersion({ key, answer }: Exchange, sql: string): Promise<void> {
     const version = await api.addVersion(this.sessionId, answer.messageId ?? "", sql);
@@ -137,6 +140,7 @@ export class Conversation {
     });
   }
 
+  /** Draws a chart as the analyst chose, here and on the server, once its answer is stored there. */
   chooseChart({ key }: Exchange, choice: Answer["chart_choice"]): void {
     this.change(key, (each) => ({ ...each, answer: { ...each.answer, chart_choice: choice } }));
     clearTimeout(this.choosing.get(key));

@@ -173,3 +173,8 @@ export function shownSql({ sql, sql_pretty }: Answer): string {
 export function isUnderWay(answer: Answer): boolean {
   return answer.phase === "sending" || answer.phase === "running";
 }
+
+/** Whether a call of the answer waits for a person. Its run ends then, a moment after it has said so. */
+export function waitsForDecision({ investigation }: Answer): boolean {
+  return (investigation ?? []).some((step) => step.calls.some((call) => call.status === "waiting"));
+}

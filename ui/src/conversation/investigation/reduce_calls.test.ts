@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { InvestigationStepBody, RunEvent } from "../../api/types";
-import { type Answer, NOTHING } from "../model";
+import { type Answer, NOTHING, waitsForDecision } from "../model";
 import { reduce } from "../reduce";
 import { stepsOf } from "./reduce_calls";
 
@@ -91,8 +91,10 @@ test("a call waits for its confirmation until it is decided, and runs then", () 
   const shown = { description: "Replace it.", destination: "database shop", callHash: "ff" };
   expect(waiting).toMatchObject({ status: "waiting", confirmation: shown });
   expect(waiting?.confirmation?.expiresAt).toBe(Date.UTC(2026, 0, 1, 0, 30));
-  const approved = answerTo(...SAID, confirmation, decision("approved")).investigation?.[1]?.calls[0];
-  expect(approved?.status).toBe("approved");
+  expect(waitsForDecision(asked)).toBe(true);
+  const decided = answerTo(...SAID, confirmation, decision("approved"));
+  expect(decided.investigation?.[1]?.calls[0]?.status).toBe("approved");
+  expect(waitsForDecision(decided)).toBe(false);
   const ended = answerTo(...SAID, confirmation, decision("approved"), result("c3"), decision("approved"));
   expect(ended.investigation?.[1]?.calls[0]?.status).toBe("done");
   const denied = answerTo(...SAID, confirmation, decision("denied")).investigation?.[1]?.calls[0];
