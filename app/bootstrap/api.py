@@ -48,7 +48,7 @@ from app.modules.memory.profile import Profiles
 from app.modules.memory.service import ConversationMemories
 from app.modules.protocols.following import Departures
 from app.modules.protocols.mcp.endpoint import McpEndpoint
-from app.modules.protocols.mcp.services import McpServices, instance_id_of
+from app.modules.protocols.mcp.services import McpServices, instance_id_of, state_key_of
 from app.modules.protocols.threads import Threads
 from app.modules.provenance.service import AnswerProvenance
 from app.modules.reports.service import Reports
@@ -165,17 +165,26 @@ async def open_services(
             rules=common.rules,
         )
         instruction = await instruction_of(settings.llm, common.storage)
+        confirmations = Confirmations(
+            common.sessions,
+            common.investigations if has_investigations else None,
+            common.lifecycle,
+            allowances=common.allowances,
+        )
+        key = encryption_key(settings)
         mcp = McpServices(
             sessions=sessions,
+            confirmations=confirmations if has_investigations else None,
             connections=common.connections,
             context_store=common.context_store,
             memories=common.memories,
             profiles=common.profiles,
             rates=rates,
-            instance_id=instance_id_of(encryption_key(settings)),
+            instance_id=instance_id_of(key),
             local=None,
             origins=frozenset(settings.cors_origins),
             is_stopping=lambda: common.readiness.draining,
+            state_key=state_key_of(key),
         )
         mcp_endpoint = McpEndpoint(mcp)
         opened.push_async_callback(mcp_endpoint.aclose)
@@ -206,12 +215,7 @@ async def open_services(
             boards=boards,
             schedules=Schedules(common.schedules, common.boards, common.webhooks),
             reports=Reports(sessions, boards, common.connections),
-            confirmations=Confirmations(
-                common.sessions,
-                common.investigations if has_investigations else None,
-                common.lifecycle,
-                allowances=common.allowances,
-            ),
+            confirmations=confirmations,
             generation=SqlGeneration(
                 ports,
                 common.connections,

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client.session import ElicitationFnT
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 from pydantic import JsonValue
@@ -16,12 +17,18 @@ SECONDS = 60.0
 
 
 @asynccontextmanager
-async def mcp_client(address: str, key: str | None = None, mode: str = "auto") -> AsyncGenerator[Client]:
-    """A client of the KAI at this address. `legacy` is the revision with a handshake."""
+async def mcp_client(
+    address: str, key: str | None = None, mode: str = "auto", *, user: ElicitationFnT | None = None
+) -> AsyncGenerator[Client]:
+    """A client of the KAI at this address. `legacy` is the revision with a handshake. `user` answers forms;
+    without one the client shows none.
+    """
     headers = {} if key is None else {"Authorization": f"Bearer {key}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=SECONDS) as http,
-        Client(streamable_http_client(f"{address}/mcp", http_client=http), mode=mode) as client,
+        Client(
+            streamable_http_client(f"{address}/mcp", http_client=http), mode=mode, elicitation_callback=user
+        ) as client,
     ):
         yield client
 

@@ -7,14 +7,19 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx2
 from mcp import Client, MCPError
+from mcp.client import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp_types import (
+    INVALID_REQUEST,
     CallToolRequestParams,
     CallToolResult,
+    ElicitRequestParams,
+    ErrorData,
     GetPromptRequestParams,
     GetPromptResult,
+    InputRequiredResult,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -22,9 +27,11 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    TextContent,
 )
 
 from app.core.errors import CannotRun
+from app.modules.protocols.mcp.asking import WAITS, can_ask_user
 
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 600.0
@@ -49,7 +56,11 @@ async def _connected(url: str, api_key: str | None) -> AsyncGenerator[Client]:
         async with AsyncExitStack() as opened:
             try:
                 kai = await opened.enter_async_context(
-                    Client(streamable_http_client(f"{url}/mcp", http_client=http), cache=None)
+                    Client(
+                        streamable_http_client(f"{url}/mcp", http_client=http),
+                        cache=None,
+                        elicitation_callback=_answers_nothing,
+                    )
                 )
             except (ExceptionGroup, MCPError) as error:
                 raise CannotRun(f"The KAI at {url} serves no MCP.") from error
@@ -70,6 +81,11 @@ async def _check(http: httpx2.AsyncClient, url: str) -> None:
         raise CannotRun(f"The server at {url} answers {answer.status_code}: it is no KAI, or not ready.")
 
 
+async def _answers_nothing(context: ClientRequestContext, params: ElicitRequestParams) -> ErrorData:
+    """What KAI asks is passed on, and answered by the client before the bridge."""
+    return ErrorData(code=INVALID_REQUEST, message="The bridge has no user to ask.")
+
+
 def _server_before(kai: Client) -> Server[object]:
     """Returns a server that passes every request on. It has the name of the KAI behind it, by which that KAI
     recognizes itself.
@@ -78,10 +94,21 @@ def _server_before(kai: Client) -> Server[object]:
     async def list_tools(_: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         return await kai.list_tools(cursor=params.cursor if params else None)
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        return await kai.call_tool(
-            params.name, params.arguments, progress_callback=context.session.report_progress
+    async def call_tool(
+        context: Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        result = await kai.session.call_tool(
+            params.name,
+            params.arguments,
+            progress_callback=context.session.report_progress,
+            input_responses=params.input_responses,
+            request_state=params.request_state,
+            allow_input_required=True,
         )
+        asks = isinstance(result, InputRequiredResult)
+        if asks and not can_ask_user(context.protocol_version, context.session.client_capabilities):
+            return CallToolResult(content=[TextContent(text=WAITS)], is_error=True)
+        return result
 
     async def list_resources(_: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         return await kai.list_resources(cursor=params.cursor if params else None)

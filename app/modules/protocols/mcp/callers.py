@@ -1,5 +1,6 @@
 """The caller of the message that is being answered."""
 
+from collections.abc import Callable
 from contextvars import ContextVar
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -21,14 +22,23 @@ class CallerOfMessages:
     async def __call__(
         self, ctx: ServerRequestContext[object, Request], call_next: CallNext
     ) -> HandlerResult:
-        caller = self._local if ctx.request is None else ctx.request.state.caller
-        if not isinstance(caller, Caller):
-            raise TypeError("a message without a caller reached the MCP server")
-        token = _caller.set(caller)
+        token = _caller.set(_caller_of(ctx, self._local))
         try:
             return await call_next(ctx)
         finally:
             _caller.reset(token)
+
+
+def owner_of_messages(local: Caller | None) -> Callable[[ServerRequestContext[object, Request]], str]:
+    """Returns what names the owner of a message, to whom the state is bound that a client keeps."""
+    return lambda ctx: _caller_of(ctx, local).owner
+
+
+def _caller_of(ctx: ServerRequestContext[object, Request], local: Caller | None) -> Caller:
+    caller = local if ctx.request is None else ctx.request.state.caller
+    if not isinstance(caller, Caller):
+        raise TypeError("a message without a caller reached the MCP server")
+    return caller
 
 
 def current_caller() -> Caller:
