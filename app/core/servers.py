@@ -7,12 +7,15 @@ import subprocess
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from random import SystemRandom
 
 from app.core.errors import CannotRun
 
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.02
+_PORTS = range(20_000, 32_768)
 
 
 class ServerNotStarted(CannotRun):
@@ -93,10 +96,14 @@ def write_private(path: Path, text: str) -> None:
 
 
 def free_port() -> int:
-    """A port of the loopback address that nothing listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+    """A port of the loopback address that nothing listens on.
+
+    It is none of those that systems give to connections, so nothing else gets it before it is bound.
+    """
+    for port in SystemRandom().sample(_PORTS, len(_PORTS)):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise CannotRun("no port from 20000 to 32767 is free: end some of what listens there")
 
 
 def end_with_starter() -> None:

@@ -116,7 +116,8 @@ async def test_a_memory_is_written_by_the_model_and_grows_with_its_conversation(
     model.rule_after(MEMORY, "Customers were counted, and orders.\nThemes: orders")
     await answered(kai, model, session, "And orders?")
     assert (await chat.memory_of(session, "and orders"))["themes"] == ["orders"]
-    last = [asked.text for asked in [*model.afterwards] if MEMORY in asked.text][-1]
+    asked = [each.text for each in [*model.afterwards] if MEMORY in each.text]  # also of tests before this
+    last = next(text for text in reversed(asked) if "And orders?" in text)
     assert "Customers were counted by country." in last
     assert QUESTION not in last
     assert "Norway" not in last  # which is in the rows, and in no answer

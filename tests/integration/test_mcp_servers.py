@@ -12,6 +12,7 @@ import pytest
 from pydantic import JsonValue
 
 from app.core.errors import CannotRun
+from app.core.servers import free_port
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.mcp.approvals import McpApprovals
 from app.modules.mcp.config import McpSettings, read_servers
@@ -20,7 +21,7 @@ from app.modules.mcp.errors import McpToolUnknown, OutcomeUnknown, ToolHasChange
 from app.modules.mcp.servers import McpServers, connected_servers
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.tool import ToolFailed, ToolResult
-from tests.support.mcp_servers import ScriptedMcp, free_port, scripted_mcp
+from tests.support.mcp_servers import ScriptedMcp, scripted_mcp
 from tests.support.waiting import until
 
 OWN_NAME = "kai-0123456789abcdef"

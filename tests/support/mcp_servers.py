@@ -13,6 +13,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from app.core.servers import free_port
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -74,12 +76,6 @@ def scripted_mcp(folder: Path) -> ScriptedMcp:
     server = ScriptedMcp(folder)
     server.says()
     return server
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_for_port(port: int, seconds: float = 60) -> None:

@@ -123,9 +123,9 @@ async def test_an_answer_that_was_complete_without_nats_is_stored_and_published_
     await model.until(lambda: model.on_hold == 0)
     if worker_dies:
         cluster.workers[0].kill()
-    nats.start()
     before = await kai.session(session)
     assert (before["status"], before["title"]) == ("processing", QUESTION)
+    nats.start()
     if worker_dies:
         cluster.workers[0].start()
     await until_titled(kai, session, "Titled in the end")

@@ -16,11 +16,15 @@ from tests.support.waiting import until
 
 
 async def test_it_says_that_it_drains_and_serves_on_for_a_while_before_it_stops(tmp_path: Path) -> None:
-    with running_server(tmp_path / "data", {"KAI_DRAIN_SECONDS": "1"}) as server:
+    with running_server(tmp_path / "data", {"KAI_DRAIN_SECONDS": "2"}) as server:
         async with client_of(server) as client:
+
+            async def drains() -> bool:
+                answer = await client.http.get(f"{server.address}/readyz")
+                return bool((answer.status_code, answer.json()["status"]) == (503, "draining"))
+
             server.tell(signal.SIGTERM)
-            answer = await client.http.get(f"{server.address}/readyz")
-            assert (answer.status_code, answer.json()["status"]) == (503, "draining")
+            await until(drains)
             assert (await client.http.get("/sessions")).status_code == 200
             assert await asyncio.to_thread(server.wait) == 0
 

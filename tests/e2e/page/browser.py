@@ -44,12 +44,18 @@ class Watched:
 
 def ask(page: Page, question: str) -> None:
     """Write a question and send it."""
-    page.get_by_label("Your question").fill(question)
-    page.keyboard.press("Enter")
+    field = page.get_by_label("Your question")
+    field.fill(question)
+    field.press("Enter")
 
 
 def eventually(met: Callable[[], bool]) -> None:
-    """Ask again and again, at most ten seconds, for what a page does after it was left."""
+    """Ask again and again, at most a minute, for what a page does after it was left or drawn."""
     end = time.monotonic() + 60
     while not met():
         assert time.monotonic() < end, "it never came about"
+
+
+def expect_width(page: Page, width: int) -> None:
+    """What is drawn has got as narrow as the window: parts that measure themselves follow a frame later."""
+    eventually(lambda: bool(page.evaluate("document.documentElement.scrollWidth") == width))

@@ -17,7 +17,7 @@ from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Server, running_server
 
 MANY_ROWS = 100_000
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="package", autouse=True)

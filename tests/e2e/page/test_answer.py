@@ -156,12 +156,9 @@ def test_cells_are_copied_by_keyboard(answered: Page) -> None:
 def test_a_column_is_widened_by_keyboard(answered: Page) -> None:
     answered.get_by_role("tab", name="Table").click()
     header = answered.get_by_role("columnheader", name="country")
-    before = header.bounding_box()
+    before = header.evaluate("header => header.offsetWidth")
     answered.get_by_role("separator", name="Width of country").press("ArrowRight")
-    after = header.bounding_box()
-    assert before is not None
-    assert after is not None
-    assert after["width"] - before["width"] == 16
+    expect(header).to_have_js_property("offsetWidth", before + 16)
 
 
 def test_a_truncated_result_says_so(
@@ -244,18 +241,16 @@ def test_another_column_of_a_chart_is_drawn_from_all_rows(
     ask(page, "Celsius per name, top")
     page.get_by_label("Across").select_option(label="twice")
     page.get_by_label("Chart type").select_option(label="Points")
+    page.reload()  # at once: what was chosen last is kept all the same
     chart = page.get_by_role("img", name="Chart of celsius by twice")
     expect(chart.locator(".point")).to_have_count(300)
     drawing = page.get_by_role("group", name="Values of the chart")
-    with page.expect_request(lambda request: request.method == "PATCH"):
-        drawing.focus()
-        page.keyboard.press("Home")
+    drawing.focus()
+    page.keyboard.press("Home")
     expect(drawing.get_by_role("status")).to_contain_text("twice 2: celsius")
     page.keyboard.press("ArrowRight")
     expect(drawing.get_by_role("status")).to_contain_text("twice 4: celsius")
     expect(page.locator(".chart-tooltip")).to_contain_text("twice 4")
-    page.reload()
-    expect(chart.locator(".point")).to_have_count(300)
     page.get_by_role("button", name="Reset").click()
     expect(page.get_by_role("img", name="Chart of celsius by name")).to_be_visible()
 

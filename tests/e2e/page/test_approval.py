@@ -1,8 +1,9 @@
 """Calls that wait for a person, on the page: cards, decisions, the mode, reloads, other tabs."""
 
+import httpx
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.e2e.page.browser import ask
+from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.test_reach import AXE, violations
 from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, describe
 from tests.e2e.test_investigations import finish
@@ -48,6 +49,42 @@ def test_a_card_shows_what_will_run_and_an_approval_goes_on(
     expect(page.get_by_text("It is described.")).to_be_visible()
     expect(page.locator(".call.done")).to_have_count(1)
     expect(page.locator(".question")).to_have_count(1)
+
+
+HOLD_DONE = """
+const send = window.fetch;
+window.fetch = async (request) => {
+  const response = await send(request);
+  if (!request.url.endsWith("/query/stream")) return response;
+  const released = new Promise((release) => { window.letGo = release; });
+  const read = new TextDecoderStream(), write = new TextEncoderStream();
+  const hold = new TransformStream({
+    async transform(text, to) {
+      const at = text.includes("event: done") ? text.lastIndexOf("id: ") : text.length;
+      to.enqueue(text.slice(0, at));
+      if (at < text.length) await released;
+      to.enqueue(text.slice(at));
+    },
+  });
+  const body = response.body.pipeThrough(read).pipeThrough(hold).pipeThrough(write);
+  return new Response(body, { headers: response.headers });
+};
+"""
+
+
+def test_a_call_is_approved_before_the_run_that_has_asked_says_its_end(
+    page: Page, model: ScriptedModel, session: str, api: httpx.Client
+) -> None:
+    page.add_init_script(HOLD_DONE)
+    card = waiting(page, model, session)
+    model.say(finish("It is described."))
+    card.get_by_role("button", name="Approve").click()
+    expect(card).to_have_count(0)
+    eventually(lambda: api.get(f"/sessions/{session}").json()["status"] == "idle")
+    page.evaluate("letGo()")
+    expect(page.get_by_text("It is described.")).to_be_visible()
+    expect(page.locator(".call.done")).to_have_count(1)
+    expect(page.locator(".answer-actions")).to_be_visible()
 
 
 def test_a_card_survives_a_reload_and_a_denial_gives_the_model_the_reason(

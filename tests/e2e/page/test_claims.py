@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.page.amended import amend, claim
-from tests.e2e.page.browser import ask
+from tests.e2e.page.browser import ask, eventually, expect_width
 from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.model_script import Scripted
@@ -56,7 +56,7 @@ def test_only_what_is_not_checked_is_underlined_live_and_after_a_reload(reading:
     before = reading.locator(".analysis").inner_html()
     reading.reload()
     expect(reading.locator(".claim.not-found")).to_be_visible()
-    assert reading.locator(".analysis").inner_html() == before
+    eventually(lambda: reading.locator(".analysis").inner_html() == before)
 
 
 def test_a_claim_pointed_at_says_where_it_comes_from(reading: Page) -> None:
@@ -105,7 +105,7 @@ def test_a_claim_is_tapped_on_a_phone(
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 360
-        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        expect_width(page, 360)
         page.locator("h2.question").tap()
         expect(tip).to_have_count(0)
 

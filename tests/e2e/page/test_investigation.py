@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 from pydantic import JsonValue
 
 from tests.e2e.conftest import model_settings
-from tests.e2e.page.browser import ask
+from tests.e2e.page.browser import ask, eventually, expect_width
 from tests.e2e.page.conftest import connected, opened
-from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
+from tests.e2e.page.test_reach import AXE, DRAWN, violations_in_light_and_dark
 from tests.e2e.test_investigations import PLAN, QUESTION, calls, finish, per_year
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import running_server
@@ -44,8 +44,8 @@ def test_steps_open_to_their_results_and_are_the_same_after_a_reload(investigate
     findings = page.get_by_role("region", name="Findings").inner_text()
     page.reload()
     expect(page.locator(".call")).to_have_count(2)
-    assert page.locator(STEPS).inner_text() == before
-    assert page.get_by_role("region", name="Findings").inner_text() == findings
+    eventually(lambda: page.locator(STEPS).inner_text() == before)
+    eventually(lambda: page.get_by_role("region", name="Findings").inner_text() == findings)
     failed.locator("summary").click()
     expect(failed.get_by_label("Result of the call")).to_contain_text("nowhere")
 
@@ -58,7 +58,9 @@ def test_a_press_that_ends_after_the_answer_does_opens_its_call(
     page.goto(f"/sessions/{session}", wait_until="networkidle")
     ask(page, QUESTION)
     call = page.locator(".call.done")
+    model.wait_until(lambda: model.on_hold == 1)
     call.locator("summary").hover()
+    page.evaluate(f"() => {DRAWN}")
     place = call.bounding_box()
     page.mouse.down()
     model.release()
@@ -114,7 +116,7 @@ def test_code_links_and_next_steps_stand_below_the_answer_and_survive_a_reload(
     before = shown.inner_text()
     page.reload()
     expect(shown.locator(".sql-keyword").first).to_have_text("SELECT")
-    assert shown.inner_text() == before
+    eventually(lambda: shown.inner_text() == before)
     shown.get_by_role("button", name="See the years").click()
     expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
     shown.get_by_role("button", name="By customer").click()
@@ -150,7 +152,7 @@ def test_an_investigation_has_no_barriers_and_fits_a_phone(investigated: Page) -
     expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
     assert violations_in_light_and_dark(page) == []
     page.set_viewport_size({"width": 360, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    expect_width(page, 360)
 
 
 def test_where_investigations_are_off_nothing_of_an_earlier_one_is_shown(

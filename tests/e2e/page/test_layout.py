@@ -76,6 +76,7 @@ def test_routes_fetch_no_more_code_than_they_may(
     assert fetched("/", shows(".starters button")) <= ROUTE_BYTES
     assert fetched(f"/sessions/{session}", shows(".starters button")) <= ROUTE_BYTES
     assert fetched(f"/boards/{board}", shows("h1")) <= ROUTE_BYTES
+    assert api.delete(f"/boards/{board}").is_success
     model.say(sql(PER_COUNTRY), READING)
     api.post(f"/sessions/{session}/query/stream", json={"query": "How many customers per country?"})
     assert fetched(f"/sessions/{session}", shows(".chart svg")) <= CHART_BYTES

@@ -7,7 +7,7 @@ import httpx
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.e2e.conftest import model_settings
-from tests.e2e.page.browser import ask, eventually
+from tests.e2e.page.browser import ask, eventually, expect_width
 from tests.e2e.page.conftest import connected, opened
 from tests.e2e.page.test_reach import AXE, violations
 from tests.e2e.test_turn import PER_COUNTRY, sql
@@ -112,7 +112,7 @@ def test_facts_are_changed_moved_accepted_and_forgotten_by_keyboard_on_a_phone(
     page.get_by_role("button", name="Save").press("Enter")
     everywhere = page.locator(".fact-group", has=page.get_by_role("heading", name="All your questions"))
     expect(everywhere).to_contain_text(CHURN)
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    expect_width(page, 360)
     if AXE.is_file():
         assert violations(page) == []
     churn.get_by_role("button", name="Forget").press("Enter")

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.page.amended import amend
-from tests.e2e.page.browser import ask
+from tests.e2e.page.browser import ask, expect_width
 from tests.e2e.page.test_reach import AXE, violations
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.scripted_model import ScriptedModel
@@ -63,4 +63,4 @@ def test_options_have_no_barriers_and_fit_a_phone(asked_back: Page) -> None:
         pytest.skip("axe-core is not installed; `make check` brings it")
     assert violations(asked_back) == []
     asked_back.set_viewport_size({"width": 360, "height": 640})
-    assert asked_back.evaluate("document.documentElement.scrollWidth") == 360
+    expect_width(asked_back, 360)

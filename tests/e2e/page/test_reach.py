@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.page.browser import ask
+from tests.e2e.page.browser import ask, eventually, expect_width
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Server
@@ -173,10 +173,10 @@ def test_the_settings_tell_the_state_and_have_no_barriers(reader: Page) -> None:
     reader.get_by_role("button", name="Make a key").click()
     expect(reader.get_by_text("It is not shown again.")).to_be_visible()
     reader.set_viewport_size({"width": 320, "height": 700})
-    assert reader.evaluate("document.documentElement.scrollWidth") == 320
+    expect_width(reader, 320)
     assert violations_in_light_and_dark(reader) == [], "compact"
     reader.reload()
-    assert reader.evaluate("getComputedStyle(document.documentElement).fontSize") == "13.5px"
+    expect(reader.locator("html")).to_have_css("font-size", "13.5px")
     reader.once("dialog", lambda dialog: dialog.accept())
     reader.get_by_role("button", name="Revoke: ada").first.click()
     expect(reader.get_by_role("listitem").filter(has_text="ada").first).to_contain_text("revoked")
@@ -185,11 +185,10 @@ def test_the_settings_tell_the_state_and_have_no_barriers(reader: Page) -> None:
 def test_dark_is_dark_by_choice_and_stays_so(page: Page) -> None:
     page.goto("/settings")
     page.get_by_label("Theme").select_option("Dark")
-    background = "getComputedStyle(document.documentElement).backgroundColor"
-    assert page.evaluate(background) == "rgb(20, 22, 24)"
+    expect(page.locator("html")).to_have_css("background-color", "rgb(20, 22, 24)")
     page.reload()
     expect(page.get_by_label("Theme")).to_have_value("dark")
-    assert page.evaluate(background) == "rgb(20, 22, 24)"
+    expect(page.locator("html")).to_have_css("background-color", "rgb(20, 22, 24)")
 
 
 def test_a_narrow_screen_needs_no_sideways_scrolling(
@@ -205,14 +204,14 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
     expect(page.locator(".chart svg")).to_be_visible()
-    assert is_whole()
+    eventually(is_whole)
     page.get_by_role("button", name="Open the list of sessions").click()
     page.get_by_role("link", name="Databases").click()
     expect(page.get_by_role("heading", name="Databases")).to_be_visible()
-    assert is_whole()
+    eventually(is_whole)
     page.goto(f"/connections/{connection}")
     expect(page.locator(".relation")).to_have_count(1)
-    assert is_whole()
+    eventually(is_whole)
     if AXE.is_file():
         assert violations(page) == []
 

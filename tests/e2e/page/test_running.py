@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from app.core.servers import free_port
 from tests.e2e.conftest import model_settings
-from tests.e2e.page.browser import ask
+from tests.e2e.page.browser import ask, eventually
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import running_server
@@ -89,7 +89,7 @@ def test_the_steps_tell_the_same_times_before_and_after_a_reload(
     page.reload()
     page.locator(".timeline summary").click()
     expect(steps).to_have_count(len(before) + 1)
-    assert steps.all_inner_texts()[:-1] == before
+    eventually(lambda: steps.all_inner_texts()[:-1] == before)
     model.release()
 
 
@@ -116,7 +116,7 @@ def test_a_killed_server_is_waited_for_and_its_run_followed_to_the_end(
 
 
 def session_of(address: str, database: str) -> str:
-    with httpx.Client(base_url=address) as api:
+    with httpx.Client(base_url=address, timeout=30) as api:
         connection = api.post("/database-connections", json={"url": database, "name": "Shop"}).json()
         session = api.post("/sessions", json={"db_connection_id": connection["id"]}).json()
         return str(session["id"])
@@ -142,9 +142,17 @@ def test_a_question_asked_while_one_is_answered_waits_for_it(
 ) -> None:
     model.say(Scripted("CHAT: first", hold_after=0), "CHAT: second")
     page.goto(f"/sessions/{session}")
-    ask(page, "one")
-    expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    ask(page, "two")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/query/stream", hold, times=1)
+    with page.expect_request("**/query/stream"):
+        ask(page, "one")
+    ask(page, "two")  # which must not overtake the first on its way
+    expect(page.locator(".question")).to_have_text(["one", "two"])
+    held[0].continue_()
     expect(page.locator(".timeline-line").last).to_have_text("Waiting for the question before this one")
     model.release()
     expect(page.locator(".analysis")).to_have_text(["first", "second"])

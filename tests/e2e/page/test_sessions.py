@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import opened
 from tests.support.model_script import Scripted
-from tests.support.scripted_model import AFTERWARDS, ScriptedModel
+from tests.support.scripted_model import ScriptedModel
 
 TOP = "(article) => article.getBoundingClientRect().top"
 
@@ -36,7 +36,7 @@ def test_a_title_that_a_model_writes_is_shown_without_a_reload(
     page: Page, model: ScriptedModel, session: str
 ) -> None:
     model.rule("", "CHAT: yes")
-    model.rule_after(AFTERWARDS[0], "Numbats at large")
+    model.rule_after("Where are the numbats?", "Numbats at large")  # no session of another test
     page.goto(f"/sessions/{session}")
     ask(page, "Where are the numbats?")
     expect(page.get_by_role("link", name="Numbats at large")).to_be_visible()

@@ -116,3 +116,4 @@ def test_a_user_sees_no_way_to_change_databases_and_an_administrator_does(
         visitor.get_by_role("tab", name="Glossary").click()
         expect(visitor.get_by_role("button", name="Add")).to_have_count(count)
         visitor.get_by_role("button", name="Sign out").click()
+        expect(visitor.get_by_label("API key or token")).to_be_visible()

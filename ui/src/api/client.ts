@@ -302,9 +302,10 @@ export function correctFile(connection_id: string, body: FileCorrection): Promis
 }
 
 /** Stores what a person has chosen of an answer's chart; null goes back to the chart as it was proposed. */
+/** The request outlives the page, so that a choice of its last moment is kept. */
 export function changeMessage(session_id: string, message_id: string, body: MessageChange): Promise<Message> {
-  const params = { path: { session_id, message_id } };
-  return dataOf(http.PATCH("/api/v1/sessions/{session_id}/messages/{message_id}", { params, body }));
+  const options = { params: { path: { session_id, message_id } }, body, keepalive: true };
+  return dataOf(http.PATCH("/api/v1/sessions/{session_id}/messages/{message_id}", options));
 }
 
 /** What the model wanted to know in an answer's investigation, its calls, and what they returned. */

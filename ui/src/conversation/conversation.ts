@@ -8,7 +8,7 @@ import { usualConnection } from "../connections/connections";
 import { expectTitle, refreshSessions } from "../sessions/sessions";
 import { onNews, tellTabs } from "../sessions/tabs";
 import { orSay } from "../shared/or_say";
-import { exchangesOf } from "./history";
+import { exchangesOf, withHistory } from "./history";
 import { decided, stepsOf } from "./investigation/reduce_calls";
 import { type Answer, type Exchange, isUnderWay, NOTHING, type ToolCall, waitsForDecision } from "./model";
 import { reduce } from "./reduce";
@@ -43,17 +43,24 @@ export class Conversation {
   private unwanted: string | undefined;
   private readonly closed = new AbortController();
   private readonly followed = new Set<string>();
+  /** The latest stream of each exchange, by its key. They settle when it has ended. */
+  private readonly streams = new Map<string, Promise<void>>();
+  /** Settles when the server has answered the last question that was sent. */
+  private taken: Promise<unknown> = Promise.resolve();
   /** Choices of charts that are not kept yet, by the key of their exchange. */
   private readonly choosing = new Map<string, ReturnType<typeof setTimeout>>();
   private readonly forgetNews = onNews((id) => {
     if (id === null || id === this.sessionId) void this.load();
   });
 
-  constructor(readonly sessionId: string) {}
+  constructor(readonly sessionId: string) {
+    window.addEventListener("pagehide", this.keepChoices);
+  }
 
   /** Leaves the session; its run continues on the server. */
   close(): void {
-    for (const key of this.choosing.keys()) this.keepChoice(key);
+    this.keepChoices();
+    window.removeEventListener("pagehide", this.keepChoices);
     this.closed.abort();
     this.forgetNews();
   }
@@ -234,8 +241,11 @@ export class Conversation {
       ...(about && proposed(about)),
       ...(database && { db_connection_id: database }),
     };
+    // One after the other: on its way a question may overtake the one that was asked before it.
+    const asked = this.taken.then(() => api.ask(this.sessionId, body, key, this.closed.signal));
+    this.taken = asked.catch(() => undefined);
     const open = async () => {
-      const response = await api.ask(this.sessionId, body, key, this.closed.signal);
+      const response = await asked;
       const runId = response.headers.get("X-Run-Id") ?? "";
       this.followed.add(runId);
       if (database && this.session.value)
@@ -278,6 +288,7 @@ export class Conversation {
     if (this.followed.has(runId)) return;
     this.followed.add(runId);
     try {
+      await this.streams.get(exchange.key); // the end of the run before would end this one on the page
       if (exchange.answer.investigation === null) await this.readSteps(exchange);
       this.change(exchange.key, (each) => ({ ...each, answer: { ...each.answer, runId, phase: "running" } }));
       await this.follow(exchange.key, () => api.followRun(this.sessionId, runId, 0, this.closed.signal));
@@ -287,7 +298,7 @@ export class Conversation {
   }
 
   private async follow(key: string, open: () => Promise<Response>): Promise<void> {
-    await follow({
+    const stream = follow({
       open,
       resume: (runId, after) => api.followRun(this.sessionId, runId, after, this.closed.signal),
       onEvent: (event) => this.change(key, (each) => ({ ...each, answer: reduce(each.answer, event) })),
@@ -296,6 +307,11 @@ export class Conversation {
       },
       signal: this.closed.signal,
     });
+    this.streams.set(
+      key,
+      stream.catch(() => undefined),
+    );
+    await stream;
     this.keepChoice(key);
     this.announce();
     expectTitle();
@@ -333,6 +349,10 @@ export class Conversation {
     return this.exchanges.value.some((each) => each.answer.phase === "sending" && !each.answer.runId);
   }
 
+  private readonly keepChoices = (): void => {
+    for (const key of this.choosing.keys()) this.keepChoice(key);
+  };
+
   private keepChoice(key: string): void {
     const answer = this.exchanges.value.find((each) => each.key === key)?.answer;
     if (!answer || !this.choosing.has(key) || answer.messageId === null) return;
@@ -353,30 +373,4 @@ const proposed = (about: api.About) => ({ about, mode: "ask" as const });
 /** Random enough for one analyst; `crypto.randomUUID` is missing where there is no TLS. */
 function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16)).join("");
-}
-
-/**
- * The shown exchanges merged with the stored history, in order. Shown exchanges stay as they are, as they
- * may have more details, unless calls waited there and have been decided elsewhere; questions that are still
- * being sent come last.
- */
-function withHistory(shown: Exchange[], history: Exchange[]): Exchange[] {
-  const earlier = shown.filter(
-    (each) => each.answer.runId !== null && !history.some((other) => isSame(each, other)),
-  );
-  const unsent = shown.filter((each) => each.answer.runId === null);
-  const merged = history.map((each) => {
-    const known = shown.find((other) => isSame(each, other));
-    if (known === undefined || (hasWaited(known) && !hasWaited(each))) return each;
-    return known;
-  });
-  return [...earlier, ...merged, ...unsent];
-}
-
-const hasWaited = ({ answer }: Exchange) => answer.phase === "awaiting_approval";
-
-/** Whether two exchanges are one: of one run, or of several that have gone on with one answer. */
-function isSame({ answer: one }: Exchange, { answer: other }: Exchange): boolean {
-  if (one.messageId !== null && one.messageId === other.messageId) return true;
-  return one.runId !== null && one.runId === other.runId;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message } from "../api/types";
-import { exchangesOf } from "./history";
+import { exchangesOf, withHistory } from "./history";
+import { type Exchange, NOTHING } from "./model";
 
 const message = (role: "human" | "assistant", run_id: string, more: Partial<Message> = {}): Message => ({
   id: `${role} ${run_id}`,
@@ -105,4 +106,23 @@ test("the steps of an investigation are read later, its findings are there", () 
   expect(kept?.answer).toMatchObject({ investigation: null, findings });
   const [plain] = exchangesOf([message("assistant", "r1")]);
   expect(plain?.answer.investigation).toEqual([]);
+});
+
+test("a question that was asked before the history was read stands below it, and earlier ones above", () => {
+  const stored = (...runs: string[]) =>
+    exchangesOf(runs.flatMap((run) => [message("human", run), message("assistant", run)]));
+  const live = (runId: string | null): Exchange => ({
+    key: `live ${runId}`,
+    question: "And now?",
+    askedAt: 0,
+    answer: { ...NOTHING, runId, phase: "running" },
+    kept: false,
+  });
+  const keys = (shown: Exchange[], history: Exchange[]) =>
+    withHistory(shown, history).map((each) => each.key);
+  expect(keys([live("r9")], stored("r1", "r2"))).toEqual(["r1", "r2", "live r9"]);
+  expect(keys([live(null)], stored("r1"))).toEqual(["r1", "live null"]);
+  expect(keys([...stored("r1", "r2"), live("r9")], stored("r2"))).toEqual(["r1", "r2", "live r9"]);
+  expect(keys([live("r1"), live("r2")], stored("r2", "r3"))).toEqual(["live r1", "live r2", "r3"]);
+  expect(keys(stored("r1"), stored("r2"))).toEqual(["r1", "r2"]);
 });

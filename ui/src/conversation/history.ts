@@ -62,3 +62,33 @@ function headOf(message: Message): Head | null {
   const { columns, rows_head: rows, row_count: rowCount, cut_by: cutBy } = message;
   return { columns, rows: rows as Head["rows"], rowCount, cutBy };
 }
+
+/**
+ * The shown exchanges merged with the stored history, in order. Shown exchanges stay as they are, as they
+ * may have more details, unless calls waited there and have been decided elsewhere. Those that the history does
+ * not have stay before it if they were loaded before, and come last if they are newer than it.
+ */
+export function withHistory(shown: Exchange[], history: Exchange[]): Exchange[] {
+  const isStored = (each: Exchange) => history.some((other) => isSame(each, other));
+  const first = shown.findIndex(isStored);
+  const isEarlier = (each: Exchange, index: number) =>
+    each.answer.runId !== null && (first < 0 ? each.kept : index < first);
+  const merged = history.map((each) => {
+    const known = shown.find((other) => isSame(each, other));
+    if (known === undefined || (hasWaited(known) && !hasWaited(each))) return each;
+    return known;
+  });
+  return [
+    ...shown.filter((each, index) => !isStored(each) && isEarlier(each, index)),
+    ...merged,
+    ...shown.filter((each, index) => !isStored(each) && !isEarlier(each, index)),
+  ];
+}
+
+const hasWaited = ({ answer }: Exchange) => answer.phase === "awaiting_approval";
+
+/** Whether two exchanges are one: of one run, or of several that have gone on with one answer. */
+function isSame({ answer: one }: Exchange, { answer: other }: Exchange): boolean {
+  if (one.messageId !== null && one.messageId === other.messageId) return true;
+  return one.runId !== null && one.runId === other.runId;
+}

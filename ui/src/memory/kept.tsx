@@ -11,7 +11,7 @@ import { KINDS, turnTexts } from "./turn";
 /** Lines of a question that are to be remembered; the server alone decides which are. */
 const DIRECTIVE = new RegExp(`^(${KINDS.join("|")})\\s*([(（][^\\n]*)?[:：]`, "im");
 /** They are kept some time after the answer. */
-const KEPT_MS = [500, 1_500, 4_000, 10_000];
+const KEPT_MS = [500, 1_500, 4_000, 10_000, 25_000];
 
 /** What a turn has kept, each with its undo, and why something was not kept. */
 export function KeptFromTurn({ exchange }: { exchange: Exchange }) {

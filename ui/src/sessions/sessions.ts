@@ -10,7 +10,7 @@ import { onNews, tellTabs } from "./tabs";
 
 const POLL_MS = 4_000;
 /** A title is written after a question is answered; the model needs a moment for it. */
-const TITLED_MS = [2_000, 8_000];
+const TITLED_MS = [2_000, 8_000, 25_000];
 
 /** Pause after the last key before a search is sent: at most four requests a second. */
 const TYPED_MS = 250;

@@ -12,11 +12,13 @@ export function lazy<Props extends object>(
   return function Lazy(props: Props) {
     const [, shown] = useState(loaded !== null);
     useEffect(() => {
-      if (loaded !== null) return;
-      void load().then((module) => {
-        loaded = module.default;
-        shown(true);
-      });
+      // It may have come with another element, after this one was drawn without it.
+      if (loaded !== null) shown(true);
+      else
+        void load().then((module) => {
+          loaded = module.default;
+          shown(true);
+        });
     }, []);
     return <>{loaded ? createElement(loaded, props) : meanwhile?.(props)}</>;
   };
