@@ -247,7 +247,12 @@ async def open_services(
             tools=common.tools,
             rules=common.rules,
             capabilities=capabilities_of(settings, instruction),
-            identity=identity(common.storage, settings.auth, login_required=settings.login_required),
+            identity=identity(
+                common.storage,
+                settings.auth,
+                login_required=settings.login_required,
+                sealing_key=encryption_key(settings),
+            ),
             mcp_servers=common.mcp_servers,
             mcp=mcp,
             mcp_endpoint=mcp_endpoint,

@@ -35,6 +35,8 @@ from app.modules.database_connection.file_router import router as uploads
 from app.modules.database_connection.router import router as database_connections
 from app.modules.forgetting.router import router as forgetting
 from app.modules.generating.router import router as generating
+from app.modules.identity.provider_router import OPEN_PATHS as PROVIDER_OPEN
+from app.modules.identity.provider_router import router as provider
 from app.modules.identity.router import router as identity
 from app.modules.language_models.router import router as models
 from app.modules.mcp.router import router as mcp_servers
@@ -70,6 +72,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     """The API over opened services."""
     app = describe_api(settings.protocols)
     app.state.services = services
+    app.state.wrong_keys = WrongKeys(settings.auth.wrong_keys_per_minute, services.metrics)
     app.state.open_streams = OpenStreams(settings.quotas.streams)
     attach_health(app, services.readiness, services.metrics)
     serve_page(app)
@@ -85,7 +88,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     app.add_middleware(
         Authentication,
         identity=services.identity,
-        wrong_keys=WrongKeys(settings.auth.wrong_keys_per_minute, services.metrics),
+        wrong_keys=app.state.wrong_keys,
         open_to_all=_open_to_all(settings),
         challenge=partial(challenge, issuer=services.identity.issuer),
     )
@@ -113,7 +116,7 @@ def create_health_app(common: CommonServices) -> FastAPI:
 def _open_to_all(settings: Settings) -> Callable[[str], bool]:
     """The page holds no data: it signs in by itself."""
     metrics = {"/metrics"} if settings.metrics_open else set()
-    paths = _SIGNS_OF_LIFE | METADATA_PATHS | LANGGRAPH_OPEN | metrics
+    paths = _SIGNS_OF_LIFE | METADATA_PATHS | LANGGRAPH_OPEN | PROVIDER_OPEN | metrics
     return lambda path: path in paths or is_of_page(path)
 
 
@@ -171,6 +174,7 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
     )
     for router in routers:
         app.include_router(router, prefix=API_PREFIX, dependencies=[Depends(count_request)])
+    app.include_router(provider)
     app.include_router(chat, prefix="/api", dependencies=[Depends(count_request)])
     if "langgraph" in protocols:
         for router in langgraph:

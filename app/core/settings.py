@@ -629,8 +629,19 @@ def _safe_url(text: str) -> str:
     return text
 
 
+def _with_openid(scopes: str) -> str:
+    if "openid" not in scopes.split():
+        raise ValueError("openid must be among the scopes, or the provider names no one")
+    return scopes
+
+
+_OF_THE_BUTTON = ("client_secret", "scopes", "provider_name", "session_hours")
+
+
 class OidcSettings(_Group):
-    """`KAI_AUTH__OIDC__...`: the issuer whose tokens are accepted besides API keys."""
+    """`KAI_AUTH__OIDC__...`: the issuer whose tokens are accepted besides API keys. With a client id, people
+    sign in to the page by it.
+    """
 
     issuer: Annotated[str, AfterValidator(_safe_url)] | None = None
     audience: str | None = None
@@ -644,6 +655,30 @@ class OidcSettings(_Group):
     database_claim: str | None = None
     """A text that chooses the role in databases registered with roles by claim."""
     leeway_seconds: Annotated[float, Field(ge=0, le=300)] = 30
+    client_id: Annotated[str, Field(min_length=1)] | None = None
+    """KAI's own name at the issuer. Without one the page has no button for it."""
+    client_secret: SecretStr | None = None
+    """Without one KAI is a public client, secured by PKCE alone."""
+    scopes: Annotated[str, AfterValidator(_with_openid)] = "openid profile"
+    """Scopes to ask the issuer for, separated by spaces: those that bring the claims above."""
+    provider_name: Annotated[str, Field(min_length=1, max_length=60)] | None = None
+    """Name of the issuer on the button. Default: its host."""
+    session_hours: Annotated[float, Field(gt=0, le=720)] | None = None
+    """Hours that a browser stays signed in. Default: until the ID token expires."""
+
+    @property
+    def shown_name(self) -> str:
+        return self.provider_name or urlsplit(self.issuer or "").netloc
+
+    @model_validator(mode="after")
+    def _for_the_page(self) -> Self:
+        if self.client_id is None:
+            for name in _OF_THE_BUTTON:
+                if name in self.model_fields_set:
+                    raise ValueError(f"KAI_AUTH__OIDC__{name.upper()} needs KAI_AUTH__OIDC__CLIENT_ID")
+        elif self.issuer is None:
+            raise ValueError("KAI_AUTH__OIDC__CLIENT_ID needs KAI_AUTH__OIDC__ISSUER")
+        return self
 
     @model_validator(mode="after")
     def _for_us(self) -> Self:

@@ -71,7 +71,7 @@ class Authentication:
         if (key := browser_key(scope)) is None:
             return None
         try:
-            check = partial(self._identity.keys.browser, key)
+            check = partial(self._identity.browser, key)
             return await self._wrong_keys.checked(address_of(scope), key, check)
         except Unauthenticated:
             return None

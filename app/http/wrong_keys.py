@@ -7,18 +7,20 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv6Address, ip_address, ip_network
+from typing import TypeVar
 
 from cachetools import LRUCache
 from prometheus_client import CollectorRegistry, Counter
 from starlette.types import Scope
 
-from app.core.auth.caller import Caller
 from app.core.errors import TooMany, Unauthenticated
 
 MAX_WAIT_SECONDS = 5.0
 _WINDOW_SECONDS = 60
 _ADDRESSES = 10_000
 _CREDENTIALS = 10_000
+
+_Found = TypeVar("_Found")
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +62,7 @@ class WrongKeys:
             "kai_wrong_credentials", "Requests refused for a wrong API key or token", registry=registry
         )
 
-    async def checked(self, address: str, credential: str, check: Callable[[], Awaitable[Caller]]) -> Caller:
+    async def checked(self, address: str, credential: str, check: Callable[[], Awaitable[_Found]]) -> _Found:
         """Run a check of a credential, perhaps after a wait.
 
         Raises `TooManyWrongKeys`, and what the check raises; `Unauthenticated` counts as wrong.
@@ -69,7 +71,7 @@ class WrongKeys:
         charged = 0.0 if digest in self._right or not self._per_minute else _WINDOW_SECONDS / self._per_minute
         await self._charge(address, charged)
         try:
-            caller = await check()
+            found = await check()
         except Unauthenticated:
             self._wrong.inc()
             self._right.pop(digest, None)
@@ -79,7 +81,7 @@ class WrongKeys:
             raise
         self._right[digest] = None
         self._refund(address, charged)
-        return caller
+        return found
 
     async def _charge(self, address: str, seconds: float) -> None:
         if not seconds:

@@ -3,6 +3,7 @@
 import pytest
 
 from app.core.auth.api_keys import ApiKeys, KeyUnknown, NewKey
+from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.clock import now_ms
 from app.core.errors import Unauthenticated
 from app.core.storage.port import Equals
@@ -71,3 +72,24 @@ async def test_a_revoked_key_is_refused_at_once_here_and_what_is_no_key_is_unkno
         for unknown in ("nope", "../x", "01970000-0000-7000-8000-000000000000"):
             with pytest.raises(KeyUnknown):
                 await keys.revoke(unknown)
+
+
+async def test_a_browser_that_an_issuer_has_signed_in_has_the_rights_of_the_token(reopen: Open) -> None:
+    scopes = SCOPES_OF_ROLE["user"]
+    ann = Caller(owner="ann", role="user", scopes=scopes, signed_in_by="oidc", database_claim="north")
+    issuer, later = "https://login.example.com", now_ms() + 60_000
+    async with reopen() as storage:
+        await migrate(storage)
+        _, text = await ApiKeys(storage).sign_in_by_issuer(ann, issuer, expires_at=later)
+        keys = ApiKeys(storage)
+        found = await keys.browser(text, issuer=issuer)
+        assert (found.owner, found.scopes, found.signed_in_by) == ("ann", scopes, "oidc")
+        assert found.database_claim == "north"
+        for other in (None, "https://another.example.com"):
+            with pytest.raises(Unauthenticated):
+                await keys.browser(text, issuer=other)
+        with pytest.raises(Unauthenticated):
+            await keys.caller(text)
+        _, ended = await keys.sign_in_by_issuer(ann, issuer, expires_at=now_ms())
+        with pytest.raises(Unauthenticated):
+            await keys.browser(ended, issuer=issuer)

@@ -1,6 +1,7 @@
 """An OpenID Connect provider (Canaille) in a process of its own: people sign in with a password there.
 
-Its keys change at `POST /rotate`. Run as `python oidc_issuer.py PORT`.
+Its keys change at `POST /rotate`, and `POST /pages` adds a page that people sign in to. Run as
+`python oidc_issuer.py PORT`.
 """
 
 import os
@@ -18,6 +19,8 @@ from wsgiref.simple_server import make_server
 import httpx
 
 AUDIENCE = "kai"
+CLIENT = "kai-page"
+"""The public client of a page; people are asked for their consent."""
 ADMINS = "kai-admin"
 _BACK = "http://127.0.0.1/back"
 _SECRET = "a-secret-of-tests"
@@ -53,6 +56,10 @@ class Issuer:
             exchange = {"grant_type": "authorization_code", "code": code, "redirect_uri": _BACK}
             answer = browser.post("/oauth/token", data=exchange, auth=(AUDIENCE, _SECRET))
             return str(answer.raise_for_status().json()["id_token"])
+
+    def add_page(self, back: str) -> None:
+        """From now on people can sign in to a page, as `CLIENT`, and come back at this address."""
+        httpx.post(f"{self.address}/pages", data={"back": back}).raise_for_status()
 
     def rotate(self) -> None:
         """From now on it signs with a new key; tokens of the old one stay good."""
@@ -95,6 +102,7 @@ def _wait_for(issuer: Issuer) -> None:
 
 def _serve(port: int) -> None:
     from canaille import create_app
+    from flask import request
     from joserfc.jwk import RSAKey
 
     def new_key() -> dict[str, object]:
@@ -123,7 +131,12 @@ def _serve(port: int) -> None:
         kept["INACTIVE_JWKS"], kept["ACTIVE_JWKS"] = kept["ACTIVE_JWKS"], [new_key()]
         return ""
 
+    def add_page() -> str:
+        _add_page(request.form["back"])
+        return ""
+
     app.add_url_rule("/rotate", view_func=rotate, methods=["POST"])
+    app.add_url_rule("/pages", view_func=add_page, methods=["POST"])
     make_server("localhost", port, app).serve_forever()
 
 
@@ -156,6 +169,26 @@ def _populate() -> None:
     for each in (*people.values(), client):
         Backend.instance.save(each)
     Backend.instance.save(models.Group(display_name=ADMINS, members=[people["ada"]]))
+    client.audience = [client]
+    Backend.instance.save(client)
+
+
+def _add_page(back: str) -> None:
+    from canaille.app import models
+    from canaille.backends import Backend
+
+    client = models.Client(
+        client_id=CLIENT,
+        client_name="KAI's page",
+        client_uri="https://kai.example.com",
+        redirect_uris=[back],
+        grant_types=["authorization_code"],
+        response_types=["code"],
+        scope=["openid", "profile", "groups"],
+        token_endpoint_auth_method="none",
+        client_id_issued_at=datetime.now(UTC),
+    )
+    Backend.instance.save(client)
     client.audience = [client]
     Backend.instance.save(client)
 

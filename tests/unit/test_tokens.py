@@ -4,90 +4,31 @@ import base64
 import json
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from app.core.auth.signing_keys import IssuerUnavailable, SigningKeys
 from app.core.auth.tokens import Tokens
 from app.core.errors import Unauthenticated
 from app.core.settings import OidcSettings
+from tests.support.forging_issuer import EC_KEY, RSA_KEY, Claims, Issuer, claims, forging_issuer, signed
 
-RSA_KEY = rsa.generate_private_key(65_537, 2_048)
-EC_KEY = ec.generate_private_key(ec.SECP256R1())
 STRANGER = rsa.generate_private_key(65_537, 2_048)
 PEM = RSA_KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
-class Issuer(ThreadingHTTPServer):
-    """Tells its keys, and counts how often it was asked for them."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answers)
-        self.address = f"http://127.0.0.1:{self.server_port}"
-        self.described_as = self.address
-        self.keys_at = f"{self.address}/keys"
-        self.asked = 0
-
-    def documents(self) -> dict[str, object]:
-        keys = [
-            _jwk("rsa", jwt.algorithms.RSAAlgorithm.to_jwk(RSA_KEY.public_key())),
-            _jwk("ec", jwt.algorithms.ECAlgorithm.to_jwk(EC_KEY.public_key())),
-            {"kty": "oct", "kid": "shared", "k": "c2VjcmV0"},
-        ]
-        description = {"issuer": self.described_as, "jwks_uri": self.keys_at}
-        return {"/.well-known/openid-configuration": description, "/keys": {"keys": keys}}
-
-
-class _Answers(BaseHTTPRequestHandler):
-    server: Issuer
-
-    def do_GET(self) -> None:
-        self.server.asked += self.path == "/keys"
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps(self.server.documents()[self.path]).encode())
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the overridden
-        """Says nothing."""
-
-
-def _jwk(key_id: str, written: str) -> dict[str, object]:
-    return {**json.loads(written), "kid": key_id, "use": "sig"}
-
-
 @pytest.fixture
 def issuer() -> Iterator[Issuer]:
-    server = Issuer()
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with forging_issuer() as running:
+        yield running
 
 
 @pytest.fixture
 def tokens(issuer: Issuer) -> Tokens:
     return Tokens(OidcSettings(issuer=issuer.address, audience="kai"), SigningKeys(issuer.address))
-
-
-Claims = dict[str, Any]
-
-
-def claims(issuer: Issuer, **changes: object) -> Claims:
-    now = int(time.time())
-    usual = {"iss": issuer.address, "aud": "kai", "sub": "ann", "iat": now, "nbf": now, "exp": now + 60}
-    return {name: value for name, value in {**usual, **changes}.items() if value is not None}
-
-
-def signed(claims: Claims, key: Any = RSA_KEY, alg: str = "RS256", **header: object) -> str:
-    return jwt.encode(claims, key, alg, {"kid": "rsa", **header})
 
 
 @pytest.mark.parametrize(("key", "alg", "kid"), [(RSA_KEY, "RS256", "rsa"), (EC_KEY, "ES256", "ec")])

@@ -3,7 +3,6 @@ import { useEffect, useState } from "preact/hooks";
 import { signInNeeded } from "./api/credential";
 import { StartPage } from "./conversation/start_page";
 import { knowMe } from "./identity/me";
-import { SignIn } from "./identity/sign_in";
 import { PaletteShortcut } from "./palette/shortcut";
 import { Sidebar } from "./sessions/sidebar";
 import { Icon } from "./shared/icon";
@@ -13,6 +12,7 @@ import { texts } from "./shared/texts";
 import { Toasts } from "./shared/toasts";
 import "./app.css";
 
+const SignIn = lazy(() => import("./identity/sign_in"));
 const ConversationPage = lazy(() => import("./conversation/conversation_page"));
 const BoardsPage = lazy(() => import("./boards/boards_page"));
 const BoardPage = lazy(() => import("./boards/board_page"));

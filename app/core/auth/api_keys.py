@@ -53,6 +53,14 @@ class ApiKey:
     of: str | None = None
     """Id of the key that a browser was signed in with. This one is then the browser's, kept in a cookie that
     no script reads; it counts only there, and only while the other does."""
+    issuer: str | None = None
+    """Issuer that a browser was signed in by, likewise. The key counts while KAI trusts the issuer."""
+    database_claim: str | None = None
+    """As in the token (`Caller.database_claim`)."""
+
+    @property
+    def of_browser(self) -> bool:
+        return self.of is not None or self.issuer is not None
 
     def usable(self) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now_ms() < self.expires_at)
@@ -62,9 +70,10 @@ class ApiKey:
             owner=self.owner,
             role=self.role,
             scopes=frozenset(self.scopes),
-            signed_in_by="api_key",
+            signed_in_by="api_key" if self.issuer is None else "oidc",
             credential=f"key {self.prefix}",
             key_id=self.id,
+            database_claim=self.database_claim,
         )
 
 
@@ -119,14 +128,16 @@ class ApiKeys:
     async def caller(self, text: str) -> Caller:
         """Returns the caller that a key authenticates. Raises `Unauthenticated`, also for a browser's key."""
         key = await self._known(text)
-        if key.of is not None:
+        if key.of_browser:
             raise unknown_credential()
         return key.caller()
 
-    async def browser(self, text: str) -> Caller:
-        """Returns the caller that a browser's key authenticates. Raises `Unauthenticated` for any other."""
+    async def browser(self, text: str, *, issuer: str | None) -> Caller:
+        """Returns the caller that a browser's key authenticates. Raises `Unauthenticated` for any other, and
+        for one of another issuer than `issuer`.
+        """
         key = await self._known(text)
-        if key.of is None:
+        if not key.of_browser or key.issuer not in (None, issuer):
             raise unknown_credential()
         return key.caller()
 
@@ -142,7 +153,7 @@ class ApiKeys:
         key = _API_KEY.validate_python(found)
         await self._drop_oldest(key.owner)
         prefix, text = _new_text()
-        latest = now_ms() + BROWSER_SECONDS * 1000
+        latest = _last_of_browser()
         browser = replace(
             key,
             id=new_id(),
@@ -157,15 +168,35 @@ class ApiKeys:
         await self._storage.create(COLLECTION, asdict(browser))
         return browser, text
 
+    async def sign_in_by_issuer(self, caller: Caller, issuer: str, *, expires_at: int) -> tuple[ApiKey, str]:
+        """As `sign_in`, for a caller whom the issuer has named, until `expires_at` (epoch milliseconds)."""
+        await self._drop_oldest(caller.owner)
+        prefix, text = _new_text()
+        browser = ApiKey(
+            id=new_id(),
+            prefix=prefix,
+            digest=_digest(text),
+            owner=caller.owner,
+            name="browser, signed in by the identity provider",
+            role=caller.role,
+            scopes=tuple(sorted(caller.scopes)),
+            created_at=now_ms(),
+            expires_at=min(_last_of_browser(), expires_at),
+            issuer=issuer,
+            database_claim=caller.database_claim,
+        )
+        await self._storage.create(COLLECTION, asdict(browser))
+        return browser, text
+
     async def sign_out(self, key_id: str) -> None:
         """Delete a browser's key; within three seconds every process refuses it."""
         found = await self._storage.get(COLLECTION, key_id)
-        if found is not None and found.get("of") is not None:
+        if found is not None and (key := _API_KEY.validate_python(found)).of_browser:
             await self._storage.delete(COLLECTION, [Equals("id", key_id)])
-            self._trusted.pop(str(found["digest"]), None)
+            self._trusted.pop(key.digest, None)
 
     async def _drop_oldest(self, owner: str) -> None:
-        of_browsers = [each for each in await self._of_owner(owner) if each.of is not None]
+        of_browsers = [each for each in await self._of_owner(owner) if each.of_browser]
         for each in of_browsers[_MOST_BROWSERS - 1 :]:
             await self.sign_out(each.id)
 
@@ -250,6 +281,11 @@ def _new_text() -> tuple[str, str]:
     """Returns the prefix and the text of a new key."""
     prefix = "".join(secrets.choice(_PREFIX_CHARACTERS) for _ in range(_PREFIX_LENGTH))
     return prefix, f"{KEY_BEGINS}{prefix}_{secrets.token_urlsafe(_SECRET_BYTES)}"
+
+
+def _last_of_browser() -> int:
+    """Returns the end of a browser's key that is made now, in epoch milliseconds."""
+    return now_ms() + BROWSER_SECONDS * 1000
 
 
 def _digest(text: str) -> str:

@@ -3,12 +3,14 @@
 from typing import TYPE_CHECKING
 
 from app.core.auth.api_keys import KEY_BEGINS, ApiKeys
+from app.core.auth.attempt import Attempts
 from app.core.auth.caller import LOCAL_CALLER, Caller, unknown_credential
 from app.core.errors import Unauthenticated
 from app.core.settings import AuthSettings, OidcSettings
 from app.core.storage.port import Storage
 
 if TYPE_CHECKING:  # only for those who have an issuer
+    from app.core.auth.provider import Provider
     from app.core.auth.tokens import Tokens
 
 _CURE = (
@@ -22,8 +24,17 @@ class Identity:
     token of the configured issuer are always checked.
     """
 
-    def __init__(self, keys: ApiKeys, tokens: "Tokens | None", *, login_required: bool) -> None:
+    def __init__(
+        self,
+        keys: ApiKeys,
+        tokens: "Tokens | None",
+        *,
+        login_required: bool,
+        provider: "Provider | None" = None,
+    ) -> None:
         self.keys = keys
+        self.provider = provider
+        """The issuer as the one that people sign in to the page by, if it is."""
         self._tokens = tokens
         self._login_required = login_required
 
@@ -55,18 +66,31 @@ class Identity:
             raise unknown_credential()
         return await self._tokens.caller(credential)
 
+    async def browser(self, key: str) -> Caller:
+        """Returns the caller of a browser's key. Raises `Unauthenticated` or `StorageUnavailable`."""
+        return await self.keys.browser(key, issuer=self.issuer)
 
-def identity(storage: Storage, settings: AuthSettings, *, login_required: bool) -> Identity:
+
+def identity(
+    storage: Storage, settings: AuthSettings, *, login_required: bool, sealing_key: bytes
+) -> Identity:
     """Opens the authentication that the settings ask for. The issuer is not asked before the first
-    token arrives.
+    token arrives or the first person signs in there. `sealing_key` is a Fernet key.
     """
-    return Identity(ApiKeys(storage), _tokens(settings.oidc), login_required=login_required)
+    tokens, provider = _issuer(settings.oidc, sealing_key)
+    return Identity(ApiKeys(storage), tokens, login_required=login_required, provider=provider)
 
 
-def _tokens(settings: OidcSettings) -> "Tokens | None":
+def _issuer(settings: OidcSettings, sealing_key: bytes) -> "tuple[Tokens | None, Provider | None]":
     if not settings.issuer:
-        return None
+        return None, None
     from app.core.auth.signing_keys import SigningKeys  # noqa: PLC0415 - only for those who have an issuer
     from app.core.auth.tokens import Tokens  # noqa: PLC0415
 
-    return Tokens(settings, SigningKeys(settings.issuer))
+    published = SigningKeys(settings.issuer)
+    tokens = Tokens(settings, published)
+    if settings.client_id is None:
+        return tokens, None
+    from app.core.auth.provider import Provider  # noqa: PLC0415
+
+    return tokens, Provider(settings, published, tokens, attempts=Attempts(sealing_key))

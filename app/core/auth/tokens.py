@@ -1,6 +1,8 @@
 """Checks tokens of an OpenID Connect issuer: signature, audience, owner and role."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from hmac import compare_digest
 
 import jwt
 
@@ -10,6 +12,14 @@ from app.core.errors import Unauthenticated
 from app.core.settings import OidcSettings
 
 _REQUIRED = ["aud", "exp", "iat", "iss"]
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """A caller by their ID token, until `expires_at` (epoch milliseconds)."""
+
+    caller: Caller
+    expires_at: int
 
 
 class Tokens:
@@ -27,27 +37,43 @@ class Tokens:
     async def caller(self, token: str) -> Caller:
         """Returns the caller that a token authenticates. Raises `Unauthenticated` or `IssuerUnavailable`."""
         try:
-            key = await self._key(token)
-            return self._caller(self._claims(token, key))
+            return self._caller(await self._claims(token, self._settings.audience))
+        except (jwt.PyJWTError, ValueError, RecursionError) as error:
+            raise unknown_credential() from error
+
+    async def signed_in(self, id_token: str, nonce: str) -> SignedIn:
+        """Returns the caller of an ID token that was made for KAI's page and for this sign-in. Raises
+        `Unauthenticated` or `IssuerUnavailable`.
+        """
+        client_id = self._settings.client_id
+        try:
+            claims = await self._claims(id_token, client_id)
+            if not compare_digest(str(claims.get("nonce")).encode(), nonce.encode()):
+                raise jwt.InvalidTokenError("the nonce is that of another sign-in")
+            if claims.get("azp", client_id) != client_id:
+                raise jwt.InvalidTokenError("the token was made for another client")
+            return SignedIn(self._caller(claims), round(float(str(claims["exp"])) * 1000))
         except (jwt.PyJWTError, ValueError, RecursionError) as error:
             raise unknown_credential() from error
 
     async def _key(self, token: str) -> jwt.PyJWK:
-        """Returns the key, chosen among the issuer's own. Addresses and keys in the token are ignored."""
+        """Returns the key, chosen among the issuer's own. Addresses and keys in the token are ignored. Raises
+        `jwt.PyJWTError` or `IssuerUnavailable`.
+        """
         header = jwt.get_unverified_header(token)
         key_id, algorithm = header.get("kid"), header.get("alg")
         # `crit` lists what a checker has to understand, and there is nothing of that kind here.
         if "crit" in header or algorithm not in self._settings.algorithms or not isinstance(key_id, str):
-            raise unknown_credential()
+            raise jwt.InvalidTokenError("its algorithm, its key id or a critical extension is not accepted")
         return await self._keys.get(key_id, algorithm)
 
-    def _claims(self, token: str, key: jwt.PyJWK) -> Mapping[str, object]:
-        """Raises `jwt.PyJWTError`. `nbf` is checked if an issuer sends it; every issuer sends `iat`."""
+    async def _claims(self, token: str, audience: str | None) -> Mapping[str, object]:
+        """Raises what `_key` raises. `nbf` is checked if an issuer sends it; every issuer sends `iat`."""
         claims: Mapping[str, object] = jwt.decode(
             token,
-            key,
+            await self._key(token),
             algorithms=list(self._settings.algorithms),
-            audience=self._settings.audience,
+            audience=audience,
             issuer=self._settings.issuer,
             leeway=self._settings.leeway_seconds,
             options={"require": _REQUIRED},

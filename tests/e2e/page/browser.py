@@ -24,21 +24,26 @@ def running_browser() -> Iterator[Browser]:
 
 
 class Watched:
-    """What a page must never do: ask another origin for anything, break its policy, or raise an error."""
+    """What a page must never do: ask another origin for anything, break its policy, or raise an error.
 
-    def __init__(self, context: BrowserContext, address: str) -> None:
+    Pages of `others`, which people visit meanwhile, may.
+    """
+
+    def __init__(self, context: BrowserContext, address: str, *others: str) -> None:
         self.faults: list[str] = []
-        self._address = address
+        self._allowed = (address, "data:", f"blob:{address}", *others)
+        self._others = others
         context.on("request", self._on_request)
         context.on("console", self._on_console)
         context.on("weberror", lambda raised: self.faults.append(f"error: {raised.error}"))
 
     def _on_request(self, request: Request) -> None:
-        if not request.url.startswith((self._address, "data:", f"blob:{self._address}")):
+        if not request.url.startswith(self._allowed):
             self.faults.append(f"asked {request.url}")
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and not message.text.startswith(_REFUSED):
+        quiet = message.text.startswith(_REFUSED) or str(message.location["url"]).startswith(self._others)
+        if message.type in ("error", "warning") and not quiet:
             self.faults.append(f"said {message.text}")
 
 

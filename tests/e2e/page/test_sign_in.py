@@ -1,7 +1,10 @@
-"""The page of a KAI that asks for a login: a key is pasted, kept for the tab, and sent with everything."""
+"""The page of a KAI that asks for a login: a key is pasted, kept for the tab, and sent with everything, or an
+identity provider signs the browser in.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,6 +14,7 @@ from tests.e2e.page.browser import Watched, ask
 from tests.e2e.page.conftest import connected
 from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
 from tests.support.keys import made_key
+from tests.support.oidc_issuer import CLIENT, running_issuer
 from tests.support.server import Server, running_server
 
 
@@ -97,6 +101,47 @@ def test_a_remembered_browser_is_signed_in_in_every_tab_until_it_signs_out(
     visitor.reload()
     expect(visitor.get_by_label("API key or token")).to_be_visible()
     assert visitor.context.cookies() == []
+
+
+def test_an_identity_provider_signs_the_browser_in_for_all_tabs(browser: Browser, tmp_path: Path) -> None:
+    with running_issuer() as issuer:
+        page_settings = {
+            "KAI_AUTH__OIDC__CLIENT_ID": CLIENT,
+            "KAI_AUTH__OIDC__SCOPES": "openid profile groups",
+            "KAI_AUTH__OIDC__PROVIDER_NAME": "Acme",
+        }
+        with running_server(tmp_path, {**issuer.settings, **page_settings}) as server:
+            issuer.add_page(f"{server.address}/api/v1/sign-in/provider/callback")
+            with browser.new_context(base_url=server.address) as context:
+                watched = Watched(context, server.address, issuer.address)
+                page = context.new_page()
+                page.goto("/settings")
+                button = page.get_by_role("link", name="Sign in with Acme")
+                expect(button).to_be_focused()
+                button.press("Enter")
+                page.locator("[name=login]").fill("ada")
+                page.keyboard.press("Enter")
+                page.locator("[name=password]").fill("password of ada")
+                page.keyboard.press("Enter")
+                page.get_by_role("button", name="Deny").click()
+                expect(page.get_by_role("alert")).to_contain_text("did not let you in")
+                if AXE.is_file():
+                    assert violations_in_light_and_dark(page) == []
+                expect(page).to_have_url(f"{server.address}/settings")
+                button.click()
+                page.get_by_role("button", name="Accept").click()
+                second = context.new_page()
+                second.goto("/settings")
+                for tab in (page, second):
+                    expect(tab.get_by_text("Signed in as ada by the identity provider.")).to_be_visible()
+                    assert tab.evaluate("document.cookie + sessionStorage.length") == "0"
+                second.get_by_role("button", name="Sign out ada").click()
+                expect(second.get_by_role("link", name="Sign in with Acme")).to_be_focused()
+                page.reload()
+                expect(button).to_be_visible()
+                kept = {each["name"] for each in context.cookies(server.address)}
+                assert kept.isdisjoint({"kai_sign_in", "kai_attempt"})
+            assert watched.faults == []
 
 
 @pytest.mark.parametrize("visitor", ["light"], indirect=True)

@@ -22,15 +22,20 @@ export async function remember(credential: string): Promise<void> {
   const headers = { ...PAGE, Authorization: `Bearer ${credential}` };
   const response = await fetch(SIGN_IN, { method: "POST", headers });
   if (!response.ok) throw new ApiError(problemIn(await response.json().catch(() => null), response.status));
-  sessionStorage.removeItem(KEPT);
+  forgetCredential();
   signInNeeded.value = false;
+}
+
+/** Forgets the tab's credential, which would count instead of the cookie. */
+export function forgetCredential(): void {
+  sessionStorage.removeItem(KEPT);
 }
 
 /** Reloads the page, so the next user sees nothing of the last, and removes the credential as it unloads. The
  * server ends the sign-in of a cookie, for all tabs. */
 export async function signOut(): Promise<void> {
   if (authorization() === null) await signedFetch(new Request(SIGN_IN, { method: "DELETE" }));
-  window.addEventListener("pagehide", () => sessionStorage.removeItem(KEPT));
+  window.addEventListener("pagehide", forgetCredential);
   window.location.assign("/");
 }
 

@@ -5,7 +5,7 @@ export const settings = {
   account: "Account",
   local: "No sign-in is asked for here. Everything belongs to the one user of this machine.",
   signedIn: (owner: string, how: string) => `Signed in as ${owner} by ${how}.`,
-  hows: { api_key: "an API key", oidc: "a token of the identity provider" } as Record<string, string>,
+  hows: { api_key: "an API key", oidc: "the identity provider" } as Record<string, string>,
   may: (scopes: string) => `May: ${scopes}`,
 
   model: "Language model",

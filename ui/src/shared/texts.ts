@@ -35,16 +35,6 @@ export const texts = {
   },
 
   identity: {
-    title: "Sign in",
-    lead: "KAI wants to know who asks before it answers.",
-    credential: "API key or token",
-    hint: "It begins with kai_, or comes from your identity provider.",
-    stays: "Remember on this device",
-    staysHint: "All tabs of this browser are signed in, for 30 days at most. Only with an API key.",
-    tabHint: "It is forgotten when this tab is closed.",
-    signIn: "Sign in",
-    wrong: "That did not work",
-    wrongLead: "The key is unknown or no longer valid. An administrator can give you a new one.",
     signOut: (owner: string) => `Sign out ${owner}`,
   },
 

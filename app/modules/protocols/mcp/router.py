@@ -4,13 +4,13 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import JsonValue
-from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.core.errors import Forbidden, NotFound
 from app.http.callers import ANYBODY
 from app.http.cross_origin import ANY_ORIGIN
+from app.http.own_address import own_address
 from app.http.rate_limits import count_request
 from app.modules.protocols.mcp.endpoint import McpEndpoint
 
@@ -51,7 +51,7 @@ async def read_metadata(request: Request) -> Response:
     if issuer is None:
         raise NotFound("KAI accepts API keys only: no issuer of tokens is configured.")
     metadata: dict[str, JsonValue] = {
-        "resource": _address(request.scope) + PATH,
+        "resource": own_address(request.scope) + PATH,
         "resource_name": "KAI",
         "authorization_servers": [issuer],
         "bearer_methods_supported": ["header"],
@@ -67,12 +67,7 @@ def challenge(scope: Scope, issuer: str | None) -> str:
     """Returns the `WWW-Authenticate` of an answer to a caller without a valid credential."""
     if issuer is None or scope["path"] != PATH:
         return "Bearer"
-    return f'Bearer resource_metadata="{_address(scope)}{_METADATA}{PATH}"'
-
-
-def _address(scope: Scope) -> str:
-    """The scheme and host by which the caller has reached KAI."""
-    return f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}"
+    return f'Bearer resource_metadata="{own_address(scope)}{_METADATA}{PATH}"'
 
 
 def _check_origin(request: Request, allowed: frozenset[str]) -> None:
