@@ -85,6 +85,7 @@ async def test_a_browser_that_an_issuer_has_signed_in_has_the_rights_of_the_toke
         found = await keys.browser(text, issuer=issuer)
         assert (found.owner, found.scopes, found.signed_in_by) == ("ann", scopes, "oidc")
         assert found.database_claim == "north"
+        assert await keys.usable() == []
         for other in (None, "https://another.example.com"):
             with pytest.raises(Unauthenticated):
                 await keys.browser(text, issuer=other)

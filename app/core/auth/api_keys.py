@@ -239,7 +239,7 @@ class ApiKeys:
         return key
 
     async def usable(self, where: Sequence[Condition] = ()) -> list[ApiKey]:
-        """Keys that are neither expired nor revoked."""
+        """Keys that are neither expired nor revoked, without those of browsers."""
         keys: list[ApiKey] = []
         cursor: str | None = None
         while True:
@@ -248,7 +248,7 @@ class ApiKeys:
             )
             keys += (_API_KEY.validate_python(each) for each in page.items)
             if (cursor := page.next_cursor) is None:
-                return [key for key in keys if key.usable()]
+                return [key for key in keys if key.usable() and not key.of_browser]
 
     async def _find(self, text: str, digest: str) -> ApiKey:
         prefix = text.removeprefix(KEY_BEGINS).split("_", 1)[0]
