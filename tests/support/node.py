@@ -50,8 +50,9 @@ async def run_script(name: str, **values: str) -> JsonValue:
     return written
 
 
-def run_conformance(address: str, revision: str) -> set[str]:
-    """Run all scenarios that a revision requires of a server. Returns the names of those that passed.
+def run_conformance(address: str, revision: str) -> dict[str, bool]:
+    """Run all scenarios of a revision for servers. Returns their names, with True for those that passed: no
+    check has failed, and there was one.
 
     Skips the test where the suite's own Node 22 is not available.
     """
@@ -65,7 +66,8 @@ def run_conformance(address: str, revision: str) -> set[str]:
     ran = subprocess.run(command, cwd=SUITE, capture_output=True, text=True, timeout=_SCRIPT_SECONDS)
     _, summary, results = ran.stdout.partition("=== SUMMARY ===")
     assert summary, f"the suite did not end:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}"
-    return set(re.findall(r"^✓ ([a-z0-9-]+): [1-9]", results, re.MULTILINE))
+    ran_scenarios = re.findall(r"^([✓✗]) ([a-z0-9-]+): (\d+) passed", results, re.MULTILINE)
+    return {name: sign == "✓" and passed != "0" for sign, name, passed in ran_scenarios}
 
 
 def _install(scripts: Path) -> None:
