@@ -76,6 +76,8 @@ async def test_a_page_asks_twice_is_opened_again_edits_and_stops_an_answer(
     model.rule("first", "CHAT: one")
     model.rule("second", "CHAT: two")
     model.rule("edited", "CHAT: three")
+    model.rule("tally", Scripted("Two in Brazil.", delay_seconds=0.05))
+    model.rule(lambda prompt: "SQL writer" in prompt.text and "tally" in prompt.text, sql(PER_COUNTRY))
     model.rule("held", Scripted("CHAT: never", hold_after=0))
     address = f"{shared_server.address}/langgraph"
     results: Any = await run_script("use-stream", URL=address, ASSISTANT=assistant)
@@ -86,6 +88,11 @@ async def test_a_page_asks_twice_is_opened_again_edits_and_stops_an_answer(
             assert result["reopened"] == result["asked"]
             assert result["edited"] == result["again"] == ["edited", "three"]
             assert result["optimistic"] == []
+            called = ["ai", [["run_sql", {"sql": PER_COUNTRY}]]]
+            answered = ["tool", [["Brazil", 2], ["Norway", 1]]]
+            assert result["meanwhile"]["before"] == result["edited"]
+            assert result["meanwhile"]["turn"] == [["human", []], called, answered, ["ai", []]]
+            assert result["finished"] == result["meanwhile"]["turn"]
             thread_id = result["threadId"]
 
             async def stopped(thread_id: str = thread_id) -> bool:

@@ -43,6 +43,8 @@ async function until(met, what) {
 
 const texts = (stream) => stream.messages.filter((m) => m.type !== "tool" && m.content).map((m) => m.content);
 
+const brief = (m) => [m.type, m.type === "tool" ? JSON.parse(m.content).rows : (m.tool_calls ?? []).map((c) => [c.name, c.args])];
+
 async function branch(shown, place, input) {
   const before = texts(shown.current);
   const message = shown.current.messages[place];
@@ -98,6 +100,17 @@ async function use({ useStream }) {
   const again = await branch(second.shown, 1, undefined);
   second.close();
 
+  const rows = page(useStream, { threadId });
+  await until(() => rows.shown.current?.messages.length, "the latest branch");
+  const tallied = submit(rows.shown, "tally");
+  const streamed = () => rows.shown.current.messages.slice(edited.length);
+  await until(() => streamed().some((m) => m.type === "ai" && m.content), "the first words");
+  const meanwhile = { before: texts(rows.shown.current).slice(0, edited.length), turn: streamed().map(brief) };
+  await tallied;
+  await until(() => !rows.shown.current.isLoading && streamed().at(-1)?.content === "Two in Brazil.", "the tally");
+  const finished = streamed().map(brief);
+  rows.close();
+
   const third = page(useStream, { threadId });
   await until(() => third.shown.current?.messages.length, "the latest branch");
   const held = submit(third.shown, "held");
@@ -107,7 +120,7 @@ async function use({ useStream }) {
   await held;
   await until(() => !third.shown.current.isLoading, "the stop");
   third.close();
-  return { asked, reopened, edited, again, threadId, optimistic: ids.filter((id) => id.startsWith("optimistic")) };
+  return { asked, reopened, edited, again, meanwhile, finished, threadId, optimistic: ids.filter((id) => id.startsWith("optimistic")) };
 }
 
 const results = [];

@@ -113,6 +113,10 @@ class RunFold:
 
     An event has the same frames in every mode, so that the id of a frame means the same to every client.
     Those of modes that were not asked for are None.
+
+    `values` are the whole thread: with the question, after each step that has written messages, and at the
+    end. A client that also asked for `messages-tuple` adds the messages of the steps to the first values
+    itself, so it gets those of steps only where adding is not enough: after a message was written again.
     """
 
     def __init__(self, turn: Turn, modes: Collection[Mode]) -> None:
@@ -127,6 +131,9 @@ class RunFold:
         self._names = {**turn.tools}
         self._described: set[str] = set()
         self._found: list[Frame | None] = []
+        self._has_written = False
+        """The step has written messages that no values had a place for."""
+        self._is_each_step_sent = "messages-tuple" not in modes
         self.status: RunStatus | None = None
         """The outcome. None until the run has ended."""
         self._clear()
@@ -150,6 +157,7 @@ class RunFold:
         there when its stream began.
         """
         self._before = _items(before)
+        self._is_each_step_sent = True
 
     def values(self) -> str:
         """Returns the values of the thread as JSON."""
@@ -180,6 +188,7 @@ class RunFold:
             self._add("custom", "custom", lambda: event.model_dump(mode="json"))
         match event:
             case Status():
+                self._end_step()
                 self._begin_task(event)
             case TextChunk():
                 if event.channel == "analysis":
@@ -303,6 +312,7 @@ class RunFold:
         if not text.startswith(self._streamed):  # it was written again
             self._add_tuple(node, removal_message(message_id))
             self._streamed = ""
+            self._is_each_step_sent = True
         if rest := text[len(self._streamed) :]:
             self._add_tuple(node, delta_message(message_id, rest))
         self._streamed = text
@@ -312,19 +322,23 @@ class RunFold:
         self._describe(node, message_id)
         self._add("messages", "messages/complete", lambda: [message])
         self._add("updates", "updates", lambda: {node: {"messages": [message], "analysis": text}})
-        self._add_values()
+        self._has_written = True
+        self._end_step()
 
     def _add_message(self, node: str, message: ChatMessage, **also: JsonValue) -> None:
         written = langchain_message(message)
+        if message.id in self._described:  # clients append what comes again to what they have
+            self._is_each_step_sent = True
         self._messages[message.id] = written
         self._add_tuple(node, written)
         self._describe(node, message.id)
         self._add("messages", "messages/complete", lambda: [written])
         self._add("updates", "updates", lambda: {node: {"messages": [written], **also}})
-        self._add_values()
+        self._has_written = True
 
     def _ask(self, asked: Confirmation) -> None:
-        """A call waits for the user."""
+        """A call waits for the user. The run ends behind it, and its last values have the interrupt."""
+        self._end_step()
         interrupt = interrupt_of(
             asked.confirmation_id,
             asked.tool_name,
@@ -334,7 +348,6 @@ class RunFold:
         )
         self._interrupts[asked.confirmation_id] = interrupt
         self._add("updates", "updates", lambda: {"__interrupt__": [interrupt]})
-        self._add_values()
 
     def _add_tuple(self, node: str, message: LangChainMessage) -> None:
         self._add("messages-tuple", "messages", lambda: [message, self._metadata(node)])
@@ -355,6 +368,7 @@ class RunFold:
         }
 
     def _reset(self) -> None:
+        self._is_each_step_sent = True
         gone = dict.fromkeys(self._messages)
         if self._streamed:
             gone[self._turn.message_id] = None
@@ -385,7 +399,16 @@ class RunFold:
         """`payload` is called only if the mode was asked for."""
         self._found.append(Frame.of(event, payload()) if mode in self._modes else None)
 
+    def _end_step(self) -> None:
+        """Add the values after a step that has written messages."""
+        if self._has_written and self._is_each_step_sent:
+            self._add_values()
+        elif self._has_written:
+            self._found.append(None)
+        self._has_written = False
+
     def _add_values(self) -> None:
+        self._has_written = False
         self._found.append(Frame("values", self.values()) if "values" in self._modes else None)
 
 

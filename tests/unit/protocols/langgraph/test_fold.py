@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from app.modules.protocols.following import Frame
 from app.modules.protocols.langgraph.chat import langchain_message
 from app.modules.protocols.langgraph.fold import MODES, NODE_OF_STEP, Mode, RunFold, Turn
@@ -19,6 +21,7 @@ from graph.events import (
     SessionEvent,
     SqlChunk,
     Status,
+    Step,
     TextChunk,
     ToolCalled,
     ToolReturned,
@@ -40,8 +43,37 @@ def done(status: RunOutcome = "complete") -> Done:
     return Done(run_id="r", session_id="t", message_id="m", status=status, tokens_used=0, elapsed_ms=1)
 
 
+def status(step: Step) -> Status:
+    return Status(step=step, message="", run_id="r")
+
+
+def asked_to(call: str) -> Confirmation:
+    return Confirmation(
+        confirmation_id=call,
+        tool_name="describe",
+        description="Describe it.",
+        arguments={"table": "customers"},
+        destination="database shop",
+        warnings=[],
+        call_hash="0" * 64,
+        expires_at="2026-01-01T00:00:00Z",
+    )
+
+
 def text(content: str) -> TextChunk:
     return TextChunk(content=content, channel="analysis")
+
+
+TURN: Sequence[SessionEvent] = [
+    status("generating_sql"),
+    SQL,
+    status("executing_sql"),
+    ROWS,
+    status("analyzing"),
+    text("One"),
+    AnalysisChunk(content="One."),
+    done(),
+]
 
 
 def fold_of(*modes: Mode) -> RunFold:
@@ -57,18 +89,62 @@ def frames_of(events: Sequence[SessionEvent], *modes: Mode) -> list[tuple[str, A
     return [(str(frame.event), json.loads(frame.data)) for frame in folded if frame is not None]
 
 
+def named_in(frames: Sequence[Frame | None], name: str) -> list[Any]:
+    return [json.loads(frame.data) for frame in frames if frame is not None and frame.event == name]
+
+
 def named(frames: Sequence[tuple[str, Any]], name: str) -> list[Any]:
     return [data for event, data in frames if event == name]
 
 
 def test_frames_keep_their_places_in_every_mode() -> None:
-    events: list[SessionEvent] = [SQL, ROWS, text("One"), AnalysisChunk(content="One."), done()]
-    every, values = fold_of(), fold_of("values")
-    assert len(every.begin()) == len(values.begin())
-    for event in events:
-        whole, some = every.frames(event), values.frames(event)
-        assert len(whole) == len(some)
-        assert all(frame is None or frame == whole[place] for place, frame in enumerate(some))
+    every, alone = fold_of(), [fold_of(mode) for mode in MODES]
+    begun = every.begin()
+    assert all(len(each.begin()) == len(begun) for each in alone)
+    for event in TURN:
+        whole, parts = every.frames(event), [each.frames(event) for each in alone]
+        for place, frame in enumerate(whole):
+            (found,) = {part[place] for part in parts if part[place] is not None} or {None}
+            assert frame == found or (frame is None and found is not None and found.event == "values")
+        assert {len(part) for part in parts} == {len(whole)}
+
+
+def test_values_follow_each_step_or_begin_and_end_a_stream_with_messages() -> None:
+    def lengths(frames: Sequence[tuple[str, Any]]) -> list[int]:
+        return [len(values["messages"]) for values in named(frames, "values")]
+
+    assert lengths(frames_of(TURN, "values")) == [1, 2, 3, 4, 4]
+    both = frames_of(TURN, "values", "messages-tuple")
+    assert lengths(both) == [1, 4]
+    assert [message["id"] for message, _ in named(both, "messages")] == ["m-sql", "m-rows", "m", "m"]
+    calls = [
+        ToolCalled(tool_call_id=each, step=1, name="run_sql", category="read", arguments={}) for each in "ab"
+    ]
+    assert lengths(frames_of([*calls, status("using_tool"), done()], "values")) == [1, 3, 3]
+    waiting: Sequence[SessionEvent] = [calls[0], asked_to("a"), asked_to("b"), done("awaiting_approval")]
+    assert lengths(frames_of(waiting, "values")) == [1, 2, 2]
+
+
+def test_values_in_the_middle_have_the_answers_that_a_run_has_waited_for() -> None:
+    fold = fold_of("values", "messages-tuple")
+    fold.begin()
+    fold.place_after([langchain_message(question("earlier", "What?"))])
+    assert named_in(fold.frames(SQL), "values") == []
+    (values,) = named_in(fold.frames(status("executing_sql")), "values")
+    assert [each["id"] for each in values["messages"]] == ["earlier", "q", "m-sql"]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [[SQL], [Reset(reason="Again."), SQL], [text("Two"), AnalysisChunk(content="One.")]],
+    ids=["statement", "reset", "text"],
+)
+def test_values_say_what_was_written_again(again: Sequence[SessionEvent]) -> None:
+    fold = fold_of("values", "messages-tuple")
+    for event in (SQL, status("executing_sql")):
+        assert named_in(fold.frames(event), "values") == []
+    folded = [frame for event in (*again, status("analyzing")) for frame in fold.frames(event)]
+    assert named_in(folded, "values")[-1] == json.loads(fold.values())
 
 
 def test_the_statement_is_a_call_and_the_rows_are_its_answer() -> None:
@@ -116,16 +192,7 @@ def test_a_statement_that_did_not_run_has_an_answer_that_says_so() -> None:
 
 
 def test_a_confirmation_is_an_interrupt_in_updates_values_and_the_end() -> None:
-    asked = Confirmation(
-        confirmation_id="c",
-        tool_name="describe",
-        description="Describe it.",
-        arguments={"table": "customers"},
-        destination="database shop",
-        warnings=[],
-        call_hash="0" * 64,
-        expires_at="2026-01-01T00:00:00Z",
-    )
+    asked = asked_to("c")
     called = ToolCalled(tool_call_id="c", step=1, name="describe", category="write", arguments={})
     frames = frames_of([called, asked, done("awaiting_approval")], "values", "updates")
     (interrupt,) = named(frames, "values")[-1]["__interrupt__"]
@@ -150,8 +217,7 @@ def test_a_call_of_an_investigation_and_its_answer_are_messages() -> None:
 def test_tasks_are_named_after_nodes_of_the_graph() -> None:
     nodes = {str(node["id"]) for node in drawn_graph()["nodes"]}
     assert set(NODE_OF_STEP.values()) <= nodes
-    status = Status(step="executing_sql", message="Running", run_id="r")
-    begun, ended = named(frames_of([status, done()], "tasks"), "tasks")
+    begun, ended = named(frames_of([status("executing_sql"), done()], "tasks"), "tasks")
     assert (begun["name"], begun["id"]) == ("run_sql", ended["id"])
 
 
