@@ -122,6 +122,14 @@ async def test_a_call_that_waits_is_an_interrupt_that_a_resume_answers(
     model.say(finish("The table is described."))
     resumed = await run(kai, shared_server, connection, body_of(session, "", messages=[], resume=answers))
     assert resumed[-1]["outcome"] == {"type": "success"}
+    again = await run(kai, shared_server, connection, body_of(session, "", messages=[], resume=answers))
+    assert again[-1]["result"] == resumed[-1]["result"]
+    call = {"id": interrupt["toolCallId"], "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    shown = [{"id": "m", "role": "assistant", "toolCalls": [call]}]
+    whole = await kai.http.post(url, json=body_of(session, "", messages=shown, resume=answers))
+    assert f'"toolCallId":"{call["id"]}"' in whole.text
+    denied = body_of(session, "", messages=[], resume=[{**answers[0], "payload": {"type": "reject"}}])
+    assert (await kai.http.post(url, json=denied)).status_code == 409
     assert (await descriptions(kai, session))["customers"]
 
 

@@ -23,10 +23,11 @@ from langgraph_sdk.errors import (
     UnprocessableEntityError,
 )
 from langgraph_sdk.schema import StreamPart
+from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, agent_session, describe, descriptions
-from tests.e2e.test_investigations import finish, last_prompt
+from tests.e2e.test_investigations import calls, finish, last_prompt
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.fault_proxy import fault_proxy
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -582,6 +583,39 @@ async def test_a_call_that_waits_is_an_interrupt_that_a_resume_answers(
         assert "Not now." in last_prompt(model)
     if decision == "edit":
         assert "with these arguments instead" in last_prompt(model)
+
+
+async def test_several_calls_that_wait_are_one_interrupt_which_the_end_withdraws(
+    graph: Graph, kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    thread_id = await agent_session(kai, shop)
+    tables = ("orders", "customers")
+    writes: list[dict[str, JsonValue]] = [{"table": table, "text": f"Of {table}."} for table in tables]
+    two = calls(*(("describe_table_as", write) for write in writes))
+    model.say(PLAN_TO_ACT, two)
+    values = await graph.runs.wait(thread_id, "kai", input=asked("Describe."))
+    (interrupt,) = values["__interrupt__"]
+    assert [request["args"]["table"] for request in interrupt["value"]["action_requests"]] == [*tables]
+    assert (await graph.threads.get_state(thread_id))["interrupts"] == [interrupt]
+    decisions = [{"type": "reject", "message": "No."}, {"type": "approve"}]
+    with pytest.raises(UnprocessableEntityError, match="2 calls wait, and 1 decisions came"):
+        await graph.runs.create(thread_id, "kai", command={"resume": {"decisions": decisions[:1]}})
+    model.say(finish("Done."))
+    resume = {interrupt["id"]: {"decisions": decisions}}
+    values = await graph.runs.wait(thread_id, "kai", command={"resume": resume})
+    assert contents(values)[-1] == ("ai", "Done.")
+    described = await descriptions(kai, thread_id)
+    assert [described[table] for table in tables] == ["", "Of customers."]
+
+    model.say(PLAN_TO_ACT, two)
+    await graph.runs.wait(thread_id, "kai", input=asked("Describe."))
+    ended = await graph.runs.wait(thread_id, "kai", command={"goto": "__end__"})
+    assert "__interrupt__" not in ended
+    state = await graph.threads.get_state(thread_id)
+    assert (state["next"], state["interrupts"]) == ([], [])
+    assert (await graph.threads.get(thread_id))["status"] == "idle"
+    with pytest.raises(ConflictError, match="Nothing in this thread waits"):
+        await graph.runs.create(thread_id, "kai", command={"goto": "__end__"})
 
 
 def test_the_sync_client_asks_and_reads(

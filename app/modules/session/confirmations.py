@@ -70,6 +70,11 @@ class Confirmations:
         session = await self._repository.get(owner, session_id)
         return await records.page(session.id, status, limit, cursor=cursor)
 
+    async def named(self, owner: str, session_id: str, ids: Sequence[str]) -> list[CallRecord]:
+        """Returns calls that have asked, whatever became of them. Raises `ConfirmationUnknown`."""
+        session = await self._repository.get(owner, session_id)
+        return [await self._find(session, each) for each in ids]
+
     async def counts(self, sessions: Sequence[Session]) -> Mapping[str, int]:
         """Returns the number of calls that wait, by session."""
         if self._stored_records is None:

@@ -156,9 +156,12 @@ def test_calls_of_an_investigation_are_calls() -> None:
     ]
 
 
-def test_the_result_of_a_call_of_an_earlier_run_is_a_custom_event() -> None:
+def test_the_result_of_a_call_of_an_earlier_run_belongs_to_it_if_the_client_shows_it() -> None:
     found = folded(RETURNED, done())
     assert [each["name"] for each in of_kind(found, "CUSTOM")] == ["kai.tool_result"]
+    (frame,) = EventFold(RUN, "thread", "client-run", known_calls=["call"]).frames(RETURNED)
+    result = json.loads(frame.data)
+    assert (result["type"], result["toolCallId"]) == ("TOOL_CALL_RESULT", "call")
 
 
 def test_calls_that_wait_are_interrupts() -> None:

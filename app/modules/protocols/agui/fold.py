@@ -4,7 +4,7 @@ Imported with the first request, because AG-UI's models are slow to import.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ag_ui.core import (
     PROTOCOL_VERSION,
@@ -83,8 +83,10 @@ class EventFold:
     a reset has ids of its own, because AG-UI never takes a message back.
     """
 
-    def __init__(self, run: Run, thread_id: str, run_id: str) -> None:
-        """`thread_id` and `run_id` are the client's."""
+    def __init__(self, run: Run, thread_id: str, run_id: str, *, known_calls: Collection[str] = ()) -> None:
+        """`thread_id` and `run_id` are the client's, `known_calls` the ids of calls of earlier runs that it
+        shows: their results belong to them.
+        """
         self._run = run
         self._thread_id = thread_id
         self._run_id = run_id
@@ -96,7 +98,7 @@ class EventFold:
         self._analysis = ""
         self._statements = 0
         self._open_call: str | None = None
-        self._calls: set[str] = set()
+        self._calls = set(known_calls)
         self._interrupts: list[Interrupt] = []
         self._failure: Failure | None = None
 
@@ -259,7 +261,7 @@ class EventFold:
         ]
 
     def _result(self, event: ToolReturned) -> list[BaseEvent]:
-        if self._unique(event.tool_call_id) not in self._calls:  # made by the run before, which asked
+        if self._unique(event.tool_call_id) not in self._calls:  # the client does not show the call
             value = event.model_dump(mode="json", exclude={"event"})
             return [CustomEvent(name="kai.tool_result", value=value)]
         return [self._returned(event.tool_call_id, event.content)]

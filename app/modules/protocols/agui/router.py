@@ -1,6 +1,7 @@
 """`/ag-ui`: each database as an agent of AG-UI."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
@@ -22,6 +23,7 @@ from app.modules.run.sse import EventStream
 from app.modules.run.submission import OnBusy
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions
+from app.modules.session.errors import ConfirmationUnknown
 from app.modules.session.model import MAX_CLIENT_ID_CHARACTERS, Origin, Run, Session
 from app.modules.session.service import SessionService
 
@@ -80,7 +82,9 @@ async def run_agent(
     is_kept = _is_kept(body)
     _refuse_unsupported(body)
     connection = await threads.database(caller.owner, assistant)
+    known_calls: list[str] = []
     if body.resume:
+        known_calls = [call for message in body.messages for call in message.call_ids]
         session = await threads.named(caller.owner, body.thread_id, {})
         session, run = await _resume(caller, session, body.resume, sessions=sessions, waiting=confirmations)
     else:
@@ -98,7 +102,7 @@ async def run_agent(
     return folded_stream(
         run.id,
         sessions.follower.follow(session, run),
-        EventFold(run, body.thread_id, body.run_id),
+        EventFold(run, body.thread_id, body.run_id, known_calls=known_calls),
         on_close=leave,
     )
 
@@ -169,13 +173,18 @@ async def _resume(
     sessions: SessionService,
     waiting: Confirmations,
 ) -> tuple[Session, Run]:
-    """Decide about all calls that wait. Returns the run that goes on.
+    """Decide about all calls that wait. Returns the run that goes on. If none waits, the answers may be those
+    that were given before: a client repeats them if it has lost the stream.
 
     Raises `ResumeMismatch`, `PayloadUnsupported`, or what `Confirmations.decide` raises.
     """
     if not caller.may("approve"):
         raise ScopeMissing(caller, "approve")
     calls, _ = await waiting.page(caller.owner, session.id, "waiting", limit=_MAX_WAITING_CALLS, cursor=None)
+    if not calls:
+        with suppress(ConfirmationUnknown):
+            named = [each.interrupt_id for each in answers]
+            calls = await waiting.named(caller.owner, session.id, named)
     following: str | None = None
     for each in decisions_of(answers, calls):
         decided = await waiting.decide(

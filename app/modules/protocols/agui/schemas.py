@@ -26,6 +26,14 @@ class ThreadMessage(_Body):
     """Who has written it."""
     content: JsonValue = None
     """Its text, or a list of text parts."""
+    tool_calls: JsonValue = None
+    """Calls of tools. A resume tells the results of those that have waited."""
+
+    @property
+    def call_ids(self) -> list[str]:
+        calls = self.tool_calls if isinstance(self.tool_calls, list) else []
+        ids = [call.get("id") for call in calls if isinstance(call, dict)]
+        return [each for each in ids if isinstance(each, str)]
 
 
 class InterruptAnswer(_Body):

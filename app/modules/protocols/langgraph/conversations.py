@@ -30,7 +30,7 @@ from app.modules.protocols.langgraph.errors import (
     Unsupported,
 )
 from app.modules.protocols.langgraph.fold import STATUS_OF_RUN, RunFold, RunStatus, Turn
-from app.modules.protocols.langgraph.interrupts import interrupts_of
+from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.protocols.langgraph.question import Asked, asked_in
 from app.modules.protocols.langgraph.schemas import NewRun, ThreadSearch
 from app.modules.protocols.langgraph.state import (
@@ -45,7 +45,7 @@ from app.modules.protocols.langgraph.state import (
 )
 from app.modules.protocols.messages import question, question_of_run
 from app.modules.protocols.threads import ONLY_DATABASE, Threads, as_uuid
-from app.modules.run.messages import WAITING_FROM, question_sequence
+from app.modules.run.messages import WAITING_FROM, next_run_id, question_sequence
 from app.modules.run.submission import OnBusy
 from app.modules.session.branches import path_before
 from app.modules.session.confirmations import Confirmations
@@ -201,12 +201,13 @@ class Conversations:
         }
 
     async def waiting_calls(self, session: Session) -> Sequence[CallRecord]:
+        """Returns the calls that wait, in the order in which the model has made them."""
         if session.status != "awaiting_approval":
             return ()
         calls, _ = await self._confirmations.page(
             session.owner, session.id, "waiting", limit=100, cursor=None
         )
-        return calls
+        return sorted(calls, key=lambda call: (call.step, call.position))
 
     async def states(
         self, session: Session, limit: int, *, before: str | None = None, start: str | None = None
@@ -260,6 +261,8 @@ class Conversations:
         owner = caller.owner
         if body.command is not None and body.command.resume is not None:
             return await self._resume(caller, thread_id, body)
+        if body.command is not None and body.command.goto:
+            return await self._withdraw(owner, thread_id, body)
         branch: Branch | None = None
         if thread_id is None:
             asked = asked_in(body.input)
@@ -383,6 +386,22 @@ class Conversations:
         _, run = await self._sessions.run(caller.owner, session.id, run_id)
         return Started(session, run)
 
+    async def _withdraw(self, owner: str, thread_id: str | None, body: NewRun) -> Started:
+        """End the turn whose calls wait, without them. Returns the run that has ended it. Raises
+        `NothingWaits`.
+        """
+        if thread_id is None:
+            raise NothingWaits
+        if body.input:
+            raise Unsupported("A `goto` takes no input. Send `command` alone, or a question without it.")
+        session = await self._bound(owner, thread_id, body)
+        waiting = await self.waiting_calls(session)
+        if not waiting:
+            raise NothingWaits
+        _, run = await self._sessions.run(owner, session.id, waiting[0].run_id)
+        await self._sessions.submissions.cancel(session, run)
+        return await self.run(owner, session.id, next_run_id(run.id))
+
     async def run(self, owner: str, thread_id: str, run_id: str) -> Started:
         """Raises `RunUnknown`."""
         session = await self.find(owner, thread_id)
@@ -479,7 +498,7 @@ class Conversations:
     ) -> dict[str, JsonValue]:
         """Returns a thread as clients read it."""
         updated_at = rfc3339(session.updated_at)
-        interrupts: list[JsonValue] = [*interrupts_of(waiting)]
+        interrupts: list[JsonValue] = [*interrupts_of(requests_of(waiting))]
         return {
             "thread_id": session.id,
             "created_at": rfc3339(session.created_at),

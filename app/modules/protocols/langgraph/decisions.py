@@ -13,8 +13,8 @@ from app.modules.session.confirmations import Verdict
 
 _MAX_REASON_CHARACTERS = 1_000
 _FORM = (
-    'Send `command.resume` as {"decisions": [...]} with one decision for each open call, in their order, or '
-    "as a map of such by the ids of the interrupts."
+    'Send `command.resume` as {"decisions": [...]} with one decision for each request of the interrupt, in '
+    "their order; or as a map from the id of the interrupt to that."
 )
 
 
@@ -27,23 +27,14 @@ class Decision:
 
 
 def decisions_in(resume: JsonValue, waiting: Sequence[CallRecord]) -> list[tuple[CallRecord, Decision]]:
-    """Returns the decision about each call that a resume names. Raises `Unsupported` for another form."""
-    calls = {call.id: call for call in waiting}
+    """Returns the decision about each call that waits. Raises `Unsupported` for another form."""
+    if isinstance(resume, dict) and [*resume] == [waiting[0].id]:
+        resume = resume[waiting[0].id]
     match resume:
         case {"decisions": list() as decisions}:
             if len(decisions) != len(waiting):
                 raise Unsupported(f"{len(waiting)} calls wait, and {len(decisions)} decisions came. {_FORM}")
             return [(call, _decision(each)) for call, each in zip(waiting, decisions, strict=True)]
-        case dict() if resume and set(resume) <= set(calls):
-            return [(calls[key], _single(value)) for key, value in resume.items()]
-        case _:
-            raise Unsupported(_FORM)
-
-
-def _single(value: JsonValue) -> Decision:
-    match value:
-        case {"decisions": [decision]}:
-            return _decision(decision)
         case _:
             raise Unsupported(_FORM)
 

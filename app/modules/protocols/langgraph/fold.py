@@ -21,7 +21,7 @@ from app.modules.protocols.langgraph.chat import (
     tool_answer,
     tool_call,
 )
-from app.modules.protocols.langgraph.interrupts import interrupt_of
+from app.modules.protocols.langgraph.interrupts import interrupts_of, request_of
 from app.modules.protocols.messages import ChatMessage, answer, no_rows, rows, rows_id, statement
 from app.modules.session.model import Outcome
 from graph.answer import head_of
@@ -127,7 +127,7 @@ class RunFold:
         self._task: str | None = None
         self._at: str | None = None
         self._failure: RunError | None = None
-        self._interrupts: dict[str, JsonValue] = {}
+        self._requests: dict[str, dict[str, JsonValue]] = {}
         self._names = {**turn.tools}
         self._described: set[str] = set()
         self._found: list[Frame | None] = []
@@ -152,6 +152,11 @@ class RunFold:
         """The error of a failed run. None for every other."""
         return (self._failure or _NO_DETAIL) if self.status == "error" else None
 
+    @property
+    def interrupts(self) -> list[dict[str, JsonValue]]:
+        """What the user is asked."""
+        return interrupts_of(self._requests)
+
     def place_after(self, before: Sequence[LangChainMessage]) -> None:
         """Take the messages of earlier turns again: a run that has waited comes after answers that were not
         there when its stream began.
@@ -170,8 +175,8 @@ class RunFold:
             "chart": self._chart,
             "suggestions": [*self._suggestions],
         }
-        if self._interrupts:
-            rest["__interrupt__"] = [*self._interrupts.values()]
+        if self._requests:
+            rest["__interrupt__"] = [*self.interrupts]
         return f'{{"messages":[{messages}],{_json(rest)[1:]}'
 
     def begin(self) -> list[Frame | None]:
@@ -222,7 +227,7 @@ class RunFold:
             case Confirmation():
                 self._ask(event)
             case ConfirmationDecided():
-                if self._interrupts.pop(event.confirmation_id, None) is not None:
+                if self._requests.pop(event.confirmation_id, None) is not None:
                     self._add_values()
             case Reset():
                 self._reset()
@@ -254,7 +259,7 @@ class RunFold:
 
     def _end_task(self) -> None:
         if self._task is not None:
-            interrupts: list[JsonValue] = [*self._interrupts.values()]
+            interrupts: list[JsonValue] = [*self.interrupts]
             self._add_task("task_result", {"result": {}, "error": None, "interrupts": interrupts})
         self._task = None
 
@@ -339,15 +344,9 @@ class RunFold:
     def _ask(self, asked: Confirmation) -> None:
         """A call waits for the user. The run ends behind it, and its last values have the interrupt."""
         self._end_step()
-        interrupt = interrupt_of(
-            asked.confirmation_id,
-            asked.tool_name,
-            asked.arguments,
-            description=asked.description,
-            warnings=asked.warnings,
+        self._requests[asked.confirmation_id] = request_of(
+            asked.tool_name, asked.arguments, description=asked.description, warnings=asked.warnings
         )
-        self._interrupts[asked.confirmation_id] = interrupt
-        self._add("updates", "updates", lambda: {"__interrupt__": [interrupt]})
 
     def _add_tuple(self, node: str, message: LangChainMessage) -> None:
         self._add("messages-tuple", "messages", lambda: [message, self._metadata(node)])
@@ -388,6 +387,8 @@ class RunFold:
                 self._turn.message_id, self._text, chart=self._chart, suggestions=self._suggestions
             )
             self._messages[self._turn.message_id] = langchain_message(whole)
+        if done.status == "awaiting_approval":  # all calls have asked by now
+            self._add("updates", "updates", lambda: {"__interrupt__": [*self.interrupts]})
         self._end_task()
         self._add_checkpoint("loop")
         self._add_values()

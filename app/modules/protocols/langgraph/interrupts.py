@@ -1,4 +1,7 @@
-"""Calls that wait for a person, as LangChain's interrupts."""
+"""Calls that wait for a person, as the interrupt of LangChain's human-in-the-loop middleware.
+
+All calls that wait are one interrupt: clients that know this form answer the requests of one together.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,32 +9,34 @@ from pydantic import JsonValue
 
 from app.modules.agent.records import CallRecord
 
+Requests = Mapping[str, dict[str, JsonValue]]
+"""What is asked for, by the ids of the calls, in their order."""
 
-def interrupt_of(
-    confirmation_id: str,
-    tool: str,
-    arguments: Mapping[str, JsonValue],
-    *,
-    description: str,
-    warnings: Sequence[str],
+
+def request_of(
+    tool: str, arguments: Mapping[str, JsonValue], *, description: str, warnings: Sequence[str]
 ) -> dict[str, JsonValue]:
-    """Returns the interrupt of one call. Its id is that of the confirmation."""
-    request: dict[str, JsonValue] = {
-        "name": tool,
-        "args": dict(arguments),
-        "description": "\n\n".join([description, *warnings]),
-    }
-    review: dict[str, JsonValue] = {
-        "action_name": tool,
-        "allowed_decisions": ["approve", "edit", "reject"],
-    }
-    return {"id": confirmation_id, "value": {"action_requests": [request], "review_configs": [review]}}
+    """Returns what is asked for by one call."""
+    return {"name": tool, "args": dict(arguments), "description": "\n\n".join([description, *warnings])}
 
 
-def interrupts_of(calls: Sequence[CallRecord]) -> list[dict[str, JsonValue]]:
-    """Returns the interrupts of calls that wait."""
-    return [
-        interrupt_of(call.id, call.tool, call.arguments, description=call.description, warnings=call.warnings)
-        for call in calls
-        if call.status == "waiting"
-    ]
+def interrupts_of(requests: Requests) -> list[dict[str, JsonValue]]:
+    """Returns the interrupt of all requests, with the id of the first call; without requests, none."""
+    if not requests:
+        return []
+    value: dict[str, JsonValue] = {
+        "action_requests": [*requests.values()],
+        "review_configs": [
+            {"action_name": request["name"], "allowed_decisions": ["approve", "edit", "reject"]}
+            for request in requests.values()
+        ],
+    }
+    return [{"id": next(iter(requests)), "value": value}]
+
+
+def requests_of(waiting: Sequence[CallRecord]) -> Requests:
+    """Returns what stored calls that wait ask for."""
+    return {
+        call.id: request_of(call.tool, call.arguments, description=call.description, warnings=call.warnings)
+        for call in waiting
+    }

@@ -237,17 +237,26 @@ def _checkpoint_id_of(named: JsonValue) -> str | None:
             return None
 
 
+END = "__end__"
+
+
+def _only_end(goto: JsonValue) -> JsonValue:
+    if goto and goto not in (END, [END]):
+        raise ValueError(f"KAI chooses its own steps: only {END} is possible, which withdraws what waits")
+    return goto
+
+
 class Command(Body):
     """An answer to what a thread waits for."""
 
     resume: JsonValue = None
-    """`{"decisions": [...]}`, or a map of such by the ids of interrupts."""
+    """`{"decisions": [...]}`, or a map from the id of the interrupt to that."""
     update: Annotated[JsonValue, _refused("States are not written from outside: answer with `resume`.")] = (
         None
     )
     """Empty."""
-    goto: Annotated[JsonValue, _refused("KAI chooses its own steps.")] = None
-    """Empty."""
+    goto: Annotated[JsonValue, AfterValidator(_only_end)] = None
+    """`__end__` ends the turn without the calls that wait."""
     graph: Annotated[JsonValue, _refused("There are no subgraphs.")] = None
     """Empty."""
 
@@ -303,7 +312,7 @@ class NewRun(Body):
     checkpoint: the question that was asked last after it is answered again.
     """
     command: Command | None = None
-    """`{"resume": ...}` answers what the thread waits for."""
+    """`{"resume": ...}` answers what the thread waits for, `{"goto": "__end__"}` withdraws it."""
     checkpoint: CheckpointRef | None = None
     """The checkpoint to start from: at the end of any turn. Left out: the latest."""
     checkpoint_id: Annotated[Text, Field(max_length=100)] | None = None

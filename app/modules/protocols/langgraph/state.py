@@ -21,7 +21,7 @@ from app.modules.protocols.langgraph.chat import (
     latest_turns,
 )
 from app.modules.protocols.langgraph.fold import results_value
-from app.modules.protocols.langgraph.interrupts import interrupts_of
+from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.protocols.messages import chat_messages
 from app.modules.session.branches import path_to_last
 from app.modules.session.model import Message, Session
@@ -197,7 +197,7 @@ def head_state(record: Record, checkpoints: Sequence[Checkpoint] = (), parent_id
     """Returns the state of the latest branch, under the id of the newest checkpoint."""
     newest = checkpoints[0] if checkpoints else None
     session = record.session
-    interrupts: list[JsonValue] = [*interrupts_of(record.waiting)]
+    interrupts: list[JsonValue] = [*interrupts_of(requests_of(record.waiting))]
     next_steps: list[str] = []
     if interrupts:
         next_steps = [APPROVE]

@@ -13,13 +13,11 @@ from pydantic import JsonValue
 from app.modules.protocols.following import Frame, Position
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
 from app.modules.protocols.langgraph.fold import Mode, RunFold, Turn, results_value
-from app.modules.protocols.langgraph.interrupts import interrupt_of
 from app.modules.protocols.messages import SQL_TOOL, call_id
 from app.modules.session.model import Outcome
 from graph.events import (
     AnalysisChunk,
     ClarificationChunk,
-    Confirmation,
     Done,
     Reset,
     ResultsChunk,
@@ -154,13 +152,8 @@ class ThreadFold:
         folded = self._fold.frames(event)
         # A reset removes messages one by one, and there may be more of them than an event has numbers.
         self._add_folded(folded[-1:] if isinstance(event, Reset) else folded)
-        match event:
-            case Confirmation():
-                self._ask(event)
-            case Done():
-                self._end(event)
-            case _:
-                pass
+        if isinstance(event, Done):
+            self._end(event)
         return self._found
 
     def _add_folded(self, frames: Sequence[Frame | None]) -> None:
@@ -226,23 +219,15 @@ class ThreadFold:
     def _end_sql(self, message: str) -> None:
         self._end_call(call_id(self._message_id), {"event": "tool-error", "message": message})
 
-    def _ask(self, asked: Confirmation) -> None:
-        """A call waits for the user."""
-        interrupt = interrupt_of(
-            asked.confirmation_id,
-            asked.tool_name,
-            asked.arguments,
-            description=asked.description,
-            warnings=asked.warnings,
-        )
-        data: Data = {"interrupt_id": interrupt["id"], "value": interrupt["value"]}
-        self._add("input", data, method="input.requested")
-
     def _end(self, done: Done) -> None:
         failure = self._fold.failure
         detail = failure.detail if failure else "The run has ended without rows."
         if done.status != "awaiting_approval":
             self._end_sql(detail)
+        else:
+            for interrupt in self._fold.interrupts:
+                data: Data = {"interrupt_id": interrupt["id"], "value": interrupt["value"]}
+                self._add("input", data, method="input.requested")
         ended: Data = {"event": _LIFECYCLE[done.status], "graph_name": GRAPH_ID}
         if failure:
             ended["error"] = detail

@@ -11,6 +11,7 @@ _ONLY_EMPTY = {
     "functions": _OWN_TOOLS,
     "audio": "KAI answers in text. Leave it out.",
     "prediction": "KAI has no predicted outputs. Leave it out.",
+    "moderation": "KAI judges no texts. Leave it out.",
     "web_search_options": "KAI asks databases only. Leave it out.",
 }
 _ONLY_AUTO = ("tool_choice", "function_call")

@@ -79,6 +79,8 @@ class CompletionRequest(Body):
     """Only 0 is possible."""
     prediction: JsonValue = None
     """Refused unless empty."""
+    moderation: JsonValue = None
+    """Refused unless empty: KAI judges no texts."""
     web_search_options: JsonValue = None
     """Refused unless empty: KAI asks databases only."""
     temperature: Unused = None
@@ -112,6 +114,10 @@ class CompletionRequest(Body):
     parallel_tool_calls: Unused = None
     """Taken without effect."""
     prompt_cache_key: Unused = None
+    """Taken without effect."""
+    prompt_cache_options: Unused = None
+    """Taken without effect."""
+    prompt_cache_retention: Unused = None
     """Taken without effect."""
     store: Unused = None
     """Taken without effect: KAI stores every conversation."""

@@ -77,6 +77,7 @@ def test_modes_come_as_one_as_several_or_not_at_all() -> None:
 def test_empty_values_of_what_is_not_offered_are_taken_and_others_are_not() -> None:
     empty: dict[str, Any] = {"webhook": None, "after_seconds": 0, "feedback_keys": [], "context": {}}
     assert run(**empty, command={"goto": [], "update": None}).command is not None
+    assert run(**empty, command={"goto": "__end__"}).command is not None
     for name, value in {
         "webhook": "x",
         "after_seconds": 1,
@@ -108,16 +109,14 @@ def test_a_checkpoint_is_named_by_its_id_itself_or_a_config(before: JsonValue) -
     assert HistoryQuery(before=before).before_id == "c"
 
 
-def test_decisions_come_in_the_order_of_the_calls_or_by_the_ids_of_interrupts() -> None:
+def test_decisions_come_in_the_order_of_the_calls_alone_or_by_the_id_of_the_interrupt() -> None:
     approve: JsonValue = {"type": "approve"}
     reject: JsonValue = {"type": "reject", "message": "No."}
-    ordered = decisions_in({"decisions": [approve, reject]}, WAITING)
-    assert [(call.id, decision.verdict, decision.reason) for call, decision in ordered] == [
-        ("a", "approve", None),
-        ("b", "deny", "No."),
-    ]
-    ((call, decision),) = decisions_in({"b": {"decisions": [reject]}}, WAITING)
-    assert (call.id, decision.verdict) == ("b", "deny")
+    alone: JsonValue = {"decisions": [approve, reject]}
+    for resume in (alone, {"a": alone}):
+        assert [
+            (call.id, decision.verdict, decision.reason) for call, decision in decisions_in(resume, WAITING)
+        ] == [("a", "approve", None), ("b", "deny", "No.")]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,9 @@ def test_decisions_come_in_the_order_of_the_calls_or_by_the_ids_of_interrupts() 
         "yes",
         {},
         {"decisions": [{"type": "approve"}]},
-        {"c": {"decisions": [{"type": "approve"}]}},
+        {"c": {"decisions": [{"type": "approve"}, {"type": "approve"}]}},
+        {"a": {"decisions": [{"type": "approve"}]}},
+        {"a": {"decisions": [{"type": "approve"}]}, "b": {"decisions": [{"type": "approve"}]}},
         {"decisions": [{"type": "ignore"}, {"type": "approve"}]},
     ],
 )
@@ -154,4 +155,4 @@ def test_the_latest_turns_stay_whole() -> None:
 )
 def test_a_decision_that_cannot_be_stored_is_refused(decision: JsonValue) -> None:
     with pytest.raises(Unsupported, match="half surrogate pairs"):
-        decisions_in({"a": {"decisions": [decision]}}, WAITING)
+        decisions_in({"a": {"decisions": [decision]}}, WAITING[:1])

@@ -13,6 +13,7 @@ from app.modules.protocols.messages import question
 from graph.events import (
     AnalysisChunk,
     Confirmation,
+    ConfirmationDecided,
     Done,
     Failure,
     Reset,
@@ -52,7 +53,7 @@ def asked_to(call: str) -> Confirmation:
         confirmation_id=call,
         tool_name="describe",
         description="Describe it.",
-        arguments={"table": "customers"},
+        arguments={"table": call},
         destination="database shop",
         warnings=[],
         call_hash="0" * 64,
@@ -191,14 +192,25 @@ def test_a_statement_that_did_not_run_has_an_answer_that_says_so() -> None:
     assert (answered["status"], answered["content"]) == ("error", "No such table.")
 
 
-def test_a_confirmation_is_an_interrupt_in_updates_values_and_the_end() -> None:
-    asked = asked_to("c")
-    called = ToolCalled(tool_call_id="c", step=1, name="describe", category="write", arguments={})
-    frames = frames_of([called, asked, done("awaiting_approval")], "values", "updates")
+def asking(call: str) -> list[SessionEvent]:
+    called = ToolCalled(tool_call_id=call, step=1, name="describe", category="write", arguments={})
+    return [called, asked_to(call)]
+
+
+def test_all_confirmations_are_one_interrupt_in_updates_values_and_the_end() -> None:
+    events = [*asking("z"), *asking("a"), *asking("m")]
+    decided = ConfirmationDecided(confirmation_id="a", decision="approved")
+    frames = frames_of([*events, decided, done("awaiting_approval")], "values", "updates")
     (interrupt,) = named(frames, "values")[-1]["__interrupt__"]
-    assert interrupt["id"] == "c"
-    assert interrupt["value"]["review_configs"][0]["allowed_decisions"] == ["approve", "edit", "reject"]
-    assert named(frames, "updates")[-1] == {"__interrupt__": [interrupt]}
+    assert interrupt["id"] == "z"
+    assert [each["args"] for each in interrupt["value"]["action_requests"]] == [
+        {"table": "z"},
+        {"table": "m"},
+    ]
+    reviews = interrupt["value"]["review_configs"]
+    assert [each["allowed_decisions"] for each in reviews] == [["approve", "edit", "reject"]] * 2
+    updates = [each["__interrupt__"] for each in named(frames, "updates") if "__interrupt__" in each]
+    assert updates == [[interrupt]]
     assert named(frames, "end")[0]["status"] == "interrupted"
 
 
