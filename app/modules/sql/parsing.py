@@ -5,16 +5,27 @@ from contextlib import contextmanager
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokenizer_core import Token
 
 DATABASE_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL", "duckdb": "DuckDB"}
 """Names of the databases, by dialect, for users."""
 
 
-def parsed(sql: str, dialect: str) -> Sequence[exp.Expr | None]:
-    """Returns the statements in a text. Raises `SqlglotError` or `RecursionError` if it cannot be parsed."""
+def tokenized(sql: str, dialect: str) -> list[Token]:
+    """Returns the tokens of a text. Raises `SqlglotError` if it cannot be tokenized."""
     with sqlglot_errors_only():
-        return sqlglot.parse(sql, dialect=dialect)
+        return Dialect.get_or_raise(dialect).tokenize(sql)
+
+
+def parsed(tokens: list[Token], sql: str, dialect: str) -> Sequence[exp.Expr | None]:
+    """Returns the statements in a text with these tokens.
+
+    Raises `SqlglotError` or `RecursionError` if it cannot be parsed.
+    """
+    with sqlglot_errors_only():
+        return Dialect.get_or_raise(dialect).parser().parse(tokens, sql)
 
 
 def parsed_one(sql: str, dialect: str | None) -> exp.Expr:

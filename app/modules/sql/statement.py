@@ -1,17 +1,19 @@
 """A statement, parsed once for all its uses in a turn.
 
-Only the guard parses again: it must not trust a tree that other code could have changed.
+Only the guard parses again, what will run: it must not trust a tree that other code could have changed.
 """
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
+from sqlglot.tokenizer_core import Token
 
-from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql.parsing import parsed, sqlglot_errors_only, tokenized
 
 _MOST_KEPT = 32
 """Most statements in memory: those of the running turns."""
@@ -29,9 +31,23 @@ class Statement:
         self._qualified: tuple[MappingSchema, exp.Expr | None] | None = None
 
     @cached_property
+    def tokens(self) -> list[Token]:
+        """Raises `SqlglotError`."""
+        return tokenized(self.text, self.dialect)
+
+    @cached_property
+    def trees(self) -> Sequence[exp.Expr]:
+        """The trees of all statements in the text. Raises `SqlglotError` and `RecursionError`."""
+        return [each for each in parsed(self.tokens, self.text, self.dialect) if each is not None]
+
+    @cached_property
     def tree(self) -> exp.Expr:
-        """The tree of the statement as written. Raises `SqlglotError` and `RecursionError`."""
-        return parsed_one(self.text, self.dialect)
+        """The tree of the statement as written, a block if there are several. Raises what `trees` raises."""
+        if not self.trees:
+            raise ParseError("The text has no statement.")
+        if len(self.trees) == 1:
+            return self.trees[0]
+        return exp.Block(expressions=[each.copy() for each in self.trees])
 
     @cached_property
     def folded(self) -> exp.Expr:

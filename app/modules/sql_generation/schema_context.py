@@ -21,6 +21,7 @@ from app.modules.prompt_sections import ALL_ALLOWED, ContextFilter
 from app.modules.sql_generation.business import Business, mentioned_terms, unheeded
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.checking.correct import Corrected, correct
+from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.context import context_for, conversation_of, linked_for, tables_read
 from app.modules.sql_generation.result_warnings.checks import ResultCheck, check_result
 from app.modules.sql_generation.result_warnings.empty_joins import JoinProbe, join_probes
@@ -61,6 +62,9 @@ class SchemaContext:
         self._rules: Rules | None = None
         if knowledge is not None:
             self._remember(knowledge)
+        self._checked: dict[str, SchemaNames] = {}
+        """Statements that `corrected` returned and `check` need not look at, with the names they were checked
+        with."""
         self.shown_tables: Sequence[str] = ()
         """Tables that the latest context shows, or that the verified answer reads in its place."""
 
@@ -119,13 +123,18 @@ class SchemaContext:
         """Returns a model's statement, corrected where the correction is certain."""
         names = (await self.index()).names
         try:
-            return await self._connections.examine(sql, correct, sql, names)
+            found = await self._connections.examine(sql, correct, sql, names)
         except StatementRefused:
             return Corrected(sql)  # `check` says why
+        if found.is_checked:
+            self._checked[found.sql] = names
+        return found
 
     async def check(self, sql: str) -> None:
         """Raises `StatementRefused` for unknown names, with a text that helps to repair them."""
         names = (await self.index()).names
+        if self._checked.pop(sql, None) is names:
+            return
         checked = await self._connections.examine(sql, check, sql, names)
         if checked.faults:
             raise StatementRefused(checked.report, "name")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from app.modules.database_connection.guard.check import check as guard
+from app.modules.database_connection.guard.check import written
 from app.modules.database_connection.guard.inspection import inspect
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql.statement import statement_of
@@ -53,6 +54,7 @@ WORKS: dict[str, Callable[[str], object]] = {
 
 def work_for(work: Callable[[str], object], sql: str) -> int:
     statement_of.cache_clear()
+    written.cache_clear()
 
     def do() -> None:
         try:

@@ -1,7 +1,7 @@
 """Refuses functions that build huge values from small ones before any limit of the database applies."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import ceil
 
 from sqlglot import exp
@@ -21,11 +21,16 @@ _REPEATING = {"repeat": 1, "space": 0}
 _PADDING = {"bar": 3, "lpad": 1, "rpad": 1}
 
 
-def check_amplification(statement: exp.Expr, dialect: str) -> None:
-    """Raises `StatementRefused` when functions repeat or pad text too much, or by a length not known."""
+def check_amplification(nodes: Iterable[exp.Expr], dialect: str) -> None:
+    """Check the functions among the nodes of a statement.
+
+    Raises `StatementRefused` when they repeat or pad text too much, or by a length not known.
+    """
     repeated = 1
     longest = 1
-    for function in statement.find_all(exp.Func):
+    for function in nodes:
+        if not isinstance(function, exp.Func):
+            continue
         if (times := _argument(function, _REPEATING, exp.Repeat, name="times")) is not None:
             repeated *= _factor(times)
         if (length := _argument(function, _PADDING, exp.Pad, name="expression")) is not None:

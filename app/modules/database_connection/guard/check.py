@@ -3,13 +3,15 @@
 The statement that runs is not the received text. It is generated from the checked tree, without comments,
 so nothing unchecked runs. The read-only session and the limits work independently of this.
 
-The guard parses the statement itself and trusts no tree that other code could have changed. It also parses
-and checks the generated text where that differs from the received text.
+The guard parses the text that will run itself and trusts no tree that other code could have changed. It
+checks both the received statement and that text, because generating can change the meaning of a name.
 """
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
@@ -24,17 +26,33 @@ from app.modules.database_connection.guard.keywords import check_keyword
 from app.modules.database_connection.guard.plans import without_explain
 from app.modules.database_connection.guard.references import Catalog
 from app.modules.database_connection.guard.rewriting import rewritten
-from app.modules.database_connection.guard.spelling import pivot_as_select, plainly_spelled
+from app.modules.database_connection.guard.spelling import pivot_as_select, spell_plainly
 from app.modules.database_connection.guard.statement_text import check_length, check_text, check_words
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.schema import Schema
-from app.modules.sql.parsing import parsed
-from app.modules.sql.statement import Statement
+from app.modules.sql.parsing import parsed, tokenized
+from app.modules.sql.statement import statement_of
 from graph.errors import StatementRefused
 
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
 _UNQUOTED = re.compile(r"[\w$#]*")
 _TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>", re.DOTALL)
+
+
+_MOST_KEPT = 16
+"""Most statements in memory. One is checked without a schema and then, a moment later, with it."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A statement as it would run, of which all but its tables is checked. `prefix` is its EXPLAIN.
+
+    `tree` is that of the text; nothing outside the guard has it, and the guard does not change it.
+    """
+
+    prefix: str
+    text: str
+    tree: exp.Expr
 
 
 def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> str:
@@ -44,7 +62,10 @@ def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) 
     for the longest statements.
     """
     check_length(sql, max_characters)
-    return _checked(sql, schema)
+    with _refusals_only():
+        found = written(sql, schema.dialect)
+        _check_tables(found.tree, Catalog.of(schema), Joins.of(schema))
+        return found.prefix + without_hidden_columns(found.tree, found.text, schema)
 
 
 def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> None:
@@ -54,34 +75,7 @@ def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTE
     """
     check_length(sql, max_characters)
     with _refusals_only():
-        _run_as(sql, Catalog(dialect, None), Joins({}))
-
-
-def check_query(statement: Statement) -> None:
-    """Check the shape of a parsed query, to advise its author. Does not permit running it.
-
-    Raises `StatementRefused`.
-    """
-    with _refusals_only():
-        check_words(statement.text, statement.dialect)
-        _written(statement.tree.copy(), Catalog(statement.dialect, None), Joins({}))
-
-
-def _checked(sql: str, schema: Schema) -> str:
-    with _refusals_only():
-        prefix, written = _run_as(sql, Catalog.of(schema), Joins.of(schema))
-        return prefix + without_hidden_columns(written, schema)
-
-
-def _run_as(sql: str, catalog: Catalog, joins: Joins) -> tuple[str, str]:
-    """Returns the EXPLAIN of a statement, if it has one, and the checked rest."""
-    check_text(sql)
-    prefix, inner = without_explain(sql, catalog.dialect)
-    written = _rewritten(inner, catalog, joins)
-    if written != inner:
-        # Generating can change the meaning of a name, so the generated text is checked, too.
-        _rewritten(written, catalog, joins)
-    return prefix, written
+        _check_tables(written(sql, dialect).tree, Catalog(dialect, None), Joins({}))
 
 
 @contextmanager
@@ -95,58 +89,66 @@ def _refusals_only() -> Generator[None]:
         raise StatementRefused(_syntax_advice(error), "syntax") from None
 
 
-def _rewritten(sql: str, catalog: Catalog, joins: Joins) -> str:
-    """Returns the checked statement, generated from its tree. Raises `StatementRefused` and
-    `SqlglotError`.
-    """
-    dialect = catalog.dialect
-    check_words(sql, dialect)
-    return _written(_parse_one(pivot_as_select(sql, dialect), dialect), catalog, joins)
+@lru_cache(_MOST_KEPT)
+def written(sql: str, dialect: str) -> Written:
+    """Check everything but the tables. Raises `StatementRefused` and the parser's errors."""
+    check_text(sql)
+    prefix, inner = without_explain(sql, dialect)
+    received = statement_of(pivot_as_select(inner, dialect), dialect)
+    check_words(received.tokens, dialect)
+    tree = _query(received.trees, dialect).copy()
+    _check_nodes(tree, dialect)
+    text = rewritten(tree, dialect)  # which may change the tree
+    tokens = tokenized(text, dialect)
+    check_words(tokens, dialect)
+    tree = _query([each for each in parsed(tokens, text, dialect) if each is not None], dialect)
+    _check_nodes(tree, dialect)
+    return Written(prefix, text, tree)
 
 
-def _written(tree: exp.Expr, catalog: Catalog, joins: Joins) -> str:
-    """Check a tree and return its text. Changes the tree.
-
-    Raises `StatementRefused` and `SqlglotError`.
-    """
-    statement = plainly_spelled(tree)
-    common = CommonTables(catalog.dialect)
-    for node in statement.walk():
-        _check_node(node, catalog, common)
-        if isinstance(node, exp.Select):
-            joins.check(node)
-    check_amplification(statement, catalog.dialect)
-    return rewritten(statement, catalog.dialect)
-
-
-def _parse_one(sql: str, dialect: str) -> exp.Expr:
-    statements = [
-        each for each in parsed(sql, dialect) if each is not None and not isinstance(each, exp.Semicolon)
-    ]
-    if len(statements) != 1:
-        raise StatementRefused(f"Send exactly one statement; these are {len(statements)}.", "one-statement")
-    if not is_query(statements[0], dialect):
+def _query(statements: Sequence[exp.Expr], dialect: str) -> exp.Expr:
+    """Returns the only statement, which is a query."""
+    found = [each for each in statements if not isinstance(each, exp.Semicolon)]
+    if len(found) != 1:
+        raise StatementRefused(f"Send exactly one statement; these are {len(found)}.", "one-statement")
+    if not is_query(found[0], dialect):
         raise StatementRefused(
             "Only queries may run: SELECT, WITH ... SELECT, VALUES, and their unions.", "not-a-query"
         )
-    return statements[0]
+    return found[0]
 
 
-def _check_node(node: exp.Expr, catalog: Catalog, common: CommonTables) -> None:
+def _check_nodes(statement: exp.Expr, dialect: str) -> None:
+    """Check everything but the tables. Spells the statement plainly, in place."""
+    spell_plainly(statement)
+    nodes = list(statement.walk())
+    for node in nodes:
+        _check_node(node, dialect)
+    check_amplification(nodes, dialect)
+
+
+def _check_tables(statement: exp.Expr, catalog: Catalog, joins: Joins) -> None:
+    common = CommonTables(catalog.dialect)
+    for node in statement.walk():
+        if isinstance(node, exp.Table):
+            catalog.check(node, common)
+        elif isinstance(node, exp.Select):
+            joins.check(node)
+
+
+def _check_node(node: exp.Expr, dialect: str) -> None:
     if has_placeholder(node):
         raise StatementRefused("The statement has a placeholder; write the value itself.", "placeholder")
     if not is_allowed(node):
         raise StatementRefused(f"{node.key.upper()} is not allowed in queries here.", "construct")
-    check_keyword(node, catalog.dialect)
+    check_keyword(node, dialect)
     if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Func) is not None:
         # sqlglot simplifies such a bound while generating, and that may not terminate.
         raise StatementRefused("LIMIT and OFFSET take numbers here, not functions.", "construct")
     if isinstance(node, exp.SetOperation):
-        _check_operands(node, catalog.dialect)
+        _check_operands(node, dialect)
     if isinstance(node, exp.Func):
-        _check_function(node, catalog.dialect)
-    if isinstance(node, exp.Table):
-        catalog.check(node, common)
+        _check_function(node, dialect)
     if isinstance(node, exp.Identifier) and not node.quoted and not _UNQUOTED.fullmatch(node.name):
         raise StatementRefused("Quote a name that is not a plain word.", "text")
 

@@ -12,25 +12,21 @@ from sqlglot.dialects.dialect import Dialect
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.rewriting import rewritten
 from app.modules.database_connection.schema import Schema, Table
-from app.modules.sql.parsing import parsed
 from graph.errors import StatementRefused
 
 _OF_THE_NAME = ("this", "db", "catalog", "alias")
 
 
-def without_hidden_columns(sql: str, schema: Schema) -> str:
-    """Returns a checked statement in which tables have no hidden columns.
+def without_hidden_columns(statement: exp.Expr, sql: str, schema: Schema) -> str:
+    """Returns a checked statement, of which `sql` is the text, in which tables have no hidden columns.
 
     Raises `StatementRefused` for a form of a table that a query cannot replace.
     """
     hiding = {_folded(table.name, schema.dialect): table for table in schema.tables if table.hides}
-    if not hiding:
+    if not hiding or not _tables(statement, hiding, schema.dialect):
         return sql
-    (tree,) = [each for each in parsed(sql, schema.dialect) if each is not None]
-    found = _tables(tree, hiding, schema.dialect)
-    if not found:
-        return sql
-    for node, table in found:
+    tree = statement.copy()
+    for node, table in _tables(tree, hiding, schema.dialect):
         node.replace(_query(node, table))
     return rewritten(tree, schema.dialect)
 

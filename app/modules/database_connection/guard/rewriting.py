@@ -12,10 +12,13 @@ from app.modules.sql.parsing import sqlglot_errors_only
 
 
 def rewritten(statement: exp.Expr, dialect: str) -> str:
-    """Returns the SQL of a tree. Raises `sqlglot.errors.UnsupportedError` if the dialect lacks something."""
+    """Returns the SQL of a tree, which may be changed: it is of no use afterwards.
+
+    Raises `sqlglot.errors.UnsupportedError` if the dialect lacks something.
+    """
     target = _BothMySQL if dialect == "mysql" else dialect
     with sqlglot_errors_only():
-        return statement.sql(dialect=target, comments=False, unsupported_level=ErrorLevel.RAISE)
+        return statement.sql(dialect=target, copy=False, comments=False, unsupported_level=ErrorLevel.RAISE)
 
 
 def _regexp(generator: Generator, node: exp.RegexpLike) -> str:

@@ -30,15 +30,15 @@ _ESCAPE_LETTERS = re.compile(r"[^0-9a-fA-F+'\"\s]")
 _SURROGATES = range(0xD800, 0xE000)
 
 
-def plainly_spelled(statement: exp.Expr) -> exp.Expr:
+def spell_plainly(statement: exp.Expr) -> None:
     """Decode every U& string and check every hint, in place. Raises `StatementRefused`."""
-    for hint in list(statement.find_all(exp.Hint)):
-        text = hint.sql(dialect="mysql").strip().removeprefix("/*+").removesuffix("*/").strip()
-        _check_hint(text)
-        hint.set("expressions", [text])
-    for string in list(statement.find_all(exp.UnicodeString)):
-        string.replace(exp.Literal.string(_decoded(string)))
-    return statement
+    for node in list(statement.walk()):
+        if isinstance(node, exp.Hint):
+            text = node.sql(dialect="mysql").strip().removeprefix("/*+").removesuffix("*/").strip()
+            _check_hint(text)
+            node.set("expressions", [text])
+        elif isinstance(node, exp.UnicodeString):
+            node.replace(exp.Literal.string(_decoded(node)))
 
 
 def pivot_as_select(sql: str, dialect: str) -> str:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token, TokenType
 
 from graph.errors import StatementRefused
@@ -44,12 +43,8 @@ def check_text(sql: str) -> None:
         ) from None
 
 
-def check_words(sql: str, dialect: str) -> None:
-    """Check the tokens of a statement without EXPLAIN.
-
-    Raises `StatementRefused`, and `SqlglotError` if the text cannot be tokenized.
-    """
-    tokens = Dialect.get_or_raise(dialect).tokenize(sql)
+def check_words(tokens: Sequence[Token], dialect: str) -> None:
+    """Check the tokens of a statement without EXPLAIN. Raises `StatementRefused`."""
     _check_characters(tokens)
     if dialect == "mysql":
         _check_comments(tokens)

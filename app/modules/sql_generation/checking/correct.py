@@ -19,10 +19,14 @@ _MOST_PASSES = 8
 
 @dataclass(frozen=True)
 class Corrected:
-    """The statement to run, and its corrections in the order they were made."""
+    """The statement to run, and its corrections in the order they were made.
+
+    `is_checked`: every table and column name in it is known.
+    """
 
     sql: str
     corrections: Sequence[Correction] = ()
+    is_checked: bool = False
 
 
 def correct(sql: str, schema: SchemaNames) -> Corrected:
@@ -44,7 +48,7 @@ def correct(sql: str, schema: SchemaNames) -> Corrected:
         final = corrected(final, [fraction])
         made.append(fraction)
     said = {each.said: each for each in made}
-    return Corrected(final, list(said.values()))
+    return Corrected(final, list(said.values()), is_checked=final == found.sql)
 
 
 def _correct(sql: str, schema: SchemaNames) -> Corrected | None:

@@ -9,11 +9,10 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from app.modules.database_connection.guard.check import check_query, check_shape
+from app.modules.database_connection.guard.check import check_shape
 from app.modules.database_connection.guard.functions import is_allowed_function, names_of
-from app.modules.database_connection.guard.statement_text import check_text
 from app.modules.sql.parsing import DATABASE_NAMES, parsed_one, sqlglot_errors_only
-from app.modules.sql.statement import Statement, statement_of
+from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.date_parts import DateParts
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
@@ -71,14 +70,9 @@ def _others(sql: str, dialect: str) -> Iterator[tuple[str, str]]:
 
 def _is_understood(sql: str, dialect: str) -> bool:
     """True if the statement parses and calls only functions that the database has."""
-    read = statement_of(sql, dialect)
     try:
-        check_text(sql)
-        if _is_query(read):
-            check_query(read)
-        else:
-            check_shape(sql, dialect)
-        statement = read.tree
+        check_shape(sql, dialect)
+        statement = statement_of(sql, dialect).tree
     except StatementRefused as refused:
         return refused.rule not in _FOREIGN_RULES
     except (SqlglotError, RecursionError):
@@ -88,14 +82,6 @@ def _is_understood(sql: str, dialect: str) -> bool:
         or (dialect == "mysql" and _has_names_in_quotes(sql))
         or (dialect == "postgres" and _has_names_in_brackets(sql))
     )
-
-
-def _is_query(read: Statement) -> bool:
-    """True if the text is one query. The guard decides about all other texts."""
-    try:
-        return isinstance(read.tree, exp.Query) and ";" not in read.text.rstrip("; \r\n\t")
-    except (SqlglotError, RecursionError):
-        return False
 
 
 def _has_names_in_quotes(sql: str) -> bool:
