@@ -196,7 +196,10 @@ def _joined(node: _Node) -> str:
     return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
 
 
-_TOKEN = re.compile(rf"(?<![A-Za-z0-9])(?=[!-~]{{11}}){_pattern_of(_TOKENS)}")
+_TOKEN = re.compile(rf"(?=[!-~]{{11}}){_pattern_of(_TOKENS)}")
+_TOKEN_BEHIND = re.compile(rf"[^A-Za-z0-9]{_TOKEN.pattern}")
+"""A token behind what is no letter or digit. Most characters are passed over without a try, because the
+pattern begins with a class of characters, not with a look back."""
 _BEGINNINGS = tuple(_TOKENS)
 _PARTS_OF_BEGINNINGS = frozenset(each[:length] for each in _TOKENS for length in range(len(each) + 1))
 _WHOLE_PATTERNS = [(part, re.compile(pattern)) for part, pattern in _WHOLE.items()]
@@ -208,13 +211,26 @@ def token_spans(text: str) -> Iterator[Span]:
 
     The text has ASCII characters only.
     """
-    for pattern in (_TOKEN, _DISCORD, _HASH_OF_PASSWORD):
+    yield from _tokens(text)
+    for pattern in (_DISCORD, _HASH_OF_PASSWORD):
         for token in pattern.finditer(text):
             yield token.span()
     for part, pattern in _WHOLE_PATTERNS:
         yield from _around(text, part, pattern)
     for end in _FERNET.finditer(text):
         yield end.end() - _FERNET_LENGTH, end.end()
+
+
+def _tokens(text: str) -> Iterator[Span]:
+    """Yields the places of tokens with a beginning of their own, which no letter or digit precedes."""
+    end = 0
+    if (token := _TOKEN.match(text)) is not None:
+        end = token.end()
+        yield token.span()
+    # A token may end with what precedes the next one.
+    while (token := _TOKEN_BEHIND.search(text, max(0, end - 1))) is not None:
+        end = token.end()
+        yield token.start() + 1, end
 
 
 def _around(text: str, part: str, pattern: re.Pattern[str]) -> Iterator[Span]:

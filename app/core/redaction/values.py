@@ -51,6 +51,15 @@ _FOREIGN = re.compile(rf"(?:x[ao]s?)?{_AFTER}{_VALUE}{_BARE}", re.IGNORECASE)
 _OPTION = re.compile(rf"[\w-]{{0,30}}[ \t]+{_VALUE}{_BARE}")
 _SIGNATURE = re.compile(rf"(?P<sign>)(?:{_VALUE[3:]}{_BARE}")
 _PASSWORDS = ("pass", "pwd", "kennwort", "contrase")
+_PLAIN = re.compile(
+    r"(?:passw(?:or)?d|pwd)(?:=|:[ \t]{0,4})"
+    r"(?!insert|getenv|oauth2(?:\s|\Z)|(?:pass(?:w(?:or)?d|phrase)?|pwd)\d?(?:\s|\Z))"
+    r"(?=[a-z]*\d)(?=\d*[a-z])(?P<secret>[a-z0-9]{5,200})(?=\n|\Z)"
+    r"(?<!placeholder)(?<!changeme)(?<!redacted)",
+    re.IGNORECASE,
+)
+"""The name of a password and a value of letters and digits that ends its line: what `_PASSWORD` matches and
+`is_password` finds secret, in one step, because a text may hold little else."""
 _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("pass", _PASSWORD),
     ("pwd", _PASSWORD),
@@ -198,10 +207,15 @@ def _placed(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> 
 
 def _named(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> Iterator[Span]:
     size = len(part)
+    is_password_name = part in _PASSWORDS
+    judge = is_password if is_password_name else is_key
     at = lowered.find(part)
     while at >= 0:
         end = at + size
-        judge = is_password if part in _PASSWORDS else is_key
+        if is_password_name and (plain := _PLAIN.match(text, at)) is not None:
+            yield plain.span("secret")
+            at = lowered.find(part, end)
+            continue
         if _is_name(lowered, at, part):
             if (found := pattern.match(text, end)) is not None:
                 group = found.lastgroup or "bare"
@@ -210,12 +224,11 @@ def _named(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> I
                 is_called = group == "bare" and text[found.end() : found.end() + 1] in _CALLS
                 is_prose = is_prose or (part == "pass" and text[end : end + 1].lower() not in ("w", "p"))
                 is_word = (part == "clave" or found["sign"] == ",") and not is_complex(found[group])
-                if part == "secret" and is_variable:
-                    judge = is_password
+                is_secret = is_password if part == "secret" and is_variable else judge
                 if (
                     not is_called
                     and not is_word
-                    and judge(found[group], is_prose=is_prose, is_variable=is_variable)
+                    and is_secret(found[group], is_prose=is_prose, is_variable=is_variable)
                 ):
                     yield found.span(group)
             elif (found := _OPTION.match(text, end)) is not None and _is_option(text, at):
@@ -226,7 +239,7 @@ def _named(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> I
                 value = found["bare"].rstrip(".!?)")
                 if is_strong(value):
                     yield found.start("bare"), found.start("bare") + len(value)
-            elif part in _PASSWORDS and (found := _SAID.match(text, end)) is not None:
+            elif is_password_name and (found := _SAID.match(text, end)) is not None:
                 value = found["bare"].rstrip(".!?)")
                 if is_complex(value):
                     yield found.start("bare"), found.start("bare") + len(value)
