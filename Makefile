@@ -9,7 +9,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 # Images of Python often forbid compiled files; without them each process compiles the application again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve ui test check check-python check-page format screenshots streams bench bench-compare profile bench-turns bench-scale bench-protocols \
+.PHONY: help demo serve ui test check check-python check-page format screenshots streams bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
 	bench-checkpointers bench-store-client bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint wheel-client lock clean
 
 help: ## Show what can be made
@@ -69,6 +69,9 @@ bench-scale: .venv/test ## Measure what NATS, more workers and a thousand stream
 
 bench-protocols: .venv/test ## Measure protocols beside LangGraph's own server, and write docs/performance.md (five minutes)
 	@$(BIN)/python -m tests.bench.protocols --page
+
+bench-steps: .venv/test ## Measure steps of investigations beside LangChain's create_agent, and write docs/performance.md
+	@$(BIN)/python -m tests.bench.agent_loop --page
 
 bench-checkpointers: .venv/test ## Measure checkpointers side by side
 	@$(BIN)/python -m tests.bench.checkpointers

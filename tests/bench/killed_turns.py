@@ -46,7 +46,7 @@ from app.core.storage.measured import MeasuredStorage
 from app.core.storage.typesense_server import TypesenseServer
 from app.modules.session.model import Run, Session
 from graph.checkpoints import SqliteCheckpointer
-from tests.bench.agent_loop import wait_for
+from tests.bench.agent_loop.model import wait_for
 from tests.support import booking_tool
 from tests.support.kai_forks import import_application
 from tests.support.nats_server import running_nats
