@@ -106,18 +106,23 @@ def _in_thread(take: Callable[[int, int], float]) -> TakeTurn:
 
 
 async def _steps(takers: dict[str, TakeTurn], rounds: int) -> dict[str, list[float]]:
-    """Returns the milliseconds of a step by who took it: what the steps of a long turn take beyond those of a
-    short one. The first round warms up.
+    """Returns the milliseconds of a step by who took it: what the steps of a long turn take beyond those of
+    the median short one. The first round warms up.
     """
-    took: dict[str, list[float]] = {name: [] for name in takers}
+    short: dict[str, list[float]] = {name: [] for name in takers}
+    long: dict[str, list[float]] = {name: [] for name in takers}
     turns = count(1_000)
     for number in range(rounds + 1):
         for name, take in takers.items():
             few = await take(SHORT, next(turns))
             many = await take(LONG, next(turns))
             if number:
-                took[name].append((many - few) * 1_000 / (LONG - SHORT))
-    return took
+                short[name].append(few)
+                long[name].append(many)
+    return {
+        name: [(many - statistics.median(short[name])) * 1_000 / (LONG - SHORT) for many in long[name]]
+        for name in takers
+    }
 
 
 def _checkpoint_bytes(path: Path) -> tuple[float, float]:
