@@ -487,22 +487,45 @@ async def test_jobs_that_follow_an_answer_are_published_again_when_the_queue_has
         assert again.ref == ref_of(run)
 
 
+def submissions_over(here: Process) -> Submissions:
+    return Submissions(
+        here.turns,
+        here.repository,
+        here.bus.queue,
+        logs=here.bus.logs,
+        allowances=Allowances(UsageRepository(here.storage), Quotas(None, None, None)),
+        max_waiting=10,
+        store_patience_seconds=15,
+    )
+
+
+@pytest.mark.parametrize("when", ["before", "between"])
+async def test_a_turn_that_is_cancelled_as_its_calls_begin_to_wait_is_over(tmp_path: Path, when: str) -> None:
+    """The run is closed, and then its session waits. Who cancels it has read it as open."""
+    async with process(tmp_path, local_bus(), fake_ports()) as here:
+        session, run = await here.asked()
+
+        async def cancel(now: str) -> None:
+            if now == when:
+                await submissions_over(here).cancel(session, run)
+
+        await cancel("before")
+        ending = Ending("awaiting_approval", now_ms())
+        closed = await here.turns.close(session, run, ending)
+        assert closed is not None
+        await cancel("between")
+        await here.turns.keep(session, closed, ending.answer, is_stored=True)
+        now = await here.repository.get(OWNER, session.id)
+        assert (now.status, now.active_run_id) == ("idle", None)
+        assert (await here.repository.get_answer(session, run.message_id)).status == "cancelled"
+
+
 async def test_a_run_is_cancelled_although_another_attempt_at_it_has_begun_meanwhile(tmp_path: Path) -> None:
     bus = local_bus()
     async with process(tmp_path, bus, fake_ports()) as here:
         session, run = await here.asked()
         await here.taken_up(run, first=False)
-        allowances = Allowances(UsageRepository(here.storage), Quotas(None, None, None))
-        submissions = Submissions(
-            here.turns,
-            here.repository,
-            bus.queue,
-            logs=bus.logs,
-            allowances=allowances,
-            max_waiting=10,
-            store_patience_seconds=15,
-        )
-        await submissions.cancel(session, run)
+        await submissions_over(here).cancel(session, run)
         latest = await here.repository.find_run(run.id)
         assert latest is not None
         assert (latest.attempt, latest.cancel_requested) == (2, True)
@@ -512,15 +535,7 @@ async def test_questions_of_one_moment_learn_their_places_at_once(tmp_path: Path
     """None of them finds another in the queue as it comes in."""
     bus = local_bus()
     async with process(tmp_path, bus, fake_ports()) as here:
-        submissions = Submissions(
-            here.turns,
-            here.repository,
-            bus.queue,
-            logs=bus.logs,
-            allowances=Allowances(UsageRepository(here.storage), Quotas(None, None, None)),
-            max_waiting=10,
-            store_patience_seconds=15,
-        )
+        submissions = submissions_over(here)
         known, _ = await here.kept()
         all_read = asyncio.Barrier(3)
 

@@ -188,7 +188,8 @@ class RunLifecycle:
     async def _keep_waiting(self, session: Session, ended: Run) -> bool:
         """Let the session wait. Returns True if this call has changed it.
 
-        Who decided in the meantime may have found the run still open: then the next run begins here.
+        Who decided in the meantime may have found the run still open: then the next run begins here. Who
+        cancelled it may have come when it had nothing left to stop: then its calls are withdrawn here.
         """
         waits = await self._repository.await_approval(session, ended.id)
         now = waits or await self._repository.find(session.id)
@@ -196,7 +197,7 @@ class RunLifecycle:
             following = await self._repository.find_run(next_run_id(ended.id))
             if following is not None and following.is_withdrawn:
                 await self._end_withdrawn(now, ended, following)
-            elif now.status == "closed" and now.active_run_id == ended.id:
+            elif now.active_run_id == ended.id and (now.status == "closed" or ended.cancel_requested):
                 await self.withdraw(now, ended)
             else:
                 await self.go_on(now)

@@ -312,6 +312,9 @@ class Submissions:
             run = following
         while await self._repository.change_run(run, {"cancel_requested": True}) is None:
             latest = await self._repository.find_run(run.id)
+            if latest is not None and latest.status == "awaiting_approval":  # it waits since a moment ago
+                await self.cancel(session, latest)
+                return
             if latest is None or latest.status != "open":
                 return
             run = latest  # another attempt has begun
