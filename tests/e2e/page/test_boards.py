@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from tests.e2e.page.browser import eventually
 from tests.e2e.page.conftest import connected
@@ -88,6 +88,34 @@ def pinned(api: httpx.Client, session: str) -> str:
     message = api.get(f"/sessions/{session}").json()["messages"]["items"][-1]
     api.post(f"/boards/{board}/pins", json={"message_id": message["id"], "title": "By country"})
     return board
+
+
+def test_a_tile_that_was_moved_stays_though_the_board_was_being_read_again(
+    page: Page, api: httpx.Client, asked: str
+) -> None:
+    path = f"/boards/{pinned(api, asked)}"
+    (pin,) = api.get(path).json()["pins"]
+    api.post(f"{path}/pins", json={"message_id": pin["message_id"], "title": "Second"})
+    read: list[tuple[Route, APIResponse]] = []
+
+    def look(route: Route) -> None:
+        answer = route.fetch()
+        read.append((route, answer))
+        if len(read) == 1:  # a tile that runs is looked at again; that answer is held back
+            board = answer.json()
+            board["pins"][0]["state"] = "running"
+            route.fulfill(response=answer, json=board)
+
+    page.route(f"**/api/v1{path}", look, times=2)
+    page.goto(path)
+    tiles = page.locator(".tile")
+    expect(tiles).to_have_count(2)
+    eventually(lambda: bool(page.evaluate("true")) and len(read) == 2)
+    page.get_by_role("button", name="Move or resize By country").press("ArrowRight")
+    expect(page.get_by_text("Place 2 of 2")).to_be_attached()
+    with page.expect_request(f"**/api/v1{path}"):  # it looks once more
+        read[1][0].fulfill(response=read[1][1])
+    expect(tiles.nth(1)).to_contain_text("By country")
 
 
 def test_a_pin_is_scheduled_paused_and_its_schedule_removed(

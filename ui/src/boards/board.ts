@@ -19,6 +19,9 @@ export class OpenBoard {
   readonly problem = signal<Problem | null>(null);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
+  /** Moves and sizes that are shown and on their way to the server, and how many have ended. */
+  private changing = 0;
+  private changed = 0;
 
   constructor(readonly boardId: string) {}
 
@@ -30,8 +33,12 @@ export class OpenBoard {
 
   async load(): Promise<void> {
     this.problem.value = null;
+    const before = this.changed;
     try {
-      this.show(await api.readBoard(this.boardId));
+      const board = await api.readBoard(this.boardId);
+      // One that was read before a change would put the tile back.
+      if (this.changing === 0 && this.changed === before) this.show(board);
+      else this.lookAgain();
     } catch (error) {
       this.problem.value = asProblem(error);
     }
@@ -101,12 +108,16 @@ export class OpenBoard {
   }
 
   private async orBack(done: Promise<unknown>): Promise<void> {
-    try {
-      await done;
-    } catch (error) {
-      say(asProblem(error).detail);
-      await this.load();
-    }
+    this.changing += 1;
+    const error: unknown = await done.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    this.changing -= 1;
+    this.changed += 1;
+    if (error === null) return;
+    say(asProblem(error).detail);
+    await this.load();
   }
 
   private show(board: BoardWithPins): void {
