@@ -5,5 +5,6 @@ window.SwaggerUIBundle({
   presets: [window.SwaggerUIBundle.presets.apis],
   layout: "BaseLayout",
   deepLinking: true,
+  docExpansion: "none", // to draw all routes at once takes a slow machine half a minute
   validatorUrl: null, // by default, the description is sent to a validator on the internet
 });

@@ -45,10 +45,12 @@ def line_under(marked: Locator) -> str:
 
 
 def assert_marked(page: Page) -> None:
-    assert [line_under(each) for each in page.locator(".claim.checked").all()] == ["none solid"] * 3
+    checked = page.locator(".claim.checked")
+    expect(checked).to_have_count(3)
+    assert [line_under(each) for each in checked.all()] == ["none solid"] * 3
     assert line_under(page.locator(".claim.not-found", has_text="12 %")) == "underline dotted"
     assert line_under(page.locator(".claim.contradicted", has_text="5")) == "underline wavy"
-    assert page.locator(".analysis").inner_text() == SHOWN
+    eventually(lambda: page.locator(".analysis").inner_text() == SHOWN)
 
 
 def test_only_what_is_not_checked_is_underlined_live_and_after_a_reload(reading: Page) -> None:

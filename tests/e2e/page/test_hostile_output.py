@@ -3,6 +3,8 @@
 That no request left the origin and no policy was broken is asserted after every test, by the context.
 """
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.page.browser import ask
@@ -48,7 +50,7 @@ def test_nothing_a_model_says_does_anything(page: Page, model: ScriptedModel, se
 
 
 def assert_harmless(analysis: Locator, said: str) -> None:
-    assert {"before", "after"} <= set(analysis.inner_text().split()), said
+    expect(analysis).to_contain_text(re.compile(r"before.*after", re.DOTALL))
     assert analysis.locator(FORBIDDEN).count() == 0, said
     for link in analysis.locator("a[href]").all():
         assert (link.get_attribute("href") or "").startswith("https://"), said
@@ -64,7 +66,9 @@ def test_a_link_shows_where_it_leads_and_all_that_it_carries(
     ask(page, "Where is more?")
     expect(page.locator(".answer-actions")).to_be_visible()
     shown = """link => [link.textContent, getComputedStyle(link, "::after").content]"""
-    named, plain = (link.evaluate(shown) for link in page.locator(".analysis a").all())
+    links = page.locator(".analysis a")
+    expect(links).to_have_count(2)
+    named, plain = (link.evaluate(shown) for link in links.all())
     assert named == ["the manual", f'" ({address})"']
     assert plain == ["https://kai.example/docs", "none"]
 

@@ -86,7 +86,9 @@ def test_a_statement_is_opened_by_keyboard_and_shows_its_sql_and_rows(investigat
 
 def test_a_finding_says_in_words_whether_its_result_shows_it_and_opens_it(investigated: Page) -> None:
     page = investigated
-    right, wrong = page.locator(".findings li").all()
+    findings = page.locator(".findings li")
+    expect(findings).to_have_count(2)
+    right, wrong = findings.all()
     expect(right).to_contain_text("Checked: the result shows it")
     expect(right).to_contain_text("read from: revenue of row 2")
     expect(wrong).to_contain_text("Contradicted: the result says otherwise")
