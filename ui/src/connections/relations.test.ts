@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Table } from "../api/types";
-import { BOX_WIDTH, type Box, MOST_TABLES, pictureOf, relationsOf } from "./relations";
+import { type Box, MOST_TABLES, pictureOf, relationsOf } from "./relations";
 
 type Keys = Record<string, string>;
 
@@ -61,9 +61,17 @@ function anyTables(seed: number): Table[] {
   });
 }
 
-function overlap(one: Box, other: Box): boolean {
-  const beside = one.x + BOX_WIDTH <= other.x || other.x + BOX_WIDTH <= one.x;
+function overlap(one: Box, other: Box, width: number): boolean {
+  const beside = one.x + width <= other.x || other.x + width <= one.x;
   return !beside && one.y < other.y + other.height && other.y < one.y + one.height;
+}
+
+/** Whether a line passes the box's column at the height of the box. */
+function passes(path: string, box: Box, width: number): boolean {
+  return [...path.matchAll(/ ([\d.-]+) ([\d.-]+)H([\d.-]+)/g)].some(([, from, y, to]) => {
+    const [left, right] = [Math.min(Number(from), Number(to)), Math.max(Number(from), Number(to))];
+    return left < box.x + width && right > box.x && Number(y) > box.y && Number(y) < box.y + box.height;
+  });
 }
 
 test("a table stands right of those that it refers to, and one without relations nowhere", () => {
@@ -73,6 +81,9 @@ test("a table stands right of those that it refers to, and one without relations
   expect(x.customers).toBe(x.products);
   expect(x.orders).toBeGreaterThan(x.customers ?? NaN);
   expect(x.lines).toBeGreaterThan(x.orders ?? NaN);
+  expect(lines.filter(({ path }) => path.includes("H")).map(({ relation }) => relation.to)).toEqual([
+    "products",
+  ]);
   expect(lines.map(({ relation }) => `${relation.from}>${relation.to}`)).toEqual([
     "lines>orders",
     "lines>products",
@@ -98,6 +109,7 @@ test("without relations the picture is empty", () => {
   expect(pictureOf([table("one"), table("two", { gone: "elsewhere" })])).toEqual({
     boxes: [],
     lines: [],
+    boxWidth: 112,
     width: 0,
     height: 0,
   });
@@ -107,15 +119,15 @@ test("no two boxes overlap, all are inside, and the order of the tables changes 
   for (let seed = 1; seed <= 200; seed++) {
     const tables = anyTables(seed);
     const picture = pictureOf(tables);
-    const { boxes, lines, width, height } = picture;
+    const { boxes, lines, boxWidth, width, height } = picture;
     expect(boxes.length).toBeLessThanOrEqual(MOST_TABLES);
     const pairs = boxes.flatMap((one, at) => boxes.slice(at + 1).map((other) => [one, other] as const));
     expect(
-      pairs.filter(([one, other]) => overlap(one, other)),
+      pairs.filter(([one, other]) => overlap(one, other, boxWidth)),
       `seed ${seed}`,
     ).toEqual([]);
     for (const box of boxes) {
-      expect(Math.min(box.x, box.y, width - box.x - BOX_WIDTH, height - box.y - box.height)).toBeGreaterThan(
+      expect(Math.min(box.x, box.y, width - box.x - boxWidth, height - box.y - box.height)).toBeGreaterThan(
         -0.001,
       );
     }
@@ -123,6 +135,8 @@ test("no two boxes overlap, all are inside, and the order of the tables changes 
     const between = relationsOf(tables).filter(({ from, to }) => shown.has(from) && shown.has(to));
     expect(lines).toHaveLength(between.length);
     expect(lines.every((line) => !line.path.includes("NaN"))).toBe(true);
+    const behind = lines.filter(({ path }) => boxes.some((box) => passes(path, box, boxWidth)));
+    expect(behind, `seed ${seed}`).toEqual([]);
     expect(pictureOf([...tables].reverse())).toEqual(picture);
   }
 });

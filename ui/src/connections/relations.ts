@@ -3,11 +3,17 @@ import type { Table } from "../api/types";
 
 export const MOST_TABLES = 40;
 export const MOST_KEYS = 8;
-export const BOX_WIDTH = 200;
 export const HEAD_HEIGHT = 32;
 export const KEY_HEIGHT = 20;
-const BETWEEN_COLUMNS = 90;
-const BETWEEN_BOXES = 28;
+/** Letters of a name that are shown. */
+export const LONGEST_NAME = 22;
+const LETTER = 7.4;
+const LEAST_WIDTH = 112;
+const BESIDE_NAME = 26;
+const BETWEEN_COLUMNS = 72;
+const BETWEEN_BOXES = 22;
+/** Height of the place where a line passes a column. */
+const LANE = 6;
 const FOOT = 8;
 
 /** A foreign key whose both tables are known. */
@@ -40,14 +46,30 @@ export interface Line {
   path: string;
 }
 
+/** All boxes have the same width. */
 export interface Picture {
   boxes: Box[];
   lines: Line[];
+  boxWidth: number;
   width: number;
   height: number;
 }
 
+/** Names of tables, and of lanes where lines pass. */
 type Level = string[];
+
+/** Something that stands in a column: a table's box, or a lane. */
+interface Standing {
+  x: number;
+  y: number;
+  height: number;
+}
+
+/** The way of a relation: its tables, with the lanes between them. */
+interface Way {
+  relation: Relation;
+  stops: string[];
+}
 
 /** Every foreign key between the tables, by the name of the table that refers. */
 export function relationsOf(tables: Table[]): Relation[] {
@@ -65,26 +87,71 @@ export function relationsOf(tables: Table[]): Relation[] {
 }
 
 /** The tables with most relations, in columns: a table stands right of those that it refers to, unless they
- * refer to each other. The order of the given tables changes nothing. */
+ * refer to each other. A line passes the columns between its tables beside their boxes. The order of the given
+ * tables changes nothing. */
 export function pictureOf(tables: Table[]): Picture {
   const chosen = mostRelated(tables);
   const relations = relationsOf(chosen);
-  const columns = columnsOf(ordered(levelsOf(chosen, relations), relations), chosen.length);
-  const heights = new Map(chosen.map((table) => [table.name, boxOf(table)]));
-  const tall = columns.map((column) => heightOf(column, heights));
-  const height = Math.max(0, ...tall);
-  const boxes = columns.flatMap((column, index) => {
-    let y = (height - (tall[index] ?? 0)) / 2;
-    return column.flatMap((name) => {
-      const box = heights.get(name);
-      if (!box) return [];
-      const placed = { ...box, x: index * (BOX_WIDTH + BETWEEN_COLUMNS), y };
-      y += box.height + BETWEEN_BOXES;
-      return [placed];
-    });
+  const sorted = ordered(levelsOf(chosen, relations), linksOf(relations));
+  const { columns, ways } = withLanes(columnsOf(sorted, chosen.length), relations);
+  const links = ways.flatMap(({ stops }) =>
+    stops.slice(1).map((stop, at) => [stops[at] ?? stop, stop] as const),
+  );
+  const boxes = new Map(chosen.map((table) => [table.name, boxOf(table)]));
+  const boxWidth = widthOf([...boxes.values()]);
+  const { standing, height } = placed(ordered(columns, links), boxes, boxWidth);
+  const found = [...boxes.values()].flatMap((box) => {
+    const place = standing.get(box.name);
+    return place ? [{ ...box, x: place.x, y: place.y }] : [];
   });
-  const width = columns.length * (BOX_WIDTH + BETWEEN_COLUMNS) - (columns.length && BETWEEN_COLUMNS);
-  return { boxes, lines: linesOf(relations, boxes), width, height };
+  const width = Math.max(0, columns.length * (boxWidth + BETWEEN_COLUMNS) - BETWEEN_COLUMNS);
+  return { boxes: found, lines: linesOf(ways, found, standing, boxWidth), boxWidth, width, height };
+}
+
+/** Where everything stands: each column in the middle of the height. */
+function placed(columns: Level[], boxes: Map<string, Box>, boxWidth: number) {
+  const heightOf = (name: string) => boxes.get(name)?.height ?? LANE;
+  const tall = columns.map((column) => column.reduce((sum, name) => sum + heightOf(name) + BETWEEN_BOXES, 0));
+  const height = Math.max(0, ...tall.map((each) => each - BETWEEN_BOXES));
+  const standing = new Map<string, Standing>();
+  columns.forEach((column, index) => {
+    let y = (height - (tall[index] ?? 0) + BETWEEN_BOXES) / 2;
+    for (const name of column) {
+      standing.set(name, { x: index * (boxWidth + BETWEEN_COLUMNS), y, height: heightOf(name) });
+      y += heightOf(name) + BETWEEN_BOXES;
+    }
+  });
+  return { standing, height };
+}
+
+/** The columns with a lane in each that a relation passes. */
+function withLanes(columns: Level[], relations: Relation[]): { columns: Level[]; ways: Way[] } {
+  const widened = columns.map((column) => [...column]);
+  const at = new Map(columns.flatMap((column, index) => column.map((name) => [name, index] as const)));
+  const ways = relations.map((relation, number) => {
+    const [from, to] = [at.get(relation.from) ?? 0, at.get(relation.to) ?? 0];
+    const by = Math.sign(to - from);
+    const lanes = Array.from({ length: Math.max(0, Math.abs(to - from) - 1) }, (_, passed) => {
+      const lane = `\n${number} ${passed}`; // no table has such a name
+      widened[from + by * (passed + 1)]?.push(lane);
+      return lane;
+    });
+    return { relation, stops: [relation.from, ...lanes, relation.to] };
+  });
+  return { columns: widened, ways };
+}
+
+function linksOf(relations: Relation[]): (readonly [string, string])[] {
+  return relations.map(({ from, to }) => [from, to] as const);
+}
+
+function widthOf(boxes: Box[]): number {
+  const letters = boxes.flatMap(({ name, keys }) => [
+    name.length,
+    ...keys.map((key) => key.name.length + (key.refers ? 2 : 0)),
+  ]);
+  const most = Math.min(LONGEST_NAME, Math.max(0, ...letters));
+  return Math.max(LEAST_WIDTH, Math.ceil(most * LETTER + BESIDE_NAME));
 }
 
 function mostRelated(tables: Table[]): Table[] {
@@ -126,10 +193,10 @@ function levelsOf(tables: Table[], relations: Relation[]): Level[] {
 
 const SWEEPS = 4;
 
-/** Puts the tables of each level near those that they have relations with. */
-function ordered(levels: Level[], relations: Relation[]): Level[] {
+/** Puts what stands in each level near that which it is linked with. */
+function ordered(levels: Level[], links: (readonly [string, string])[]): Level[] {
   const near = new Map<string, string[]>();
-  for (const { from, to } of relations) {
+  for (const [from, to] of links) {
     near.set(from, [...(near.get(from) ?? []), to]);
     near.set(to, [...(near.get(to) ?? []), from]);
   }
@@ -173,22 +240,24 @@ function boxOf({ name, columns, foreign_keys }: Table): Box {
   return { name, keys, more, x: 0, y: 0, height: HEAD_HEIGHT + rows * KEY_HEIGHT + FOOT };
 }
 
-function heightOf(column: Level, boxes: Map<string, Box>): number {
-  const heights = column.map((name) => boxes.get(name)?.height ?? 0);
-  return heights.reduce((sum, each) => sum + each, 0) + (column.length - 1) * BETWEEN_BOXES;
-}
-
-function linesOf(relations: Relation[], boxes: Box[]): Line[] {
+function linesOf(ways: Way[], boxes: Box[], standing: Map<string, Standing>, boxWidth: number): Line[] {
   const named = new Map(boxes.map((box) => [box.name, box]));
-  return relations.flatMap((relation) => {
+  return ways.flatMap(({ relation, stops }) => {
     const from = named.get(relation.from);
     const to = named.get(relation.to);
-    return from && to ? [{ relation, path: pathOf(relation, from, to) }] : [];
+    const lanes = stops.slice(1, -1).flatMap((name) => standing.get(name) ?? []);
+    return from && to ? [{ relation, path: pathOf(relation, from, to, lanes, boxWidth) }] : [];
   });
 }
 
-/** A curve from the column that refers to the column that is referred to. */
-function pathOf({ columns, referred }: Relation, from: Box, to: Box): string {
+/** A curve from the column that refers, through the lanes, to the column that is referred to. */
+function pathOf(
+  { columns, referred }: Relation,
+  from: Box,
+  to: Box,
+  lanes: Standing[],
+  boxWidth: number,
+): string {
   const startY = middleOf(from, columns[0]);
   // A column that refers to itself, as far as the box tells, ends at the top.
   const aimed = middleOf(to, referred[0]);
@@ -196,10 +265,17 @@ function pathOf({ columns, referred }: Relation, from: Box, to: Box): string {
   // The side where a line leaves, and the one where it ends: -1 is left, 1 is right.
   const leaves = to.x < from.x ? -1 : 1;
   const ends = to.x > from.x ? -1 : 1;
-  const startX = leaves < 0 ? from.x : from.x + BOX_WIDTH;
-  const endX = ends < 0 ? to.x : to.x + BOX_WIDTH;
-  const bend = BETWEEN_COLUMNS / 2;
-  return `M${startX} ${startY}C${startX + leaves * bend} ${startY} ${endX + ends * bend} ${endY} ${endX} ${endY}`;
+  const side = (x: number, of: number) => (of < 0 ? x : x + boxWidth);
+  const bend = (BETWEEN_COLUMNS / 2) * leaves;
+  let [x, y] = [side(from.x, leaves), startY];
+  let path = `M${x} ${y}`;
+  for (const lane of lanes) {
+    const [enters, laneY] = [side(lane.x, -leaves), lane.y + LANE / 2];
+    path += `C${x + bend} ${y} ${enters - bend} ${laneY} ${enters} ${laneY}H${side(lane.x, leaves)}`;
+    [x, y] = [side(lane.x, leaves), laneY];
+  }
+  const endX = side(to.x, ends);
+  return `${path}C${x + bend} ${y} ${endX + (ends * BETWEEN_COLUMNS) / 2} ${endY} ${endX} ${endY}`;
 }
 
 /** The middle of a column's line, or of the table's name if the column has none. */

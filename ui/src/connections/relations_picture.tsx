@@ -5,7 +5,7 @@ import type { Table } from "../api/types";
 import { Icon } from "../shared/icon";
 import { onLinkClick } from "../shared/route";
 import { relationTexts } from "./relation_texts";
-import { BOX_WIDTH, type Box, HEAD_HEIGHT, KEY_HEIGHT, type Picture, pictureOf } from "./relations";
+import { type Box, HEAD_HEIGHT, KEY_HEIGHT, LONGEST_NAME, type Picture, pictureOf } from "./relations";
 import { type Relation, relationsOf } from "./relations";
 import "./relations.css";
 
@@ -39,11 +39,11 @@ interface Sight {
   scale: number;
 }
 
-const MARGIN = 24;
+const MARGIN = 16;
 const STEP = 60;
 const ZOOM = 1.25;
-/** Letters are read at this scale on any screen. */
-const READABLE = 0.7;
+/** A picture that would be smaller than this is not shown whole at first. */
+const LEAST_SCALE = 0.4;
 /** Movement of a pointer, in pixels, that is no click. */
 const DRAG = 4;
 
@@ -54,7 +54,7 @@ function View({ place, picture }: { place: string; picture: Picture }) {
   const [near, setNear] = useState<string | null>(null);
   const { move, zoom, fit } = usePlaces(frame, picture, setSight);
   const drag = useDrag(move);
-  useLayoutEffect(() => fit(READABLE), [picture]);
+  useLayoutEffect(() => fit(LEAST_SCALE), [picture]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "ArrowLeft") move(STEP, 0);
@@ -68,6 +68,8 @@ function View({ place, picture }: { place: string; picture: Picture }) {
     event.preventDefault();
   };
   const { picture: label, zoomIn, zoomOut, whole } = relationTexts;
+  const [wide, high] = [picture.width + 2 * MARGIN, picture.height + 2 * MARGIN];
+  const size = { aspectRatio: `${wide} / ${high}`, maxHeight: `min(${high}px, 32rem, 70dvh)` };
   const buttons = [
     { icon: ZoomIn, name: zoomIn, onClick: () => zoom(ZOOM) },
     { icon: ZoomOut, name: zoomOut, onClick: () => zoom(1 / ZOOM) },
@@ -75,11 +77,18 @@ function View({ place, picture }: { place: string; picture: Picture }) {
   ];
   return (
     <div class="relations">
-      <div class="relations-view" role="group" aria-label={label} tabIndex={0} onKeyDown={onKeyDown}>
+      <div
+        class="relations-view"
+        style={size}
+        role="group"
+        aria-label={label}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+      >
         <svg ref={frame} {...drag}>
           <defs>
             <clipPath id="table-width">
-              <rect width={BOX_WIDTH} height="1000" />
+              <rect width={picture.boxWidth} height="1000" />
             </clipPath>
             <marker
               id="refers"
@@ -108,9 +117,10 @@ function View({ place, picture }: { place: string; picture: Picture }) {
               <TableBox
                 key={box.name}
                 box={box}
+                width={picture.boxWidth}
                 place={place}
                 onNear={(is) => setNear(is ? box.name : null)}
-                onSeek={() => move(...wayInto(frame.current, box, sight))}
+                onSeek={() => move(...wayInto(frame.current, box, picture.boxWidth, sight))}
               />
             ))}
           </g>
@@ -164,12 +174,17 @@ function usePlaces(
 }
 
 /** How far the picture moves, so that a table with the focus is in sight. */
-function wayInto(frame: SVGSVGElement | null, box: Box, { x, y, scale }: Sight): [number, number] {
+function wayInto(
+  frame: SVGSVGElement | null,
+  box: Box,
+  width: number,
+  { x, y, scale }: Sight,
+): [number, number] {
   if (!frame) return [0, 0];
   const way = (start: number, size: number, seen: number) =>
     start < MARGIN ? MARGIN - start : Math.min(0, seen - MARGIN - start - size);
   return [
-    way(x + box.x * scale, BOX_WIDTH * scale, frame.clientWidth),
+    way(x + box.x * scale, width * scale, frame.clientWidth),
     way(y + box.y * scale, box.height * scale, frame.clientHeight),
   ];
 }
@@ -203,14 +218,15 @@ function useDrag(move: (byX: number, byY: number) => void) {
 
 interface ShownBox {
   box: Box;
+  width: number;
   place: string;
   onNear: (is: boolean) => void;
   onSeek: () => void;
 }
 
-function TableBox({ box, place, onNear, onSeek }: ShownBox) {
+function TableBox({ box, width, place, onNear, onSeek }: ShownBox) {
   const { name, keys, more, x, y, height } = box;
-  const shown = short(name, 22);
+  const shown = short(name, LONGEST_NAME);
   const seek = (event: FocusEvent) => {
     onNear(true);
     if ((event.currentTarget as Element).matches(":focus-visible")) onSeek();
@@ -227,7 +243,7 @@ function TableBox({ box, place, onNear, onSeek }: ShownBox) {
       onPointerLeave={() => onNear(false)}
     >
       <g transform={`translate(${x} ${y})`} clip-path="url(#table-width)">
-        <rect x="1" y="1" width={BOX_WIDTH - 2} height={height - 2} rx="7">
+        <rect x="1" y="1" width={width - 2} height={height - 2} rx="7">
           {shown !== name && <title>{name}</title>}
         </rect>
         <text class="relation-name" x="12" y={HEAD_HEIGHT / 2}>
@@ -235,7 +251,7 @@ function TableBox({ box, place, onNear, onSeek }: ShownBox) {
         </text>
         {keys.map((key, index) => (
           <text key={key.name} class="relation-key" x="12" y={middle(index)}>
-            {`${short(key.name, 21)}${key.refers ? " →" : ""}`}
+            {`${short(key.name, LONGEST_NAME - (key.refers ? 2 : 0))}${key.refers ? " →" : ""}`}
           </text>
         ))}
         {more > 0 && (
