@@ -2,10 +2,10 @@
 import { signal } from "@preact/signals";
 import { asProblem } from "../api/problem";
 import type { BoardWithPins, Pin, Problem } from "../api/types";
-import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import * as api from "./boards_api";
 import { COLUMNS, MAX_HEIGHT, MIN_WIDTH, moved } from "./grid";
+import { boardTexts } from "./texts";
 
 const LOOK_AGAIN_MS = 1_000;
 
@@ -104,7 +104,7 @@ export class OpenBoard {
     await api.unpin(this.boardId, pin.id);
     const board = this.board.value;
     if (board) this.board.value = { ...board, pins: board.pins.filter((each) => each.id !== pin.id) };
-    say(texts.boards.removed(pin.title));
+    say(boardTexts.removed(pin.title));
   }
 
   private async orBack(done: Promise<unknown>): Promise<void> {

@@ -23,8 +23,9 @@ import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { OpenBoard } from "./board";
 import { deleteBoard } from "./boards_api";
+import { COLUMNS, filled } from "./grid";
 import { LENGTHS } from "./period";
-import { periodTexts } from "./texts";
+import { boardTexts, periodTexts } from "./texts";
 import { rowsOf } from "./when";
 import { Tile } from "./tile";
 import { TitleForm } from "./title_form";
@@ -81,17 +82,17 @@ function Head({ board, open }: Shown) {
   const remove = async () => {
     await deleteBoard(board.id);
     go("/boards");
-    say(texts.boards.deleted(board.title));
+    say(boardTexts.deleted(board.title));
   };
   const items = [
-    { icon: Pencil, label: texts.boards.rename, onSelect: () => rename(true) },
-    { icon: CalendarClock, label: texts.boards.schedule, onSelect: () => schedule(true) },
+    { icon: Pencil, label: boardTexts.rename, onSelect: () => rename(true) },
+    { icon: CalendarClock, label: boardTexts.schedule, onSelect: () => schedule(true) },
     { icon: FileText, label: texts.reports.make, onSelect: () => report(true) },
     { icon: Share2, label: texts.share.board, onSelect: () => share(true) },
     {
       icon: Trash2,
-      label: texts.boards.delete,
-      onSelect: () => confirm(texts.boards.sure) && orSay(remove()),
+      label: boardTexts.delete,
+      onSelect: () => confirm(boardTexts.sure) && orSay(remove()),
     },
   ];
   return (
@@ -99,12 +100,12 @@ function Head({ board, open }: Shown) {
       <div>
         <h1>{board.title}</h1>
         <p class="quiet" role="status">
-          {running > 0 ? texts.boards.running(running) : rowsOf(board.pins)}
+          {running > 0 ? boardTexts.running(running) : rowsOf(board.pins)}
         </p>
       </div>
       <div class="page-actions">
         <a class="button" href="/" onClick={onLinkClick}>
-          <Icon of={MessageSquarePlus} /> {texts.boards.ask}
+          <Icon of={MessageSquarePlus} /> {boardTexts.ask}
         </a>
         {board.pins.length > 0 && <Period board={board} open={open} />}
         {board.pins.length > 0 && (
@@ -114,10 +115,10 @@ function Head({ board, open }: Shown) {
             disabled={running === board.pins.length}
             onClick={() => orSay(open.refresh())}
           >
-            <Icon of={RefreshCw} /> {texts.boards.refresh}
+            <Icon of={RefreshCw} /> {boardTexts.refresh}
           </button>
         )}
-        <Menu icon={Ellipsis} label={texts.boards.more(board.title)} items={items} />
+        <Menu icon={Ellipsis} label={boardTexts.more(board.title)} items={items} />
       </div>
       {sharing && (
         <LinkDialog kind="board" thingId={board.id} database={undefined} onClose={() => share(false)} />
@@ -125,18 +126,18 @@ function Head({ board, open }: Shown) {
       {reporting && <ReportDialog of={{ board }} onClose={() => report(false)} />}
       {scheduling && (
         <ScheduleDialog
-          title={texts.boards.scheduleOf(board.title)}
+          title={boardTexts.scheduleOf(board.title)}
           boardId={board.id}
           pin={null}
           onClose={() => schedule(false)}
         />
       )}
       {renaming && (
-        <Dialog title={texts.boards.rename} onClose={() => rename(false)}>
+        <Dialog title={boardTexts.rename} onClose={() => rename(false)}>
           <TitleForm
             title={board.title}
-            label={texts.boards.name}
-            save={texts.boards.save}
+            label={boardTexts.name}
+            save={boardTexts.save}
             onSave={(title) => open.rename(title).then(() => rename(false))}
           />
         </Dialog>
@@ -167,8 +168,8 @@ function Period({ board, open }: Shown) {
 function Nothing() {
   return (
     <div class="board-empty">
-      <strong>{texts.boards.empty}</strong>
-      <p class="quiet">{texts.boards.emptyLead}</p>
+      <strong>{boardTexts.empty}</strong>
+      <p class="quiet">{boardTexts.emptyLead}</p>
     </div>
   );
 }
@@ -176,12 +177,21 @@ function Nothing() {
 function Grid({ board, open }: Shown) {
   const grid = useRef<HTMLDivElement>(null);
   const [spoken, speak] = useState("");
+  const columns = filled(board.pins);
   const boxes = () => [...(grid.current?.children ?? [])].map((each) => each.getBoundingClientRect());
   return (
     <>
       <div class="board-grid" ref={grid}>
         {board.pins.map((pin, index) => (
-          <Tile key={pin.id} pin={pin} place={index} open={open} boxes={boxes} speak={speak} />
+          <Tile
+            key={pin.id}
+            pin={pin}
+            place={index}
+            filled={columns[index] ?? COLUMNS}
+            open={open}
+            boxes={boxes}
+            speak={speak}
+          />
         ))}
       </div>
       <p class="visually-hidden" role="status">

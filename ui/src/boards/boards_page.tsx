@@ -11,6 +11,7 @@ import { texts } from "../shared/texts";
 import { moment } from "../shared/time";
 import { createBoard, listBoards } from "./boards_api";
 import { TitleForm } from "./title_form";
+import { boardTexts } from "./texts";
 import "./boards.css";
 
 const Notices = lazy(() => import("../schedules/notices"));
@@ -34,35 +35,35 @@ export default function BoardsPage() {
       <header class="page-head">
         <div>
           <h1>{texts.boards.title}</h1>
-          <p class="quiet">{texts.boards.lead}</p>
+          <p class="quiet">{boardTexts.lead}</p>
         </div>
         <div class="page-actions">
           <a class="button" href="/links" onClick={onLinkClick}>
             <Icon of={Link2} /> {texts.share.links}
           </a>
           <button type="button" class="button primary" onClick={() => setAdding(true)}>
-            <Icon of={Plus} /> {texts.boards.add}
+            <Icon of={Plus} /> {boardTexts.add}
           </button>
         </div>
       </header>
       {problem && <ProblemBox problem={problem} onRetry={load} />}
       <Notices />
       {boards === null && !problem && <p class="quiet">{texts.loading} …</p>}
-      {boards?.length === 0 && <p class="boards-none quiet">{texts.boards.none}</p>}
+      {boards?.length === 0 && <p class="boards-none quiet">{boardTexts.none}</p>}
       <ul class="board-list">
         {boards?.map((each) => (
           <li key={each.id}>
             <a href={`/boards/${each.id}`} onClick={onLinkClick}>
               <Icon of={LayoutDashboard} size={18} />
               <strong>{each.title}</strong>
-              <span class="quiet">{texts.boards.changed(moment(each.updated_at))}</span>
+              <span class="quiet">{boardTexts.changed(moment(each.updated_at))}</span>
             </a>
           </li>
         ))}
       </ul>
       {adding && (
-        <Dialog title={texts.boards.add} onClose={() => setAdding(false)}>
-          <TitleForm title="" label={texts.boards.name} save={texts.boards.create} onSave={add} />
+        <Dialog title={boardTexts.add} onClose={() => setAdding(false)}>
+          <TitleForm title="" label={boardTexts.name} save={boardTexts.create} onSave={add} />
         </Dialog>
       )}
     </div>

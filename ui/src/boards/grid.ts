@@ -4,6 +4,29 @@ export const COLUMNS = 12;
 export const MIN_WIDTH = 2;
 export const MAX_HEIGHT = 6;
 
+const LEAST_FILLED = 4;
+
+/** Columns that tiles take on a screen of middle width: rows of tiles of one height fill the whole width. */
+export function filled(tiles: readonly { width: number; height: number }[]): number[] {
+  const rows: { height: number; widths: number[] }[] = [];
+  for (const { width: wanted, height } of tiles) {
+    const width = Math.min(COLUMNS, Math.max(LEAST_FILLED, wanted));
+    const row = rows.at(-1);
+    if (row?.height === height && sum(row.widths) + width <= COLUMNS) row.widths.push(width);
+    else rows.push({ height, widths: [width] });
+  }
+  return rows.flatMap(({ height, widths }, index) => {
+    // No tile is left alone by a row of three.
+    const after = rows[index + 1];
+    if (widths.length > 2 && after?.height === height && after.widths.length === 1)
+      after.widths.unshift(...widths.splice(-1));
+    const rest = COLUMNS - sum(widths);
+    return widths.map((width, at) => width + Math.floor((rest + at) / widths.length));
+  });
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((whole, each) => whole + each, 0);
+
 /** Where a tile is on the screen. */
 export interface Box {
   left: number;

@@ -6,6 +6,7 @@ import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { changePin, createBoard, listBoards, pinAnswer, unpin } from "./boards_api";
+import { boardTexts } from "./texts";
 
 const NEW = "";
 const LONGEST = 200;
@@ -23,7 +24,7 @@ export default function PinDialog({ messageId, question, size, session, onClose 
   const [boards, setBoards] = useState<Board[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [chosen, choose] = useState(NEW);
-  const [name, setName] = useState<string>(texts.boards.firstName);
+  const [name, setName] = useState<string>(boardTexts.firstName);
   const [title, setTitle] = useState(question.slice(0, LONGEST));
   const broken = repairedBy(session);
   const failed = (error: unknown) => setProblem(asProblem(error));
@@ -38,12 +39,12 @@ export default function PinDialog({ messageId, question, size, session, onClose 
     const board = chosen === NEW ? (await createBoard(name.trim())).id : chosen;
     const made = await pinAnswer(board, { message_id: messageId, title: title.trim(), ...size });
     const shown = boards?.find((each) => each.id === board)?.title ?? name;
-    say(texts.boards.pinned(shown), () => void unpin(board, made.id));
+    say(boardTexts.pinned(shown), () => void unpin(board, made.id));
     onClose();
   };
   const replace = async ({ board, pin: pinId }: Repaired) => {
     const changed = await changePin(board, pinId, { message_id: messageId });
-    say(texts.boards.replaced(changed.title));
+    say(boardTexts.replaced(changed.title));
     onClose();
   };
   const submit = (event: Event) => {
@@ -56,14 +57,14 @@ export default function PinDialog({ messageId, question, size, session, onClose 
       <form class="form" onSubmit={submit}>
         {broken && (
           <div class="pin-replace">
-            <p>{texts.boards.replaceLead}</p>
+            <p>{boardTexts.replaceLead}</p>
             <button type="button" class="button primary" onClick={() => void replace(broken).catch(failed)}>
-              {texts.boards.replace}
+              {boardTexts.replace}
             </button>
           </div>
         )}
         <label>
-          {texts.boards.one}
+          {boardTexts.one}
           <select
             value={chosen}
             disabled={boards === null}
@@ -74,12 +75,12 @@ export default function PinDialog({ messageId, question, size, session, onClose 
                 {each.title}
               </option>
             ))}
-            <option value={NEW}>{texts.boards.add}</option>
+            <option value={NEW}>{boardTexts.add}</option>
           </select>
         </label>
         {boards !== null && chosen === NEW && (
           <label>
-            {texts.boards.name}
+            {boardTexts.name}
             <input
               required
               maxLength={LONGEST}
@@ -89,7 +90,7 @@ export default function PinDialog({ messageId, question, size, session, onClose 
           </label>
         )}
         <label>
-          {texts.boards.pinTitle}
+          {boardTexts.pinTitle}
           <input
             required
             maxLength={LONGEST}
@@ -99,7 +100,7 @@ export default function PinDialog({ messageId, question, size, session, onClose 
         </label>
         {problem && <ProblemBox problem={problem} />}
         <button type="submit" class={broken ? "button" : "button primary"} disabled={boards === null}>
-          {texts.boards.pinIt}
+          {boardTexts.pinIt}
         </button>
       </form>
     </Dialog>

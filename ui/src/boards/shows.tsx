@@ -6,8 +6,7 @@ import { formatOf, isNumeric } from "../conversation/rows/format";
 import { lazy } from "../shared/lazy";
 import { changeOf } from "./period";
 import { areFigures } from "./sizes";
-import { periodTexts } from "./texts";
-import { texts } from "../shared/texts";
+import { boardTexts, periodTexts } from "./texts";
 import { count } from "../shared/time";
 
 const TileChart = lazy(() => import("./tile_chart"));
@@ -30,7 +29,7 @@ export function Shows({ pin, read = readPinRows }: Shown) {
       class={chart ? "tile-body charted" : "tile-body"}
       tabIndex={0}
       role="group"
-      aria-label={texts.boards.contents(pin.title)}
+      aria-label={boardTexts.contents(pin.title)}
     >
       {chart ? <TileChart pin={pin} chart={chart} read={read} /> : <Rows pin={pin} />}
     </div>
@@ -46,7 +45,7 @@ function Figures({ pin }: { pin: Pin }) {
           <dt>
             {column.name.replaceAll("_", " ")} <Change pin={pin} index={index} />
           </dt>
-          <dd>{formatOf(column, index, rows)(rows[0]?.[index] ?? null) || texts.boards.nothing}</dd>
+          <dd>{formatOf(column, index, rows)(rows[0]?.[index] ?? null) || boardTexts.nothing}</dd>
         </div>
       ))}
     </dl>
@@ -60,7 +59,7 @@ function Change({ pin, index }: { pin: Pin; index: number }) {
   if (!period?.previous || !column) return null;
   const before = (period.previous as Row)[index] ?? null;
   const change = changeOf((pin.rows_head as Row[])[0]?.[index] ?? null, before);
-  const was = formatOf(column, index, [period.previous as Row])(before) || texts.boards.nothing;
+  const was = formatOf(column, index, [period.previous as Row])(before) || boardTexts.nothing;
   const against = periodTexts.was(was, period.days);
   return (
     <span class="change" title={against}>
@@ -99,7 +98,7 @@ function Rows({ pin }: { pin: Pin }) {
         </tbody>
       </table>
       {rows.length < (pin.row_count ?? 0) && (
-        <p class="quiet">{texts.boards.firstRows(count(rows.length), count(pin.row_count ?? 0))}</p>
+        <p class="quiet">{boardTexts.firstRows(count(rows.length), count(pin.row_count ?? 0))}</p>
       )}
     </>
   );

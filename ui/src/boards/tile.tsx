@@ -18,7 +18,6 @@ import { lazy } from "../shared/lazy";
 import { Menu } from "../shared/menu";
 import { orSay } from "../shared/or_say";
 import { go } from "../shared/route";
-import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 import type { OpenBoard } from "./board";
 import { COLUMNS, placeAt, placeFor, type Box } from "./grid";
@@ -26,7 +25,7 @@ import { daysOf } from "./period";
 import { Said } from "./said";
 import { Shows } from "./shows";
 import { TitleForm } from "./title_form";
-import { periodTexts } from "./texts";
+import { boardTexts, periodTexts } from "./texts";
 import { shortly } from "./when";
 
 const ScheduleDialog = lazy(() => import("../schedules/schedule_dialog"));
@@ -37,6 +36,8 @@ interface Shown {
   pin: Pin;
   /** Its place in the order, from 0. */
   place: number;
+  /** Columns that it takes on a screen of middle width. */
+  filled: number;
   open: OpenBoard;
   boxes: () => Box[];
   speak: (words: string) => void;
@@ -44,33 +45,32 @@ interface Shown {
 
 /** A pin on its board: what its rows show, how old they are, and what is wrong with them. */
 export function Tile(shown: Shown) {
-  const { pin, open } = shown;
+  const { pin, open, filled } = shown;
   const [dialog, show] = useState<"rename" | "schedule" | "sql" | "period" | null>(null);
-  const { boards } = texts;
   const items = [
-    { icon: RefreshCw, label: boards.refreshOne, onSelect: () => orSay(open.refreshPin(pin)) },
-    { icon: CalendarClock, label: boards.schedule, onSelect: () => show("schedule") },
+    { icon: RefreshCw, label: boardTexts.refreshOne, onSelect: () => orSay(open.refreshPin(pin)) },
+    { icon: CalendarClock, label: boardTexts.schedule, onSelect: () => show("schedule") },
     {
       icon: ExternalLink,
-      label: boards.openAnswer,
+      label: boardTexts.openAnswer,
       onSelect: () => go(`/sessions/${pin.session_id}#${pin.message_id}`),
     },
     ...(pin.period ? [{ icon: CalendarRange, label: periodTexts.name, onSelect: () => show("period") }] : []),
-    { icon: Terminal, label: boards.sql, onSelect: () => show("sql") },
-    { icon: Pencil, label: boards.rename, onSelect: () => show("rename") },
-    { icon: Trash2, label: boards.remove, onSelect: () => orSay(open.unpin(pin)) },
+    { icon: Terminal, label: boardTexts.sql, onSelect: () => show("sql") },
+    { icon: Pencil, label: boardTexts.rename, onSelect: () => show("rename") },
+    { icon: Trash2, label: boardTexts.remove, onSelect: () => orSay(open.unpin(pin)) },
   ];
   return (
     <article
       class="tile"
       data-state={pin.state}
-      style={{ "--width": pin.width, "--height": pin.height }}
+      style={{ "--width": pin.width, "--height": pin.height, "--filled": filled }}
       aria-busy={pin.state === "running"}
     >
       <header>
         <Handle {...shown} />
         <h2 title={pin.question}>{pin.title}</h2>
-        <Menu icon={Ellipsis} label={boards.more(pin.title)} items={items} />
+        <Menu icon={Ellipsis} label={boardTexts.more(pin.title)} items={items} />
       </header>
       <Said pin={pin} />
       <Shows pin={pin} />
@@ -87,18 +87,18 @@ export function Tile(shown: Shown) {
       </footer>
       <Corner {...shown} />
       {dialog === "rename" && (
-        <Dialog title={boards.rename} onClose={() => show(null)}>
+        <Dialog title={boardTexts.rename} onClose={() => show(null)}>
           <TitleForm
             title={pin.title}
-            label={boards.name}
-            save={boards.save}
+            label={boardTexts.name}
+            save={boardTexts.save}
             onSave={(title) => open.renamePin(pin, title).then(() => show(null))}
           />
         </Dialog>
       )}
       {dialog === "schedule" && (
         <ScheduleDialog
-          title={boards.scheduleOf(pin.title)}
+          title={boardTexts.scheduleOf(pin.title)}
           boardId={pin.board_id}
           pin={pin}
           onClose={() => show(null)}
@@ -116,8 +116,8 @@ export function Tile(shown: Shown) {
 
 function footOf(pin: Pin): string {
   const parts = [daysOf(pin) || connectionOf(pin.db_connection_id)?.name];
-  if (pin.row_count !== null && pin.row_count > 1) parts.push(texts.boards.rows(count(pin.row_count)));
-  if (pin.truncated) parts.push(texts.boards.cut);
+  if (pin.row_count !== null && pin.row_count > 1) parts.push(boardTexts.rows(count(pin.row_count)));
+  if (pin.truncated) parts.push(boardTexts.cut);
   if (pin.ran_at) parts.push(shortly(pin.ran_at));
   return parts.filter(Boolean).join(" · ");
 }
@@ -139,10 +139,10 @@ function Handle({ pin, place, open, boxes, speak }: Shown) {
     event.preventDefault();
     if (event.shiftKey) {
       const size = await open.resize(pin, { width: pin.width + by[0], height: pin.height + by[1] });
-      speak(texts.boards.resized(size.width, size.height));
+      speak(boardTexts.resized(size.width, size.height));
     } else {
       const to = placeFor(event.key, place, boxes());
-      if (to !== place) speak(texts.boards.moved(await open.move(pin, to), boxes().length));
+      if (to !== place) speak(boardTexts.moved(await open.move(pin, to), boxes().length));
     }
     button.current?.focus();
   };
@@ -156,14 +156,14 @@ function Handle({ pin, place, open, boxes, speak }: Shown) {
     const to = placeAt(event.clientX, event.clientY, boxes());
     if (to !== null && to !== place) orSay(open.move(pin, to));
   };
-  const label = texts.boards.handle(pin.title);
+  const label = boardTexts.handle(pin.title);
   return (
     <button
       ref={button}
       type="button"
       class="icon-button handle"
       aria-label={label}
-      title={texts.boards.handleHint}
+      title={boardTexts.handleHint}
       aria-pressed={dragging}
       onKeyDown={(event) => void onKeyDown(event)}
       onPointerDown={onPointerDown}

@@ -1,7 +1,7 @@
 /** Times of rows, as a board shows them. */
 import type { Pin } from "../api/types";
-import { texts } from "../shared/texts";
 import { moment } from "../shared/time";
+import { boardTexts } from "./texts";
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
@@ -16,5 +16,5 @@ export function shortly(time: string, now = new Date()): string {
 export function rowsOf(pins: readonly Pin[]): string {
   const times = pins.flatMap((each) => each.ran_at ?? []).sort();
   const [oldest] = times;
-  return oldest === undefined ? "" : texts.boards.asOf(moment(oldest), times.length > 1);
+  return oldest === undefined ? "" : boardTexts.asOf(moment(oldest), times.length > 1);
 }

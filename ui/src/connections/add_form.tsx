@@ -4,12 +4,11 @@ import { asProblem } from "../api/problem";
 import type { Problem } from "../api/types";
 import { ProblemBox } from "../shared/problem_box";
 import { go } from "../shared/route";
-import { texts } from "../shared/texts";
 import { addressOf, EMPTY } from "./address";
 import { AddressFields } from "./address_fields";
 import { refreshConnections, rememberConnection } from "./connections";
 import { NameFields } from "./name_fields";
-import { form } from "./texts";
+import { connectionTexts, form } from "./texts";
 
 /** A form for a new database: tests it, and opens it if it can be read. The page does not keep the URL. */
 export function AddForm() {
@@ -44,7 +43,7 @@ export function AddForm() {
           checked={shared}
           onChange={(event) => setShared(event.currentTarget.checked)}
         />
-        {texts.connections.share}
+        {connectionTexts.share}
       </label>
       {problem && <ProblemBox problem={{ ...problem, title: form.failed }} />}
       <button type="submit" class="button primary" disabled={testing}>

@@ -4,6 +4,7 @@ import type { Table, TableColumn } from "../api/types";
 import { Dialog } from "../shared/dialog";
 import { orSay } from "../shared/or_say";
 import { texts } from "../shared/texts";
+import { connectionTexts } from "./texts";
 
 interface Shown {
   connectionId: string;
@@ -19,7 +20,7 @@ export default function ColumnForm({ connectionId, table, column, onSaved, onClo
   const [unit, setUnit] = useState(column.unit);
   const [hidden, setHidden] = useState(column.hidden);
   const [saving, setSaving] = useState(false);
-  const words = texts.connections;
+  const words = connectionTexts;
   const save = (event: Event) => {
     event.preventDefault();
     setSaving(true);

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Table, TableColumn } from "../api/types";
 import { Icon } from "../shared/icon";
 import { lazy } from "../shared/lazy";
-import { texts } from "../shared/texts";
+import { connectionTexts } from "./texts";
 
 const ColumnForm = lazy(() => import("./column_form"));
 
@@ -30,7 +30,7 @@ export function ColumnList({
       class="columns-scroll"
       tabIndex={0}
       role="region"
-      aria-label={`${texts.connections.columns}: ${table.name}`}
+      aria-label={`${connectionTexts.columns}: ${table.name}`}
     >
       <table class="columns">
         <tbody>
@@ -41,11 +41,11 @@ export function ColumnList({
               <td class="quiet">
                 {column.hidden && (
                   <span class="key">
-                    <Icon of={EyeOff} size={12} /> {texts.connections.hidden}
+                    <Icon of={EyeOff} size={12} /> {connectionTexts.hidden}
                   </span>
                 )}
-                {column.primary_key && <span class="key">{texts.connections.key}</span>}
-                {refers.has(column.name) && texts.connections.refersTo(refers.get(column.name) ?? "")}
+                {column.primary_key && <span class="key">{connectionTexts.key}</span>}
+                {refers.has(column.name) && connectionTexts.refersTo(refers.get(column.name) ?? "")}
               </td>
               <td class="quiet values">{valuesOf(column)}</td>
               {mayChange && (
@@ -53,8 +53,8 @@ export function ColumnList({
                   <button
                     type="button"
                     class="icon-button"
-                    aria-label={texts.connections.editColumn(column.name)}
-                    title={texts.connections.editColumn(column.name)}
+                    aria-label={connectionTexts.editColumn(column.name)}
+                    title={connectionTexts.editColumn(column.name)}
                     onClick={() => setEdited(column)}
                   >
                     <Icon of={Pencil} size={14} />

@@ -16,7 +16,7 @@ import { ConnectionParts } from "./connection_parts";
 import { EditForm } from "./edit_form";
 import { scan } from "./scan";
 import { ScanProgress } from "./scan_progress";
-import { form } from "./texts";
+import { connectionTexts, form } from "./texts";
 import "./connections.css";
 
 const BEGUN: Scan = { state: "running", tables_total: null, tables_done: 0, error: null };
@@ -31,7 +31,7 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
   return (
     <div class="page">
       <a class="back" href="/connections" onClick={onLinkClick}>
-        <Icon of={ArrowLeft} size={14} /> {texts.connections.back}
+        <Icon of={ArrowLeft} size={14} /> {connectionTexts.back}
       </a>
       {connection && <Head connection={connection} scanning={scanning !== null} scan={rescan} />}
       {scanning && <ScanProgress scan={scanning} />}
@@ -84,7 +84,7 @@ function Head({
   scanning: boolean;
   scan: () => void;
 }) {
-  const { ask, neverScanned, remove, removed, scan: scanText, scanned } = texts.connections;
+  const { ask, neverScanned, remove, removed, scan: scanText, scanned } = connectionTexts;
   const start = () => {
     rememberConnection(connection.id);
     go("/");
@@ -148,7 +148,7 @@ function Edit({ connection, onMoved }: { connection: Connection; onMoved: () => 
 }
 
 function Share({ connection }: { connection: Connection }) {
-  const { share, unshare } = texts.connections;
+  const { share, unshare } = connectionTexts;
   const change = async () => {
     await shareConnection(connection.id, !connection.shared);
     await refreshConnections();

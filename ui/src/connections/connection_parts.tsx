@@ -2,10 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import type { Table } from "../api/types";
 import { EntryList } from "../knowledge/entry_list";
 import { type Kind, KINDS } from "../knowledge/knowledge";
+import { knowledgeTexts } from "../knowledge/texts";
 import { fragment } from "../shared/route";
 import { Tabs } from "../shared/tabs";
-import { texts } from "../shared/texts";
 import { TableList } from "./table_list";
+import { connectionTexts } from "./texts";
 
 type Part = "schema" | Kind;
 
@@ -25,10 +26,10 @@ export function ConnectionParts({ connectionId, tables, scannedAt, mayChange, on
   useEffect(() => {
     if (tables.some((table) => encodeURIComponent(table.name) === id)) show("schema");
   }, [id, arrival]);
-  const names = { schema: texts.connections.schema, ...texts.knowledge };
+  const names = { schema: connectionTexts.schema, ...knowledgeTexts };
   const tabs = (["schema", ...KINDS] as const).map((key) => ({ key, label: names[key] }));
   return (
-    <Tabs label={texts.connections.parts} tabs={tabs} shown={shown} show={show}>
+    <Tabs label={connectionTexts.parts} tabs={tabs} shown={shown} show={show}>
       {shown === "schema" ? (
         <TableList connectionId={connectionId} tables={tables} mayChange={mayChange} onChanged={onChanged} />
       ) : (

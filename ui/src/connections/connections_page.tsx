@@ -11,6 +11,7 @@ import { moment } from "../shared/time";
 import { lazy } from "../shared/lazy";
 import { AddForm } from "./add_form";
 import { connections, problem, refreshConnections } from "./connections";
+import { connectionTexts } from "./texts";
 import "./connections.css";
 
 const ReviewQueue = lazy(() => import("../knowledge/review_queue"));
@@ -29,7 +30,7 @@ export default function ConnectionsPage() {
         <h1>{texts.connections.title}</h1>
         {mayManage.value && (
           <button type="button" class="button primary" onClick={() => setAdding(true)}>
-            <Icon of={Plus} /> {texts.connections.add}
+            <Icon of={Plus} /> {connectionTexts.add}
           </button>
         )}
       </header>
@@ -37,7 +38,7 @@ export default function ConnectionsPage() {
       {mayManage.value && connections.value && <ReviewQueue />}
       <List />
       {adding && (
-        <Dialog title={texts.connections.add} onClose={() => setAdding(false)}>
+        <Dialog title={connectionTexts.add} onClose={() => setAdding(false)}>
           <FileForm />
           <AddForm />
         </Dialog>
@@ -48,7 +49,7 @@ export default function ConnectionsPage() {
 
 function List() {
   if (connections.value === null) return <div aria-busy={problem.value === null} />;
-  if (connections.value.length === 0) return <p class="quiet">{texts.connections.none}</p>;
+  if (connections.value.length === 0) return <p class="quiet">{connectionTexts.none}</p>;
   return (
     <ul class="connection-list">
       {connections.value.map((each) => (
@@ -59,13 +60,13 @@ function List() {
 }
 
 function Entry({ connection }: { connection: Connection }) {
-  const { tables, scanned, neverScanned } = texts.connections;
+  const { tables, scanned, neverScanned } = connectionTexts;
   return (
     <li>
       <a href={`/connections/${connection.id}`} onClick={onLinkClick}>
         <strong>{connection.name}</strong>
         <span class="dialect">{connection.dialect}</span>
-        {connection.shared && <span class="dialect">{texts.connections.shared}</span>}
+        {connection.shared && <span class="dialect">{connectionTexts.shared}</span>}
         {connection.description && <p>{connection.description}</p>}
         <p class="quiet">
           <code>{connection.masked_url}</code>

@@ -1,5 +1,4 @@
-import { texts } from "../shared/texts";
-import { form } from "./texts";
+import { connectionTexts, form } from "./texts";
 
 export interface Named {
   name: string;
@@ -11,7 +10,7 @@ export function NameFields({ named, set }: { named: Named; set: (part: Partial<N
   return (
     <>
       <label>
-        {texts.connections.name}
+        {connectionTexts.name}
         <input
           required
           maxLength={200}
@@ -20,7 +19,7 @@ export function NameFields({ named, set }: { named: Named; set: (part: Partial<N
         />
       </label>
       <label>
-        {texts.connections.description}
+        {connectionTexts.description}
         <textarea
           rows={2}
           maxLength={2_000}

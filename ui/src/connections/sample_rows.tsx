@@ -5,6 +5,7 @@ import type { Cell, Problem, Row, Sample, Table } from "../api/types";
 import { formatOf, isNumeric } from "../conversation/rows/format";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
+import { connectionTexts } from "./texts";
 
 /** The first rows of a table, read when the user opens them. */
 export function SampleRows({ connectionId, table }: { connectionId: string; table: Table }) {
@@ -16,12 +17,12 @@ export function SampleRows({ connectionId, table }: { connectionId: string; tabl
   };
   if (problem) return <ProblemBox problem={problem} onRetry={read} />;
   if (sample) {
-    const label = `${texts.connections.sample}: ${table.name}`;
+    const label = `${connectionTexts.sample}: ${table.name}`;
     return <SampleTable columns={sample.columns} rows={sample.rows as Row[]} label={label} />;
   }
   return (
     <button type="button" class="button small" onClick={read}>
-      {texts.connections.showSample}
+      {connectionTexts.showSample}
     </button>
   );
 }

@@ -1,13 +1,13 @@
 import type { Scan } from "../api/types";
 import { Elapsed } from "../shared/elapsed";
 import { useState } from "preact/hooks";
-import { texts } from "../shared/texts";
 import { count } from "../shared/time";
+import { connectionTexts } from "./texts";
 
 /** Progress of a scan, as the server reports it. */
 export function ScanProgress({ scan }: { scan: Scan }) {
   const [since] = useState(Date.now);
-  const { scanning, scannedOf } = texts.connections;
+  const { scanning, scannedOf } = connectionTexts;
   const { tables_done: done, tables_total: total } = scan;
   return (
     <p class="scanning" role="status">

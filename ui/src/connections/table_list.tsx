@@ -15,6 +15,7 @@ import { connectionOf, rememberConnection } from "./connections";
 import { ColumnList } from "./column_list";
 import { relationTexts } from "./relation_texts";
 import { SampleRows } from "./sample_rows";
+import { connectionTexts } from "./texts";
 
 const RelationsPicture = lazy(
   () => import("./relations_picture"),
@@ -97,12 +98,12 @@ function Names({ place, tables, chosen }: Named) {
     if (hidden > entries.scrollTop || entry.offsetTop < entries.scrollTop) entries.scrollTop = hidden;
   }, [chosen?.name]);
   return (
-    <nav ref={list} class="table-names" aria-label={texts.connections.schema} onKeyDown={onKeyDown}>
+    <nav ref={list} class="table-names" aria-label={connectionTexts.schema} onKeyDown={onKeyDown}>
       <input
         type="search"
         class="table-search"
-        aria-label={texts.connections.search}
-        placeholder={texts.connections.search}
+        aria-label={connectionTexts.search}
+        placeholder={connectionTexts.search}
         value={words}
         onInput={(event) => setWords(event.currentTarget.value)}
       />
@@ -111,7 +112,7 @@ function Names({ place, tables, chosen }: Named) {
           <Icon of={Waypoints} size={15} /> {relationTexts.title}
         </a>
       )}
-      {found.length === 0 && <p class="quiet">{texts.connections.noneMatch}</p>}
+      {found.length === 0 && <p class="quiet">{connectionTexts.noneMatch}</p>}
       <ul>
         {found.map((table) => (
           <li key={table.name}>
@@ -133,16 +134,16 @@ function Names({ place, tables, chosen }: Named) {
 
 /** A database that was never scanned is scanned by its first question, which every user may ask. */
 function NoTables({ connectionId }: { connectionId: string }) {
-  if (connectionOf(connectionId)?.scanned_at) return <p class="quiet">{texts.connections.noTables}</p>;
+  if (connectionOf(connectionId)?.scanned_at) return <p class="quiet">{connectionTexts.noTables}</p>;
   const ask = () => {
     rememberConnection(connectionId);
     go("/");
   };
   return (
     <p class="quiet">
-      {texts.connections.firstQuestion}{" "}
+      {connectionTexts.firstQuestion}{" "}
       <button type="button" class="button small" onClick={ask}>
-        {texts.connections.ask}
+        {connectionTexts.ask}
       </button>
     </p>
   );
@@ -153,7 +154,7 @@ function namesOf(table: Table): string[] {
 }
 
 function TableEntry({ connectionId, table, mayChange, onChanged }: Shown) {
-  const { rows, view } = texts.connections;
+  const { rows, view } = connectionTexts;
   return (
     <>
       <header class="table-head">
@@ -195,7 +196,7 @@ function TableProposals({ connectionId, name }: { connectionId: string; name: st
 function Description({ connectionId, table, mayChange, onChanged }: Shown) {
   const [text, setText] = useState(table.description);
   const [editing, setEditing] = useState(false);
-  const { description, editDescription, noDescription, saved } = texts.connections;
+  const { description, editDescription, noDescription, saved } = connectionTexts;
   const edit = () => {
     setText(table.description);
     setEditing(true);

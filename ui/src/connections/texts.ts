@@ -1,4 +1,4 @@
-/** Texts of the form for databases, fetched with it. */
+/** Texts of databases and of the form for them, fetched with their pages. */
 import type { Engine } from "./address";
 
 export const form = {
@@ -37,3 +37,46 @@ export const form = {
   saved: "Saved",
   readAgain: "Saved. The schema of the new address is being read.",
 };
+
+export const connectionTexts = {
+  add: "Connect a database",
+  name: "Name",
+  description: "Description",
+  scan: "Scan the schema",
+  scanning: "Reading tables, columns and values …",
+  scannedOf: (done: string, all: string) => `${done} of ${all} tables`,
+  scanned: (when: string) => `Scanned ${when}`,
+  neverScanned: "Not scanned yet",
+  tables: (count: number) => (count === 1 ? "1 table" : `${count} tables`),
+  search: "Search tables and columns",
+  share: "Share with all users",
+  unshare: "Stop sharing",
+  shared: "shared",
+  remove: "Disconnect",
+  removed: (name: string) => `“${name}” disconnected`,
+  ask: "Ask this database",
+  none: "No database is connected yet.",
+  back: "All databases",
+  columns: "Columns",
+  sample: "First rows",
+  showSample: "Show first rows",
+  noTables: "The scan found no tables.",
+  firstQuestion: "The first question will read the schema.",
+  noneMatch: "No table or column of that name.",
+  editColumn: (name: string) => `Edit ${name}`,
+  columnOf: (table: string, column: string) => `${table}.${column}`,
+  unit: "Unit",
+  unitHint: "Of its numbers, such as EUR or kg",
+  hide: "Hide from KAI",
+  hideHint: "It is in no prompt, and no statement can read it, also none of yours.",
+  hidden: "hidden",
+  editDescription: "Describe",
+  noDescription: "No description yet",
+  saved: "Description saved",
+  view: "view",
+  rows: (count: string) => `${count} rows`,
+  key: "key",
+  refersTo: (table: string) => `→ ${table}`,
+  parts: "What is known of this database",
+  schema: "Tables",
+} as const;

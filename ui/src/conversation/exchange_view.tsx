@@ -61,7 +61,12 @@ export function ExchangeView({ exchange, conversation }: Shown) {
         <ExchangeMenu exchange={exchange} conversation={conversation} />
       </div>
       <div class="answer-meta">
-        <Timeline answer={answer} link={conversation.link.value} given={exchange.sql !== undefined} />
+        <Timeline
+          answer={answer}
+          sessionId={conversation.sessionId}
+          link={conversation.link.value}
+          given={exchange.sql !== undefined}
+        />
         <MadeButton exchange={exchange} conversation={conversation} />
       </div>
       {answer.standalone_question && (

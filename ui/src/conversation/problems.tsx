@@ -31,6 +31,11 @@ export function guessed(question: string, { detail }: Problem): string | null {
   return at < 0 ? null : question.slice(0, at) + guess + question.slice(at + word.length);
 }
 
+/** Whether a question is none for the writer without a model: nothing has failed. */
+function isBeyond({ type }: Problem): boolean {
+  return type === "urn:kai:question-not-understood";
+}
+
 /** Whether another try may end otherwise. A model may write another statement; a person's own stays as it is. */
 function canEndOtherwise(problem: Problem, exchange: Exchange): boolean {
   if (problem.type === "urn:kai:statement-failed") return exchange.sql === undefined;
@@ -54,7 +59,7 @@ export function Problems({ exchange, conversation }: Shown) {
           <ProblemBox
             key={problem.detail}
             problem={problem}
-            tone={failed ? "error" : "notice"}
+            tone={failed && !isBeyond(problem) ? "error" : "notice"}
             onRetry={isLast && !closed && canEndOtherwise(problem, exchange) ? again : undefined}
           >
             {guess !== null && (

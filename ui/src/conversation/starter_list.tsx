@@ -1,6 +1,8 @@
+import { ArrowRight } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import type { Connection } from "../api/types";
 import { allTables } from "../connections/connections";
+import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 import { starters, withOwn } from "./starters";
 import "./starter_list.css";
@@ -29,6 +31,7 @@ export function StarterList({
       {questions.map((question) => (
         <button type="button" key={question} onClick={() => onAsk(question)}>
           {question}
+          <Icon of={ArrowRight} size={15} />
         </button>
       ))}
     </section>

@@ -3,6 +3,7 @@ import { SqlText } from "../shared/sql_text";
 import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 import { type Entry, FIELDS, type Kind } from "./knowledge";
+import { knowledgeTexts } from "./texts";
 
 interface Shown {
   kind: Kind;
@@ -19,16 +20,16 @@ export function EntryCard({ kind, entry, mayChange, onEdit, onRemove }: Shown) {
     <article class="entry">
       <header>
         <h2>{title}</h2>
-        {entry.fault && <span class="entry-status broken">{texts.knowledge.broken}</span>}
+        {entry.fault && <span class="entry-status broken">{knowledgeTexts.broken}</span>}
         {entry.status && (
-          <span class={`entry-status ${entry.status}`}>{texts.knowledge.status[entry.status]}</span>
+          <span class={`entry-status ${entry.status}`}>{knowledgeTexts.status[entry.status]}</span>
         )}
         {mayChange && (
           <>
             <button
               type="button"
               class="icon-button"
-              aria-label={`${texts.knowledge.edit}: ${title}`}
+              aria-label={`${knowledgeTexts.edit}: ${title}`}
               onClick={onEdit}
             >
               <Icon of={Pencil} size={15} />
@@ -49,15 +50,15 @@ export function EntryCard({ kind, entry, mayChange, onEdit, onRemove }: Shown) {
         if (!value) return null;
         return code ? <SqlText key={name} sql={value} /> : <p key={name}>{value}</p>;
       })}
-      {!!entry.uses && <p class="quiet">{texts.knowledge.helped(entry.uses)}</p>}
+      {!!entry.uses && <p class="quiet">{knowledgeTexts.helped(entry.uses)}</p>}
       {entry.fault && (
         <div class="entry-fault">
           <p>
-            <strong>{texts.knowledge.notUsed}</strong> {entry.fault}
+            <strong>{knowledgeTexts.notUsed}</strong> {entry.fault}
           </p>
           {mayChange && (
             <button type="button" class="button small" onClick={onEdit}>
-              {texts.knowledge.repair}
+              {knowledgeTexts.repair}
             </button>
           )}
         </div>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { texts } from "../shared/texts";
 import { type Entry, type Field, FIELDS, type Kind } from "./knowledge";
+import { knowledgeTexts } from "./texts";
 
 interface Shown {
   kind: Kind;
@@ -21,7 +22,7 @@ export function EntryForm({ kind, entry, onSave }: Shown) {
       {FIELDS[kind].map(({ name, optional, code, line }) => (
         <label key={name}>
           <span>
-            {texts.knowledge.fields[name]} {optional && <small>({texts.knowledge.optional})</small>}
+            {knowledgeTexts.fields[name]} {optional && <small>({knowledgeTexts.optional})</small>}
           </span>
           {line ? (
             <input

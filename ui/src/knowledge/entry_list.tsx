@@ -6,7 +6,6 @@ import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
 import { lazy } from "../shared/lazy";
 import { ProblemBox } from "../shared/problem_box";
-import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { EntryCard } from "./entry_card";
 import { EntryForm } from "./entry_form";
@@ -19,6 +18,7 @@ import {
   readEntries,
   removeEntry,
 } from "./knowledge";
+import { knowledgeTexts } from "./texts";
 import "./knowledge.css";
 
 const Starters = lazy(() => import("./starters"));
@@ -43,20 +43,20 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
   return (
     <section class="entries">
       <header>
-        <p class="quiet">{texts.knowledge.leads[kind]}</p>
+        <p class="quiet">{knowledgeTexts.leads[kind]}</p>
         <div class="entries-actions">
           <Transfer connectionId={connectionId} mayChange={mayChange} onImported={read} />
           {mayChange && kind === "examples" && <Starters connectionId={connectionId} />}
           {mayChange && (
             <button type="button" class="button small" onClick={() => edit("new")}>
-              <Icon of={Plus} size={14} /> {texts.knowledge.add}
+              <Icon of={Plus} size={14} /> {knowledgeTexts.add}
             </button>
           )}
         </div>
       </header>
       {problem && <ProblemBox problem={problem} />}
       {mayChange && kind === "examples" && <ReviewQueue connectionId={connectionId} onReviewed={read} />}
-      {entries?.length === 0 && <p class="quiet">{texts.knowledge.none}</p>}
+      {entries?.length === 0 && <p class="quiet">{knowledgeTexts.none}</p>}
       {entries?.filter(isReviewed).map((each) => (
         <EntryCard
           key={each.id}
@@ -69,7 +69,7 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
       ))}
       {edited && (
         <Dialog
-          title={edited === "new" ? texts.knowledge.addOf[kind] : texts.knowledge.editOf[kind]}
+          title={edited === "new" ? knowledgeTexts.addOf[kind] : knowledgeTexts.editOf[kind]}
           onClose={() => edit(null)}
         >
           <EntryForm

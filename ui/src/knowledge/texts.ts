@@ -1,4 +1,4 @@
-/** Texts of the reviews of examples, which few pages need. */
+/** Texts of what a database knows and of its reviews, fetched with their pages. */
 import { count } from "../shared/time";
 
 export const reviewTexts = {
@@ -50,4 +50,35 @@ export const termTexts = {
   title: "Glossary:",
   origin: (owner: string, when: string) => `Glossary of ${owner} · since ${when}`,
   changed: (when: string) => `Changed ${when}`,
+} as const;
+
+export const knowledgeTexts = {
+  examples: "Examples",
+  glossary: "Glossary",
+  instructions: "Instructions",
+  leads: {
+    examples: "Questions with the SQL that answers them. Verified ones guide the model.",
+    glossary: "Words of your business, and what they mean in the data.",
+    instructions: "Rules for reading the data. The model reads them with every question.",
+  },
+  fields: {
+    question: "Question",
+    sql: "SQL",
+    term: "Term",
+    meaning: "Meaning",
+    text: "Instruction",
+    scope: "Only for the table",
+  },
+  optional: "optional",
+  addOf: { examples: "Add an example", glossary: "Add a term", instructions: "Add an instruction" },
+  editOf: { examples: "Edit the example", glossary: "Edit the term", instructions: "Edit the instruction" },
+  add: "Add",
+  edit: "Edit",
+  added: "Kept",
+  none: "Nothing here yet.",
+  helped: (uses: number) => (uses === 1 ? "helped 1 answer" : `helped ${uses} answers`),
+  broken: "broken",
+  notUsed: "No answer uses it.",
+  repair: "Repair",
+  status: { proposed: "waits for review", verified: "verified", rejected: "rejected" },
 } as const;

@@ -2,12 +2,12 @@ import { useEffect, useState } from "preact/hooks";
 import { keepFact } from "../api/client";
 import type { Fact, NewFact } from "../api/types";
 import { connections, refreshConnections, usualConnection } from "../connections/connections";
-import { texts } from "../shared/texts";
 import { FactForm } from "./fact_form";
 import { namesIn, sayKept } from "./facts";
 import { KINDS } from "./turn";
 import { ConnectionField, reachable, ScopeField, TextField } from "./place_fields";
 import { memoryTexts } from "./texts";
+import { knowledgeTexts } from "../knowledge/texts";
 
 interface Shown {
   /** The answer that the fact comes from. */
@@ -72,7 +72,7 @@ export default function NewFactForm({
       {scope !== "user" && !from && <ConnectionField connection={connection} choose={choose} />}
       <label>
         <span>
-          {fields.about} <small>({texts.knowledge.optional})</small>
+          {fields.about} <small>({knowledgeTexts.optional})</small>
         </span>
         <input value={about} onInput={(event) => setAbout(event.currentTarget.value)} />
       </label>

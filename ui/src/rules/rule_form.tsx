@@ -4,6 +4,7 @@ import type { Rule } from "../api/types";
 import { connections } from "../connections/connections";
 import { isAdmin } from "../identity/me";
 import { texts } from "../shared/texts";
+import { ruleTexts } from "./texts";
 
 interface Shown {
   rule: Rule | null;
@@ -23,7 +24,7 @@ export function RuleForm({ rule, onSave }: Shown) {
     rule?.scope.connections[0] ?? connections.value?.[0]?.id ?? "",
   );
   const [patterns, setPatterns] = useState(rule?.scope.table_patterns.join(", ") ?? "");
-  const fields = texts.rules.fields;
+  const fields = ruleTexts.fields;
   const onSubmit = (event: Event) => {
     event.preventDefault();
     const kept = rule?.scope.connections.slice(1) ?? [];
@@ -52,7 +53,7 @@ export function RuleForm({ rule, onSave }: Shown) {
       <label>
         <span>{fields.connection}</span>
         <select value={connection} onChange={(event) => setConnection(event.currentTarget.value)}>
-          {isAdmin.value && <option value="">{texts.rules.everyDatabase}</option>}
+          {isAdmin.value && <option value="">{ruleTexts.everyDatabase}</option>}
           {connections.value?.map((each) => (
             <option key={each.id} value={each.id}>
               {each.name}
@@ -65,7 +66,7 @@ export function RuleForm({ rule, onSave }: Shown) {
         <select value={apply} onChange={(event) => setApply(event.currentTarget.value as Rule["apply"])}>
           {APPLIES.map((each) => (
             <option key={each} value={each}>
-              {texts.rules.applies[each]}
+              {ruleTexts.applies[each]}
             </option>
           ))}
         </select>

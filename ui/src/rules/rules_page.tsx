@@ -12,6 +12,7 @@ import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { RuleForm } from "./rule_form";
 import "../knowledge/knowledge.css";
+import { ruleTexts } from "./texts";
 
 /** The rules that models follow: who wrote them, where they apply, and what is wrong with them. */
 export default function RulesPage() {
@@ -30,17 +31,17 @@ export default function RulesPage() {
       <header class="page-head">
         <div>
           <h1>{texts.rules.title}</h1>
-          <p class="quiet">{texts.rules.lead}</p>
+          <p class="quiet">{ruleTexts.lead}</p>
         </div>
         {mayManage.value && (
           <button type="button" class="button primary" onClick={() => edit("new")}>
-            <Icon of={Plus} /> {texts.rules.add}
+            <Icon of={Plus} /> {ruleTexts.add}
           </button>
         )}
       </header>
       {problem && <ProblemBox problem={problem} onRetry={load} />}
       {rules === null && !problem && <p class="quiet">{texts.loading} …</p>}
-      {rules?.length === 0 && <p class="quiet">{texts.rules.none}</p>}
+      {rules?.length === 0 && <p class="quiet">{ruleTexts.none}</p>}
       <div class="entries">
         {rules?.map((each) => (
           <RuleCard
@@ -53,7 +54,7 @@ export default function RulesPage() {
         ))}
       </div>
       {edited && (
-        <Dialog title={edited === "new" ? texts.rules.add : edited.name} onClose={() => edit(null)}>
+        <Dialog title={edited === "new" ? ruleTexts.add : edited.name} onClose={() => edit(null)}>
           <RuleForm rule={edited === "new" ? null : edited} onSave={(fields) => void save(fields)} />
         </Dialog>
       )}
@@ -92,7 +93,7 @@ interface Shown {
 }
 
 function RuleCard({ rule, onEdit, onToggle, onRemove }: Shown) {
-  const { on, off, applies, writtenBy, fromFile, priority, switchOff, switchOn, edit } = texts.rules;
+  const { on, off, applies, writtenBy, fromFile, priority, switchOff, switchOn, edit } = ruleTexts;
   const isStored = rule.source === "stored";
   const mayChange = isAdmin.value || (mayManage.value && isStored && rule.scope.connections.length > 0);
   return (
@@ -142,5 +143,5 @@ function scopeOf({ scope }: Rule): string {
   const names = scope.connections.map((id) => connectionOf(id)?.name ?? id);
   const modes = scope.chat_modes.map((each) => texts.composer.mode[each]);
   const parts = [names, modes, scope.table_patterns].filter((each) => each.length > 0);
-  return parts.map((each) => each.join(", ")).join(" · ") || texts.rules.everywhere;
+  return parts.map((each) => each.join(", ")).join(" · ") || ruleTexts.everywhere;
 }

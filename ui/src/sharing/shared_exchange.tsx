@@ -36,7 +36,7 @@ export function SharedExchange({ exchange, linkId }: Shown) {
     <article class="exchange" ref={root}>
       <h2 class="question">{question}</h2>
       <div class="answer-meta">
-        <Timeline answer={answer} link="live" given={exchange.sql !== undefined} />
+        <Timeline answer={answer} sessionId={null} link="live" given={exchange.sql !== undefined} />
       </div>
       {answer.standalone_question && (
         <p class="understood">

@@ -5,8 +5,8 @@ import type { McpServer, McpTool, Problem } from "../api/types";
 import { isAdmin } from "../identity/me";
 import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
-import { texts } from "../shared/texts";
 import { moment } from "../shared/time";
+import { toolTexts } from "./texts";
 
 /** While a server is not connected; it may be soon. */
 const POLL_MS = 3_000;
@@ -32,7 +32,7 @@ export function McpServers({ onChange }: { onChange: () => void }) {
   if (servers.length === 0) return null;
   return (
     <section class="toolset">
-      <h2>{texts.tools.servers}</h2>
+      <h2>{toolTexts.servers}</h2>
       {servers.map((each) => (
         <ServerView key={each.name} server={each} approve={(tool) => orSay(approve(each, tool))} />
       ))}
@@ -41,7 +41,7 @@ export function McpServers({ onChange }: { onChange: () => void }) {
 }
 
 function ServerView({ server, approve }: { server: McpServer; approve: (tool: McpTool) => void }) {
-  const { statuses, leftOut } = texts.tools;
+  const { statuses, leftOut } = toolTexts;
   return (
     <article class="entry">
       <header>
@@ -66,7 +66,7 @@ function ServerView({ server, approve }: { server: McpServer; approve: (tool: Mc
 
 /** A tool as it is now; of a changed one beside what was approved. */
 function McpToolView({ tool, approve }: { tool: McpTool; approve: () => void }) {
-  const { states, approve: label, was, now, schema } = texts.tools;
+  const { states, approve: label, was, now, schema } = toolTexts;
   const changed = tool.state === "changed" ? tool.approved : null;
   const canApprove = isAdmin.value && (tool.state === "new" || tool.state === "changed");
   return (

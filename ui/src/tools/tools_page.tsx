@@ -6,6 +6,7 @@ import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import { McpServers } from "./mcp_servers";
 import "../knowledge/knowledge.css";
+import { toolTexts } from "./texts";
 import "./tools.css";
 
 /** What investigations may call, what asks first, and where the tools come from. */
@@ -26,7 +27,7 @@ export default function ToolsPage() {
       <header class="page-head">
         <div>
           <h1>{texts.tools.title}</h1>
-          <p class="quiet">{texts.tools.lead}</p>
+          <p class="quiet">{toolTexts.lead}</p>
         </div>
       </header>
       {problem && <ProblemBox problem={problem} onRetry={load} />}
@@ -48,7 +49,7 @@ export default function ToolsPage() {
 }
 
 function ToolView({ tool }: { tool: Tool }) {
-  const { gates, categories, agentOnly, nowhere } = texts.tools;
+  const { gates, categories, agentOnly, nowhere } = toolTexts;
   return (
     <li class="tool">
       <details>
@@ -60,7 +61,7 @@ function ToolView({ tool }: { tool: Tool }) {
           {tool.modes.length === 1 && tool.modes[0] === "agent" && <span class="quiet">{agentOnly}</span>}
         </summary>
         <p>{tool.description}</p>
-        <pre tabIndex={0} aria-label={texts.tools.schema}>
+        <pre tabIndex={0} aria-label={toolTexts.schema}>
           {JSON.stringify(tool.arguments, null, 2)}
         </pre>
       </details>
@@ -69,7 +70,7 @@ function ToolView({ tool }: { tool: Tool }) {
 }
 
 function Extensions({ list }: { list: ToolList }) {
-  const { extensions, failed } = texts.tools;
+  const { extensions, failed } = toolTexts;
   return (
     <section class="toolset">
       <h2>{extensions}</h2>

@@ -1,6 +1,5 @@
 /** Charts that an analyst builds from all rows of a result. */
 import type { Cell, Column, Row } from "../../api/types";
-import { texts } from "../../shared/texts";
 import { count as written } from "../../shared/time";
 import { isNumeric } from "../rows/format";
 import { adds, type Aggregate, amountOf, startOf, TIME_UNITS, type TimeUnit, together } from "./aggregate";
@@ -9,6 +8,7 @@ import { type Channel, type Chart, type Datum, type Kind, type Mark, onTime, PLA
 import { timeOf } from "./numbers";
 import { nameOf, numberOf } from "./plotted";
 import { linear } from "./scales";
+import { chartTexts } from "./texts";
 
 const MOST_POINTS = 2_000;
 const MOST_PLACES = 30;
@@ -114,12 +114,12 @@ export function built(
         ...frame,
         mark: "histogram",
         across: channel("a0", "ordinal", title(column)),
-        value: channel("v0", "quantitative", texts.chart.rowsTitle),
+        value: channel("v0", "quantitative", chartTexts.rowsTitle),
         series: null,
         adds: true,
-        how: texts.chart.binned(title(column)),
+        how: chartTexts.binned(title(column)),
         data: bins,
-        heading: texts.chart.distribution(title(column)),
+        heading: chartTexts.distribution(title(column)),
       },
       { ...choice, mark: undefined },
     );
@@ -129,7 +129,7 @@ export function built(
   const draft = put(settings, additive, of);
   const second = settings.mark === "combo" ? settings.values[1] : undefined;
   const by = melted
-    ? channel("s0", "nominal", texts.chart.measures)
+    ? channel("s0", "nominal", chartTexts.measures)
     : settings.series === null
       ? null
       : channel("s0", "nominal", title(settings.series));
@@ -148,7 +148,7 @@ export function built(
     adds: draft.adds,
     how: draft.said.join(" "),
     data: draft.data,
-    heading: texts.chart.heading(value.title, [title(settings.across), ...(by && !melted ? [by.title] : [])]),
+    heading: chartTexts.heading(value.title, [title(settings.across), ...(by && !melted ? [by.title] : [])]),
   };
   return dressed(chart, { ...choice, mark: undefined });
 }
@@ -211,22 +211,22 @@ function put(
       });
   const [how] = hows;
   if (!raw && how !== undefined && groups.length < rows.length)
-    said.push(texts.chart.together(how === "none" ? (additive ? "sum" : "mean") : how, place.title, time));
+    said.push(chartTexts.together(how === "none" ? (additive ? "sum" : "mean") : how, place.title, time));
   const sums = raw
     ? additive || !repeated
     : adds(how === "none" || how === undefined ? (additive ? "sum" : "mean") : how);
   let mark = settings.mark;
   if (raw && repeated && mark !== "point") {
     mark = "point";
-    said.push(texts.chart.several(place.title));
+    said.push(chartTexts.several(place.title));
   }
   const negative = data.some((datum) => (numberOf(datum.v0) ?? 0) < 0);
   if ((mark === "arc" || mark === "percent") && (!sums || negative)) {
-    said.push(texts.chart.noParts);
+    said.push(chartTexts.noParts);
     mark = "bar";
   }
   if (mark === "stacked" && !sums) {
-    said.push(texts.chart.noParts);
+    said.push(chartTexts.noParts);
     mark = "bar";
   }
   if (mark === "arc" && series !== null) data = data.map((datum) => ({ ...datum, s0: null }));
@@ -246,7 +246,7 @@ function put(
   }
   if (data.length > MOST_POINTS) {
     const every = Math.ceil(data.length / MOST_POINTS);
-    said.push(texts.chart.thinned(written(every)));
+    said.push(chartTexts.thinned(written(every)));
     data = data.filter((_, at) => at % every === 0);
   }
   return { mark, across: place, data, adds: sums, said };
@@ -318,8 +318,8 @@ function leaders(
   const names = [...totals].sort(([, one], [, other]) => other - one).map(([name]) => name);
   const leading = new Set(names.slice(0, kept));
   const left = names.length - kept;
-  const other = texts.chart.other(written(left));
-  const said = [texts.chart.leaders(written(names.length), title, written(kept), sums ? other : null)];
+  const other = chartTexts.other(written(left));
+  const said = [chartTexts.leaders(written(names.length), title, written(kept), sums ? other : null)];
   const rank = new Map(names.map((name, at) => [name, at]));
   const ranked = (datum: Datum) => rank.get(nameOf(datum[field])) ?? names.length;
   const head = data.filter((datum) => leading.has(nameOf(datum[field])));

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { texts } from "../../shared/texts";
 import type { Column, Row } from "../../api/types";
 import { isNumeric } from "../rows/format";
 import { type Aggregate, AGGREGATES, type Sort, SORTS, TIME_UNITS } from "./aggregate";
@@ -7,6 +6,7 @@ import { colorsOf, isTimed, possible, type Settings } from "./build";
 import type { Choice } from "./choices";
 import { type Chart, type Mark, MARKS } from "./intent";
 import { NUMBER_FORMATS, type NumberFormat } from "./numbers";
+import { chartTexts } from "./texts";
 
 interface Shown {
   chart: Chart;
@@ -30,15 +30,15 @@ export function Builder(shown: Shown) {
   return (
     <>
       <Choose
-        name={<span class="visually-hidden">{texts.chart.type}</span>}
+        name={<span class="visually-hidden">{chartTexts.type}</span>}
         value={chart.mark}
         of={MARKS.filter((mark) => mark === chart.mark || possible(mark, columns, rows))}
-        label={(mark) => texts.chart.marks[mark]}
+        label={(mark) => chartTexts.marks[mark]}
         choose={(mark: Mark) => change({ mark })}
       />
       {!binned && (
         <ChooseColumn
-          name={texts.chart.x}
+          name={chartTexts.x}
           value={settings.across}
           of={columns.map((_, at) => at)}
           columns={columns}
@@ -46,7 +46,7 @@ export function Builder(shown: Shown) {
         />
       )}
       <ChooseColumn
-        name={texts.chart.y}
+        name={chartTexts.y}
         value={first?.column ?? 0}
         of={numbers}
         columns={columns}
@@ -54,7 +54,7 @@ export function Builder(shown: Shown) {
       />
       {!binned && colors.length > 0 && settings.mark !== "combo" && settings.mark !== "arc" && (
         <ChooseColumn
-          name={texts.chart.series}
+          name={chartTexts.series}
           value={settings.series ?? -1}
           of={[...new Set([-1, ...colors, settings.series ?? -1])]}
           columns={columns}
@@ -78,16 +78,16 @@ export function MoreChoices({ children, ...shown }: Shown & { children: Componen
       {!binned && children}
       {!binned && (
         <Choose
-          name={texts.chart.how}
+          name={chartTexts.how}
           value={first?.how ?? ""}
           of={["", ...AGGREGATES] as const}
-          label={(how) => (how === "" ? texts.chart.formats.auto : texts.chart.aggregates[how])}
+          label={(how) => (how === "" ? chartTexts.formats.auto : chartTexts.aggregates[how])}
           choose={(how) => set([{ column, how: how === "" ? undefined : how }, ...settings.values.slice(1)])}
         />
       )}
       {!binned && numbers.length > 0 && (
         <ChooseColumn
-          name={texts.chart.second}
+          name={chartTexts.second}
           value={second?.column ?? -1}
           of={settings.mark === "combo" ? numbers : [-1, ...numbers]}
           columns={columns}
@@ -98,40 +98,40 @@ export function MoreChoices({ children, ...shown }: Shown & { children: Componen
       )}
       {isTimed(columns[settings.across], rows, settings.across) && !binned ? (
         <Choose
-          name={texts.chart.time}
+          name={chartTexts.time}
           value={choice.time ?? ""}
           of={["", ...TIME_UNITS] as const}
-          label={(unit) => (unit === "" ? texts.chart.asIs : texts.chart.times[unit])}
+          label={(unit) => (unit === "" ? chartTexts.asIs : chartTexts.times[unit])}
           choose={(time) => change({ time: time === "" ? undefined : time })}
         />
       ) : (
         <Choose
-          name={texts.chart.sort}
+          name={chartTexts.sort}
           value={choice.sort ?? "rows"}
           of={SORTS}
-          label={(sort) => texts.chart.sorts[sort]}
+          label={(sort) => chartTexts.sorts[sort]}
           choose={(sort: Sort) => change({ sort })}
         />
       )}
       <Choose
-        name={texts.chart.format}
+        name={chartTexts.format}
         value={choice.format ?? "auto"}
         of={NUMBER_FORMATS}
-        label={(format) => texts.chart.formats[format]}
+        label={(format) => chartTexts.formats[format]}
         choose={(format: NumberFormat) => change({ format })}
       />
       <label>
-        {texts.chart.unit}
+        {chartTexts.unit}
         <input
           size={6}
           maxLength={12}
           value={choice.unit ?? ""}
-          placeholder={texts.chart.unitHint}
+          placeholder={chartTexts.unitHint}
           onChange={(event) => change({ unit: event.currentTarget.value || undefined })}
         />
       </label>
       <label>
-        {texts.chart.title}
+        {chartTexts.title}
         <input
           maxLength={200}
           value={choice.title ?? ""}
@@ -181,7 +181,7 @@ function ChooseColumn({ name, value, of, columns, choose }: ColumnOptions) {
       name={name}
       value={String(value)}
       of={of.map(String)}
-      label={(at) => columns[Number(at)]?.name ?? texts.chart.noSeries}
+      label={(at) => columns[Number(at)]?.name ?? chartTexts.noSeries}
       choose={(at) => choose(Number(at))}
     />
   );

@@ -19,6 +19,7 @@ import { colorsOf } from "./look";
 import { optionTexts } from "./option_texts";
 import { picture } from "./picture";
 import { pictureOf } from "./scene";
+import { chartTexts } from "./texts";
 import "./chart.css";
 
 interface Shown {
@@ -69,14 +70,14 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose, c
     choose(next);
     options.follow(Object.keys(part), settingsOf(chart, next, columns, loaded));
   };
-  if (!shown) return <p class="quiet chart-rows">{texts.chart.drawing}</p>;
+  if (!shown) return <p class="quiet chart-rows">{chartTexts.drawing}</p>;
   const toggle = (name: string) =>
     hide(
       (before) => new Set(before.has(name) ? [...before].filter((each) => each !== name) : [...before, name]),
     );
   const cut = wanted && rows?.cutBy ? texts.rows.cut[rows.cutBy] : "";
   const how = [cut, shown.how].filter(Boolean).join(" ");
-  const drawn = texts.chart.rows(count(shown.rows), count(shown.data.length), how);
+  const drawn = chartTexts.rows(count(shown.rows), count(shown.data.length), how);
   const counted = how ? `${drawn}. ${how}` : drawn;
   const notes = ofServer ? optionTexts.of(count(shown.rows), how) : counted;
   const take = async (format: "png" | "svg") => {
@@ -98,23 +99,23 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose, c
           {rows && (
             <IconButton
               icon={SlidersHorizontal}
-              label={texts.chart.more}
+              label={chartTexts.more}
               open={more}
               onClick={() => showMore(!more)}
             />
           )}
           {(Object.keys(choice).length > 0 || (computed && compute)) && (
-            <IconButton icon={RotateCcw} label={texts.chart.reset} onClick={reset} />
+            <IconButton icon={RotateCcw} label={chartTexts.reset} onClick={reset} />
           )}
           {(["png", "svg"] as const).map((format) => (
             <button
               type="button"
               class="button small"
-              title={texts.chart.save[format]}
+              title={chartTexts.save[format]}
               key={format}
               onClick={() => orSay(take(format))}
             >
-              {texts.chart[format]}
+              {chartTexts[format]}
             </button>
           ))}
         </span>

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { texts } from "../../shared/texts";
 import { shownTheme } from "../../shared/theme";
 import type { Plot, Scene, Stop } from "./drawing";
 import { drawingHeight, growsWithNames } from "./height";
@@ -9,6 +8,7 @@ import { shown } from "./nodes";
 import type { Series } from "./plotted";
 import { sceneOf } from "./scene";
 import { summaryOf } from "./summary";
+import { chartTexts } from "./texts";
 
 interface Shown {
   chart: Chart;
@@ -82,12 +82,12 @@ function Drawing({ chart, scene }: { chart: Chart; scene: Scene }) {
     const box = event.currentTarget.getBoundingClientRect();
     setAt(nearest(scene, event.clientX - box.left, event.clientY - box.top));
   };
-  const label = texts.chart.label(chart.value.title, chart.across.title, chart.how);
+  const label = chartTexts.label(chart.value.title, chart.across.title, chart.how);
   return (
     <div
       class="chart-drawing"
       role="group"
-      aria-label={texts.chart.keys}
+      aria-label={chartTexts.keys}
       tabIndex={0}
       onKeyDown={onKeyDown}
       onBlur={() => setAt(null)}
@@ -162,7 +162,7 @@ interface ShownLegend {
 
 function Legend({ series, hidden, toggle }: ShownLegend) {
   return (
-    <ul class="chart-legend" aria-label={texts.chart.legend}>
+    <ul class="chart-legend" aria-label={chartTexts.legend}>
       {series.map(({ name, color, dash }) => (
         <li key={name}>
           <button type="button" aria-pressed={!hidden.has(name)} onClick={() => toggle(name)}>

@@ -3,7 +3,7 @@ import type { Channel, Chart, Datum } from "./intent";
 import type { ChartColors } from "./look";
 import { timeFormat, timeOf } from "./numbers";
 import { seriesColor, seriesDash } from "./palette";
-import { texts } from "../../shared/texts";
+import { chartTexts } from "./texts";
 
 export interface Series {
   name: string;
@@ -84,7 +84,7 @@ function computedOf(datum: Datum): Pick<Cell, "band" | "ringed"> {
 
 /** The name of a cell on an axis or in a legend. */
 export function nameOf(cell: Datum[string] | undefined): string {
-  return cell === null || cell === undefined || cell === "" ? texts.chart.unknown : String(cell);
+  return cell === null || cell === undefined || cell === "" ? chartTexts.unknown : String(cell);
 }
 
 export function numberOf(cell: Datum[string] | undefined): number | null {

@@ -1,8 +1,8 @@
 /** A sentence on a chart for those who do not see it: the lowest and highest value, and where it goes. */
-import { texts } from "../../shared/texts";
 import type { Chart } from "./intent";
 import { plotted } from "./plotted";
 import { entryText } from "./drawing";
+import { chartTexts } from "./texts";
 
 const NO_COLORS = { ink: "", muted: "", line: "", accent: "", surface: "" };
 const LEVEL = 0.05;
@@ -18,9 +18,9 @@ export function summaryOf(chart: Chart): string {
   const highest = known.reduce((best, cell) => (cell.value > best.value ? cell : best), first);
   const named = ({ place, series: at, value }: typeof first) => {
     const where = [series.length > 1 && !chart.second ? series[at]?.name : "", places[place]?.name];
-    return texts.chart.extreme(text(value), where.filter(Boolean).join(", "));
+    return chartTexts.extreme(text(value), where.filter(Boolean).join(", "));
   };
-  const sentence = texts.chart.summary(named(lowest), named(highest));
+  const sentence = chartTexts.summary(named(lowest), named(highest));
   const trend = chart.across.kind === "temporal" && series.length === 1 ? trendOf(chart) : "";
   return trend ? `${sentence} ${trend}` : sentence;
 }
@@ -37,7 +37,7 @@ function trendOf(chart: Chart): string {
   const before = mean(inOrder.slice(0, third));
   const after = mean(inOrder.slice(-third));
   const change = (after - before) / (Math.abs(before) || 1);
-  const { rises, falls, level } = texts.chart;
+  const { rises, falls, level } = chartTexts;
   return change > LEVEL ? rises : change < -LEVEL ? falls : level;
 }
 

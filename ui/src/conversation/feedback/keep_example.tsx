@@ -6,9 +6,9 @@ import { connectionOf } from "../../connections/connections";
 import { mayChange } from "../../identity/me";
 import { Icon } from "../../shared/icon";
 import { orSay } from "../../shared/or_say";
-import { texts } from "../../shared/texts";
 import { count, duration } from "../../shared/time";
 import { say } from "../../shared/toasts";
+import { keepTexts } from "./texts";
 import "./keep_example.css";
 
 interface Proposal {
@@ -28,7 +28,7 @@ export default function KeepExample({ connectionId, messageId, onClose }: Shown)
   const [proposal, setProposal] = useState<Proposal | null>(null);
   const [tested, setTested] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const words = texts.keepExample;
+  const words = keepTexts;
   const isAllowed = mayChange(connectionOf(connectionId));
   useEffect(() => {
     if (isAllowed) orSay(findProposal(connectionId, messageId).then(setProposal));

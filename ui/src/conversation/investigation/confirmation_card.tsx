@@ -3,12 +3,12 @@ import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../../shared/icon";
 import { orSay } from "../../shared/or_say";
 import { SqlText } from "../../shared/sql_text";
-import { texts } from "../../shared/texts";
 import { duration } from "../../shared/time";
 import type { Conversation } from "../conversation";
 import type { Confirmation, Exchange, ToolCall } from "../model";
 import { isStatement, toolName } from "./call_texts";
 import { Arguments } from "./arguments";
+import { confirmationTexts } from "./texts";
 import "./confirmation_card.css";
 
 interface Shown {
@@ -20,7 +20,7 @@ interface Shown {
 
 /** A call that waits: what it will do, with what, and where. Nothing of it has run. */
 export function ConfirmationCard({ call, confirmation, exchange, conversation }: Shown) {
-  const { waits, destination, approve, deny, reason, withdraw, label } = texts.confirmation;
+  const { waits, destination, approve, deny, reason, withdraw, label } = confirmationTexts;
   const [sending, setSending] = useState(false);
   const [why, setWhy] = useState("");
   const left = useTimeLeft(confirmation.expiresAt);
@@ -37,7 +37,7 @@ export function ConfirmationCard({ call, confirmation, exchange, conversation }:
       <header>
         <strong>{waits}</strong>
         <span class="quiet">
-          {left > 0 ? texts.confirmation.left(duration(left)) : texts.confirmation.over}
+          {left > 0 ? confirmationTexts.left(duration(left)) : confirmationTexts.over}
         </span>
       </header>
       <p class="confirmation-what">{confirmation.description}</p>

@@ -11,6 +11,8 @@ import { draft } from "../draft";
 import type { Exchange } from "../model";
 import { useProposals } from "../proposals";
 import { openCall } from "./open_call";
+import { sqlTexts } from "../sql/texts";
+import { pointerTexts } from "./texts";
 import "./investigation.css";
 
 interface Shown {
@@ -24,7 +26,7 @@ export default function Pointers({ exchange, conversation }: Shown) {
   const open = useProposals(conversation);
   const actions = action.filter((each) => open || each.action.startsWith("open_"));
   return (
-    <section class="pointers" aria-label={texts.pointers.label}>
+    <section class="pointers" aria-label={pointerTexts.label}>
       {code.map((each, index) => (
         <CodeView key={index} code={each} />
       ))}
@@ -49,7 +51,7 @@ export default function Pointers({ exchange, conversation }: Shown) {
 }
 
 function CodeView({ code }: { code: Code }) {
-  const { checked, unchecked } = texts.pointers;
+  const { checked, unchecked } = pointerTexts;
   return (
     <figure>
       <figcaption>
@@ -58,7 +60,7 @@ function CodeView({ code }: { code: Code }) {
           {code.checked && <Icon of={CircleCheck} size={14} />} {code.checked ? checked : unchecked}
         </span>
         <button type="button" class="button small" onClick={() => orSay(copy(code.content, texts.copied))}>
-          <Icon of={Copy} size={14} /> {texts.sql.copy}
+          <Icon of={Copy} size={14} /> {sqlTexts.copy}
         </button>
       </figcaption>
       {code.language === "sql" ? (

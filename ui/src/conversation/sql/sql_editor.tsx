@@ -12,6 +12,7 @@ import { inspectStatement, listTables } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import { Icon } from "../../shared/icon";
 import { texts } from "../../shared/texts";
+import { sqlTexts } from "./texts";
 
 interface Shown {
   sql: string;
@@ -63,15 +64,15 @@ export default function SqlEditor({ sql, dialect, connectionId, onRun, onCancel 
       )}
       <div class="tools">
         <button type="button" class="button small primary" onClick={() => submit(text())}>
-          <Icon of={Play} size={13} /> {texts.sql.run}
+          <Icon of={Play} size={13} /> {sqlTexts.run}
         </button>
         <button type="button" class="button small" onClick={() => void layOut()}>
-          <Icon of={WandSparkles} size={14} /> {texts.sql.format}
+          <Icon of={WandSparkles} size={14} /> {sqlTexts.format}
         </button>
         <button type="button" class="button small" onClick={onCancel}>
           {texts.cancel}
         </button>
-        <span class="quiet">{texts.sql.editing}</span>
+        <span class="quiet">{sqlTexts.editing}</span>
       </div>
     </div>
   );
@@ -95,7 +96,7 @@ function open(parent: HTMLElement, { sql, dialect, connectionId, onRun, onCancel
       syntaxHighlighting(colors),
       language.of(sqlLanguage({ dialect: flavor })),
       EditorView.lineWrapping,
-      EditorView.contentAttributes.of({ "aria-label": texts.sql.editor }),
+      EditorView.contentAttributes.of({ "aria-label": sqlTexts.editor }),
     ],
   });
   view.focus();

@@ -10,6 +10,7 @@ import { texts } from "../../shared/texts";
 import { say } from "../../shared/toasts";
 import type { Conversation } from "../conversation";
 import { type Exchange, isUnderWay, shownSql } from "../model";
+import { sqlTexts } from "./texts";
 import "./sql.css";
 import { SqlText } from "../../shared/sql_text";
 import { SqlDiff } from "./sql_diff";
@@ -33,7 +34,7 @@ export default function SqlPanel({ exchange, conversation, version, onVersion }:
   const connectionId = conversation.session.value?.db_connection_id;
   const keep = async ({ sql }: AnswerVersion, database: string) => {
     await addEntry("examples", database, { question: exchange.question, sql });
-    say(texts.sql.keptVersion);
+    say(sqlTexts.keptVersion);
   };
   if (editing && connectionId) {
     const run = async (sql: string) => {
@@ -62,11 +63,11 @@ export default function SqlPanel({ exchange, conversation, version, onVersion }:
       {answer.sqlWhole && (
         <div class="tools">
           <button type="button" class="button small" onClick={() => orSay(copy(shown, texts.copied))}>
-            <Icon of={Copy} size={14} /> {texts.sql.copy}
+            <Icon of={Copy} size={14} /> {sqlTexts.copy}
           </button>
           {version && connectionId && (
             <button type="button" class="button small" onClick={() => orSay(keep(version, connectionId))}>
-              <Icon of={BadgeCheck} size={14} /> {texts.sql.keepVersion(version.number)}
+              <Icon of={BadgeCheck} size={14} /> {sqlTexts.keepVersion(version.number)}
             </button>
           )}
           {!isUnderWay(answer) && answer.messageId && (
@@ -77,7 +78,7 @@ export default function SqlPanel({ exchange, conversation, version, onVersion }:
               title={conversation.isClosed.value ? texts.composer.resumeToAsk : undefined}
               onClick={() => setEditing(true)}
             >
-              <Icon of={Pencil} size={14} /> {texts.sql.edit}
+              <Icon of={Pencil} size={14} /> {sqlTexts.edit}
             </button>
           )}
         </div>
@@ -97,7 +98,7 @@ function Corrections({ sentences }: { sentences: string[] }) {
   const parts = sentences.join(" ").split("`");
   return (
     <p class="corrections">
-      <span>{texts.sql.corrected}</span>{" "}
+      <span>{sqlTexts.corrected}</span>{" "}
       {parts.map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}
     </p>
   );

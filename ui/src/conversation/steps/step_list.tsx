@@ -1,6 +1,10 @@
 import { ChevronRight } from "lucide";
+import { useEffect, useState } from "preact/hooks";
+import { readProvenance } from "../../api/client";
+import type { Provenance } from "../../api/types";
 import { Elapsed } from "../../shared/elapsed";
 import { Icon } from "../../shared/icon";
+import { orSay } from "../../shared/or_say";
 import { SqlText } from "../../shared/sql_text";
 import { texts } from "../../shared/texts";
 import { count, duration } from "../../shared/time";
@@ -8,23 +12,45 @@ import type { Answer, TakenStep } from "../model";
 import { stepTexts } from "./texts";
 import "./step_list.css";
 
-/** Something that a step used: how many, and their names if the answer has them. */
+/** Something that a step used: how many, and their names as far as they are known. */
 interface Used {
   said: string;
   names: string[];
 }
 
+interface Shown {
+  answer: Answer;
+  /** Null for a reader of a link, who is not told by name what was known. */
+  sessionId: string | null;
+}
+
 const NO_CONTEXT = { tables: [], terms: [], instructions: [], examples: [] };
 
 /** The steps of an answer, with their times and what failed. One that used something opens to it. */
-export default function StepList({ answer }: { answer: Answer }) {
+export default function StepList({ answer, sessionId }: Shown) {
+  const knowledge = useKnowledge(answer, sessionId);
   return (
     <ol class="steps">
       {answer.steps.map((step) => (
-        <StepLine key={`${step.step} ${step.startedAt}`} step={step} used={usedIn(step, answer)} />
+        <StepLine key={`${step.step} ${step.startedAt}`} step={step} used={usedIn(step, answer, knowledge)} />
       ))}
     </ol>
   );
+}
+
+/** What the writer of the statement knew, by name: the answer itself has ids only. Null until it is read. */
+function useKnowledge(
+  { context, remembered, messageId }: Answer,
+  sessionId: string | null,
+): Provenance["knowledge"] {
+  const [known, setKnown] = useState<Provenance["knowledge"]>(null);
+  const { terms, instructions, examples } = context ?? NO_CONTEXT;
+  const some = terms.length + instructions.length + examples.length + remembered.length > 0;
+  useEffect(() => {
+    if (some && sessionId !== null && messageId !== null)
+      orSay(readProvenance(sessionId, messageId).then(({ knowledge }) => setKnown(knowledge)));
+  }, [some, messageId]);
+  return known;
 }
 
 function StepLine({ step, used }: { step: TakenStep; used: Used[] }) {
@@ -84,26 +110,24 @@ function Name({ step, opens }: { step: TakenStep; opens?: boolean }) {
 }
 
 /** What the answer keeps of what a step used. Its columns are those of the last rows that were fetched. */
-function usedIn(step: TakenStep, answer: Answer): Used[] {
+function usedIn(step: TakenStep, answer: Answer, knowledge: Provenance["knowledge"]): Used[] {
   const { steps, head } = answer;
-  if (step === steps.findLast((each) => each.step === "loading_context")) return knownIn(answer);
+  if (step === steps.findLast((each) => each.step === "loading_context")) return knownIn(answer, knowledge);
   if (head === null || step !== steps.findLast((each) => each.rows !== null)) return [];
   const names = head.columns.map((each) => each.name);
   const columns = { said: stepTexts.columns(names.length), names };
   return head.cutBy ? [columns, { said: texts.rows.cut[head.cutBy], names: [] }] : [columns];
 }
 
-/** Tables by their names; of knowledge and facts the answer has ids only. */
-function knownIn({ context, remembered }: Answer): Used[] {
+/** What was deleted since has no name any more. */
+function knownIn({ context, remembered }: Answer, knowledge: Provenance["knowledge"]): Used[] {
   const { tables, terms, instructions, examples } = context ?? NO_CONTEXT;
-  const kinds: [string[], (number: number) => string][] = [
-    [terms, stepTexts.terms],
-    [instructions, stepTexts.instructions],
-    [examples, stepTexts.examples],
-    [remembered, stepTexts.facts],
+  const kinds: [number, (number: number) => string, string[]][] = [
+    [tables.length, stepTexts.tables, tables],
+    [terms.length, stepTexts.terms, knowledge?.terms.map((each) => each.term) ?? []],
+    [instructions.length, stepTexts.instructions, knowledge?.instructions.map((each) => each.text) ?? []],
+    [examples.length, stepTexts.examples, knowledge?.examples.map((each) => each.question) ?? []],
+    [remembered.length, stepTexts.facts, knowledge?.facts.map((each) => each.text) ?? []],
   ];
-  const known = kinds.filter(([ids]) => ids.length > 0);
-  const counted = known.map(([ids, said]) => ({ said: said(ids.length), names: [] }));
-  if (tables.length === 0) return counted;
-  return [{ said: stepTexts.tables(tables.length), names: tables }, ...counted];
+  return kinds.flatMap(([number, said, names]) => (number > 0 ? [{ said: said(number), names }] : []));
 }

@@ -12,13 +12,15 @@ const StepList = lazy(() => import("./step_list"));
 
 interface Shown {
   answer: Answer;
+  /** Null for a reader of a link. */
+  sessionId: string | null;
   link: "live" | "reconnecting";
   /** Whether the statement is the analyst's own. */
   given: boolean;
 }
 
 /** The answer's progress in one line; opened, it shows its steps. */
-export function Timeline({ answer, link, given }: Shown) {
+export function Timeline({ answer, sessionId, link, given }: Shown) {
   const [opened, setOpened] = useState(false);
   if (answer.steps.length === 0 && !isUnderWay(answer)) return null;
   const last = answer.steps.at(-1);
@@ -29,12 +31,12 @@ export function Timeline({ answer, link, given }: Shown) {
         <span class="timeline-line">{line(answer, link, given)}</span>
         {isUnderWay(answer) && last && <Elapsed since={last.startedAt} />}
       </summary>
-      {opened && <StepList answer={answer} />}
+      {opened && <StepList answer={answer} sessionId={sessionId} />}
     </details>
   );
 }
 
-function Mark({ answer, link }: Omit<Shown, "given">) {
+function Mark({ answer, link }: Pick<Shown, "answer" | "link">) {
   if (isUnderWay(answer)) {
     return link === "live" ? (
       <span class="turning">
@@ -58,6 +60,6 @@ function line(answer: Answer, link: "live" | "reconnecting", given: boolean): st
   const repairs = answer.steps.filter((each) => each.step === "repairing_sql").length;
   const parts = [summary(answer.steps.length, duration(answer.elapsedMs ?? 0))];
   if (repairs > 0) parts.push(answer.phase === "complete" ? repaired(repairs) : tried(repairs));
-  if (given) parts.push(texts.answer.given);
+  if (given && answer.explanation === "") parts.push(texts.answer.given);
   return parts.join(" · ");
 }
