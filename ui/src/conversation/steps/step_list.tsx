@@ -20,7 +20,7 @@ interface Used {
 
 interface Shown {
   answer: Answer;
-  /** Null for a reader of a link, who is not told by name what was known. */
+  /** Null for a reader of a link, who may not read by name what was known. */
   sessionId: string | null;
 }
 
