@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx
@@ -19,26 +20,43 @@ OPTIONS = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],
 }
+COLORS = {"runOnly": ["color-contrast", "link-in-text-block"], "resultTypes": ["violations"]}
+SCHEMES: dict[Literal["dark", "light"], dict[str, list[str]]] = {"dark": COLORS, "light": OPTIONS}
+WIDTHS = (1440, 1024, 390, 320)
 FOUND = "options => axe.run(document, options).then(found => found.violations)"
 DRAWN = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 
 def violations(page: Page) -> list[str]:
-    """What axe finds in the colors that the page has."""
+    """What axe finds in the colors and at the width that the page has."""
     page.evaluate("document.querySelector('main')?.scrollTo(0, document.querySelector('main').scrollHeight)")
+    return _found(page, OPTIONS)
+
+
+def _found(page: Page, options: dict[str, list[str]]) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
-    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in page.evaluate(FOUND, OPTIONS)]
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in page.evaluate(FOUND, options)]
 
 
 def violations_in_light_and_dark(page: Page) -> list[str]:
-    """What axe finds in either color scheme. The page is light afterwards, and without motion."""
-    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    page.evaluate(DRAWN)
-    found = [f"dark: {each}" for each in violations(page)]
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    page.evaluate(DRAWN)
-    return found + [f"light: {each}" for each in violations(page)]
+    """What axe finds in either color scheme at each width. The page is light afterwards, and as it was.
+
+    Colors are looked at in both schemes, all else in one: it does not depend on them. The screen is so high
+    that head and foot cover nothing.
+    """
+    before = page.viewport_size
+    found = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 2400})
+        page.evaluate("document.querySelector('main')?.scrollTo(0, 0)")
+        for scheme, options in SCHEMES.items():
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.evaluate(DRAWN)
+            found += [f"{width}, {scheme}: {each}" for each in _found(page, options)]
+    if before is not None:
+        page.set_viewport_size(before)
+    return found
 
 
 @pytest.fixture
