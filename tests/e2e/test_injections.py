@@ -356,6 +356,8 @@ def assert_nothing_left(visit: Visit, turn: Turn) -> None:
         visit.site.thief.accept()
     prompts = [request.text for request in visit.site.model.requests]
     emitted = json.dumps([event.data for event in turn.events])
+    written = [event.data for event in turn.events if event.data.get("type") in ("text", "analysis")]
+    assert not [each for each in written if "![" in each["content"]]
     for secret in SECRETS:
         assert not [prompt for prompt in prompts if secret in prompt]
         assert secret not in emitted

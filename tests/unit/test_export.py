@@ -1,6 +1,7 @@
 """Rows as files: what a spreadsheet and a data frame read is what the database has."""
 
 import io
+import re
 from collections.abc import AsyncGenerator
 from decimal import Decimal
 
@@ -54,3 +55,13 @@ async def test_no_beginning_that_a_spreadsheet_runs_stays_at_the_beginning_of_a_
 
     _, line = [line async for line in csv_file(COLUMNS, rows())]
     assert line.lstrip('"').startswith(f"'{start}")
+
+
+@pytest.mark.parametrize("before", ["a;", "a; ", "a\t", 'a;"'])
+async def test_no_formula_begins_a_cell_of_a_spreadsheet_that_separates_them_otherwise(before: str) -> None:
+    async def rows() -> AsyncGenerator[list[list[JsonValue]]]:
+        yield [[f"{before}=HYPERLINK(A1);b", 1], [{"note": f"{before}=HYPERLINK(A1)"}, 2]]
+
+    lines = "".join([line async for line in csv_file(COLUMNS, rows())])
+    assert lines.count("HYPERLINK") == 2
+    assert not re.search(r"""[;\t][\s"]*=""", lines)

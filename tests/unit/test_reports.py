@@ -168,6 +168,24 @@ def test_values_whose_distance_is_no_number_are_not_drawn() -> None:
         assert "inf" not in figure.svg
 
 
+def test_no_format_makes_a_link_of_what_a_model_wrote() -> None:
+    links = (
+        "[go](http://evil.example/?q=secret) [a][r] <https://evil.example/b> HTTP://evil.example/c "
+        "\\[go](http://evil.example/d) www.evil.example/e [r] ![x](http://evil.example/f)\n\n"
+        "[r]: http://evil.example/r"
+    )
+    evil = report(replace(EXCHANGE, text=links))
+    notebook = json.loads(notebook_of(evil))
+    for text in (markdown_of(evil), "\n\n".join(each["source"] for each in notebook["cells"][2:])):
+        assert not re.search(r"https?://|www\.", text, re.IGNORECASE)
+        rendered = MarkdownIt("commonmark", {"html": True}).render(text)
+        assert not {tag for tag, _ in Seen(rendered).elements} & {"a", "img"}
+        assert "[go](http://evil.example/?q=secret)" in rendered
+    page = html_of(report(OwnText("[mine](https://kai.example)"), replace(EXCHANGE, text=links)))
+    assert [each["href"] for tag, each in Seen(page).elements if tag == "a"] == ["https://kai.example"]
+    assert "[go](http://evil.example/?q=secret)" in page
+
+
 def test_own_text_has_no_html_and_no_images_in_any_format() -> None:
     own = OwnText(f"{HOSTILE} ![x](http://evil.example/y.png)")
     notebook = json.loads(notebook_of(report(own)))

@@ -16,6 +16,7 @@ from app.core.clock import now_ms
 from app.core.errors import Problem
 from app.core.ids import new_id
 from app.core.llm.model import LanguageModel, OfferedTool, PromptMessage, Said, ToolCall
+from app.core.markdown import pieces_without_images, without_images
 from app.core.storage.port import StorageUnavailable
 from app.modules.agent.approval import call_hash, confirmation_events, decision_events, unanswered
 from app.modules.agent.estimate import accepting, estimate_text, is_accepted, plan_tokens
@@ -398,7 +399,7 @@ class Investigation:
         options: Sequence[str] = (),
     ) -> StepRecord:
         return replace(
-            new_step(self._run, step, kind, text=text, model=self._settings.model.name),
+            new_step(self._run, step, kind, text=without_images(text), model=self._settings.model.name),
             fault=fault,
             call_ids=list(call_ids),
             tokens_used=tokens_used,
@@ -871,7 +872,7 @@ def _is_cancelled() -> bool:
 
 def _shower(emit: Emit) -> Callable[[str], None]:
     """Returns a function that emits the pieces of the model's text."""
-    return lambda token: emit(TextChunk(content=token, channel="investigation"))
+    return pieces_without_images(lambda text: emit(TextChunk(content=text, channel="investigation")))
 
 
 def _reporter(call_id: str, emit: Emit) -> ReportProgress:

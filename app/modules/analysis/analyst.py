@@ -6,6 +6,7 @@ from datetime import date
 from typing import Protocol
 
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
+from app.core.markdown import pieces_without_images, without_images
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.checking import Checker
 from app.modules.analysis.figures import Figures, Span, figures
@@ -92,7 +93,7 @@ class ModelAnalyst:
         )
         try:
             with model_errors_translated():
-                reply = await self._model.reply(prompt, streamed.add)
+                reply = await self._model.reply(prompt, pieces_without_images(streamed.add))
         except errors.ModelCallFailed as unavailable:
             if streamed.has_begun:
                 raise
@@ -111,11 +112,13 @@ class ModelAnalyst:
                 logger.warning("what the rows contradict is taken out; no model put it right: %s", failure)
                 return None
             tokens_used += again.tokens_used
-            text = again.text.strip()
+            text = without_images(again.text.strip())
             return opening + text if text else None
 
         checker = Checker(question.text, sql, rows, found=found)
-        text, claims = await checker.checked(opening + reply.text.strip(), rewrite, describe(rows, found))
+        text, claims = await checker.checked(
+            opening + without_images(reply.text.strip()), rewrite, describe(rows, found)
+        )
         return await _analysed(question, rows, found, text=text, claims=claims, tokens_used=tokens_used)
 
 

@@ -39,7 +39,7 @@ _ITEM = re.compile(r"-\s+(.*)$")
 _RESERVED = re.compile(r"\\|#{1,6}\s|`{3}|-\s")
 """What begins a line of Markdown that would not read back as text."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 
 
 class FileNotKnowledge(Invalid):

@@ -90,7 +90,7 @@ def table_html(exchange: Exchange) -> str:
 def _parts(report: Report) -> Iterator[str]:
     for number, part in enumerate(report.parts, start=1):
         if isinstance(part, OwnText):
-            yield f"<section>{_rendered(part.markdown, 'h2')}</section>\n"
+            yield f"<section>{_rendered(part.markdown, _parser(), 'h2')}</section>\n"
         else:
             yield f"<section>{''.join(_exchange(part, number))}</section>\n"
 
@@ -99,7 +99,7 @@ def _exchange(exchange: Exchange, number: int) -> Iterator[str]:
     yield f"<h2>{escape(exchange.heading)}</h2>\n"
     if exchange.note:
         yield f'<p class="note">{escape(exchange.note)}</p>\n'
-    yield _rendered(exchange.text, "h3")
+    yield _rendered(exchange.text, _parser_without_links(), "h3")
     figure = draw_figure(exchange.chart, number)
     if figure is not None:
         yield _figure(figure)
@@ -129,9 +129,8 @@ def _figure(figure: Figure) -> str:
     return f"<figure>{figure.svg}{notes}</figure>\n"
 
 
-def _rendered(markdown: str, heading: str) -> str:
+def _rendered(markdown: str, parser: "MarkdownIt", heading: str) -> str:
     """HTML of Markdown, whose own HTML and images stay text. All headings are of one level."""
-    parser = _parser()
     tokens = parser.parse(markdown)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
@@ -146,6 +145,15 @@ def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # noqa: PLC0415  (loads slowly, and reports are rare)
 
     return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+@cache
+def _parser_without_links() -> "MarkdownIt":
+    """For the text of a model, which may have put what it has read into an address."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415  (as above)
+
+    off = ["image", "link", "autolink", "reference"]
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable(off)
 
 
 def _open_outside(token: "Token") -> None:

@@ -9,6 +9,8 @@ from app.modules.reports.cells import cell_text, moment
 from app.modules.reports.model import Exchange, OwnText, Report
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$!&])")
+_LINK = re.compile(r"\][(:]|\b(?:https?|ftp):/(?=/)|\bwww\.", re.IGNORECASE)
+"""What begins the address of a link or of a reference, or an address that some readers make a link."""
 _BACKTICKS = re.compile(r"`+")
 
 
@@ -23,7 +25,7 @@ def exchange_markdown(exchange: Exchange, *, with_sql: bool = True) -> Iterator[
     yield f"## {plain(exchange.heading)}"
     yield provenance(exchange)
     yield plain(exchange.note)
-    yield without_html(exchange.text)
+    yield without_links(exchange.text)
     if exchange.columns:
         yield table_markdown(exchange)
         yield exchange.coverage
@@ -60,6 +62,16 @@ def without_html(markdown: str) -> str:
     them.
     """
     return markdown.replace("<", "&lt;").replace("![", "!\\[")
+
+
+def without_links(markdown: str) -> str:
+    """Markdown of a model, whose links become text, too: it may have put what it has read into an address."""
+    return _LINK.sub(_escaped, without_html(markdown))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Returns the begin of a link with a backslash before its last character."""
+    return f"{found[0][:-1]}\\{found[0][-1]}"
 
 
 def plain(text: JsonValue) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -18,10 +19,14 @@ _NUMBERS = ("integer", "number")
 _CsvCell: TypeAlias = str | int | float | None
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\x00", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """The last four are the full-width forms of the first, which spreadsheets set to Chinese or Japanese read."""
+_INNER_FORMULA = re.compile(r"""([;\t][\s"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
+"""Where a spreadsheet that separates cells by a semicolon or a tab begins a cell with a formula."""
 
 
 async def csv_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]]) -> AsyncGenerator[str]:
-    """RFC 4180 with a header. Text that a spreadsheet would run as a formula gets an apostrophe before it."""
+    """RFC 4180 with a header. Text that a spreadsheet would run as a formula gets an apostrophe before it,
+    also after a semicolon or a tab, which separate cells where a comma is part of numbers.
+    """
     yield _csv_lines([[_cell(column["name"]) for column in columns]])
     numeric = [column["type"] in _NUMBERS for column in columns]
     async for rows in chunks:
@@ -67,11 +72,16 @@ def _cell(value: JsonValue) -> _CsvCell:
         case bool():
             return "true" if value else "false"
         case str():
-            return f"'{value}" if value.startswith(_FORMULA_STARTS) else value
+            return _without_formulas(value)
         case int() | float() | None:
             return value
         case _:
-            return json.dumps(value, ensure_ascii=False)
+            return _without_formulas(json.dumps(value, ensure_ascii=False))
+
+
+def _without_formulas(text: str) -> str:
+    inner = _INNER_FORMULA.sub(r"\1'", text)
+    return f"'{inner}" if inner.startswith(_FORMULA_STARTS) else inner
 
 
 def _arrow_array(column: Column, values: Sequence[JsonValue]) -> object:

@@ -7,6 +7,7 @@ from datetime import date
 
 from app.core.llm.capabilities import InstructionForm
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
+from app.core.markdown import without_images
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.prompt_budget import prompt_room
@@ -160,6 +161,8 @@ class ModelWriter:
             )
         if written.route == "rows":
             written = _from_rows(question)
+        if written.route in ("chat", "clarify"):
+            written = written.model_copy(update={"text": without_images(written.text)})
         if written.standalone_question.casefold() == question.text.strip().casefold():
             written = written.model_copy(update={"standalone_question": ""})
         if written.route == "sql":

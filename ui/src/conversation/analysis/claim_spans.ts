@@ -6,20 +6,20 @@ import type { Element, Part } from "./markdown";
 export function withClaims(parts: Part[], claims: readonly Claim[]): Part[] {
   const open: number[] = [];
   const begun = new Set<number>();
-  return within(parts, false);
+  return within(parts);
 
-  function within(some: Part[], linked: boolean): Part[] {
+  function within(some: Part[]): Part[] {
     return some.flatMap((part) => {
-      if (typeof part === "string") return split(part, linked);
-      return [{ ...part, children: within(part.children, linked || part.tag === "a") }];
+      if (typeof part === "string") return split(part);
+      return [{ ...part, children: within(part.children) }];
     });
   }
 
-  function split(text: string, linked: boolean): Part[] {
+  function split(text: string): Part[] {
     const found: Part[] = [];
     let plain = "";
     const close = () => {
-      if (plain) found.push(marked(plain, open.at(-1), linked));
+      if (plain) found.push(marked(plain, open.at(-1)));
       plain = "";
     };
     for (const character of text) {
@@ -36,7 +36,7 @@ export function withClaims(parts: Part[], claims: readonly Claim[]): Part[] {
     return found;
   }
 
-  function marked(text: string, index: number | undefined, linked: boolean): Part {
+  function marked(text: string, index: number | undefined): Part {
     const claim = index === undefined ? undefined : claims[index];
     if (index === undefined || claim === undefined) return text;
     if (claim.status === "checked" && claim.from === null) return text;
@@ -45,8 +45,8 @@ export function withClaims(parts: Part[], claims: readonly Claim[]): Part[] {
       attributes: { class: `claim ${claim.status.replace("_", "-")}`, "data-claim": index },
       children: [text],
     };
-    // One stop of the Tab key for each claim, and none inside a link, which has its own.
-    if (linked || begun.has(index)) return span;
+    // One stop of the Tab key for each claim.
+    if (begun.has(index)) return span;
     begun.add(index);
     return { ...span, attributes: { ...span.attributes, tabIndex: 0, role: "button" } };
   }

@@ -15,12 +15,12 @@ export interface Element {
 }
 
 type Tag =
-  | ("a" | "blockquote" | "br" | "code" | "del" | "em" | "hr" | "li" | "ol" | "p" | "pre" | "span")
+  | ("blockquote" | "br" | "code" | "del" | "em" | "hr" | "li" | "ol" | "p" | "pre" | "span")
   | ("strong" | "ul" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6")
   | ("table" | "tbody" | "td" | "th" | "thead" | "tr");
 
 const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
-const SAFE_ADDRESS = /^https?:\/\//i;
+const WEB_ADDRESS = /^https?:\/\//i;
 
 /** The claims become spans with the class `claim` and their index as `data-claim`. */
 export function partsOf(markdown: string, claims: readonly Claim[] = []): Part[] {
@@ -119,13 +119,12 @@ function inlineOf(token: Tokens.Generic): Part | Part[] {
   }
 }
 
-/** A link may carry what the model has read: its whole address is shown, whatever its words are. */
-function linkOf({ href, tokens }: Tokens.Link): Part | Part[] {
+/** Its words, and the address as text: an address can carry what the model has read, so none is a link. */
+function linkOf({ href, tokens }: Tokens.Link): Part[] {
   const children = inlines(tokens);
   const address = decoded(href);
-  if (!SAFE_ADDRESS.test(address)) return children;
-  const link = { href: address, target: "_blank", rel: "noopener noreferrer nofollow" };
-  return element("a", children, textOf(children) === address ? link : { ...link, class: "says-address" });
+  if (!WEB_ADDRESS.test(address) || textOf(children) === address) return children;
+  return [...children, ` (${address})`];
 }
 
 function element(tag: Tag, children: Part[], attributes?: Element["attributes"]): Element {
