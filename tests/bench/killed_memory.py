@@ -53,7 +53,8 @@ from app.modules.memory.vectors import MemoryVectors
 from app.modules.session.exchanges import SessionExchangeReader, SessionQuestionReader
 from app.modules.session.model import Message, Session
 from app.modules.session.use_job import UseJob
-from tests.bench.killed_turns import SECONDS, Report, Write, forked, settings_on
+from tests.bench.children import SECONDS, Report, Write, forked
+from tests.bench.killed_turns import settings_on
 from tests.support.kai_forks import import_application
 from tests.support.trigrams import vector_of
 

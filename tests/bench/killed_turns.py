@@ -1,6 +1,6 @@
-"""Kills the process of an approved action at each of its awaits, and lets another process go on.
+"""Kills or freezes the process of an approved action at each of its awaits, and lets another process go on.
 
-python -m tests.bench.killed_turns [--store KIND] [--repetitions 20] [--all | --around-effect]
+python -m tests.bench.killed_turns [--freeze] [--store KIND] [--repetitions 20] [--all | --around-effect]
     KIND: sqlite, typesense, or nats (Typesense, with NATS between processes)
 
 A turn asks for an approval, is approved, acts and concludes. A child process makes it, and sends itself
@@ -9,15 +9,17 @@ The next process opens the same store and does what a client does: asks with the
 follows. Then: one answer, one card, no decision asked twice, at most one effect, and `unknown` only where the
 call had begun and its end was not stored. One line of JSON for each moment; the exit code is 1 if any failed.
 Over NATS the run of the process that died is delivered to the next one after its lease.
+
+With --freeze it sends itself SIGSTOP, and is thawed after more than its lease: over NATS while the next
+process goes on, after more of its operations in each repetition, and in the last when it has ended. Both then
+have to end, with the same. In one process there is no other: the turn has to go on where it was.
 """
 
 import argparse
 import asyncio
-import ctypes
 import gc
 import json
 import os
-import select
 import signal
 import sqlite3
 import subprocess
@@ -26,8 +28,8 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import cast
@@ -47,6 +49,7 @@ from app.core.storage.typesense_server import TypesenseServer
 from app.modules.session.model import Run, Session
 from graph.checkpoints import SqliteCheckpointer
 from tests.bench.agent_loop.model import wait_for
+from tests.bench.children import Child, Report, Write, forked, freeze_self
 from tests.support import booking_tool
 from tests.support.kai_forks import import_application
 from tests.support.nats_server import running_nats
@@ -54,10 +57,10 @@ from tests.support.scripted_model import Scripted, ScriptedModel
 from typesense_checkpoint import TypesenseCheckpointer
 
 QUESTION = "Book seven"
+ANSWER = "Done."
 CALLER = Caller(owner=LOCAL_OWNER, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="local")
-SECONDS = 120
 LEASE_SECONDS = 3
-_PIECE = 1 << 16
+FROZEN_SECONDS = 4
 
 NAMED = (
     "create agent_steps",
@@ -91,26 +94,10 @@ class Moment:
         return f"{self.when} {self.operation} ({self.number})"
 
 
-@dataclass
-class Report:
-    """What a child has written before it ended."""
-
-    exit_code: int = 0
-    lines: list[list[str]] = field(default_factory=list)
-
-    def first(self, kind: str) -> str | None:
-        return next((line[1] for line in self.lines if line[0] == kind), None)
-
-    def operations(self, when: str) -> list[str]:
-        return [line[2] for line in self.lines if line[:2] == ["operation", when]]
-
-
-Write = Callable[..., None]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", choices=["sqlite", "typesense", "nats"], default="sqlite")
+    parser.add_argument("--freeze", action="store_true", help="freeze it for longer than its lease")
     parser.add_argument("--repetitions", type=int, default=20)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--all", action="store_true", help="every operation, not the named ones alone")
@@ -124,7 +111,8 @@ def main() -> None:
     gc.freeze()
     with tempfile.TemporaryDirectory(prefix="kai-killed-") as temporary, ExitStack() as opened:
         folder = Path(temporary)
-        site = Site(folder, settings_on(folder, opened.enter_context(running_model()), given.store, opened))
+        settings = settings_on(folder, opened.enter_context(running_model()), given.store, opened)
+        site = Site(folder, settings, freezes=given.freeze)
         names = _AROUND_EFFECT if given.around_effect else NAMED
         sys.exit(0 if site.try_all(given.repetitions, None if given.all else names) else 1)
 
@@ -144,7 +132,7 @@ def running_model() -> Iterator[str]:
 
 def _serve_model(port: int) -> None:
     model = ScriptedModel()
-    model.rule("", Scripted(calls=(("finish", json.dumps({"answer": "Done."})),)))
+    model.rule("", Scripted(calls=(("finish", json.dumps({"answer": ANSWER})),)))
     model.rule(
         lambda asked: not any(message["role"] == "tool" for message in asked.messages),
         Scripted(calls=(("book", json.dumps({"n": 7})),)),
@@ -178,9 +166,10 @@ def settings_on(folder: Path, model_url: str, store: str, opened: ExitStack) -> 
 
 
 class Site:
-    """One KAI, whose processes die."""
+    """One KAI, whose processes die or freeze."""
 
-    def __init__(self, folder: Path, settings: Settings) -> None:
+    def __init__(self, folder: Path, settings: Settings, *, freezes: bool = False) -> None:
+        self._freezes = freezes
         self._folder = folder
         self._settings = settings
         booking_tool.install(folder / "site")
@@ -192,48 +181,69 @@ class Site:
     def try_all(self, repetitions: int, names: Sequence[str] | None) -> bool:
         """Try the moments of these operations, or of all. Returns True if nothing went wrong."""
         began = time.monotonic()
-        whole, _ = self._turn(None)
-        moments = _moments(whole.operations("before"), names)
+        whole = self._turn(None, self._bookings()).wait()
+        if whole.exit_code != 0:
+            raise RuntimeError(f"a turn that nothing breaks has failed: {whole.first('error')}")
+        operations = whole.operations("before")
+        moments = _moments(operations, names)
+        has_others = self._settings.nats.url is not None
+        # The operations of the next process before the other one is thawed, by repetition.
+        counts = [len(operations) * (each + 1) // repetitions * has_others for each in range(repetitions)]
+        counts[-1] = sys.maxsize * has_others
         wrong = 0
         outcomes: Counter[str] = Counter()
         for moment in moments:
-            found = Counter(self.try_moment(moment) for _ in range(repetitions))
+            found = Counter(
+                self.try_frozen(moment, count) if self._freezes else self.try_killed(moment)
+                for count in counts
+            )
             faults = [each for each in found if each.startswith("wrong")]
             wrong += sum(found[each] for each in faults)
             outcomes.update(found)
             print(json.dumps({"moment": str(moment), **found}), flush=True)
-        kills = repetitions * len(moments)
+        tried = {"freezes" if self._freezes else "kills": repetitions * len(moments)}
         seconds = round(time.monotonic() - began)
-        print(json.dumps({"moments": len(moments), "kills": kills, "wrong": wrong, "seconds": seconds}))
+        print(json.dumps({"moments": len(moments), **tried, "wrong": wrong, "seconds": seconds}))
         return wrong == 0
 
-    def try_moment(self, moment: Moment) -> str:
+    def try_killed(self, moment: Moment) -> str:
         """Returns how the action ended, or what is wrong."""
-        killed, bookings = self._turn(moment)
+        bookings = self._bookings()
+        killed = self._turn(moment, bookings).wait()
         if killed.exit_code != -signal.SIGKILL:
             return f"wrong: the child ended with {killed.exit_code} and was not killed"
-        report = forked(lambda write: self._go_on(killed, bookings, write))
-        if report.exit_code != 0:
-            return f"wrong: the next process failed: {report.first('error')}"
-        ended = json.loads(report.first("ended") or "{}")
-        effects = len(bookings.read_text().split()) if bookings.exists() else 0
-        if ended["status"] not in ("done", "unknown") or effects > 1:
-            return f"wrong: {ended}, {effects} effects"
-        if ended["status"] == "done" and effects != 1:
-            return f"wrong: done with {effects} effects"
-        has_begun = "patch tool_calls begun" in killed.operations("after")
-        is_stored = "patch tool_calls done" in killed.operations("after")
-        if ended["status"] == "unknown" and (not has_begun or is_stored):
-            return "wrong: unknown, and the call had not begun or was stored"
-        if ended["messages"] != [["human", "complete"], ["assistant", "complete"]] or ended["cards"] != 1:
-            return f"wrong: {ended}"
-        if "patch tool_calls approved" in killed.operations("after") and ended["was"] == "waiting":
-            return "wrong: a stored decision was asked for again"
-        return f"{ended['status']}, {effects} effects"
+        following = self._following(killed.first("session"), bookings).wait()
+        return _outcome(killed, following, _effects(bookings))
 
-    def _turn(self, moment: Moment | None) -> tuple[Report, Path]:
-        """Make a turn that dies at the moment. Returns what it has reported, and the file of its effects."""
-        bookings = self._folder / f"bookings-{uuid4().hex}"
+    def try_frozen(self, moment: Moment, operations: int) -> str:
+        """Freeze it for longer than its lease, and until another process has begun so many operations.
+        0: there is no other. Returns how the action ended, or what is wrong.
+        """
+        bookings = self._bookings()
+        frozen = self._turn(moment, bookings)
+        if not frozen.wait_until_frozen():
+            return f"wrong: the child ended with {frozen.wait().exit_code} and was not frozen"
+        until = time.monotonic() + FROZEN_SECONDS
+        other: Child | None = None
+        if operations:
+            other = self._following(frozen.first("session"), bookings)
+            other.wait_for_operations(operations)
+        time.sleep(max(0, until - time.monotonic()))
+        frozen.thaw()
+        thawed = frozen.wait()
+        last = thawed if other is None else other.wait()
+        effects = _effects(bookings)
+        outcomes = {_outcome(thawed, each, effects) for each in (thawed, last)}
+        if len(outcomes) > 1 or (other is None and outcomes != {"done, 1 effects"}):
+            return f"wrong: {sorted(outcomes)}"
+        return outcomes.pop()
+
+    def _bookings(self) -> Path:
+        """Returns the file of the effects of a new turn."""
+        return self._folder / f"bookings-{uuid4().hex}"
+
+    def _turn(self, moment: Moment | None, bookings: Path) -> Child:
+        """Begin a turn that dies or freezes at the moment."""
 
         async def make(write: Write) -> None:
             os.environ[booking_tool.VARIABLE] = str(bookings)
@@ -242,10 +252,23 @@ class Site:
                     LOCAL_OWNER, self._connection_id, None, mode="agent", metadata={}
                 )
                 write("session", session.id)
-                _watch(moment, write)
+                _watch(moment, write, freezes=self._freezes)
                 await _drive(services, session.id, write)
 
-        return forked(make), bookings
+        return Child(make)
+
+    def _following(self, session_id: str | None, bookings: Path) -> Child:
+        """Begin the process that goes on with a turn."""
+
+        async def go_on(write: Write) -> None:
+            os.environ[booking_tool.VARIABLE] = str(bookings)
+            if session_id is None:
+                raise RuntimeError("there is no session")
+            async with open_services(self._settings, "once") as services:
+                _watch(None, write)
+                await _drive(services, session_id, write)
+
+        return Child(go_on)
 
     async def _connect(self, write: Write) -> None:
         url = f"sqlite:///{self._folder}/shop.db"
@@ -253,13 +276,34 @@ class Site:
             made = await services.database_connections.register(LOCAL_OWNER, url, "shop", description="")
             write("connection", made.id)
 
-    async def _go_on(self, killed: Report, bookings: Path, write: Write) -> None:
-        os.environ[booking_tool.VARIABLE] = str(bookings)
-        session_id = killed.first("session")
-        if session_id is None:
-            raise RuntimeError("there is no session")
-        async with open_services(self._settings, "once") as services:
-            await _drive(services, session_id, write)
+
+def _effects(bookings: Path) -> int:
+    return len(bookings.read_text().split()) if bookings.exists() else 0
+
+
+def _outcome(broken: Report, last: Report, effects: int) -> str:
+    """Returns how an action ended, by what its last process has reported, or what is wrong. `broken` is the
+    process that was killed or frozen.
+    """
+    if last.exit_code != 0:
+        return f"wrong: the process that went on failed: {last.first('error')}"
+    ended = json.loads(last.first("ended") or "{}")
+    if ended["status"] not in ("done", "unknown") or effects > 1:
+        return f"wrong: {ended}, {effects} effects"
+    if ended["status"] == "done" and effects != 1:
+        return f"wrong: done with {effects} effects"
+    has_begun = "patch tool_calls begun" in broken.operations("after")
+    is_stored = "patch tool_calls done" in broken.operations("after")
+    if ended["status"] == "unknown" and (not has_begun or is_stored):
+        return "wrong: unknown, and the call had not begun or was stored"
+    if ended["messages"] != [["human", "complete", None], ["assistant", "complete", ANSWER]]:
+        return f"wrong: {ended}"
+    if ended["cards"] != 1 or any(each != ["done"] for each in ended["ends"]):
+        return f"wrong: {ended}"
+    has_decided = "patch tool_calls approved" in broken.operations("after")
+    if last is not broken and has_decided and ended["was"] == "waiting":
+        return "wrong: a stored decision was asked for again"
+    return f"{ended['status']}, {effects} effects"
 
 
 async def _drive(services: Services, session_id: str, write: Write) -> None:
@@ -279,7 +323,8 @@ async def _drive(services: Services, session_id: str, write: Write) -> None:
     )
     if decided.run_id is None:
         raise RuntimeError("no run goes on")
-    await _follow(services, *await services.sessions.run(LOCAL_OWNER, session_id, decided.run_id))
+    following = await services.sessions.run(LOCAL_OWNER, session_id, decided.run_id)
+    await _follow(services, *following)
     session = await services.sessions.repository.get(LOCAL_OWNER, session_id)
     if (session.status, session.active_run_id) != ("idle", None):
         raise RuntimeError(f"the session is {session.status}")
@@ -289,18 +334,20 @@ async def _drive(services: Services, session_id: str, write: Write) -> None:
         "status": ended[0].status,
         "was": cards[0].status,
         "cards": len(ended),
-        "messages": [[each.role, each.status] for each in messages],
+        "messages": [[each.role, each.status, each.analysis] for each in messages],
+        "ends": [await _follow(services, session, run), await _follow(services, *following)],
     }
     write("ended", json.dumps(verdict))
 
 
-async def _follow(services: Services, session: Session, run: Run) -> None:
-    async for _ in services.sessions.follower.events(session, run):
-        pass
+async def _follow(services: Services, session: Session, run: Run) -> list[str]:
+    """Follow a run to its end. Returns the events from the first `done` on."""
+    events = [each.event async for each in services.sessions.follower.events(session, run)]
+    return events[events.index("done") :] if "done" in events else events
 
 
-def _watch(moment: Moment | None, write: Write) -> None:
-    """Report each operation of this process from now on, and end it at the moment."""
+def _watch(moment: Moment | None, write: Write, *, freezes: bool = False) -> None:
+    """Report each operation of this process from now on, and end or freeze it at the moment."""
     counts: Counter[tuple[str, str]] = Counter()
 
     def reach(when: str, operation: str) -> None:
@@ -308,7 +355,10 @@ def _watch(moment: Moment | None, write: Write) -> None:
         counts[when, operation] += 1
         write("operation", when, operation)
         if moment == Moment(operation, number, when):
-            os.kill(os.getpid(), signal.SIGKILL)
+            if freezes:
+                freeze_self(write)
+            else:
+                os.kill(os.getpid(), signal.SIGKILL)
 
     def watch(owner: type, method: str, name_of: Callable[..., str]) -> None:
         original = cast("Callable[..., Awaitable[object]]", getattr(owner, method))
@@ -360,49 +410,6 @@ def _moments(operations: Sequence[str], names: Sequence[str] | None) -> list[Mom
         number = before if name in _AFTER_EFFECT else before - 1
         moments += [Moment(name, number, when) for when in ("before", "after")]
     return moments
-
-
-def forked(work: Callable[[Write], Awaitable[None]]) -> Report:
-    """Do it in a process of its own."""
-    reading, writing = os.pipe()
-    process_id = os.fork()
-    if process_id == 0:
-        os.close(reading)
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-        _work_and_exit(work, writing)
-    os.close(writing)
-    report = b""
-    until = time.monotonic() + SECONDS
-    with os.fdopen(reading, "rb", buffering=0) as pipe:
-        while True:
-            if not select.select([pipe], [], [], max(0, until - time.monotonic()))[0]:
-                os.kill(process_id, signal.SIGTERM)
-                break
-            piece = pipe.read(_PIECE)
-            if not piece:
-                break
-            report += piece
-    _, status = os.waitpid(process_id, 0)
-    lines = [json.loads(line) for line in report.decode().splitlines()]
-    return Report(os.waitstatus_to_exitcode(status), lines)
-
-
-def _work_and_exit(work: Callable[[Write], Awaitable[None]], writing: int) -> None:
-    def write(*what: str) -> None:
-        os.write(writing, json.dumps(what).encode() + b"\n")
-
-    async def all_of_it() -> None:
-        await work(write)
-
-    code = 1
-    with suppress(BaseException):
-        try:
-            asyncio.run(all_of_it())
-            code = 0
-        except BaseException as error:
-            write("error", repr(error))
-            raise
-    os._exit(code)
 
 
 if __name__ == "__main__":
