@@ -139,6 +139,7 @@ async def open_services(
             allowances=common.allowances,
             max_waiting=settings.worker.max_waiting,
             store_patience_seconds=settings.worker.store_patience_seconds,
+            arrivals=common.arrivals,
         )
         opened.push_async_callback(submissions.aclose)
         has_investigations = settings.agent.enabled and settings.llm.has_tools
@@ -150,7 +151,6 @@ async def open_services(
                 common.sessions,
                 common.rows,
                 common.logs,
-                count_waiting=common.queue.waiting,
                 said_in_steps=partial(said_in_steps, common.investigations, common.rows),
             ),
             graph=common.graph,

@@ -74,6 +74,7 @@ from app.modules.protocols.mcp.services import instance_id_of, server_name
 from app.modules.rules.files import RuleFiles
 from app.modules.rules.service import Rules
 from app.modules.run.actions import ActionsUnderWay
+from app.modules.run.arrivals import Arrivals
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.ports import Models
 from app.modules.schedules.repository import ScheduleRepository
@@ -133,6 +134,7 @@ class CommonServices:
     rows: RowStore
     investigations: InvestigationRecords
     actions: ActionsUnderWay
+    arrivals: Arrivals
     tools: ToolRegistry
     mcp_servers: McpServers
     rules: Rules | None
@@ -269,6 +271,7 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             rows=RowStore(storage),
             investigations=investigations,
             actions=ActionsUnderWay(),
+            arrivals=Arrivals(),
             rules=_rules(settings, storage, connections),
             tools=_tools(settings, mcp_servers),
             mcp_servers=mcp_servers,

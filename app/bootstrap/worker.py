@@ -186,6 +186,7 @@ async def answer_runs(common: CommonServices, ports: PortFactory) -> AsyncGenera
         retention=retention,
         owner_share=settings.worker.owner_share,
         actions=common.actions,
+        arrivals=common.arrivals,
     )
     if settings.nats.url is None:
         await worker.sweep(before=now_ms())

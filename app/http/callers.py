@@ -13,15 +13,16 @@ _BEARER = HTTPBearer(auto_error=False, description="An API key, or a token of th
 _API_KEY = APIKeyHeader(name="X-API-Key", auto_error=False, description="An API key")
 
 
-async def current_caller(
-    request: Request,
-    _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
-    _key: Annotated[str | None, Security(_API_KEY)],
-) -> Caller:
-    """The authenticated caller. The credentials are parameters only so that OpenAPI describes them.
+async def current_caller(request: Request) -> Caller:
+    """The authenticated caller.
 
     Dependencies are coroutine functions: FastAPI calls others in a thread each.
     """
+    return caller_of(request)
+
+
+def caller_of(request: Request) -> Caller:
+    """The caller of an authenticated request."""
     caller: Caller = request.state.caller
     return caller
 
@@ -30,11 +31,8 @@ CurrentCaller = Annotated[Caller, Depends(current_caller)]
 
 
 def owner_of(request: Request) -> str:
-    """The owner of an authenticated request. No dependency of `current_caller`: FastAPI solves that one and
-    its own again for each that names it.
-    """
-    caller: Caller = request.state.caller
-    return caller.owner
+    """The owner of an authenticated request."""
+    return caller_of(request).owner
 
 
 async def current_owner(request: Request) -> str:
@@ -50,8 +48,14 @@ class Requires:
 
     scope: AuthScope | None
 
-    async def __call__(self, caller: CurrentCaller) -> None:
-        """Raises `ScopeMissing`."""
+    async def __call__(
+        self,
+        request: Request,
+        _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
+        _key: Annotated[str | None, Security(_API_KEY)],
+    ) -> None:
+        """Raises `ScopeMissing`. The credentials are parameters only so that OpenAPI describes them."""
+        caller = caller_of(request)
         if self.scope is not None and not caller.may(self.scope):
             raise ScopeMissing(caller, self.scope)
 

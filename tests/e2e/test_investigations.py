@@ -57,7 +57,8 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     )
     events = await kai.ask(session, QUESTION)
     assert steps(events) == [
-        *("loading_context", "generating_sql", "investigating", "using_tool", "investigating", "saving")
+        *("waiting", "loading_context", "generating_sql", "investigating", "using_tool", "investigating"),
+        "saving",
     ]
     (call,) = named(events, "tool_call")
     (returned,) = named(events, "tool_result")

@@ -16,7 +16,10 @@ async def test_a_turn_brings_sql_rows_chart_and_analysis_and_ends_with_done(
     session = await kai.open_session(await kai.connect(shop))
     model.say(sql(PER_COUNTRY), "Brazil has **two** customers.")
     events = await kai.ask(session, "How many customers per country?")
-    assert steps(events) == ["loading_context", "generating_sql", "executing_sql", "analyzing", "saving"]
+    assert steps(events) == [
+        *("waiting", "loading_context", "generating_sql", "executing_sql", "analyzing", "saving")
+    ]
+    assert events[0].data["place"] == 1
     assert chunks(events, "sql") == [PER_COUNTRY]
     assert chunks(events, "results")[0]["rows"] == [["Brazil", 2], ["Norway", 1]]
     assert chunks(events, "analysis") == ["Brazil has **two** customers."]

@@ -151,7 +151,6 @@ class Site:
             repository,
             agents.rows,
             logs,
-            count_waiting=queue.waiting,
             said_in_steps=partial(said_in_steps, agents.records, agents.rows),
         )
         self.worker: Worker | None = None

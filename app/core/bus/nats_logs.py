@@ -78,6 +78,9 @@ class NatsLogs:
 
     async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
         with suppress(BusUnavailable):  # followers learn it from the store
+            if attempt == 0:  # the log is empty; if an attempt has begun it meanwhile, this is refused
+                await self._push(run_id, attempt, 0, entries(first_id(attempt), said), ended=ended)
+                return
             last = await self._last(run_id)
             if last is None or (last.attempt <= attempt and not last.ended):
                 sequence = 0 if last is None else last.sequence
@@ -148,8 +151,7 @@ class NatsLogs:
         """Push what is appended, until the log ends or another attempt has taken over."""
         start, pace = first_id(attempt) - 1, _Pace()
         pushed, sequence = start, 0
-        is_placed = attempt == 1
-        """A first attempt begins a log, so there is nothing to look for."""
+        is_placed = False
         unsent_since: float | None = None
         while True:
             new, ended = log.after(pushed), log.ended

@@ -85,7 +85,7 @@ class SqliteStorage:
         table = await self._table(collection)
         row = table.row(document)
         try:
-            await self._writing.do(lambda connection: table.inserting.run(connection, row))
+            await self._writing.write(lambda connection: table.inserting.run(connection, row))
         except sqlite3.IntegrityError as error:
             raise DocumentExists(str(document["id"])) from error
 
@@ -93,12 +93,12 @@ class SqliteStorage:
         if documents:
             table = await self._table(collection)
             rows = [table.row(document) for document in documents]
-            await self._writing.do(lambda connection: table.inserting_missing.run_many(connection, rows))
+            await self._writing.write(lambda connection: table.inserting_missing.run_many(connection, rows))
 
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
         if documents:
             table = await self._table(collection)
-            await self._writing.do(lambda connection: _put(connection, table, documents))
+            await self._writing.write(lambda connection: _put(connection, table, documents))
 
     async def patch(
         self,
@@ -124,7 +124,7 @@ class SqliteStorage:
                 _put(connection, other, [document])
             return changed
 
-        return await self._writing.do(change)
+        return await self._writing.write(change)
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
         if not where:

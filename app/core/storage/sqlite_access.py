@@ -1,12 +1,14 @@
 """Connections to an SQLite file for asynchronous callers. Each call is one transaction in one thread.
 
 A call switches to a thread once. An async driver switches several times, which was measured to take
-more than twice as long. Short reads of one moment share a switch and a transaction.
+more than twice as long. Short reads of one moment share a switch and a transaction; so do short writes that
+wait for the same connection.
 """
 
 import asyncio
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,7 +22,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from app.core.storage.port import StorageFull, StorageUnavailable
 
 _BUSY_TIMEOUT_SECONDS = 5
-_READS_AT_ONCE = 16
+_AT_ONCE = 16
+"""The most short reads or writes in one transaction."""
 _PREPARED_STATEMENTS = 512
 _DIALECT = sqlite.dialect(paramstyle="named")
 _AWAY = {
@@ -77,7 +80,8 @@ class SqliteAccess:
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="storage")
         self._of_thread = threading.local()
         self._connections: list[sqlite3.Connection] = []
-        self._reads: list[_Read[Any]] = []
+        self._reads: list[_Call[Any]] = []
+        self._writes: deque[_Call[Any]] = deque()
 
     async def do(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
         """Run `work` in one transaction. It is finished even if the caller is cancelled.
@@ -89,7 +93,7 @@ class SqliteAccess:
     async def read(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
         """Run a short read, in one transaction with others of this moment. Raises `StorageUnavailable`."""
         loop = asyncio.get_running_loop()
-        read = _Read(work, loop.create_future())
+        read = _Call(work, loop.create_future())
         self._reads.append(read)
         if len(self._reads) == 1:
             loop.call_soon(self._begin_reads, loop)
@@ -99,15 +103,15 @@ class SqliteAccess:
     def _begin_reads(self, loop: asyncio.AbstractEventLoop) -> None:
         reads = self._reads
         self._reads = []
-        for start in range(0, len(reads), _READS_AT_ONCE):
-            together = reads[start : start + _READS_AT_ONCE]
+        for start in range(0, len(reads), _AT_ONCE):
+            together = reads[start : start + _AT_ONCE]
             try:
                 self._threads.submit(self._read_all, together, loop)
             except RuntimeError as closed:
                 _fail(together, closed)
                 _finish(together)
 
-    def _read_all(self, reads: "Sequence[_Read[Any]]", loop: asyncio.AbstractEventLoop) -> None:
+    def _read_all(self, reads: "Sequence[_Call[Any]]", loop: asyncio.AbstractEventLoop) -> None:
         def run_all(connection: sqlite3.Connection) -> None:
             for read in reads:
                 read.run(connection)
@@ -117,6 +121,46 @@ class SqliteAccess:
         except Exception as error:  # noqa: BLE001  (each caller raises it)
             _fail(reads, error)
         loop.call_soon_threadsafe(_finish, reads)
+
+    async def write(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+        """Run a short write, in one transaction with others that wait by then. It is finished even if the
+        caller is cancelled. If one of them fails, each is run again in a transaction of its own.
+
+        Raises `StorageUnavailable`.
+        """
+        loop = asyncio.get_running_loop()
+        write = _Call(work, loop.create_future())
+        self._writes.append(write)
+        self._threads.submit(self._write_waiting, loop)
+        found: Found = await write.future
+        return found
+
+    def _write_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
+        writes: list[_Call[Any]] = []
+        while self._writes and len(writes) < _AT_ONCE:
+            writes.append(self._writes.popleft())
+        if writes:  # else those before have taken them
+            self._write_all(writes)
+            loop.call_soon_threadsafe(_finish, writes)
+
+    def _write_all(self, writes: "Sequence[_Call[Any]]") -> None:
+        def run_all(connection: sqlite3.Connection) -> None:
+            for write in writes:
+                write.run(connection)
+                if write.error is not None:
+                    raise write.error
+
+        try:
+            self._do(run_all)
+        except StorageUnavailable as error:
+            _fail(writes, error)
+        except Exception as error:  # noqa: BLE001  (each caller raises its own)
+            if len(writes) == 1:
+                _fail(writes, error)
+            else:
+                for write in writes:
+                    write.error = None
+                    self._write_all([write])
 
     def _do(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
         with _translated_errors():
@@ -157,8 +201,8 @@ class SqliteAccess:
         return connection
 
 
-class _Read(Generic[Found]):
-    """A read that waits for a thread, and then for its caller."""
+class _Call(Generic[Found]):
+    """A read or a write that waits for a thread, and then for its caller."""
 
     def __init__(self, work: Callable[[sqlite3.Connection], Found], future: "asyncio.Future[Found]") -> None:
         self._work = work
@@ -169,7 +213,7 @@ class _Read(Generic[Found]):
     def run(self, connection: sqlite3.Connection) -> None:
         try:
             with _translated_errors():
-                self._found.append(self._work(connection))
+                self._found = [self._work(connection)]
         except Exception as error:  # noqa: BLE001  (the caller raises it)
             self.error = error
 
@@ -182,14 +226,14 @@ class _Read(Generic[Found]):
             self.future.set_result(self._found[0])
 
 
-def _fail(reads: Sequence[_Read[Any]], error: Exception) -> None:
-    for read in reads:
-        read.error = error
+def _fail(calls: Sequence[_Call[Any]], error: Exception) -> None:
+    for call in calls:
+        call.error = error
 
 
-def _finish(reads: Sequence[_Read[Any]]) -> None:
-    for read in reads:
-        read.finish()
+def _finish(calls: Sequence[_Call[Any]]) -> None:
+    for call in calls:
+        call.finish()
 
 
 def _connect(path: Path) -> sqlite3.Connection:

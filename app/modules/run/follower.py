@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 from app.core.bus.event_log import Entry, EventLog, entries, first_id
-from app.core.bus.port import BusUnavailable, EventLogs
+from app.core.bus.port import EventLogs
 from app.core.storage.port import StorageUnavailable
-from app.modules.run.messages import Ending, done_event, message_events, waiting_event, wire
+from app.modules.run.messages import Ending, done_event, message_events, wire
 from app.modules.run.records import HEAD_ROWS, ResultRows, Row, RowsGone, SessionRecords
 from app.modules.session.model import Message, Run, Session
 from graph.answer import Effort, TurnAnswer
@@ -20,10 +20,6 @@ because a thousand waiting streams would otherwise keep the store and this proce
 
 _SILENT_AT_MOST_SECONDS = 30.0
 
-
-_UNBEGUN_SECONDS = 0.25
-"""Silence of an empty log, in seconds, after which the run's place is emitted if runs wait for a worker."""
-
 SaidInSteps = Callable[[Run], Awaitable[list[SessionEvent]]]
 """Returns what the steps of an ended run's investigation have emitted."""
 
@@ -35,15 +31,12 @@ class RunFollower:
         rows: ResultRows,
         logs: EventLogs,
         *,
-        count_waiting: Callable[[], Awaitable[int]],
         said_in_steps: SaidInSteps,
     ) -> None:
-        """`count_waiting` returns the number of runs that wait for a worker, or raises `BusUnavailable`."""
         self._said_in_steps = said_in_steps
         self._repository = repository
         self._rows = rows
         self._logs = logs
-        self._count_waiting = count_waiting
 
     @asynccontextmanager
     async def follow(self, session: Session, run: Run) -> AsyncGenerator[EventLog]:
@@ -69,9 +62,7 @@ class RunFollower:
                 yield entry
 
     async def _watch(self, session: Session, run: Run, log: EventLog) -> None:
-        """Emit the place of a run that waits, and end the log of one that has ended, if nothing else did."""
-        if run.status == "open" and log.last_id == 0:
-            await self._tell_place(run, log)
+        """End the log of a run that has ended, if nothing else did."""
         patience = _SILENT_SECONDS
         while not log.ended:
             heard = log.last_id
@@ -86,13 +77,6 @@ class RunFollower:
                     log.extend([], ended=True)
                 elif now.status != "open":
                     await self._say_again(session, now, log)
-
-    async def _tell_place(self, run: Run, log: EventLog) -> None:
-        """Emit that the run is the next to begin. A run that found others waiting has its place already."""
-        await asyncio.sleep(_UNBEGUN_SECONDS)
-        with suppress(BusUnavailable):
-            if log.last_id == 0 and await self._count_waiting() and log.last_id == 0:
-                log.extend(entries(first_id(0), [wire(waiting_event(run, 1))]))
 
     async def _say_again(self, session: Session, run: Run, log: EventLog) -> None:
         """Extend the log by the stored answer, or by `done` alone if there is none.

@@ -7,7 +7,7 @@ delivered it twice.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -24,6 +24,7 @@ from app.modules.run.messages import (
     next_run_id,
     question_sequence,
     turn_of,
+    waiting_event,
     waiting_sequence,
     wire,
     withdrawn_message,
@@ -63,15 +64,20 @@ class RunLifecycle:
         await self._put(run)
         return True
 
-    async def start_new(self, session: Session, run: Run, question: Message) -> bool:
+    async def start_new(
+        self, session: Session, run: Run, question: Message, *, place: Callable[[], int]
+    ) -> bool:
         """Store a run and its question, give it the idle session and put it into the queue: all is stored at
         once. Returns False, with nothing stored, if the session is not idle.
+
+        Once it is stored, its first event tells that it waits, and its `place`. No worker has it before.
 
         If the process dies before anything is stored, the session may be held by a run that does not exist.
         The next who asks, or the next start, releases it.
         """
         if await self._repository.claim(session, run, awaited=False, question=question) is None:
             return False
+        await self._logs.say(run.id, 0, [wire(waiting_event(run, place()))], ended=False)
         await self._put(run)
         return True
 

@@ -80,12 +80,12 @@ def wire(event: SessionEvent) -> tuple[str, str]:
 
 
 def waiting_event(run: Run, place: int, *, is_session_busy: bool = False) -> Status:
-    """Returns the event of a run that has to wait: for the questions before it in its session, or for a
-    worker.
-    """
+    """Returns the event of a run that waits: for the questions before it in its session, or for a worker."""
     message = f"Waiting for a free worker: number {place} in the line"
     if is_session_busy:
         message = "Waiting for the question before this one"
+    elif place == 1:
+        message = "The question is stored and begins next"
     return Status(step="waiting", message=message, run_id=run.id, place=place)
 
 

@@ -15,6 +15,7 @@ from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists, StorageUnavailable
 from app.core.tasks import end_tasks
 from app.core.tracing.spans import current_traceparent
+from app.modules.run.arrivals import Arrivals
 from app.modules.run.errors import (
     KeyReused,
     NotKeptYet,
@@ -77,7 +78,9 @@ class Submissions:
         allowances: Allowances,
         max_waiting: int,
         store_patience_seconds: float,
+        arrivals: Arrivals | None = None,
     ) -> None:
+        self._arrivals = arrivals or Arrivals()
         self._lifecycle = lifecycle
         self._repository = repository
         self._queue = queue
@@ -161,25 +164,16 @@ class Submissions:
                 run = replace(run, question_turn=session.turns + 1)
             asked = question_message(run, run.question_id, expected)
             keeping = self._keep_until_known(
-                session, run, asked, on_busy=on_busy, transcript=transcript, counted=counted
+                session,
+                run,
+                asked,
+                on_busy=on_busy,
+                transcript=transcript,
+                counted=counted,
+                ahead=waiting - stored_before,
             )
             run = await self._outlasting_store(session, run, keeping, seconds=seconds_left)
-        place = waiting + 1 if waiting else 0
-        if self._stored > stored_before and expected < WAITING_FROM:
-            place = await self._place_in_crowd(place)
-        self._stored += 1
-        if place and expected < WAITING_FROM:
-            # Before any worker is free. Dropped if one has begun the run.
-            await self._logs.say(run.id, 0, [wire(waiting_event(run, place))], ended=False)
         return found, run
-
-    async def _place_in_crowd(self, place: int) -> int:
-        """Returns the place of a run that is in the queue by now; 0 if none waits. Questions of the same
-        moment were not in the queue yet as the first count was read.
-        """
-        with suppress(BusUnavailable):
-            return await self._queue.waiting()
-        return place
 
     @asynccontextmanager
     async def _turnstile(self, session_id: str) -> AsyncGenerator[float]:
@@ -191,18 +185,19 @@ class Submissions:
         """
         lock = self._turnstiles.setdefault(session_id, asyncio.Lock())
         began = asyncio.get_running_loop().time()
-        try:
-            async with asyncio.timeout(self._store_patience_seconds or None):
-                await lock.acquire()
-        except TimeoutError as error:
-            raise StorageUnavailable(
-                "An earlier question of this session is still being stored. Nothing of this one is stored: "
-                "ask again."
-            ) from error
-        try:
-            yield self._store_patience_seconds - (asyncio.get_running_loop().time() - began)
-        finally:
-            lock.release()
+        with self._arrivals.arriving():
+            try:
+                async with asyncio.timeout(self._store_patience_seconds or None):
+                    await lock.acquire()
+            except TimeoutError as error:
+                raise StorageUnavailable(
+                    "An earlier question of this session is still being stored. Nothing of this one is "
+                    "stored: ask again."
+                ) from error
+            try:
+                yield self._store_patience_seconds - (asyncio.get_running_loop().time() - began)
+            finally:
+                lock.release()
 
     async def _outlasting_store(
         self, session: Session, run: Run, keeps: Coroutine[None, None, Run], *, seconds: float
@@ -230,16 +225,20 @@ class Submissions:
         on_busy: OnBusy,
         transcript: str | None,
         counted: CountedRuns | None,
+        ahead: int,
     ) -> Run:
+        """`ahead`: runs that waited for a worker, less the questions that this process had stored by then."""
         try:
             return await self._keep(
-                session, run, asked, on_busy=on_busy, transcript=transcript, counted=counted
+                session, run, asked, on_busy=on_busy, transcript=transcript, counted=counted, ahead=ahead
             )
         except (StorageUnavailable, BusUnavailable):
             while True:  # what they have done of it is not known
                 await asyncio.sleep(_AGAIN_SECONDS)
                 with suppress(StorageUnavailable, BusUnavailable):
-                    return await self._keep_again(session, run, asked, on_busy=on_busy, transcript=transcript)
+                    return await self._keep_again(
+                        session, run, asked, on_busy=on_busy, transcript=transcript, ahead=ahead
+                    )
 
     async def _keep(
         self,
@@ -249,12 +248,17 @@ class Submissions:
         *,
         on_busy: OnBusy,
         transcript: str | None,
+        ahead: int,
         counted: CountedRuns | None = None,
     ) -> Run:
+        def place() -> int:
+            self._stored += 1
+            return ahead + self._stored
+
         try:
             async with self._allowances.new_run(session.owner, counted):
                 is_free = asked.sequence < WAITING_FROM
-                if is_free and await self._lifecycle.start_new(session, run, asked):
+                if is_free and await self._lifecycle.start_new(session, run, asked, place=place):
                     return run
                 if is_free and (known := await self._find_started(run)) is not None:
                     return _same(known, run)
@@ -272,12 +276,19 @@ class Submissions:
         return await self._repository.find_run(run.id)
 
     async def _keep_again(
-        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, transcript: str | None
+        self,
+        session: Session,
+        run: Run,
+        asked: Message,
+        *,
+        on_busy: OnBusy,
+        transcript: str | None,
+        ahead: int,
     ) -> Run:
         """Repeat what may have been done. The run may even be over by now: others start what is kept."""
         known = await self._repository.find_run(run.id)
         if known is None:
-            return await self._keep(session, run, asked, on_busy=on_busy, transcript=transcript)
+            return await self._keep(session, run, asked, on_busy=on_busy, transcript=transcript, ahead=ahead)
         if known.message_id != run.message_id:
             return _same(known, run)
         await self._repository.add_missing_message(asked)

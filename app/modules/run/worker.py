@@ -15,6 +15,7 @@ from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
 from app.modules.run.actions import ActionsUnderWay
+from app.modules.run.arrivals import Arrivals
 from app.modules.run.attempt import MAX_TRIES, RunAttempt
 from app.modules.run.engine import RunServices
 from app.modules.run.isolation import Isolation
@@ -68,7 +69,9 @@ class Worker:
         retention: Retention,
         owner_share: float = 1,
         actions: ActionsUnderWay | None = None,
+        arrivals: Arrivals | None = None,
     ) -> None:
+        self._arrivals = arrivals or Arrivals()
         self._actions = actions or ActionsUnderWay()
         self._services = services
         self._lifecycle = services.lifecycle
@@ -170,6 +173,7 @@ class Worker:
     async def _answer(self, leased: LeasedJob) -> Disposition:
         ref = leased.ref
         try:
+            await self._arrivals.passed()
             leased = await self._checked(leased)
             found, latest = await asyncio.gather(
                 self._lifecycle.look_up(ref),

@@ -8,9 +8,13 @@ from app.modules.session.confirmations import Confirmations
 from app.modules.session.service import SessionService
 
 
-async def _sessions(request: Request) -> SessionService:
+def sessions_of(request: Request) -> SessionService:
     service: SessionService = request.app.state.services.sessions
     return service
+
+
+async def _sessions(request: Request) -> SessionService:
+    return sessions_of(request)
 
 
 async def _confirmations(request: Request) -> Confirmations:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Response, status
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 
-from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner
+from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner, owner_of
 from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId, PageParameters
 from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
@@ -16,7 +16,7 @@ from app.modules.agent.records import CallRecord, CallStatus, StepRecord
 from app.modules.cuts import cut_sentence
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import excel, export
-from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions
+from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions, sessions_of
 from app.modules.session.model import About, AnswerVersion, Message, Session, SessionStatus
 from app.modules.session.schemas import (
     AskedQuestion,
@@ -284,13 +284,12 @@ async def delete_session(session_id: SessionId, owner: Owner, service: CurrentSe
     summary="Ask a question and stream its answer",
     responses={**EVENT_STREAM, **NOT_KEPT_YET},
     response_class=EventStream,
-    dependencies=[ASK, Depends(count_question), STREAM],
+    dependencies=[ASK, STREAM],
 )
 async def ask(
+    request: Request,
     session_id: SessionId,
     body: SessionQuery,
-    owner: Owner,
-    service: CurrentSessions,
     idempotency_key: IdempotencyKey = None,
 ) -> EventStream:
     """Starts a run for the question and streams its events until `done`. Needs scope `ask`.
@@ -308,8 +307,10 @@ async def ask(
 
     Errors of the run itself are `error` events.
     """
+    await count_question(request)  # what is no dependency delays the first event less
+    service = sessions_of(request)
     session, run = await service.ask(
-        owner,
+        owner_of(request),
         session_id,
         body.query,
         on_busy=body.on_busy,
