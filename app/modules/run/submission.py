@@ -61,8 +61,11 @@ _AGAIN_SECONDS = 0.5
 _FAREWELL_SECONDS = 2
 
 
-async def _nothing() -> None:
-    """In place of a read."""
+def _nothing() -> asyncio.Future[None]:
+    """In place of a read. It needs no task."""
+    nothing = asyncio.get_running_loop().create_future()
+    nothing.set_result(None)
+    return nothing
 
 
 class Submissions:

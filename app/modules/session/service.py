@@ -239,6 +239,8 @@ class SessionService:
                 # Late writes of the deleted one are still looked for, and would take this one with them.
                 await self.repository.delete([session_id])
                 raise SessionExists
+        if db_connection_id is not None:
+            self._connection_of[session.id] = db_connection_id
         return session
 
     async def latest(

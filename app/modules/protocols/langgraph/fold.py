@@ -192,6 +192,8 @@ class RunFold:
         if not isinstance(event, Done):
             self._add("custom", "custom", lambda: event.model_dump(mode="json"))
         match event:
+            case Status(step="waiting"):
+                pass  # custom only: no node runs yet
             case Status():
                 self._end_step()
                 self._begin_task(event)
