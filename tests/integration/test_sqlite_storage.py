@@ -1,5 +1,6 @@
 """The embedded store's own promises: other processes on its file, a killed process, an unusable file."""
 
+import asyncio
 import sqlite3
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from app.core.storage import sqlite_access
-from app.core.storage.port import Collection, Equals, Field, StorageUnavailable
+from app.core.storage.port import Collection, DocumentExists, Equals, Field, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 
 A = str(UUID(int=1))
@@ -84,6 +85,20 @@ async def test_a_collection_made_through_another_opening_is_known(tmp_path: Path
         await one.create_collection(JOBS)
         await one.create("jobs", {"id": A, "owner": "o"})
         assert (await other.query("jobs", [Equals("owner", "o")])).items == [{"id": A, "owner": "o"}]
+
+
+async def test_of_writes_of_one_moment_only_the_refused_one_fails(tmp_path: Path) -> None:
+    ids = [str(UUID(int=number)) for number in (1, 2, 1, *range(3, 40))]
+    async with open_sqlite(tmp_path / "kai.db") as storage:
+        await storage.create_collection(JOBS)
+        written = await asyncio.gather(
+            *(storage.create("jobs", {"id": each, "owner": str(place)}) for place, each in enumerate(ids)),
+            return_exceptions=True,
+        )
+        assert [each for each in written if each is not None] == [written[2]]
+        assert isinstance(written[2], DocumentExists)
+        assert await storage.get("jobs", ids[0]) == {"id": ids[0], "owner": "0"}
+        assert len((await storage.query("jobs", [])).items) == 39
 
 
 async def test_a_read_of_a_closed_store_fails_and_does_not_wait(tmp_path: Path) -> None:
