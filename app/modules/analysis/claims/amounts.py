@@ -609,10 +609,24 @@ def _is_idle(number: WrittenNumber, sentence: Sentence) -> bool:
     )
 
 
+_SPREAD = re.compile(r"[^.\d]{0,20}\b(?:from|between|von|zwischen) \W?$", re.IGNORECASE)
+
+
 def _near(number: WrittenNumber, sentence: Sentence) -> str:
-    """The words around a number, up to an "of" after it: words after "of" belong to the next number."""
+    """The words around a number, up to an "of" after it: words after "of" belong to the next number.
+
+    "Total revenue goes from 5 to 9" names a column and no sum of it: its name is left out.
+    """
     right = re.split(r"\b(?:of|von|out of|aus)\b", sentence.right(number.end))[0]
-    return f"{sentence.left(number.start)} | {right}"
+    left = sentence.left(number.start)
+    begin = number.start - len(left)
+    names = [each.end for each in sentence.mentions.measures_within(begin, number.start)]
+    for column in sentence.table.measures:
+        names += [begin + each.end() for each in re.finditer(re.escape(column.title), left, re.IGNORECASE)]
+    for end in names:
+        if _SPREAD.fullmatch(after := sentence.between(end, number.start)):
+            left = after
+    return f"{left} | {right}"
 
 
 def _accused(

@@ -35,6 +35,8 @@ MONTHS = table(
     ["2025-06", 10],
 )
 SHARES = table({"region": "text", "rate": "number"}, ["North", 0.1234], ["South", 0.4])
+TOTALS = table({"city": "text", "Total": "number"}, ["Bern", 0.99], ["Basel", 25.86], ["Chur", 3.5])
+TOTAL_REVENUES = table({"city": "text", "total_revenue": "number"}, ["Bern", 50.5], ["Basel", 171.25])
 LARGE = table({"city": "text", "population": "integer"}, ["Bern", 1_234_567], ["Basel", 171_017])
 
 
@@ -69,6 +71,9 @@ def statuses(text: str, rows: Rows, words: str) -> set[str]:
         ("Orders fell by 71 % from January to June.", MONTHS, "71 %"),
         ("Clothing leads, followed by Tents.", CATEGORIES, "followed by"),
         ("Two of the four categories made more than 100,000.", CATEGORIES, "Two"),
+        ("Total goes from 0.99 to 25.86.", TOTALS, "0.99"),
+        ("Total is 30.35.", TOTALS, "30.35"),
+        ("Total revenue lies between 50.50 and 171.25.", TOTAL_REVENUES, "50.50"),
     ],
 )
 def test_what_the_rows_bear_out_is_checked(text: str, rows: Rows, words: str) -> None:
