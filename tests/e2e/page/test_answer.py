@@ -237,11 +237,20 @@ def test_another_column_of_a_chart_is_drawn_from_all_rows(
 ) -> None:
     rows = "SELECT id, celsius, id * 2 AS twice FROM measurements WHERE id BETWEEN 1 AND 300"
     model.say(sql(rows.replace("id, celsius", "'n' || id AS name, celsius")), "Ups and downs.")
-    page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
+    session = opened(api, connected(api, many_rows, "Many"))
+    page.goto(f"/sessions/{session}")
     ask(page, "Celsius per name, top")
+    expect(page.locator(".exchange[aria-busy=false]")).to_have_count(1)
     page.get_by_label("Across").select_option(label="twice")
     page.get_by_label("Chart type").select_option(label="Points")
     page.reload()  # at once: what was chosen last is kept all the same
+
+    def is_kept() -> bool:
+        answer = api.get(f"/sessions/{session}").json()["messages"]["items"][-1]
+        return (answer["chart_choice"] or {}).get("mark") == "point"
+
+    eventually(is_kept)
+    page.reload()
     chart = page.get_by_role("img", name="Chart of celsius by twice")
     expect(chart.locator(".point")).to_have_count(300)
     drawing = page.get_by_role("group", name="Values of the chart")
