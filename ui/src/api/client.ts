@@ -301,8 +301,10 @@ export function correctFile(connection_id: string, body: FileCorrection): Promis
   return dataOf(http.PATCH("/api/v1/database-connections/{connection_id}/file", { params, body }));
 }
 
-/** Stores what a person has chosen of an answer's chart; null goes back to the chart as it was proposed. */
-/** The request outlives the page, so that a choice of its last moment is kept. */
+/**
+ * Stores what a person has chosen of an answer's chart; null goes back to the chart as it was proposed. The
+ * request outlives the page, so that a choice of its last moment is kept.
+ */
 export function changeMessage(session_id: string, message_id: string, body: MessageChange): Promise<Message> {
   const options = { params: { path: { session_id, message_id } }, body, keepalive: true };
   return dataOf(http.PATCH("/api/v1/sessions/{session_id}/messages/{message_id}", options));
