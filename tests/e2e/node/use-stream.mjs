@@ -49,10 +49,11 @@ async function branch(shown, place, input) {
   const before = texts(shown.current);
   const message = shown.current.messages[place];
   const checkpoint = shown.current.getMessagesMetadata(message).firstSeenState.parent_checkpoint;
-  await shown.current.submit(input, { checkpoint, streamMode: ["values"] });
   // A choice of branches is offered once, at the first message that differs.
-  const options = () => shown.current.getMessagesMetadata(shown.current.messages[0])?.branchOptions;
-  await until(options, "branches");
+  const options = () => shown.current.getMessagesMetadata(shown.current.messages[0])?.branchOptions ?? [];
+  const known = Math.max(1, options().length);
+  await shown.current.submit(input, { checkpoint, streamMode: ["values"] });
+  await until(() => options().length > known && !shown.current.isLoading, "another branch");
   const after = texts(shown.current);
   const [earlier, latest] = options().slice(-2);
   shown.current.setBranch(earlier);
