@@ -19,6 +19,8 @@ _SILENT_SECONDS = 5.0
 because a thousand waiting streams would otherwise keep the store and this process busy."""
 
 _SILENT_AT_MOST_SECONDS = 30.0
+_ON_ITS_WAY_SECONDS = 1.0
+"""The end of a run is stored first, and then in its log: so long a log stays silent before it is extended."""
 
 SaidInSteps = Callable[[Run], Awaitable[list[SessionEvent]]]
 """Returns what the steps of an ended run's investigation have emitted."""
@@ -76,7 +78,9 @@ class RunFollower:
                 if now is None:  # deleted, with its session
                     log.extend([], ended=True)
                 elif now.status != "open":
-                    await self._say_again(session, now, log)
+                    await asyncio.sleep(_ON_ITS_WAY_SECONDS)
+                    if log.last_id == heard:
+                        await self._say_again(session, now, log)
 
     async def _say_again(self, session: Session, run: Run, log: EventLog) -> None:
         """Extend the log by the stored answer, or by `done` alone if there is none.
@@ -86,6 +90,7 @@ class RunFollower:
         deleted; one that waits for people has the answer of the run that asks them. While that one holds it,
         a run that withdraws its calls has not ended the turn.
         """
+        heard = log.last_id
         now = await self._repository.find(session.id)
         asks = now is not None and now.status == "awaiting_approval"
         holder = None if now is None else now.active_run_id
@@ -99,6 +104,8 @@ class RunFollower:
             answer = TurnAnswer(tokens_used=run.tokens_used, cached_tokens=run.cached_tokens)
             ending = Ending(run.status, run.ended_at or run.created_at, None, answer)
             events = [done_event(run, ending)]
+        if log.last_id > heard:  # its own end is on its way
+            return
         start = max(first_id(run.attempt + 1), log.last_id + 1)
         log.extend(entries(start, [wire(event) for event in events]), ended=True)
 
