@@ -251,7 +251,7 @@ async def open_services(
                 common.storage,
                 settings.auth,
                 login_required=settings.login_required,
-                sealing_key=encryption_key(settings),
+                sealing_key=key,
             ),
             mcp_servers=common.mcp_servers,
             mcp=mcp,
