@@ -19,7 +19,7 @@ from app.modules.memory.fact_router import router
 from app.modules.memory.facts import Facts, SourceMessage
 from app.modules.memory.model import NewFact
 from tests.support.callers import admin, call_as
-from tests.support.facts import connection_of, connections_over, facts_over, source
+from tests.support.facts import connection_of, facts_over, source
 from tests.support.shop import make_shop
 
 
@@ -34,13 +34,6 @@ class Suspicious:
 
 def user(owner: str) -> Caller:
     return Caller(owner=owner, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="api_key")
-
-
-@pytest.fixture
-async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnections]:
-    opened = connections_over(storage)
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture
