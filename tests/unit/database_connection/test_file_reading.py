@@ -76,6 +76,8 @@ def test_a_hostile_file_is_refused_with_the_reason(tmp_path: Path, name: str) ->
         (["N/A", "null"], ("text", None)),
         (["N/A", "7"], ("integer", "point")),
         (["12 %", "3 %"], ("text", None)),
+        (["+4915112345678", "+390612345678"], ("text", None)),
+        (["#DIV/0!", "0.5"], ("number", "point")),
     ],
     ids=str,
 )
@@ -140,3 +142,37 @@ def test_a_sheet_whose_title_is_no_sql_name_is_read_again_without_a_header(tmp_p
     assert reading is not None
     (table,) = reading.tables
     assert (table.name, table.has_header, table.row_count) == ("My_staff", False, 2)
+
+
+def test_what_stands_above_a_table_is_left_out_and_said(tmp_path: Path) -> None:
+    reading = read(tmp_path, b"sep=;\nSales of May;;\n;;\nday;units;price\n2026-05-01;2;1,5\n").reading
+    assert reading is not None
+    (table,) = reading.tables
+    assert [each.name for each in table.columns] == ["day", "units", "price"]
+    assert table.row_count == 1
+    assert ["sep=" in reading.notes[0], "Sales of May" in reading.notes[1]] == [True, True]
+
+
+def test_a_comma_in_one_line_of_text_makes_no_table_of_it(tmp_path: Path) -> None:
+    assert "Row 3 has 2 cells" in (read(tmp_path, b"comment\nhello\nhello, world\nbye\n").refused or "")
+
+
+def test_sheets_may_have_titles_merged_headers_or_no_rows(tmp_path: Path) -> None:
+    workbook = Workbook()
+    sales = workbook.create_sheet("Sales")
+    for row in (["Sales 2026"], ["region", "units", None], ["north", 1, 2], ["south", 3, 4]):
+        sales.append(row)
+    sales.merge_cells("B2:C2")
+    workbook.create_sheet("Empty").append(["a", "b"])
+    file = BytesIO()
+    workbook.save(file)
+    reading = read(tmp_path, file.getvalue(), "all.xlsx").reading
+    assert reading is not None
+    (table,) = reading.tables
+    assert [(each.name, each.type) for each in table.columns] == [
+        ("region", "text"),
+        ("units", "integer"),
+        ("column_3", "integer"),
+    ]
+    said = " ".join(reading.notes)
+    assert all(part in said for part in ("“Sales 2026”", "names 2 of 3 columns", "Empty has a header"))

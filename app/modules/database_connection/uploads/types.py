@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 from app.modules.database_connection.uploads.model import CellOrder, CellType
 
-MISSING = ("#N/A", "-", "--", "N/A", "NA", "NAN", "NONE", "NULL")
+_SHEET_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
+MISSING = (*_SHEET_ERRORS, "-", "--", "N/A", "NA", "NAN", "NONE", "NULL")
 """Cells that mean "no value" in a column whose other cells have a type other than text."""
 
 _POINT = r"[+-]?((0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?|\.\d+)([eE][+-]?\d{1,3})?"
 _COMMA = r"[+-]?((0|[1-9]\d*|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?|,\d+)([eE][+-]?\d{1,3})?"
+_DIALLED = r"\+\d{7,}"
+"""Telephone numbers, which would lose their sign as numbers."""
 _CLOCK = r"\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 _TRUE = "('true', 'yes', 't', 'y')"
 _FALSE = "('false', 'no', 'f', 'n')"
@@ -46,7 +49,7 @@ class ColumnCounts:
 
     `scale`: most digits after the decimal point and comma. `whole`: most digits before them. `grouped`:
     cells that are numbers either way, with different values. `marked_days`: dates with points, which are
-    written with the day first.
+    written with the day first. `dialled`: telephone numbers.
     """
 
     cells: int
@@ -57,6 +60,7 @@ class ColumnCounts:
     exponents: int
     grouped: int
     marked_days: int
+    dialled: int
 
 
 @dataclass(frozen=True)
@@ -87,13 +91,16 @@ def counts_sql(column: str) -> list[str]:
         f"count_if(regexp_matches({value}, '[eE]'))",
         f"count_if(regexp_full_match({value}, '[+-]?[1-9]\\d{{0,2}}[.,]\\d{{3}}'))",
         f"count_if(contains({value}, '.'))",
+        f"count_if(regexp_full_match({value}, '{_DIALLED}'))",
     ]
 
 
 def read_counts(values: Sequence[int]) -> ColumnCounts:
     cells, present, *rest = values
     fits = dict(zip(_ALL, rest, strict=False))
-    scale_point, scale_comma, whole_point, whole_comma, exponents, grouped, points = rest[len(_ALL) :]
+    scale_point, scale_comma, whole_point, whole_comma, exponents, grouped, points, dialled = rest[
+        len(_ALL) :
+    ]
     return ColumnCounts(
         cells,
         present,
@@ -103,15 +110,16 @@ def read_counts(values: Sequence[int]) -> ColumnCounts:
         exponents=exponents,
         grouped=grouped,
         marked_days=points,
+        dialled=dialled,
     )
 
 
-NUMBER_OF_COUNTS = len(_ALL) + 9
+NUMBER_OF_COUNTS = len(_ALL) + 10
 
 
 def find_type(counts: ColumnCounts, prefers_comma: bool) -> FoundType:
     """The first type that all cells fit. Text if there is none, or if the cells could mean two dates."""
-    if counts.present == 0:
+    if counts.present in (0, counts.dialled):
         return FoundType("text", None)
     fitting = [each for each in _ALL if counts.fits[each] == counts.present]
     if ("date", "dmy") in fitting and ("date", "mdy") in fitting and counts.marked_days < counts.present:

@@ -1,8 +1,9 @@
 """Reads Excel workbooks: one table for each sheet with cells. Formulas give the values stored with them."""
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from xml.etree.ElementTree import ParseError
@@ -11,7 +12,13 @@ from xml.parsers import expat
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
-from app.modules.database_connection.uploads.cells import TextTable, Unreadable, write_table
+from app.modules.database_connection.uploads.cells import (
+    NoRows,
+    SurplusCells,
+    TextTable,
+    Unreadable,
+    write_table,
+)
 from app.modules.database_connection.uploads.model import MAX_NAME_CHARACTERS, MAX_TABLES
 from app.modules.database_connection.uploads.names import table_names
 
@@ -32,16 +39,17 @@ def read_workbook(
         if len(sheets) > MAX_TABLES:
             raise Unreadable(f"The workbook has {len(sheets)} sheets; KAI reads up to {MAX_TABLES}.")
         tables: list[TextTable] = []
+        left_out: list[str] = []
         for number, sheet in enumerate(sheets):
             sheet.reset_dimensions()  # a file may claim any size
             name = title if len(sheets) == 1 else sheet.title[:MAX_NAME_CHARACTERS]
-            (sql_name,) = table_names([name])
-            table = write_table(
-                _rows(sheet.iter_rows(values_only=True)),
-                folder / f"{number}.csv",
-                name,
-                has_header=headers.get(sql_name),
-            )
+            sql_name = table_names([*(each.title for each in tables), name])[-1]
+            read = partial(sheet.iter_rows, values_only=True)
+            try:
+                table = _table(read, folder / f"{number}.csv", name, has_header=headers.get(sql_name))
+            except NoRows as error:
+                left_out.append(str(error))
+                continue
             if table is not None:
                 tables.append(table)
         workbook.close()
@@ -61,13 +69,37 @@ def read_workbook(
     ):  # openpyxl checks little of what it reads; it runs in a process of its own
         raise Unreadable(_BROKEN) from None
     if not tables:
-        raise Unreadable("The workbook has no cells.")
+        raise Unreadable(" ".join(left_out) or "The workbook has no cells.")
+    tables[0].notes += [f"{each} It was left out." for each in left_out]
     missing = _formulas_without_value(source)
     if missing:
         tables[0].notes.append(
             f"{missing} formulas have no stored value and are empty. Open the workbook in Excel and save it."
         )
     return tables
+
+
+def _table(
+    read: Callable[[], Iterator[tuple[object, ...]]], path: Path, title: str, *, has_header: bool | None
+) -> TextTable | None:
+    """`read` returns the rows of a sheet. Merged cells have their text in the first of them, so a header may
+    be shorter than its rows.
+    """
+    try:
+        table = write_table(_rows(read()), path, title, has_header=has_header)
+    except SurplusCells:
+        width = max(
+            number for row in read() for number, cell in enumerate(row, start=1) if _text(cell).strip()
+        )
+        table = write_table(_rows(read()), path, title, has_header=has_header, width=width)
+    if table is not None and table.has_header:
+        named = sum(bool(each.strip()) for each in table.headers)
+        if named < len(table.headers):
+            table.notes.append(
+                f"{title}: the header names {named} of {len(table.headers)} columns; perhaps some of its "
+                "cells are merged."
+            )
+    return table
 
 
 def _check_size(source: Path, max_bytes: int) -> None:
