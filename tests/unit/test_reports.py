@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
@@ -18,7 +19,7 @@ from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
 from app.modules.reports.model import MAX_CELLS, MAX_CHARACTERS, Exchange, OwnText, PartList, Report
 from app.modules.reports.notebook import notebook_of
-from graph.state import Rows
+from graph.state import Column, Rows
 
 HOSTILE = (
     "</td><script>alert(1)</script><img src=http://evil.example/x onerror=alert(1)> | `x` [a](javascript:1)"
@@ -224,6 +225,57 @@ def test_a_report_draws_the_mark_that_was_chosen_or_says_that_it_cannot() -> Non
         assert figure is not None
         said = "On the page another chart was chosen; this is the one that KAI proposed."
         assert list(figure.notes) == [f"Only the top 3 are drawn. {said}"]
+
+
+def test_a_report_makes_a_built_chart_again_of_all_rows() -> None:
+    columns: list[Column] = [
+        {"name": "day", "type": "date"},
+        {"name": "region", "type": "text"},
+        {"name": "units", "type": "integer"},
+    ]
+    rows: list[list[JsonValue]] = [
+        [f"2026-{month:02}-{day:02}", region, month]
+        for month in (2, 1)
+        for day in (1, 2)
+        for region in ("north", "south")
+    ]
+    expected: dict[str, list[Any]] = {
+        '{"across": 1, "values": [{"column": 2, "how": "sum"}]}': [("north", 6, None), ("south", 6, None)],
+        '{"across": 1, "values": [{"column": 2}], "mark": "bar"}': [
+            ("north", 1.5, None),
+            ("south", 1.5, None),
+        ],
+        '{"time": "month", "values": [{"column": 2, "how": "sum"}], "mark": "area"}': [
+            ("2026-01-01", 4, None),
+            ("2026-02-01", 8, None),
+        ],
+        '{"across": 1, "series": 0, "values": [{"column": 2, "how": "sum"}], "time": "month"}': [
+            *(("north", month, f"2026-{month:02}-{day:02}") for month in (2, 1) for day in (1, 2)),
+            *(("south", month, f"2026-{month:02}-{day:02}") for month in (2, 1) for day in (1, 2)),
+        ],
+        '{"mark": "histogram", "values": [{"column": 2}]}': [4, 4],
+    }
+    for choice, points in expected.items():
+        made = drawn_chart(None, None, json.loads(choice), columns=columns, rows=rows)
+        assert made is not None
+        data: Any = made["data"]
+        found = [(each["a0"], each["v0"], each.get("s0")) for each in data["values"]]
+        if "histogram" in choice:
+            found = [value for _, value, _ in found if value]
+        assert sorted(found) == sorted(points), choice
+        assert draw_figure(made, 1) is not None
+    parts = '{"mark": "percent", "across": 1, "series": 0, "values": [{"column": 2, "how": "sum"}]}'
+    figure = draw_figure(drawn_chart(None, None, json.loads(parts), columns=columns, rows=rows), 1)
+    assert figure is not None
+    assert "100%" in figure.svg
+    assert figure.svg.count(" part") == 8
+    hostile: list[dict[str, JsonValue]] = [
+        {"across": 99, "values": [{"column": -1}, 7]},
+        {"across": True, "series": "x", "time": 5, "sort": []},
+    ]
+    for each in hostile:
+        assert drawn_chart(None, None, each, columns=columns, rows=rows) is not None
+    assert drawn_chart(None, None, {"mark": "heat", "across": 1}, columns=columns, rows=rows) is None
 
 
 def test_a_projection_is_drawn_with_its_band_and_a_change_in_percent() -> None:

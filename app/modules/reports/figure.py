@@ -60,6 +60,11 @@ def draw_figure(spec: Mapping[str, JsonValue] | None, number: int) -> Figure | N
     notes = _notes(spec)
     if mark in ("line", "point"):
         drawn = _upright(data, mark)
+    elif mark == "bar" and (stack := _stack(spec)) is not None:
+        places = list(dict.fromkeys(str(each.across) for each in data))
+        if len(places) > _MOST_BARS:
+            notes.append(f"The first {_MOST_BARS} of {len(places)} bars are drawn.")
+        drawn = _stacked(data, places[:_MOST_BARS], is_share=stack == "normalize")
     else:
         if len(data) > _MOST_BARS:
             notes.append(f"The first {_MOST_BARS} of {len(data)} bars are drawn.")
@@ -85,6 +90,15 @@ def _upper_layer(spec: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
 def _is_share(spec: Mapping[str, JsonValue]) -> bool:
     axis = _mapping(_mapping(_mapping(spec.get("encoding")).get("y")).get("axis"))
     return str(axis.get("format", "")).endswith("%")
+
+
+def _stack(spec: Mapping[str, JsonValue]) -> str | None:
+    """How bars of several series are put on each other: from zero, or `normalize`. None if they are not."""
+    encoding = _mapping(spec.get("encoding"))
+    stacks = [_mapping(encoding.get(each)).get("stack", "zero") for each in ("x", "y")]
+    if "color" not in encoding or None in stacks:
+        return None
+    return "normalize" if "normalize" in stacks else "zero"
 
 
 def _data(spec: Mapping[str, JsonValue]) -> list[_Datum]:
@@ -147,7 +161,8 @@ def _lying(data: Sequence[_Datum], *, is_share: bool) -> tuple[str, int]:
     parts = [_line(place(0), _TOP, place(0), height - 30, "axis")]
     for number, each in enumerate(data):
         top = _TOP + number * _BAR_HEIGHT
-        parts.append(_text(_LYING_LEFT - 8, top + 15, _label(each.across), "end"))
+        if number == 0 or not each.series or data[number - 1].across != each.across:
+            parts.append(_text(_LYING_LEFT - 8, top + 15, _label(each.across), "end"))
         if each.value is None:
             continue
         start, stop = sorted((place(0), place(each.value)))
@@ -159,6 +174,48 @@ def _lying(data: Sequence[_Datum], *, is_share: bool) -> tuple[str, int]:
         figure = f"{each.value:+.1%}" if is_share else _figure(each.value)
         parts.append(_text(stop + 6, top + 15, figure, "start"))
     return "".join(parts), height
+
+
+def _stacked(data: Sequence[_Datum], places: Sequence[str], *, is_share: bool) -> tuple[str, int]:
+    """Horizontal bars whose parts lie one after the other, those below zero to the left."""
+    names = list(dict.fromkeys(each.series for each in data))
+    parts_of = {place: [each for each in data if str(each.across) == place] for place in places}
+    wholes = {
+        place: sum(abs(each.value or 0.0) for each in own) if is_share else 1.0
+        for place, own in parts_of.items()
+    }
+    ends = [0.0, 1.0] if is_share else [0.0]
+    for own in () if is_share else parts_of.values():
+        values = [each.value or 0.0 for each in own]
+        ends += [sum(value for value in values if value > 0), sum(value for value in values if value < 0)]
+    ticks = _ticks(ends)
+    low, high = ticks[0], ticks[-1]
+    height = _TOP + len(places) * _BAR_HEIGHT + 30
+
+    def x_of(value: float) -> float:
+        return _LYING_LEFT + (value - low) / (high - low) * (_WIDTH - _LYING_LEFT - 80)
+
+    drawn = [_line(x_of(0), _TOP, x_of(0), height - 30, "axis")]
+    for row, (place, own) in enumerate(parts_of.items()):
+        top = _TOP + row * _BAR_HEIGHT
+        drawn.append(_text(_LYING_LEFT - 8, top + 15, _label(own[0].across), "end"))
+        above = below = 0.0
+        for each in own:
+            value = (each.value or 0.0) / (wholes[place] or 1.0)
+            begin = above if value > 0 else below
+            start, stop = sorted((x_of(begin), x_of(begin + value)))
+            above, below = above + max(value, 0.0), below + min(value, 0.0)
+            colour = SERIES[names.index(each.series) % len(SERIES)]
+            if value:
+                drawn.append(
+                    f'<rect class="{colour} part" x="{start:.1f}" y="{top + 3}" '
+                    f'width="{max(stop - start, 0.5):.1f}" height="{_BAR_HEIGHT - 7}"/>'
+                )
+        if not is_share:
+            drawn.append(_text(x_of(above) + 6, top + 15, _figure(above + below), "start"))
+    if is_share:
+        drawn += [_text(x_of(each), height - 12, f"{each:.0%}", "middle") for each in (0.0, 0.5, 1.0)]
+    return "".join(drawn), height
 
 
 def _upright(data: Sequence[_Datum], mark: str) -> tuple[str, int]:

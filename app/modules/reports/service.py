@@ -9,7 +9,7 @@ from app.modules.boards.model import Pin
 from app.modules.boards.service import Boards, ShownPin
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.reports.chosen import drawn_chart
+from app.modules.reports.chosen import drawn_chart, needs_all_rows
 from app.modules.reports.errors import NothingToReport
 from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
@@ -89,10 +89,14 @@ class Reports:
         elif answer.status == "cancelled":
             note = "The answer was stopped."
         shown: list[Row] = []
+        found: list[Row] | None = None
         columns = answer.columns
+        drawn = (answer.chart, answer.computed_chart, answer.chart_choice)
         if answer.row_count:
+            most = answer.row_count if needs_all_rows(*drawn) else min(rows, answer.row_count)
             try:
-                shown = await self._sessions.rows.read(answer.id, 0, min(rows, answer.row_count))
+                found = await self._sessions.rows.read(answer.id, 0, most)
+                shown = found[:rows]
             except RowsGone:
                 note = _ROWS_GONE
                 shown = answer.rows_head[:rows]
@@ -109,7 +113,7 @@ class Reports:
             row_count=answer.row_count or 0,
             truncated=answer.truncated,
             cut_by=answer.cut_by,
-            chart=drawn_chart(answer.chart, answer.computed_chart, answer.chart_choice),
+            chart=drawn_chart(*drawn, columns=columns, rows=found),
             at=answer.created_at,
             note=note,
         )
@@ -137,7 +141,9 @@ class Reports:
         note = _note(pin)
         if pin.result is None:
             return _exchange(pin, heading, connection.name, note=note or "The statement has not run yet.")
-        result, found, _ = await self._boards.rows_of(pin, limit=max(rows, 1), cursor=None)
+        drawn = (pin.result.chart, pin.computed_chart, pin.chart_choice)
+        most = pin.result.row_count if needs_all_rows(*drawn) else rows
+        result, found, _ = await self._boards.rows_of(pin, limit=max(most, 1), cursor=None)
         return Exchange(
             heading=heading or pin.title,
             question=pin.question,
@@ -151,7 +157,7 @@ class Reports:
             row_count=result.row_count,
             truncated=result.truncated,
             cut_by=result.cut_by,
-            chart=drawn_chart(result.chart, pin.computed_chart, pin.chart_choice),
+            chart=drawn_chart(*drawn, columns=result.columns, rows=found),
             at=result.ran_at,
             note=note,
         )
