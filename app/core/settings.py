@@ -635,7 +635,7 @@ def _with_openid(scopes: str) -> str:
     return scopes
 
 
-_OF_THE_BUTTON = ("client_secret", "scopes", "provider_name", "session_hours")
+_OF_THE_BUTTON = ("client_secret", "scopes", "provider_name", "session_hours", "sign_out_at_issuer")
 
 
 class OidcSettings(_Group):
@@ -665,6 +665,8 @@ class OidcSettings(_Group):
     """Name of the issuer on the button. Default: its host."""
     session_hours: Annotated[float, Field(gt=0, le=720)] | None = None
     """Hours that a browser stays signed in. Default: until the ID token expires."""
+    sign_out_at_issuer: bool = False
+    """Who signs out of the page that the issuer has signed in signs out at the issuer, too."""
 
     @property
     def shown_name(self) -> str:

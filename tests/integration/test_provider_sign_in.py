@@ -112,6 +112,23 @@ async def test_a_person_signs_in_with_the_rights_of_the_token_until_they_sign_ou
     assert (await http.get(ME, headers={"Authorization": f"Bearer {cookie.value}"})).status_code == 401
 
 
+async def test_who_signs_out_may_be_led_to_the_provider_to_sign_out_there(
+    tmp_path: Path, issuer: Issuer
+) -> None:
+    async with serving(tmp_path, issuer.address, sign_out_at_issuer=True) as http:
+        await http.get(BACK, params=issuer.grant(await started(http)))
+        answer = await http.delete("/api/v1/sign-in", headers=PAGE)
+        leads = urlsplit(answer.json()["continue_at"])
+        assert f"{leads.scheme}://{leads.netloc}{leads.path}" == f"{issuer.address}/bye"
+        assert parse_qs(leads.query) == {
+            "tenant": ["1"],
+            "client_id": ["kai-page"],
+            "post_logout_redirect_uri": [f"{HOST}/"],
+        }
+        assert cookies_of(answer)[SIGNED_IN].value == ""
+        assert (await http.get(ME, headers=PAGE)).status_code == 401
+
+
 async def test_over_tls_the_cookies_never_leave_it(http: httpx.AsyncClient, issuer: Issuer) -> None:
     sent = await http.get(f"https://127.0.0.1{START}")
     back = issuer.grant(sent.headers["location"])

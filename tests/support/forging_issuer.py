@@ -57,6 +57,7 @@ class Issuer(ThreadingHTTPServer):
             "jwks_uri": self.keys_at,
             "authorization_endpoint": f"{self.address}/authorize?tenant=1",
             "token_endpoint": f"{self.address}/token",
+            "end_session_endpoint": f"{self.address}/bye?tenant=1",
         }
         if self.login_methods is not None:
             description["token_endpoint_auth_methods_supported"] = self.login_methods

@@ -84,6 +84,22 @@ class Provider:
             return signed_in
         return replace(signed_in, expires_at=now_ms() + round(self._settings.session_hours * _HOUR_MS))
 
+    async def page_to_sign_out(self, return_to: str) -> str | None:
+        """Returns the address of the provider that ends the sign-in there and leads back to `return_to`.
+
+        None if that is not wanted, or the provider names no such address or does not answer.
+        """
+        if not self._settings.sign_out_at_issuer:
+            return None
+        try:
+            end_session = (await self._keys.endpoints()).end_session
+        except IssuerUnavailable:
+            return None
+        if end_session is None:
+            return None
+        asked = {"client_id": self._settings.client_id, "post_logout_redirect_uri": return_to}
+        return str(httpx.URL(end_session).copy_merge_params(asked))
+
     def _login(self, form: dict[str, str], *, in_form: bool) -> httpx.Auth:
         """KAI's own credentials: a header, or further fields of the form (RFC 6749, 2.3.1)."""
         client_id, secret = str(self._settings.client_id), self._settings.client_secret

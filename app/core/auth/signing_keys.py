@@ -35,16 +35,21 @@ class _Discovery(BaseModel):
     jwks_uri: str
     authorization_endpoint: str | None = None
     token_endpoint: str | None = None
+    end_session_endpoint: str | None = None
     token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where people sign in, where KAI exchanges their codes, and whether it sends its secret in the form."""
+    """Where people sign in, where KAI exchanges their codes, and whether it sends its secret in the form.
+
+    `end_session` is where people sign out. None if the issuer names no address that can be trusted.
+    """
 
     authorization: str
     token: str
     secret_in_form: bool
+    end_session: str | None
 
 
 class _Key(BaseModel):
@@ -143,7 +148,10 @@ def _endpoints(found: _Discovery) -> Endpoints | None:
     if authorization is None or token is None or not (_is_safe(authorization) and _is_safe(token)):
         return None
     in_form = "client_secret_basic" not in found.token_endpoint_auth_methods_supported
-    return Endpoints(authorization, token, in_form)
+    end_session = found.end_session_endpoint
+    if end_session is not None and not _is_safe(end_session):
+        end_session = None
+    return Endpoints(authorization, token, in_form, end_session)
 
 
 def _is_safe(address: str) -> bool:

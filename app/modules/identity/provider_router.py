@@ -44,12 +44,14 @@ logger = logging.getLogger(__name__)
 router = APIRouter(include_in_schema=False)
 
 
+@router.get(PATH)
 async def describe(request: Request) -> Response:
     """Returns the name of the provider for the page's button, or null without one."""
     provider = _provider(request)
     return JSONResponse({"name": None if provider is None else provider.name})
 
 
+@router.get(START)
 async def start(request: Request) -> Response:
     """Sends the browser to the provider, with a new attempt in a cookie of this browser."""
     provider = _configured(request)
@@ -72,6 +74,7 @@ async def start(request: Request) -> Response:
     return response
 
 
+@router.get(BACK)
 async def finish(request: Request) -> Response:
     """Takes the browser back from the provider: to where it came from, signed in or with the failure."""
     provider = _configured(request)
@@ -84,10 +87,6 @@ async def finish(request: Request) -> Response:
     response = await _signed_in(request, provider, attempt)
     response.delete_cookie(COOKIE, path=PATH, httponly=True, samesite="lax")
     return response
-
-
-for path, answer in ((PATH, describe), (START, start), (BACK, finish)):
-    router.add_route(path, answer, include_in_schema=False)
 
 
 async def _signed_in(request: Request, provider: "Provider", attempt: Attempt) -> Response:

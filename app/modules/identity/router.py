@@ -1,18 +1,27 @@
 """Routes of the authenticated caller and, for administrators, of API keys."""
 
-from typing import Annotated
+import logging
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response, status
+from starlette.responses import JSONResponse
 
 from app.core.auth.api_keys import ApiKeys
+from app.core.auth.caller import Caller
 from app.core.clock import now_ms
 from app.core.errors import Conflict
 from app.http.callers import ADMIN, ANYBODY, CurrentCaller
+from app.http.own_address import own_address
 from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.routes import PageOf
 from app.http.sign_in_cookie import delete_cookie, is_of_own_page, set_cookie
 from app.modules.identity.schemas import ApiKeyBody, MeBody, NewApiKey, NewApiKeyBody
+
+if TYPE_CHECKING:  # only for those who have an issuer
+    from app.core.auth.provider import Provider
+
+audit = logging.getLogger("kai.audit")
 
 router = APIRouter(tags=["identity"], responses=PROBLEM_RESPONSES)
 
@@ -74,13 +83,23 @@ async def sign_in(request: Request, caller: CurrentCaller, keys: Keys) -> Respon
     dependencies=[ANYBODY],
     include_in_schema=False,
 )
-async def sign_out(caller: CurrentCaller, keys: Keys) -> Response:
+async def sign_out(request: Request, caller: CurrentCaller, keys: Keys) -> Response:
     """Ends the sign-in of the cookie that this request brings: within three seconds every process refuses it.
     Other credentials stay as they are.
+
+    Answers 200 with `continue_at` if the browser is to go to the identity provider, to sign out there, too.
     """
+    continue_at: str | None = None
     if caller.key_id is not None:
         await keys.sign_out(caller.key_id)
-    response = Response(status_code=status.HTTP_204_NO_CONTENT)
+        provider: Provider | None = request.app.state.services.identity.provider
+        if caller.signed_in_by == "oidc" and provider is not None:
+            continue_at = await provider.page_to_sign_out(f"{own_address(request.scope)}/")
+    response = (
+        Response(status_code=status.HTTP_204_NO_CONTENT)
+        if continue_at is None
+        else JSONResponse({"continue_at": continue_at})
+    )
     delete_cookie(response)
     return response
 
@@ -88,13 +107,14 @@ async def sign_out(caller: CurrentCaller, keys: Keys) -> Response:
 @router.post(
     "/api-keys", summary="Create an API key", status_code=status.HTTP_201_CREATED, dependencies=[ADMIN]
 )
-async def create_key(body: NewApiKey, keys: Keys) -> NewApiKeyBody:
+async def create_key(body: NewApiKey, caller: CurrentCaller, keys: Keys) -> NewApiKeyBody:
     """Creates an API key for an owner. Needs scope `admin`.
 
     The key's text is only in this answer: KAI stores a digest. Every call creates another key. Answers 422
     if `scopes` holds one that the role does not have.
     """
     key, text = await keys.create(body.wanted())
+    _audit(caller, key.id, "created", key_owner=key.owner, role=key.role, scopes=sorted(key.scopes))
     return NewApiKeyBody.model_validate({**vars(key), "key": text})
 
 
@@ -115,9 +135,15 @@ async def list_keys(page: PageParameters, keys: Keys) -> PageOf[ApiKeyBody]:
     status_code=status.HTTP_204_NO_CONTENT,
     dependencies=[ADMIN],
 )
-async def revoke_key(key_id: KeyId, keys: Keys) -> None:
+async def revoke_key(key_id: KeyId, caller: CurrentCaller, keys: Keys) -> None:
     """Revokes a key permanently; within three seconds every process refuses it. Needs scope `admin`.
 
     Can be repeated: a revoked key stays revoked. Answers 404 for an unknown key.
     """
     await keys.revoke(key_id)
+    _audit(caller, key_id, "revoked")
+
+
+def _audit(caller: Caller, key_id: str, action: str, **of_key: object) -> None:
+    """One line for each change, without a key's text."""
+    audit.info("api key", extra={"owner": caller.owner, "key_id": key_id, "action": action, **of_key})

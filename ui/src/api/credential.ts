@@ -32,11 +32,16 @@ export function forgetCredential(): void {
 }
 
 /** Reloads the page, so the next user sees nothing of the last, and removes the credential as it unloads. The
- * server ends the sign-in of a cookie, for all tabs. */
+ * server ends the sign-in of a cookie, for all tabs, and may lead to the identity provider to end it there. */
 export async function signOut(): Promise<void> {
-  if (authorization() === null) await signedFetch(new Request(SIGN_IN, { method: "DELETE" }));
+  const leads = authorization() === null ? await endSignIn() : "/";
   window.addEventListener("pagehide", forgetCredential);
-  window.location.assign("/");
+  window.location.assign(leads);
+}
+
+async function endSignIn(): Promise<string> {
+  const response = await signedFetch(new Request(SIGN_IN, { method: "DELETE" }));
+  return response.status === 200 ? ((await response.json()) as { continue_at: string }).continue_at : "/";
 }
 
 /** Value of the header `Authorization`; null without a credential in this tab. */
