@@ -1,5 +1,6 @@
 """Verified examples, glossary and instructions: their routes, their review, and whose they are."""
 
+import logging
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -53,9 +54,10 @@ CHANGES: dict[str, dict[str, str | None]] = {
 
 
 @pytest.mark.parametrize("route", BODIES)
-async def test_an_entry_is_made_read_changed_and_deleted(
-    client: httpx.AsyncClient, shop: Connection, route: str
+async def test_an_entry_is_made_read_changed_and_deleted_with_a_line_of_audit_for_each_change(
+    client: httpx.AsyncClient, shop: Connection, route: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, "kai.audit")
     made = await client.post(route, json={"db_connection_id": shop.id, **BODIES[route]})
     assert made.status_code == 201, made.text
     one = f"{route}/{made.json()['id']}"
@@ -65,6 +67,9 @@ async def test_an_entry_is_made_read_changed_and_deleted(
     assert changed.items() >= CHANGES[route].items()
     assert (await client.delete(one)).status_code == 204
     assert (await client.get(one)).status_code == 404
+    lines = [vars(each) for each in caplog.records if each.message == "knowledge"]
+    assert [each["action"] for each in lines] == ["added", "changed", "deleted"]
+    assert {(each["owner"], each["entry_id"]) for each in lines} == {("ann", made.json()["id"])}
 
 
 @pytest.mark.parametrize("route", BODIES)

@@ -158,7 +158,7 @@ async def delete_example(example_id: ExampleId, owner: Owner, store: Store) -> N
     """Deletes an example; later answers no longer use it. Needs scope `manage`; owner only (else 403).
     Answers 404 if it does not exist.
     """
-    await store.examples.delete(await store.own(store.examples, owner, example_id))
+    await store.delete(store.examples, owner, example_id)
 
 
 @router.post(
@@ -213,7 +213,7 @@ async def delete_term(term_id: TermId, owner: Owner, store: Store) -> None:
     """Deletes a term; later answers no longer use it. Needs scope `manage`; owner only (else 403). Answers
     404 if it does not exist.
     """
-    await store.terms.delete(await store.own(store.terms, owner, term_id))
+    await store.delete(store.terms, owner, term_id)
 
 
 @router.post(
@@ -270,7 +270,7 @@ async def delete_instruction(instruction_id: InstructionId, owner: Owner, store:
     """Deletes an instruction; later answers no longer follow it. Needs scope `manage`; owner only (else
     403). Answers 404 if it does not exist.
     """
-    await store.instructions.delete(await store.own(store.instructions, owner, instruction_id))
+    await store.delete(store.instructions, owner, instruction_id)
 
 
 async def _bodies(store: ContextStore, examples: Sequence[Example]) -> list[ExampleBody]:

@@ -4,6 +4,7 @@ The SQL of verified examples is checked by the guard, and the scope of instructi
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +34,8 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from graph.errors import StatementFailed
+
+audit = logging.getLogger("kai.audit")
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,7 @@ class ContextStore:
             example = replace(example, verified_by=owner, verified_at=example.created_at)
         example = replace(example, id=entry_id or example.id)
         await self.examples.save(example)
+        _audit(example, "added")
         return example
 
     async def change_example(self, owner: str, example_id: str, changes: Mapping[str, JsonValue]) -> Example:
@@ -149,9 +153,11 @@ class ContextStore:
             review["verified_at"] = now if is_verified else None
         if status != "proposed":
             review["answer"] = None
-        return await self.examples.change(
+        changed = await self.examples.change(
             example, {**changes, **review, "question_key": key, "updated_at": now}
         )
+        _audit(changed, "changed")
+        return changed
 
     async def faults(self, examples: Sequence[Example]) -> list[str | None]:
         """Returns of each example why its SQL would not run on the schema as scanned last, and the cure.
@@ -273,11 +279,14 @@ class ContextStore:
             updated_at=now,
         )
         await self.terms.save(added)
+        _audit(added, "added")
         return added
 
     async def change_term(self, owner: str, term_id: str, changes: Mapping[str, JsonValue]) -> Term:
         term = await self.own(self.terms, owner, term_id)
-        return await self.terms.change(term, {**changes, "updated_at": now_ms()})
+        changed = await self.terms.change(term, {**changes, "updated_at": now_ms()})
+        _audit(changed, "changed")
+        return changed
 
     async def add_instruction(
         self,
@@ -305,6 +314,7 @@ class ContextStore:
             updated_at=now,
         )
         await self.instructions.save(added)
+        _audit(added, "added")
         return added
 
     async def change_instruction(
@@ -315,7 +325,15 @@ class ContextStore:
         if (scope := changes.get("scope")) is not None:
             connection = await self._connections.repository.get(owner, instruction.db_connection_id)
             await self._check_scope(connection, str(scope))
-        return await self.instructions.change(instruction, {**changes, "updated_at": now_ms()})
+        changed = await self.instructions.change(instruction, {**changes, "updated_at": now_ms()})
+        _audit(changed, "changed")
+        return changed
+
+    async def delete(self, entries: Entries[Entry], owner: str, entry_id: str) -> None:
+        """Delete an entry. Raises what `own` raises."""
+        entry = await self.own(entries, owner, entry_id)
+        await entries.delete(entry)
+        _audit(entry, "deleted")
 
     async def knowledge(self, connection_id: str) -> Knowledge:
         """Returns what a writer of statements may know, newest first, at most a thousand of each kind.
@@ -385,4 +403,19 @@ def _example(
         message_id=message_id,
         created_at=now,
         updated_at=now,
+    )
+
+
+def _audit(entry: Example | Term | Instruction, action: str) -> None:
+    """One line for each change by a person, without the texts."""
+    audit.info(
+        "knowledge",
+        extra={
+            "owner": entry.owner,
+            "connection_id": entry.db_connection_id,
+            "kind": type(entry).__name__.lower(),
+            "entry_id": entry.id,
+            "status": entry.status if isinstance(entry, Example) else None,
+            "action": action,
+        },
     )

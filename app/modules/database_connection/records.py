@@ -125,6 +125,18 @@ class StatementRecords:
             extra={"owner": connection.owner, "connection_id": connection.id, "fields": sorted(fields)},
         )
 
+    def described(self, connection: Connection, table: str, columns: Sequence[str]) -> None:
+        """A change of what people have written of a table, or of the columns that KAI does not read."""
+        logger.info(
+            "table changed",
+            extra={
+                "owner": connection.owner,
+                "connection_id": connection.id,
+                "table": table,
+                "columns": sorted(columns),
+            },
+        )
+
     def scanned(self, connection: Connection, progress: ScanProgress) -> None:
         """A scan is recorded as a whole, in the name of the connection's owner."""
         logger.info(

@@ -373,6 +373,7 @@ class DatabaseConnections:
                 described = replace(described, description=description)
             await self.repository.save_table(connection, described)
             self._remember(connection, scanned.with_table(described))
+        self._records.described(connection, table_name, list(columns))
         return described
 
     async def sample(self, owner: str, connection_id: str, table_name: str) -> ResultSet:
