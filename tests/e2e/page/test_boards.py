@@ -133,6 +133,7 @@ def test_a_pin_is_scheduled_paused_and_its_schedule_removed(
         assert violations(page) == []
     page.get_by_role("button", name="Schedule", exact=True).click()
     expect(page.get_by_role("button", name="Remove every Monday at 8:00")).to_be_visible()
+    expect(page.get_by_text("every Monday at 8:00, when customers is more than 3")).to_be_visible()
     (made,) = api.get("/schedules").json()["items"]
     assert made["cron"] == "0 8 * * 1"
     assert made["condition"] == {"kind": "above", "column": "customers", "value": 3}

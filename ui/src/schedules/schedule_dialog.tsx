@@ -9,7 +9,7 @@ import { ProblemBox } from "../shared/problem_box";
 import { moment } from "../shared/time";
 import { say } from "../shared/toasts";
 import { addSchedule, deleteSchedule, listSchedules, pauseSchedule } from "./schedules_api";
-import { scheduleTexts, timesOf } from "./texts";
+import { conditionOf, lastRunOf, scheduleTexts, timesOf } from "./texts";
 import "./schedules.css";
 
 interface Shown {
@@ -57,12 +57,18 @@ export default function ScheduleDialog({ title, boardId, pin, onClose }: Shown) 
         {schedules?.map((each) => (
           <li key={each.id}>
             <span>
-              <strong>{timesOf(each)}</strong>{" "}
-              <span class="quiet">
-                {each.time_zone}
-                {each.paused && ` · ${scheduleTexts.paused}`}
-                {each.next_at && ` · ${scheduleTexts.next(moment(each.next_at))}`}
-                {each.running && ` · ${scheduleTexts.running}`}
+              <strong>{[timesOf(each), conditionOf(each.condition)].filter(Boolean).join(", ")}</strong>
+              {each.webhook_host && ` ${scheduleTexts.sent(each.webhook_host)}`}
+              <span class="quiet schedule-state">
+                {[
+                  each.time_zone,
+                  each.paused && scheduleTexts.paused,
+                  each.running && scheduleTexts.running,
+                  each.next_at && scheduleTexts.next(moment(each.next_at)),
+                  each.last_run && lastRunOf(each.last_run),
+                ]
+                  .filter(Boolean)
+                  .join(" · ")}
               </span>
             </span>
             <span class="schedule-actions">
@@ -109,7 +115,7 @@ function NewSchedule({
   const [webhook, setWebhook] = useState("");
   const [problem, setProblem] = useState<Problem | null>(null);
   const comparesCell = kind !== "" && kind !== "no_rows";
-  const conditionOf = () => {
+  const wanted = () => {
     if (kind === "") return null;
     return comparesCell ? { kind, column, value: Number(bound) } : { kind, column: null, value: null };
   };
@@ -121,7 +127,7 @@ function NewSchedule({
       pin_id: pin?.id ?? null,
       cron: times === OWN ? cron : times,
       time_zone: zone,
-      condition: conditionOf(),
+      condition: wanted(),
       ...(webhook === "" ? {} : { webhook_url: webhook }),
     });
     made.then(onAdded, (error: unknown) => setProblem(asProblem(error)));

@@ -1,5 +1,6 @@
 /** Texts of schedules, fetched with their dialog. */
 import type { Notice, Schedule } from "../api/types";
+import { count, moment } from "../shared/time";
 
 export const scheduleTexts = {
   lead: "The same SQL runs at these times, with your rights and without a model.",
@@ -33,6 +34,20 @@ export const scheduleTexts = {
   added: "It is scheduled.",
   next: (time: string) => `next on ${time}`,
   running: "runs now",
+  sent: (host: string) => `and a webhook to ${host}`,
+  last: (time: string, outcome: string) => `last on ${time}: ${outcome}`,
+  outcomes: {
+    ran: "it ran",
+    met: "the condition was met",
+    not_met: "the condition was not met",
+    failed: "it failed",
+  },
+  conditions: {
+    above: (column: string, value: string) => `when ${column} is more than ${value}`,
+    below: (column: string, value: string) => `when ${column} is less than ${value}`,
+    changed: (column: string, value: string) => `when ${column} changes by more than ${value} %`,
+    no_rows: () => "when there are no rows",
+  },
   secret: "The secret that signs the webhook. It is shown this once:",
   none: "Nothing is scheduled yet.",
   happened: "What happened",
@@ -46,12 +61,25 @@ export function timesOf(schedule: Pick<Schedule, "cron">): string {
   return scheduleTexts.times.find((each) => each.cron === schedule.cron)?.label ?? schedule.cron;
 }
 
+/** When a schedule tells of its runs, if not always. */
+export function conditionOf(condition: Schedule["condition"]): string {
+  if (condition === null) return "";
+  return scheduleTexts.conditions[condition.kind](condition.column ?? "", count(condition.value ?? 0));
+}
+
+/** When a schedule has run last, and how that ended. */
+export function lastRunOf({ ended_at, outcome }: NonNullable<Schedule["last_run"]>): string {
+  return scheduleTexts.last(moment(ended_at), scheduleTexts.outcomes[outcome]);
+}
+
 /** What a notice says, in a sentence. */
 export function sentenceOf(notice: Notice): string {
   const parts = [outcomeOf(notice)];
   if (notice.missed > 0) parts.push(scheduleTexts.missed(notice.missed));
   return `${parts.join("; ")}.`;
 }
+
+const rowsOf = (rows: number) => (rows === 1 ? "1 row" : `${count(rows)} rows`);
 
 function outcomeOf({ kind, condition, value, failure, failed_pins, row_count }: Notice): string {
   if (kind === "failed") {
@@ -64,5 +92,5 @@ function outcomeOf({ kind, condition, value, failure, failed_pins, row_count }: 
       : `${condition?.column ?? ""} is ${String(value)}`;
   }
   if (kind === "missed") return "It did not run";
-  return row_count === null ? "It ran" : `It ran: ${row_count} rows`;
+  return row_count === null ? "It ran" : `It ran: ${rowsOf(row_count)}`;
 }
