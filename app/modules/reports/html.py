@@ -38,7 +38,7 @@ polyline{fill:none;stroke-width:2}
 .c1{fill:#2456a6;stroke:#2456a6}.c2{fill:#b0470f;stroke:#b0470f}.c3{fill:#1d7a5f;stroke:#1d7a5f}
 .c4{fill:#7d3c98;stroke:#7d3c98}.c5{fill:#8a6d00;stroke:#8a6d00}.c6{fill:#a32354;stroke:#a32354}
 .c7{fill:#4c5a67;stroke:#4c5a67}.c8{fill:#0f7f9c;stroke:#0f7f9c}.c9{fill:#6b6b73;stroke:#6b6b73}
-svg polyline{fill:none}.part{stroke:#fff}
+svg polyline[class]{fill:none}.part{stroke:#fff}
 .band{stroke:none;opacity:.18}.ring{fill:none;stroke:#b3261e;stroke-width:2}
 .rows{overflow-x:auto;max-height:560px;overflow-y:auto;margin:16px 0 6px;border:1px solid var(--line)}
 table{border-collapse:collapse;width:100%;font-size:.875rem;font-variant-numeric:tabular-nums}
