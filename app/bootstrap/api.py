@@ -190,6 +190,7 @@ async def open_services(
         opened.push_async_callback(mcp_endpoint.aclose)
         departures = Departures(sessions, is_stopping=lambda: common.readiness.draining)
         opened.push_async_callback(departures.aclose)
+        departures.start()
         items = ClientItems(common.storage)
         boards = Boards(common.boards, common.refreshing, sessions, connections=common.connections)
         links = LinkRepository(common.storage)

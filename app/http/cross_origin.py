@@ -25,6 +25,7 @@ _RESPONSE_HEADERS = (
     "Retry-After",
     "WWW-Authenticate",
     "X-Kai-Session",
+    "X-Pagination-Next",
     "X-Pagination-Total",
     "X-Run-Id",
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+import httpx
 import pytest
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -76,6 +77,8 @@ async def test_a_database_is_an_assistant_that_cannot_be_changed_here(graph: Gra
     assert {each["graph_id"] for each in found} == {"kai"}
     assert await graph.assistants.count() == len(found)
     assert await graph.assistants.search(graph_id="other") == []
+    page = await graph.assistants.search(limit=len(found), response_format="object")
+    assert (len(page["assistants"]), page["next"]) == (len(found), None)
     assistant = await graph.assistants.get(shop_id)
     assert (assistant["name"], assistant["version"]) == ("test", 1)
     drawn = await graph.assistants.get_graph(shop_id)
@@ -83,7 +86,7 @@ async def test_a_database_is_an_assistant_that_cannot_be_changed_here(graph: Gra
     schemas = await graph.assistants.get_schemas(shop_id)
     assert schemas["input_schema"]["required"] == ["messages"]
     assert await graph.assistants.get_subgraphs(shop_id) == {}
-    assert len(await graph.assistants.get_versions(shop_id)) == 1
+    assert [len(await graph.assistants.get_versions(shop_id, offset=each)) for each in (0, 1)] == [1, 0]
     for refused in (
         graph.assistants.create("kai"),
         graph.assistants.update(shop_id, name="other"),
@@ -184,8 +187,14 @@ async def test_the_history_has_one_state_for_each_turn_and_values_go_on(
     checkpoint_id = str(earlier["checkpoint"]["checkpoint_id"])
     assert await graph.threads.get_state(thread_id, checkpoint_id=checkpoint_id) == earlier
     assert await graph.threads.get_state(thread_id, checkpoint=earlier["checkpoint"]) == earlier
+    selected = await graph.threads.get_state(thread_id, select=["values.analysis", "next"])
+    assert selected == {"values": {"analysis": "two"}, "next": []}
+    selected = await graph.threads.get_history(thread_id, select=["values.messages", "values"], limit=1)
+    assert selected == [{"values": values}]
     assert [run["status"] for run in await graph.runs.list(thread_id)] == ["success", "success"]
     assert await graph.runs.list(thread_id, status="error") == []
+    assert await graph.runs.list(thread_id, status="timeout") == []
+    assert [[*run] for run in await graph.runs.list(thread_id, select=["status"], limit=1)] == [["status"]]
     with pytest.raises(NotFoundError):
         await graph.threads.get_state(thread_id, checkpoint_id=UNKNOWN)
     copied = await graph.threads.copy(thread_id)
@@ -410,6 +419,21 @@ async def test_a_client_that_leaves_cancels_its_run_only_if_it_says_so(
     assert (await graph.runs.get(thread_id, run_id))["status"] == status
 
 
+async def test_a_client_that_leaves_a_run_that_it_joined_cancels_it_if_it_says_so(
+    graph: Graph, model: ScriptedModel, shop_id: str, shared_server: Server
+) -> None:
+    thread_id = (await graph.threads.create())["thread_id"]
+    model.say(Scripted("CHAT: one", hold_after=0))
+    run_id = (await graph.runs.create(thread_id, shop_id, input=asked()))["run_id"]
+    await model.until(lambda: model.on_hold == 1)
+    path = f"{shared_server.address}/langgraph/threads/{thread_id}/runs/{run_id}/join?cancel_on_disconnect=1"
+    async with httpx.AsyncClient(timeout=60) as http, http.stream("GET", path) as joined:
+        assert joined.status_code == 200
+    await graph.runs.join(thread_id, run_id)
+    assert (await graph.runs.get(thread_id, run_id))["status"] == "interrupted"
+    model.release()
+
+
 async def test_a_failed_run_ends_its_stream_with_the_error_and_raises_where_it_is_waited_for(
     graph: Graph, model: ScriptedModel, shop_id: str
 ) -> None:
@@ -467,6 +491,10 @@ REFUSED: dict[str, Call] = {
         supersteps=[{"updates": [{"values": {}, "as_node": "x"}]}]
     ),
     "values": lambda graph, thread, shop: graph.threads.search(values={"sql": "x"}),
+    "has no field 'values.prompt'": lambda graph, thread, shop: graph.threads.get_state(
+        thread, select=["values.prompt"]
+    ),
+    "select": lambda graph, thread, shop: graph.runs.list(thread, select=["nothing"]),
 }
 
 

@@ -253,6 +253,7 @@ async def test_runs_of_a_thread_are_joined_and_what_is_not_honoured_is_refused(
             answer = (await client.post(f"/{thread_id}/commands", json=command)).json()
             assert (answer["type"], answer["id"]) == ("error", 7)
             assert reason in answer["message"]
+            assert (answer["error"] == "unknown_command") == (method == "state.get")
         start = {"assistant_id": "kai", "input": asked()}
         command = {"id": None, "method": "run.start", "params": start}
         answer = (await client.post("/no-uuid/commands", json=command)).json()

@@ -247,7 +247,7 @@ def test_a_page_of_a_listed_site_may_call_and_read_the_ids_of_its_run(open_serve
     answer = httpx.get(f"{open_server.address}/api/v1/me", headers={"Origin": LISTED})
     assert answer.headers["access-control-allow-origin"] == LISTED
     exposed = set(answer.headers["access-control-expose-headers"].split(", "))
-    assert {"Content-Location", "Location", "X-Pagination-Total", "X-Run-Id"} <= exposed
+    assert {"Content-Location", "Location", "X-Pagination-Next", "X-Pagination-Total", "X-Run-Id"} <= exposed
     mcp = httpx.post(f"{open_server.address}/mcp", json={}, headers={"Origin": LISTED})
     assert mcp.status_code not in (401, 403)
 

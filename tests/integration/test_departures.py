@@ -4,12 +4,15 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from app.bootstrap import Services, open_services
+from app.core.clock import now_ms
 from app.core.settings import NO_QUOTAS, Settings
-from app.modules.protocols.following import Departures
+from app.modules.protocols.following import ONE_RUN, Departures
 from app.modules.session.errors import SessionUnknown
 from app.modules.session.model import Run, Session
+from app.modules.session.service import SessionFilter
 from tests.support.waiting import until
 
 OWNER = "local"
@@ -79,3 +82,32 @@ async def test_a_session_of_one_question_is_deleted_when_its_run_has_ended(
         return False
 
     await until(is_gone)
+
+
+async def test_sessions_of_one_run_that_a_process_has_left_are_deleted_and_no_others(
+    services: Services, session: Session
+) -> None:
+    connection = session.connection_id
+
+    async def made(metadata: dict[str, JsonValue], sql: str) -> tuple[Session, Run]:
+        new = await services.sessions.create(OWNER, connection, None, mode=None, metadata=metadata)
+        return await ask(services, new, sql)
+
+    left, _ = await made({ONE_RUN: True}, "SELECT 1 AS one")
+    kept, _ = await made({"team": "sales"}, "SELECT 1 AS one")
+    asking, endless = await made({ONE_RUN: True}, ENDLESS)
+    for each in (left, kept):
+
+        async def is_idle(session_id: str = each.id) -> bool:
+            return (await services.sessions.repository.get(OWNER, session_id)).status == "idle"
+
+        await until(is_idle)
+
+    async def left_ids(before: int) -> list[str]:
+        await services.departures.delete_left(before)
+        return [each.id for each in await services.sessions.select(OWNER, SessionFilter(), 100)]
+
+    assert left.id in await left_ids(left.created_at)
+    assert set(await left_ids(now_ms() + 1)) == {session.id, kept.id, asking.id}
+    await services.sessions.submissions.cancel(asking, endless)
+    await until_cancelled(services, endless)

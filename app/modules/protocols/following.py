@@ -20,7 +20,9 @@ from starlette.types import Receive, Scope, Send
 
 from app.core.bus.event_log import Entry, EventLog
 from app.core.bus.port import BusUnavailable
+from app.core.clock import now_ms
 from app.core.errors import Malformed, NotFound, Problem
+from app.core.pairs import pair_key
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
 from app.modules.run.sse import SEND_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS, EventStream, pieces
@@ -33,8 +35,13 @@ logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 5
 """Pause between the comments of a silent stream."""
 
+ONE_RUN = "langgraph_stateless"
+"""Key in the metadata of a session that was made for one run, and is deleted after it."""
+
 _CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,6})")
 _FROM_THE_START = (None, "", "-1")
+_LEFT_SECONDS = 600.0
+"""Longer than a client reads what its run has left behind."""
 _TRIES = 30
 _TRY_AGAIN_SECONDS = 1.0
 
@@ -245,6 +252,11 @@ class Departures:
         """By run id."""
         self._deleting: set[asyncio.Task[None]] = set()
 
+    def start(self) -> None:
+        """Look for sessions of one run that processes have left when they ended, from time to time."""
+        sweeping = asyncio.create_task(self._sweep_for_ever(), name="delete what runs left")
+        self._deleting.add(sweeping)
+
     def cancel_later(self, session: Session, run: Run, *, seconds: float = 0) -> None:
         """Cancel a run after this time, unless `keep` is called before."""
         if self._is_stopping() or run.id in self._cancelling:
@@ -266,6 +278,11 @@ class Departures:
         self._deleting.add(task)
         task.add_done_callback(self._deleting.discard)
 
+    async def delete_left(self, before: int) -> None:
+        """Delete sessions of one run, of all owners, that have not changed since then (epoch ms)."""
+        async for session in self._sessions.repository.left(pair_key(ONE_RUN, True), before):
+            await self._delete_session(session)
+
     async def aclose(self) -> None:
         await end_tasks([*self._cancelling.values(), *self._deleting])
 
@@ -284,9 +301,20 @@ class Departures:
         async for _ in self._sessions.follower.events(session, run):
             pass
         await asyncio.sleep(seconds)
+        await self._delete_session(session)
+
+    async def _delete_session(self, session: Session) -> None:
         await _persist(
             lambda: self._sessions.delete(session.owner, session.id), f"session {session.id} is not deleted"
         )
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(_LEFT_SECONDS)
+            try:
+                await self.delete_left(now_ms() - int(_LEFT_SECONDS * 1_000))
+            except StorageUnavailable as error:
+                logger.info("sessions of one run are looked at later: %s", error)
 
 
 async def _persist(work: Callable[[], Coroutine[None, None, None]], failed: str) -> None:

@@ -12,6 +12,7 @@ from app.core.cursor import cursor_position, position_cursor
 from app.core.storage.port import (
     AnyOf,
     Condition,
+    Contains,
     Document,
     DocumentExists,
     Equals,
@@ -220,6 +221,18 @@ class SessionRepository:
         """Sessions of all owners that a run holds and that have not changed since then (epoch ms)."""
         held: list[Condition] = [Equals("status", "processing"), Range("updated_at", below=before)]
         async for found in self._all("sessions", held):
+            yield _SESSION.validate_python(found)
+
+    async def left(self, metadata_key: str, before: int) -> AsyncGenerator[Session]:
+        """Sessions of all owners with a pair in their metadata, by the pair's key, that no run holds and that
+        have not changed since then (epoch ms).
+        """
+        left: list[Condition] = [
+            Contains("metadata_keys", metadata_key),
+            AnyOf("status", ["idle", "error", "awaiting_approval", "closed"]),
+            Range("updated_at", below=before),
+        ]
+        async for found in self._all("sessions", left):
             yield _SESSION.validate_python(found)
 
     # Runs

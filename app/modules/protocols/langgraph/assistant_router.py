@@ -11,11 +11,12 @@ from app.modules.protocols.langgraph.assistants import (
     assistant_of,
     graph,
     matching,
+    page_headers,
     schemas,
     selected,
 )
 from app.modules.protocols.langgraph.dependencies import PREFIX
-from app.modules.protocols.langgraph.schemas import AssistantSearch
+from app.modules.protocols.langgraph.schemas import AssistantSearch, VersionSearch
 
 router = APIRouter(prefix=PREFIX)
 
@@ -37,8 +38,9 @@ router.add_route(f"{PREFIX}/info", read_info, include_in_schema=False)
 async def search_assistants(body: AssistantSearch, owner: Owner, threads: CurrentThreads) -> JSONResponse:
     """Lists the databases that the caller may ask, as assistants. Needs scope `read`."""
     found = matching([each async for each in threads.databases(owner)], body)
-    page = [selected(each, body.select) for each in found[body.offset :][: body.limit]]
-    return JSONResponse(page, headers={"X-Pagination-Total": str(len(found))})
+    end = body.offset + body.limit
+    page = [selected(each, body.select) for each in found[body.offset : end]]
+    return JSONResponse(page, headers=page_headers(len(found), end))
 
 
 @router.post("/assistants/count", summary="Count assistants", dependencies=[READ])
@@ -86,7 +88,8 @@ async def read_subgraphs(assistant_id: str, owner: Owner, threads: CurrentThread
     "/assistants/{assistant_id}/versions", summary="List the versions of an assistant", dependencies=[READ]
 )
 async def list_versions(
-    assistant_id: str, owner: Owner, threads: CurrentThreads
+    assistant_id: str, owner: Owner, threads: CurrentThreads, body: VersionSearch | None = None
 ) -> list[dict[str, JsonValue]]:
     """Returns the only version: assistants are not changed here. Needs scope `read`."""
-    return [assistant_of(await threads.database(owner, assistant_id))]
+    only = assistant_of(await threads.database(owner, assistant_id))
+    return [] if body is not None and body.offset else [only]

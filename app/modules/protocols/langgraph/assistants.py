@@ -44,6 +44,14 @@ def selected(thing: Mapping[str, JsonValue], fields: Sequence[str] | None) -> di
     return {key: value for key, value in thing.items() if not fields or key in fields}
 
 
+def page_headers(total: int, end: int) -> dict[str, str]:
+    """Returns what clients read of a page besides its items: how many there are in all, and if any come after
+    this page, the offset of the next one. `end` is the offset behind the page.
+    """
+    following = {"X-Pagination-Next": str(end)} if end < total else {}
+    return {"X-Pagination-Total": str(total), **following}
+
+
 @cache
 def graph() -> dict[str, list[dict[str, JsonValue]]]:
     """The shape of KAI's graph, as LangGraph draws it."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -11,7 +12,7 @@ from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
 from app.core.clock import rfc3339
 from app.modules.agent.records import CallRecord
-from app.modules.protocols.following import event_of
+from app.modules.protocols.following import ONE_RUN, event_of
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
 from app.modules.protocols.langgraph.chat import (
     LangChainMessage,
@@ -54,9 +55,6 @@ from app.modules.session.model import START, Branch, Message, Origin, Run, Sessi
 from app.modules.session.schemas import MAX_METADATA_BYTES, Metadata
 from app.modules.session.service import SessionFilter, SessionService
 from graph import BEGINNING, Checkpoint
-
-STATELESS = "langgraph_stateless"
-"""Key in the metadata of a session that was made for one run."""
 
 _DERIVED = ("graph_id", "assistant_id")
 """Metadata of a thread that follows from its session."""
@@ -163,7 +161,13 @@ class Conversations:
         return 0 if filters is None else await self._sessions.count(owner, filters)
 
     async def runs(
-        self, owner: str, thread_id: str, *, limit: int, offset: int, status: RunStatus | None
+        self,
+        owner: str,
+        thread_id: str,
+        *,
+        limit: int,
+        offset: int,
+        status: RunStatus | Literal["timeout"] | None,
     ) -> list[dict[str, JsonValue]]:
         """Returns runs of a thread, newest first."""
         session = await self.find(owner, thread_id)
@@ -300,7 +304,7 @@ class Conversations:
 
     async def _stateless(self, owner: str, body: NewRun) -> Session:
         connection = await self._threads.database(owner, body.assistant_id)
-        metadata: dict[str, JsonValue] = {} if body.on_completion == "keep" else {STATELESS: True}
+        metadata: dict[str, JsonValue] = {} if body.on_completion == "keep" else {ONE_RUN: True}
         return await self._sessions.create(owner, connection.id, None, mode=None, metadata=metadata)
 
     async def _bound(self, owner: str, thread_id: str, body: NewRun) -> Session:

@@ -41,6 +41,8 @@ from app.modules.session.model import Run
 
 router = APIRouter(prefix=f"{PREFIX}/threads/{{thread_id}}")
 
+_START = "run.start"
+_RESPOND = "input.respond"
 _WATCHED = {"lifecycle", "input"}
 _CURSOR = re.compile(r"([0-9]{1,7})-([0-9]{1,15})-([0-9]{1,6})")
 
@@ -63,6 +65,9 @@ async def send_command(
     """Starts a run (`run.start`; the thread is made if there is none), or answers an interrupt
     (`input.respond`). A refusal is an answer of type `error`. Needs scope `ask`.
     """
+    if body.method not in (_START, _RESPOND):
+        detail = f"KAI has no command {body.method!r}. It offers {_START} and {_RESPOND}."
+        return _refusal(body, "unknown_command", detail)
     try:
         started = await _started(conversations, caller, thread_id, body)
     except ValidationError as error:
@@ -81,15 +86,12 @@ async def send_command(
 async def _started(
     conversations: Conversations, caller: Caller, thread_id: str, body: ThreadCommand
 ) -> Started:
-    match body.method:
-        case "run.start":
-            run = NewRun.model_validate({**body.params, "if_not_exists": "create"})
-        case "input.respond":
-            answer = InterruptResponse.model_validate(body.params)
-            resume: JsonValue = {answer.interrupt_id: answer.response}
-            run = NewRun(assistant_id=ONLY_DATABASE, command=Command(resume=resume))
-        case _:
-            raise Unsupported(f"KAI has no command {body.method!r}. It offers run.start and input.respond.")
+    if body.method == _START:
+        run = NewRun.model_validate({**body.params, "if_not_exists": "create"})
+    else:
+        answer = InterruptResponse.model_validate(body.params)
+        resume: JsonValue = {answer.interrupt_id: answer.response}
+        run = NewRun(assistant_id=ONLY_DATABASE, command=Command(resume=resume))
     return await conversations.start(caller, thread_id, run)
 
 

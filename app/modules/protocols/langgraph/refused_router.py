@@ -27,6 +27,8 @@ _STATE = Unsupported(
     "The state of a thread is not written from outside. Ask a question, answer an interrupt with "
     "`command.resume`, or copy the thread: POST /threads/{thread_id}/copy."
 )
+_STORAGE = NotOffered("KAI does not measure threads. GET /api/v1/usage tells what you have used.")
+_UI = NotOffered("KAI's graph brings no components for pages. Show its messages and values.")
 _MCP = NotOffered("KAI's MCP server is at /mcp.")
 _A2A = NotOffered("KAI does not speak A2A. Use /langgraph, /ag-ui, /openai or /mcp.")
 
@@ -41,9 +43,12 @@ REFUSED: Mapping[str, tuple[Sequence[str], Problem]] = {
     "/threads/{thread_id}/runs/crons": (["GET", "POST"], _CRONS),
     "/threads/{thread_id}/stream/events": (["GET"], _WEB_SOCKETS),
     "/threads/{thread_id}/runs/{run_id}": (["DELETE"], _RUN),
+    "/threads/{thread_id}/runs/{run_id}/protocol": (["GET"], _WEB_SOCKETS),
     "/threads/{thread_id}/state": (["POST"], _STATE),
+    "/threads/{thread_id}/storage": (["GET"], _STORAGE),
+    "/ui/{assistant_id}": (["POST"], _UI),
     "/mcp": (["GET", "POST", "DELETE"], _MCP),
-    "/a2a/{assistant_id}": (["GET", "POST"], _A2A),
+    "/a2a/{assistant_id}": (["GET", "POST", "DELETE"], _A2A),
 }
 """Methods and refusals, by path."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
@@ -17,6 +17,7 @@ from app.http.rate_limits import count_question
 from app.modules.protocols.dependencies import CurrentDepartures
 from app.modules.protocols.following import (
     HEARTBEAT_SECONDS,
+    ONE_RUN,
     Departures,
     StreamEnd,
     folded_stream,
@@ -24,7 +25,6 @@ from app.modules.protocols.following import (
 )
 from app.modules.protocols.langgraph.assistants import selected
 from app.modules.protocols.langgraph.conversations import (
-    STATELESS,
     Conversations,
     Started,
     deleting_after,
@@ -33,7 +33,7 @@ from app.modules.protocols.langgraph.conversations import (
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, RunIdPath, ThreadIdPath
 from app.modules.protocols.langgraph.errors import Unsupported
 from app.modules.protocols.langgraph.fold import MODES, WHOLE, Mode, RunFold, RunStatus
-from app.modules.protocols.langgraph.schemas import MAX_BATCH, Modes, NewRun, RunsCancelled
+from app.modules.protocols.langgraph.schemas import MAX_BATCH, Modes, NewRun, RunField, RunsCancelled
 from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
 
@@ -72,7 +72,7 @@ class _Streams:
         turn, is_waiting = await self._conversations.turn(started, is_complete=is_complete)
         fold = RunFold(turn, modes)
         following = self._conversations.following(started, fold, is_waiting=is_waiting)
-        if started.session.metadata.get(STATELESS):
+        if started.session.metadata.get(ONE_RUN):
             session = started.session
             following = deleting_after(following, lambda: self._conversations.delete(session))
         where = _path(started)
@@ -105,7 +105,7 @@ class _Streams:
                 yield b"\n"
             fold = reading.result()
             end = "ended"
-            if started.session.metadata.get(STATELESS):
+            if started.session.metadata.get(ONE_RUN):
                 await self._conversations.delete(started.session)
             yield _final(fold).encode()
         finally:
@@ -115,7 +115,7 @@ class _Streams:
     def _leave(self, started: Started, end: StreamEnd, *, cancels: bool) -> None:
         if end == "left" and cancels:
             self._departures.cancel_later(started.session, started.run)
-        if end == "left" and started.session.metadata.get(STATELESS):
+        if end == "left" and started.session.metadata.get(ONE_RUN):
             self._departures.delete_at_end(started.session, started.run, seconds=_COMING_BACK_SECONDS)
 
 
@@ -209,7 +209,7 @@ async def create_stateless_run(
 ) -> JSONResponse:
     """Starts a run in a thread of its own, which is deleted when the run has ended. Needs scope `ask`."""
     started = await conversations.start(caller, None, body)
-    if started.session.metadata.get(STATELESS):
+    if started.session.metadata.get(ONE_RUN):
         departures.delete_at_end(started.session, started.run)
     return await _created(conversations, started)
 
@@ -229,7 +229,7 @@ async def create_batch(
     for body in bodies:
         await count_question(request)
         started = await conversations.start(caller, None, body)
-        if started.session.metadata.get(STATELESS):
+        if started.session.metadata.get(ONE_RUN):
             departures.delete_at_end(started.session, started.run)
         runs.append(await conversations.run_now(started))
     return runs
@@ -257,12 +257,14 @@ async def list_runs(
     thread_id: ThreadIdPath,
     owner: Owner,
     conversations: CurrentConversations,
-    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 10,
     offset: Annotated[int, Query(ge=0, le=1_000)] = 0,
-    status: RunStatus | None = None,
-    select: Annotated[list[str] | None, Query()] = None,
+    status: RunStatus | Literal["timeout"] | None = None,
+    select: Annotated[list[RunField] | None, Query()] = None,
 ) -> list[dict[str, JsonValue]]:
-    """Lists the runs of a thread, newest first, in all states or in one. Needs scope `read`."""
+    """Lists the runs of a thread, newest first, in all states or in one. None ends as `timeout`: a run that
+    took too long is an `error`. Needs scope `read`.
+    """
     runs = await conversations.runs(owner, thread_id, limit=limit, offset=offset, status=status)
     return [selected(run, select) for run in runs]
 
@@ -282,12 +284,16 @@ async def read_run(
 async def join_run(
     thread_id: ThreadIdPath,
     run_id: RunIdPath,
-    owner: Owner,
+    caller: CurrentCaller,
     conversations: CurrentConversations,
     streams: CurrentStreams,
+    cancel_on_disconnect: bool = False,
 ) -> StreamingResponse:
-    """Waits for the end of a run, and returns the values or its error. Needs scope `read`."""
-    return await streams.wait(await conversations.run(owner, thread_id, run_id), cancels=False)
+    """Waits for the end of a run, and returns the values or its error. `cancel_on_disconnect` counts if the
+    caller may ask, too. Needs scope `read`.
+    """
+    started = await conversations.run(caller.owner, thread_id, run_id)
+    return await streams.wait(started, cancels=cancel_on_disconnect and caller.may("ask"))
 
 
 @router.get(

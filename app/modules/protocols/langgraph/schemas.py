@@ -17,6 +17,7 @@ from pydantic import (
 
 from app.http.routes import Body, Text
 from app.modules.protocols.langgraph.fold import MODES, Mode
+from app.modules.protocols.langgraph.state import OF_VALUES, VALUES
 from app.modules.session.schemas import Metadata
 
 MAX_OFFSET = 1_000
@@ -25,6 +26,55 @@ MAX_CANCELLED = 50
 
 SortOrder = Literal["asc", "desc"]
 ThreadStatus = Literal["idle", "busy", "interrupted", "error"]
+AssistantField = Literal[
+    "assistant_id",
+    "graph_id",
+    "name",
+    "description",
+    "version",
+    "config",
+    "context",
+    "metadata",
+    "created_at",
+    "updated_at",
+]
+ThreadField = Literal[
+    "thread_id",
+    "created_at",
+    "updated_at",
+    "state_updated_at",
+    "metadata",
+    "status",
+    "config",
+    "context",
+    "values",
+    "interrupts",
+]
+RunField = Literal[
+    "run_id",
+    "thread_id",
+    "assistant_id",
+    "created_at",
+    "updated_at",
+    "status",
+    "metadata",
+    "multitask_strategy",
+    "kwargs",
+    "cancel_reason",
+]
+_STATE_FIELDS = (
+    "values",
+    "next",
+    "tasks",
+    "checkpoint",
+    "metadata",
+    "created_at",
+    "parent_checkpoint",
+    "interrupts",
+    "checkpoint_id",
+    "parent_checkpoint_id",
+    *(f"{OF_VALUES}{name}" for name in VALUES),
+)
 
 
 def _refused(cure: str) -> AfterValidator:
@@ -53,6 +103,12 @@ def _thread_id(text: str) -> str:
     return found
 
 
+def _state_field(name: str) -> str:
+    if name not in _STATE_FIELDS:
+        raise ValueError(f"a state has no field {name[:100]!r}. It has {', '.join(_STATE_FIELDS)}")
+    return name
+
+
 def as_modes(given: object) -> object:
     """Modes as clients send them: one, several, a JSON list, or none for the default."""
     if given is None or given == "" or given == []:
@@ -79,6 +135,7 @@ def _check_modes(given: Sequence[str]) -> list[Mode]:
 
 
 ThreadId = Annotated[Text, Field(max_length=100), AfterValidator(_thread_id)]
+StateField = Annotated[Text, AfterValidator(_state_field)]
 AssistantId = Annotated[Text, Field(min_length=1, max_length=200)]
 Modes = Annotated[list[str], Field(max_length=20), BeforeValidator(as_modes), AfterValidator(_check_modes)]
 OptionalMetadata = Annotated[Metadata, BeforeValidator(_no_null_values)]
@@ -110,7 +167,7 @@ class AssistantSearch(Body):
     """A part of the name, in any case."""
     metadata: Annotated[JsonValue, _refused("Assistants have no metadata to search by.")] = None
     """Empty."""
-    limit: Limit = 10
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 10
     """The most assistants of the answer."""
     offset: Annotated[int, Field(ge=0, le=10_000)] = 0
     """The number of assistants to skip."""
@@ -118,8 +175,21 @@ class AssistantSearch(Body):
     """Field to sort by. Left out: the time of creation."""
     sort_order: SortOrder | None = None
     """Left out: ascending."""
-    select: list[Text] | None = None
+    select: list[AssistantField] | None = None
     """Fields of the answer. Left out: all."""
+
+
+class VersionSearch(Body):
+    """Selects versions of an assistant."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"limit": 10}]})
+
+    metadata: Annotated[JsonValue, _refused("Assistants have no metadata to search by.")] = None
+    """Empty."""
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 10
+    """The most versions of the answer."""
+    offset: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """The number of versions to skip."""
 
 
 class NewThread(Body):
@@ -173,7 +243,7 @@ class ThreadSearch(Body):
     """Field to sort by. Left out: the time of the latest change."""
     sort_order: SortOrder | None = None
     """Left out: descending."""
-    select: list[Text] | None = None
+    select: list[ThreadField] | None = None
     """Fields of the answer. Left out: all."""
 
 
@@ -199,8 +269,8 @@ class StateAt(Body):
     """The checkpoint."""
     subgraphs: bool = False
     """There are none."""
-    select: list[Text] | None = None
-    """Fields of the answer. Left out: all."""
+    select: list[StateField] | None = None
+    """Fields of the answer, of which `values.<name>` are single ones of the values. Left out: all."""
 
 
 class HistoryQuery(Body):
@@ -216,8 +286,8 @@ class HistoryQuery(Body):
     """The states from this checkpoint on."""
     metadata: Annotated[JsonValue, _refused("States have no metadata to search by.")] = None
     """Empty."""
-    select: list[Text] | None = None
-    """Fields of the answer. Left out: all."""
+    select: list[StateField] | None = None
+    """Fields of the answer, of which `values.<name>` are single ones of the values. Left out: all."""
 
     @property
     def before_id(self) -> str | None:

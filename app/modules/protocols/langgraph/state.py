@@ -34,6 +34,11 @@ Steps = Sequence[Sequence[CallRecord]]
 APPROVE = "approve"
 """The node that waits for people."""
 
+VALUES = ("messages", "sql", "results", "analysis", "chart", "suggestions")
+"""Names of the values of a thread."""
+OF_VALUES = "values."
+"""Begins the name of a single one of the values, where fields of a state are selected."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
@@ -252,6 +257,18 @@ def _state(
         "checkpoint_id": checkpoint_id,
         "parent_checkpoint_id": parent_id,
     }
+
+
+def selected_of_state(state: State, fields: Sequence[str] | None) -> State:
+    """Returns the selected fields of a state; all if none are selected."""
+    if not fields:
+        return state
+    found: State = {name: value for name, value in state.items() if name in fields}
+    names = [each.removeprefix(OF_VALUES) for each in fields if each.startswith(OF_VALUES)]
+    values = state["values"]
+    if names and "values" not in found and isinstance(values, dict):
+        found["values"] = {name: values[name] for name in names}
+    return found
 
 
 def _checkpoint(thread_id: str, checkpoint_id: str | None) -> JsonValue:

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 
 from app.http.callers import ASK, READ, Owner
-from app.modules.protocols.langgraph.assistants import selected
+from app.modules.protocols.langgraph.assistants import page_headers, selected
 from app.modules.protocols.langgraph.conversations import Conversations
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, ThreadIdPath
 from app.modules.protocols.langgraph.errors import ThreadUnknown
@@ -16,16 +16,17 @@ from app.modules.protocols.langgraph.schemas import (
     HistoryQuery,
     NewThread,
     StateAt,
+    StateField,
     ThreadChange,
     ThreadSearch,
     ThreadsPruned,
 )
-from app.modules.protocols.langgraph.state import State
+from app.modules.protocols.langgraph.state import State, selected_of_state
 from app.modules.session.dependencies import CurrentSessions
 
 router = APIRouter(prefix=f"{PREFIX}/threads")
 
-Select = Annotated[list[str] | None, Query()]
+Select = Annotated[list[StateField] | None, Query()]
 
 
 @router.post("", summary="Create a thread", dependencies=[ASK])
@@ -49,7 +50,7 @@ async def search_threads(
     """Lists the caller's threads, last changed first, each with its title. Needs scope `read`."""
     found, total = await asyncio.gather(conversations.search(owner, body), conversations.count(owner, body))
     threads = [selected(conversations.listed_thread(each), body.select) for each in found]
-    return JSONResponse(threads, headers={"X-Pagination-Total": str(total)})
+    return JSONResponse(threads, headers=page_headers(total, body.offset + len(found)))
 
 
 @router.post("/count", summary="Count threads", dependencies=[READ])
@@ -138,7 +139,7 @@ async def read_state(
 ) -> State:
     """Returns the latest state, with the calls that wait for an approval. Needs scope `read`."""
     session = await conversations.find(owner, thread_id)
-    return selected(await conversations.state(session), select)
+    return selected_of_state(await conversations.state(session), select)
 
 
 @router.post(
@@ -149,7 +150,8 @@ async def read_state_of_checkpoint(
 ) -> State:
     """Returns the state at the end of a turn, or the latest one. Needs scope `read`."""
     session = await conversations.find(owner, thread_id)
-    return selected(await conversations.state(session, body.checkpoint.checkpoint_id), body.select)
+    state = await conversations.state(session, body.checkpoint.checkpoint_id)
+    return selected_of_state(state, body.select)
 
 
 @router.get(
@@ -166,7 +168,7 @@ async def read_state_at(
 ) -> State:
     """Returns the state at the end of a turn, by the id of its checkpoint. Needs scope `read`."""
     session = await conversations.find(owner, thread_id)
-    return selected(await conversations.state(session, checkpoint_id), select)
+    return selected_of_state(await conversations.state(session, checkpoint_id), select)
 
 
 @router.post("/{thread_id}/history", summary="List the states of a thread", dependencies=[READ])
@@ -177,7 +179,7 @@ async def read_history(
     session = await conversations.find(owner, thread_id)
     start = body.checkpoint.checkpoint_id if body.checkpoint else None
     states = await conversations.states(session, body.limit, before=body.before_id, start=start)
-    return [selected(state, body.select) for state in states]
+    return [selected_of_state(state, body.select) for state in states]
 
 
 @router.get("/{thread_id}/history", summary="List the states of a thread by query", dependencies=[READ])

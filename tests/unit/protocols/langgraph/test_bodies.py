@@ -8,6 +8,7 @@ from pydantic import JsonValue, ValidationError
 
 from app.core.clock import now_ms
 from app.modules.agent.records import CallRecord
+from app.modules.protocols.langgraph.assistants import page_headers
 from app.modules.protocols.langgraph.chat import latest_turns
 from app.modules.protocols.langgraph.decisions import decisions_in
 from app.modules.protocols.langgraph.errors import Unsupported
@@ -156,3 +157,8 @@ def test_the_latest_turns_stay_whole() -> None:
 def test_a_decision_that_cannot_be_stored_is_refused(decision: JsonValue) -> None:
     with pytest.raises(Unsupported, match="half surrogate pairs"):
         decisions_in({"a": {"decisions": [decision]}}, WAITING[:1])
+
+
+def test_a_page_names_the_offset_of_the_next_one_if_there_is_one() -> None:
+    assert page_headers(3, 2) == {"X-Pagination-Total": "3", "X-Pagination-Next": "2"}
+    assert page_headers(3, 3) == page_headers(3, 10) == {"X-Pagination-Total": "3"}
