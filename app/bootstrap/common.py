@@ -88,7 +88,7 @@ from app.modules.sql_generation.statement_faults import StatementFaults
 from app.modules.tools.extensions import load_extensions
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.registry import BUILTIN, ToolRegistry
-from app.modules.tools.toolsets.memory import REMEMBER
+from app.modules.tools.toolsets.memory import OF_FACTS
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import SessionGraph
@@ -531,7 +531,7 @@ def _tools(settings: Settings, servers: McpServers) -> ToolRegistry:
     """Extensions are not even looked for where they are off, and no facts are kept where those are."""
     tools = settings.tools.withholding(settings.llm.allowed_context)
     policy = ToolPolicy(**tools.model_dump(exclude={"extensions"}))
-    builtin = [each for each in BUILTIN if settings.memory.facts or each.name != REMEMBER]
+    builtin = [each for each in BUILTIN if settings.memory.facts or each.name not in OF_FACTS]
     if not tools.extensions:
         return ToolRegistry(builtin, policy, live=servers.tools)
     extensions = load_extensions(BUILTIN)

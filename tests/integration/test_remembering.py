@@ -239,6 +239,55 @@ async def test_remember_writes_through_a_card_that_shows_the_warning(
         assert fact.source.session_id == session.id
 
 
+async def test_a_fact_is_recalled_with_its_id_and_forgotten_once_its_words_are_approved(
+    opened: Opened, tmp_path: Path, model: ScriptedModel
+) -> None:
+    async with opened() as services:
+        session = await session_of(services, tmp_path, "agent")
+        mine = NewFact(
+            owner=LOCAL_OWNER, scope="user", kind="preference", text="zebra tables", source=source()
+        )
+        fact = (await services.facts.keep(mine)).fact
+        other = (await services.facts.keep(replace(mine, text="zebra charts", owner="bob"))).fact
+        wrong = {"id": fact.id, "text": "something harmless"}
+        foreign = {"id": other.id, "text": other.text}
+        right = {"id": fact.id, "text": fact.text}
+        model.say(
+            "INVESTIGATE:\n1. Forget it",
+            Scripted(calls=(("recall", json.dumps({"words": "zebra"})),)),
+            Scripted(calls=tuple(("forget", json.dumps(each)) for each in (wrong, foreign, right))),
+            Scripted(calls=(("finish", json.dumps({"answer": "Done."})),)),
+        )
+        events = await ask(services, session, "Forget what I like")
+        (recalled,) = [each for each in events if each["event"] == "tool_result"]
+        assert f"id {fact.id}): zebra tables" in str(recalled["content"])
+        assert other.id not in str(recalled["content"])
+        cards = [each for each in events if each["event"] == "confirmation"]
+        assert [each["arguments"] for each in cards] == [wrong, foreign, right]
+        assert len(await facts_of(services)) == 1
+        run_id: str | None = None
+        for card in cards:
+            decided = await services.confirmations.decide(
+                CALLER,
+                session.id,
+                str(card["confirmation_id"]),
+                verdict="approve",
+                call_hash=str(card["call_hash"]),
+                reason=None,
+            )
+            run_id = decided.run_id
+        following = await services.sessions.run(LOCAL_OWNER, session.id, str(run_id))
+        rest = [json.loads(entry.data) async for entry in services.sessions.follower.events(*following)]
+        said = [(each["status"], each["content"]) for each in rest if each["event"] == "tool_result"]
+        assert said == [
+            ("failed", "The fact with this id says something else. Look at it with recall."),
+            ("done", "There is no fact with this id, or it is forgotten already."),
+            ("done", "The fact is forgotten."),
+        ]
+        assert await facts_of(services) == []
+        assert (await services.facts.get("bob", other.id)).text == "zebra charts"
+
+
 async def test_a_promoted_answer_names_its_message_session_and_database(
     opened: Opened, tmp_path: Path
 ) -> None:
@@ -293,10 +342,11 @@ async def test_a_fact_changes_no_gate_no_rule_and_no_guard(
             await services.facts.keep(again)
 
 
-async def test_without_facts_there_is_no_tool_that_keeps_them(opened: Opened) -> None:
-    assert "remember" in {tool.name for tool in BUILTIN}
+async def test_without_facts_there_is_no_tool_that_keeps_or_forgets_them(opened: Opened) -> None:
+    assert {"remember", "forget"} <= {tool.name for tool in BUILTIN}
     async with opened(memory=MemorySettings(facts=False)) as services:
         assert services.tools.find("remember") is None
+        assert services.tools.find("forget") is None
 
 
 async def test_a_turn_that_called_a_tool_of_others_is_tainted(opened: Opened) -> None:

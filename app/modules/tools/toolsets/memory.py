@@ -1,4 +1,4 @@
-"""Tools that look into the owner's earlier conversations, and keep facts."""
+"""Tools that look into the owner's earlier conversations, and keep and forget facts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,8 +8,11 @@ from pydantic import AfterValidator, Field
 
 from app.core.clock import now_ms
 from app.core.llm.tokens import approximate_tokens
+from app.modules.memory.errors import FactUnknown
+from app.modules.memory.fact_reading import FactFilter
+from app.modules.memory.facts import Facts
 from app.modules.memory.guards import SECRET, holds_secret, instruction_warning
-from app.modules.memory.model import MAX_FACT_CHARACTERS, FactKind, FactSource, FoundMemory, NewFact
+from app.modules.memory.model import MAX_FACT_CHARACTERS, Fact, FactKind, FactSource, FoundMemory, NewFact
 from app.modules.prompt_budget import cut
 from app.modules.tools.context import ToolContext
 from app.modules.tools.history import PastAnswer
@@ -17,10 +20,14 @@ from app.modules.tools.tool import Arguments, ToolFailed, ToolResult, tool
 from app.modules.tools.toolsets.databases import DatabaseLabel, Words
 
 REMEMBER = "remember"
-"""Name of the tool that keeps facts."""
+FORGET = "forget"
+OF_FACTS = (REMEMBER, FORGET)
+"""Names of the tools that are there only where facts are kept."""
 _ANSWER_CHARACTERS = 600
 _SQL_CHARACTERS = 1_000
 _MOST_ANSWERS = 3
+_MOST_FACTS = 5
+_FACTS_LOOKED_AT = 50
 _HISTORY_TOKENS = 1_500
 _TOKENS_BETWEEN = 2
 _LEAST_TOKENS = 60
@@ -62,7 +69,27 @@ def as_text(found: Sequence[FoundMemory]) -> str:
 
 async def recall(given: Recall, context: ToolContext) -> ToolResult:
     found = await context.history.search(given.words, _MOST_ANSWERS)
-    return ToolResult(text="\n\n".join(map(_answer, found)) or "No earlier question is like this.")
+    facts = [] if context.facts is None else await _facts(given.words, context, context.facts)
+    parts = [*map(_answer, found), "\n".join(map(_fact, facts))]
+    return ToolResult(text="\n\n".join(filter(None, parts)) or "No earlier question or fact is like this.")
+
+
+async def _facts(words: str, context: ToolContext, facts: Facts) -> list[Fact]:
+    """Returns the owner's facts with these words that reach this session, best first."""
+    wanted = FactFilter(words=words, status="active")
+    found, _ = await facts.page(context.owner, wanted, _FACTS_LOOKED_AT, cursor=None)
+    return [fact for fact in found if fact.owner == context.owner and _reaches(fact, context)][:_MOST_FACTS]
+
+
+def _reaches(fact: Fact, context: ToolContext) -> bool:
+    if fact.scope == "session":
+        return fact.source.session_id == context.history.session_id
+    here = {database.connection.id for database in context.databases.all}
+    return fact.connection_id is None or fact.connection_id in here
+
+
+def _fact(fact: Fact) -> str:
+    return f"Remembered ({fact.kind}, {fact.scope}, {_day(fact.updated_at)}, id {fact.id}): {fact.text}"
 
 
 def _conversation(found: FoundMemory) -> str:
@@ -145,6 +172,29 @@ def _warned(given: Remember, is_tainted: bool) -> list[str]:
     return warnings
 
 
+class Forget(Arguments):
+    """A fact to forget."""
+
+    id: Annotated[str, Field(min_length=1, max_length=40)]
+    """Id of the fact, as recall shows it."""
+    text: Annotated[str, Field(min_length=1, max_length=MAX_FACT_CHARACTERS)]
+    """The fact, word for word as recall shows it, for the user to read."""
+
+
+async def forget(given: Forget, context: ToolContext) -> ToolResult:
+    """A fact that says something else than the user has read is not forgotten."""
+    if context.facts is None:
+        raise ToolFailed("KAI remembers no facts here.")
+    try:
+        fact = await context.facts.get(context.owner, given.id)
+    except FactUnknown:
+        return ToolResult(text="There is no fact with this id, or it is forgotten already.")
+    if fact.text.split() != given.text.split():
+        raise ToolFailed("The fact with this id says something else. Look at it with recall.")
+    await context.facts.forget(context.owner, fact.id)
+    return ToolResult(text="The fact is forgotten.")
+
+
 def _answer(found: PastAnswer) -> str:
     lines = [f"{_day(found.asked_at)}, question: {found.question}"]
     if found.sql:
@@ -179,7 +229,8 @@ MEMORY = (
         toolset="memory",
         category="read",
         description="Recall the user's own earlier questions, with their SQL and answers, also of other "
-        "conversations. Their figures may be out of date.",
+        "conversations, and the facts that KAI remembers for the user, with their ids. Figures may be out "
+        "of date.",
         arguments=Recall,
         run=recall,
     ),
@@ -193,6 +244,18 @@ MEMORY = (
         run=remember,
         describe=_described,
         warn=_warned,
+        repeatable=True,
+    ),
+    tool(
+        FORGET,
+        toolset="memory",
+        category="delete",
+        description="Forget a fact that KAI remembers, when the user asks for it. Look it up with recall.",
+        arguments=Forget,
+        run=forget,
+        describe=lambda given: (
+            "Forget this fact, and those that it has replaced. They cannot be brought back."
+        ),
         repeatable=True,
     ),
 )
