@@ -55,7 +55,7 @@ class Tally:
         }
         needed = {each for each in first & stored if any(map(str.isalpha, each))}
         asked = frozenset(words_of(question.question))
-        named = named_samples(index.scanned.schema.tables, index.scanned.texts, asked)
+        named = named_samples(index.scanned.schema.tables, index.stored.texts, asked)
         shown = "\n".join([*index.cards.values(), *named])
         offered = {place.text for hint in hints for place in hint.places}
         offered |= {each for each in needed if quoted([each]) in shown}

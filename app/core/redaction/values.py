@@ -5,6 +5,7 @@ URLs, headers, commands and statements.
 import re
 from collections.abc import Iterator
 
+from app.core.redaction.columns import ENDS_CELL, Judge, NamedPlace, column_spans
 from app.core.redaction.shapes import Span
 from app.core.redaction.words import is_complex, is_key, is_mixed, is_password, is_placeholder, is_strong
 
@@ -50,7 +51,13 @@ _CALLS = ("(", "[")
 _FOREIGN = re.compile(rf"(?:x[ao]s?)?{_AFTER}{_VALUE}{_BARE}", re.IGNORECASE)
 _OPTION = re.compile(rf"[\w-]{{0,30}}[ \t]+{_VALUE}{_BARE}")
 _SIGNATURE = re.compile(rf"(?P<sign>)(?:{_VALUE[3:]}{_BARE}")
-_PASSWORDS = ("pass", "pwd", "kennwort", "contrase")
+_PASSWORDS = ("pass", "pwd", "pw", "kennwort", "contrase")
+_JUDGES: dict[str, Judge] = {
+    **dict.fromkeys(("pass", "pwd", "kennwort", "secret"), "password"),
+    **dict.fromkeys(("token", "key"), "key"),
+    "pw": "word",
+}
+"""Parts of names of columns, and how the values of these are judged."""
 _PLAIN = re.compile(
     r"(?:passw(?:or)?d|pwd)(?:=|:[ \t]{0,4})"
     r"(?!insert|getenv|oauth2(?:\s|\Z)|(?:pass(?:w(?:or)?d|phrase)?|pwd)\d?(?:\s|\Z))"
@@ -63,6 +70,7 @@ _PLAIN = re.compile(
 _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("pass", _PASSWORD),
     ("pwd", _PASSWORD),
+    ("pw", _PASSWORD),
     ("kennwort", _FOREIGN),
     ("contrase", _FOREIGN),
     ("clave", _FOREIGN),
@@ -158,8 +166,10 @@ def secret_spans(text: str) -> Iterator[Span]:
     The text has ASCII characters only.
     """
     lowered = text.lower()
+    columns: list[NamedPlace] = []
     for part, pattern in _NAMES:
-        yield from _named(text, lowered, part, pattern=pattern)
+        yield from _named(text, lowered, part, pattern=pattern, columns=columns)
+    yield from column_spans(text, columns)
     for part, pattern in _PLACES:
         yield from _placed(text, lowered, part, pattern=pattern)
     if " -p" in lowered:
@@ -172,7 +182,9 @@ def secret_spans(text: str) -> Iterator[Span]:
 def names_secret(name: str) -> bool:
     """True if values under this name are secret, as those of a column `password` or `api_key`."""
     lowered = name.casefold().replace("-", "_")
-    if lowered.endswith(("password", "passwd", "passphrase", "pwd")):
+    if lowered.endswith(
+        ("password", "passwd", "passphrase", "passwort", "passcode", "kennwort", "pwd", "_pw")
+    ):
         return True
     return lowered.endswith(
         ("secret", "token", "api_key", "apikey", "access_key", "private_key", "secret_key", "secretkey")
@@ -205,8 +217,12 @@ def _placed(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> 
         at = lowered.find(part, found.end())
 
 
-def _named(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> Iterator[Span]:
+def _named(
+    text: str, lowered: str, part: str, *, pattern: re.Pattern[str], columns: list[NamedPlace]
+) -> Iterator[Span]:
+    """Yields values behind names. Names that may be those of columns are added to `columns`."""
     size = len(part)
+    judge_of_column = _JUDGES.get(part)
     is_password_name = part in _PASSWORDS
     judge = is_password if is_password_name else is_key
     at = lowered.find(part)
@@ -217,12 +233,15 @@ def _named(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> I
             at = lowered.find(part, end)
             continue
         if _is_name(lowered, at, part):
+            is_short = part == "pass" and lowered[end : end + 1] not in ("w", "p")
+            if judge_of_column is not None and ENDS_CELL.match(text, end):
+                columns.append((at, "word" if is_short else judge_of_column))
             if (found := pattern.match(text, end)) is not None:
                 group = found.lastgroup or "bare"
                 is_prose = group == "bare" and found["sign"] == ":" and _goes_on(text, found.end())
                 is_variable = group != "bare" or text[at:end].isupper() or text[at - 1 : at] == ";"
                 is_called = group == "bare" and text[found.end() : found.end() + 1] in _CALLS
-                is_prose = is_prose or (part == "pass" and text[end : end + 1].lower() not in ("w", "p"))
+                is_prose = is_prose or is_short or part == "pw"
                 is_word = (part == "clave" or found["sign"] == ",") and not is_complex(found[group])
                 is_secret = is_password if part == "secret" and is_variable else judge
                 if (
@@ -253,6 +272,9 @@ def _is_name(lowered: str, at: int, part: str) -> bool:
             return _ends_with(lowered[max(0, at - 16) : at], _KEYS, "_- .")
         case "pass" if lowered[at + 4 : at + 5] not in ("w", "p"):
             return at == 0 or not lowered[at - 1].isalpha() or lowered[max(0, at - 2) : at] in ("db", "er")
+        case "pw":
+            is_begun = at > 0 and lowered[at - 1].isalnum()
+            return not is_begun and not lowered[at + 2 : at + 3].isalnum()
         case "signature=":
             return lowered[at - 1 : at] in ("?", "&", ";", "-")
         case "token":

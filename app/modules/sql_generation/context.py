@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.core.redaction.values import names_secret
 from app.modules.prompt_sections import ALL_ALLOWED, ContextFilter
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.business import Business, glossary, house_rules, precedents
@@ -66,7 +65,7 @@ def context_for(
         ]
     )
     samples = named_samples(shown, index.stored.texts, asked)
-    mentions = [_meant(each) for each in linked.mentions if not _is_secret(each)]
+    mentions = [_meant(each) for each in linked.mentions]
     return Context(
         schema="\n\n".join(filter(None, [schema, allowed.withheld])),
         details=allowed.sections(
@@ -100,11 +99,6 @@ def tables_read(sql: str, index: SchemaIndex) -> list[str]:
         return []
     read = {each.name for each in statement.find_all(exp.Table)}
     return [name for folded, name in names.tables.items() if folded in read]
-
-
-def _is_secret(mention: StoredTextMention) -> bool:
-    """True for a stored password, key or token, which may stand in the question as it is."""
-    return any(names_secret(each.column) for each in mention.places)
 
 
 def _meant(mention: StoredTextMention) -> str:

@@ -162,6 +162,6 @@ def _texts(index: SchemaIndex | None, scanned: ScannedSchema) -> StoredTexts:
     """
     if index is not None:
         young = time.monotonic() - index.stored.made_at < _TEXTS_SHARED_SECONDS
-        if young or index.stored.texts is scanned.texts:
+        if young or index.stored.scanned is scanned.texts:
             return index.stored
     return StoredTexts(scanned.texts)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
+from app.core.redaction.values import names_secret
 from app.modules.sql_generation.linking.words import text_key
 
 _MOST_TEXTS = 100_000
@@ -27,10 +28,18 @@ class StoredText(NamedTuple):
 
 
 class StoredTexts:
-    """Stored texts by table and column, as scanned. Lookups by key ignore case, accents and plurals."""
+    """Stored texts by table and column, as scanned. Lookups by key ignore case, accents and plurals.
+
+    Columns that are named as secrets are, such as `password`, count as columns that were not scanned: what
+    is found here stands in prompts, warnings and results of tools.
+    """
 
     def __init__(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-        self.texts = texts
+        self.scanned = texts
+        self.texts = {
+            table: {name: stored for name, stored in columns.items() if not names_secret(name)}
+            for table, columns in texts.items()
+        }
         self.made_at = time.monotonic()
 
     def of_key(self, key: str) -> Sequence[StoredText]:

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 from sqlglot import exp
 
+from app.core.redaction.values import names_secret
 from app.modules.database_connection.schema import ForeignKey, Table, TableColumn
 from app.modules.run.records import Row
 from app.modules.sql_generation.foreign_keys import inferred_keys
@@ -60,7 +61,7 @@ class OneTable(Arguments):
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnProfile:
-    """What a column holds, as counted now."""
+    """What a column holds, as counted now. Of passwords, keys and tokens no value is read."""
 
     column: TableColumn
     filled: int
@@ -159,7 +160,7 @@ def _profile_statement(table: Table, columns: Sequence[TableColumn], dialect: st
     for at, each in enumerate(columns):
         column = _column(each.name)
         is_measured = each.type not in _UNMEASURED
-        is_ordered = is_measured and each.type != "boolean"
+        is_ordered = is_measured and each.type != "boolean" and not names_secret(each.name)
         counted += [
             exp.Count(this=column).as_(f"c{at}_filled"),
             (
@@ -181,7 +182,8 @@ def _check_profiles(table: Table, total: int, profiles: Sequence[ColumnProfile],
             found.add("nulls", name, nulls, detail=f"{nulls / total:.1%} of the rows have no value")
         if each.filled > 1 and each.filled >= _CONSTANT_SHARE * total and each.distinct == 1:
             whose = "every row" if each.filled == total else "every row with a value"
-            found.add("constant", name, each.filled, detail=f"{whose} has {each.minimum!r}")
+            value = "the same value" if each.minimum is None else repr(each.minimum)
+            found.add("constant", name, each.filled, detail=f"{whose} has {value}")
 
 
 async def _check_duplicates(
@@ -377,7 +379,7 @@ async def _check_outliers(
     for each in profiles:
         name = each.column.name
         is_measure = each.column.type in _NUMBERS and name not in keys and each.distinct > _LEAST_DAYS
-        if not is_measure or _looks_like_key(table, each.column):
+        if not is_measure or names_secret(name) or _looks_like_key(table, each.column):
             continue
         number = exp.Mul(this=_column(name), expression=exp.Literal.number("1.0"))
         moments = exp.select(

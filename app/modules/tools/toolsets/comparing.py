@@ -7,6 +7,7 @@ from math import isclose
 
 from pydantic import JsonValue
 
+from app.core.redaction.values import names_secret
 from app.modules.database_connection.results import type_of_values
 from app.modules.run.records import Row
 from app.modules.tools.tool import ToolFailed
@@ -40,8 +41,9 @@ def compare(
     left: Rows, right: Rows, keys: Sequence[ColumnPair], *, values: Sequence[ColumnPair]
 ) -> Comparison:
     """Compare the rows that have equal keys. Raises `ToolFailed` if the keys do not identify a row."""
-    ours = _by_key(left, [at for _, at, _ in keys], "left")
-    theirs = _by_key(right, [at for _, _, at in keys], "right")
+    is_secret = any(names_secret(name) for name, _, _ in keys)
+    ours = _by_key(left, [at for _, at, _ in keys], side="left", is_secret=is_secret)
+    theirs = _by_key(right, [at for _, _, at in keys], side="right", is_secret=is_secret)
     equal: list[Row] = []
     differing: list[Row] = []
     only_left: list[Row] = []
@@ -138,13 +140,16 @@ def _of_types(row: Row, columns: Sequence[Column]) -> Row:
     ]
 
 
-def _by_key(rows: Rows, columns: Sequence[int], side: str) -> dict[tuple[JsonValue, ...], Row]:
+def _by_key(
+    rows: Rows, columns: Sequence[int], *, side: str, is_secret: bool
+) -> dict[tuple[JsonValue, ...], Row]:
     found: dict[tuple[JsonValue, ...], Row] = {}
     for row in rows["rows"]:
         key = tuple(_plain(row[at]) for at in columns)
         if key in found:
+            which = "the same ones" if is_secret else str(list(key))
             raise ToolFailed(
-                f"The keys do not identify a row of the {side} result: several rows have {list(key)}. Add "
+                f"The keys do not identify a row of the {side} result: several rows have {which}. Add "
                 "keys, or aggregate the statement by them."
             )
         found[key] = row
