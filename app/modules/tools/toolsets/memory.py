@@ -71,7 +71,7 @@ async def recall(given: Recall, context: ToolContext) -> ToolResult:
     found = await context.history.search(given.words, _MOST_ANSWERS)
     facts = [] if context.facts is None else await _facts(given.words, context, context.facts)
     parts = [*map(_answer, found), "\n".join(map(_fact, facts))]
-    return ToolResult(text="\n\n".join(filter(None, parts)) or "No earlier question or fact is like this.")
+    return ToolResult(text="\n\n".join(filter(None, parts)) or "No earlier question is like this.")
 
 
 async def _facts(words: str, context: ToolContext, facts: Facts) -> list[Fact]:
