@@ -74,6 +74,7 @@ export class Conversation {
       this.problem.value = null;
       if (!this.exchanges.value.some((each) => each.kept)) this.earlier.value = messages.next_cursor;
       this.exchanges.value = withHistory(this.exchanges.value, exchangesOf(messages.items));
+      for (const each of this.exchanges.value) this.chooseAsBefore(each);
       if (!this.isSending()) for (const each of this.exchanges.value) this.join(each);
       if (session.status === "processing") this.joinAfterApproval(session.active_run_id);
     } catch (error) {
@@ -350,8 +351,22 @@ export class Conversation {
   }
 
   private readonly keepChoices = (): void => {
-    for (const key of this.choosing.keys()) this.keepChoice(key);
+    for (const key of this.choosing.keys()) {
+      this.keepChoice(key);
+      const answer = this.exchanges.value.find((each) => each.key === key)?.answer;
+      if (answer?.runId && answer.messageId === null)
+        sessionStorage.setItem(choiceOf(answer.runId), JSON.stringify(answer.chart_choice));
+    }
   };
+
+  /** Draws charts as they were chosen before their answers were stored, when the page was left. */
+  private chooseAsBefore(exchange: Exchange): void {
+    const name = choiceOf(exchange.answer.runId);
+    const choice = sessionStorage.getItem(name);
+    if (choice === null) return;
+    sessionStorage.removeItem(name);
+    this.chooseChart(exchange, JSON.parse(choice) as Answer["chart_choice"]);
+  }
 
   private keepChoice(key: string): void {
     const answer = this.exchanges.value.find((each) => each.key === key)?.answer;
@@ -366,6 +381,8 @@ export class Conversation {
     tellTabs(this.sessionId);
   }
 }
+
+const choiceOf = (runId: string | null) => `kai.chart.${runId}`;
 
 /** What the page proposes is asked in ask mode, also where the session is in agent mode. */
 const proposed = (about: api.About) => ({ about, mode: "ask" as const });

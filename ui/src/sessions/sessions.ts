@@ -33,6 +33,8 @@ export const changedHere = signal<{ id: string } | null>(null);
 const next = signal<string | null>(null);
 /** Sessions deleted on the page, and on the server once the deletion can no longer be undone. */
 const leaving = new Map<string, ReturnType<typeof setTimeout>>();
+/** Sessions that the server has deleted: a list that was read before may still have them. */
+const gone = new Set<string>();
 let asked = 0;
 let listed = filter.value;
 let poll: ReturnType<typeof setTimeout> | undefined;
@@ -107,7 +109,7 @@ export function titleOf(session: Session): string | null {
 
 /** A session without a question has no title and is not listed. */
 function isShown(session: Session): boolean {
-  return session.title !== null && !leaving.has(session.id);
+  return session.title !== null && !leaving.has(session.id) && !gone.has(session.id);
 }
 
 export const hasOlder = () => next.value !== null;
@@ -205,6 +207,7 @@ async function reallyRemove(sessionId: string): Promise<void> {
   clearTimeout(leaving.get(sessionId));
   try {
     await api.deleteSession(sessionId);
+    gone.add(sessionId);
   } catch (error) {
     say(asProblem(error).detail);
   }
