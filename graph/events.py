@@ -55,6 +55,8 @@ class Status(_Event):
     """The run's place in the line when it began to wait, in step `waiting`: 1 is the next to begin. Null in
     every other step.
     """
+    tokens_used: int = 0
+    """Tokens that the run had used when the step began."""
 
 
 class _Chunk(_Event):

@@ -33,6 +33,7 @@ class Status(Model):
     failed_sql: str | None
     error: str | None
     place: int | None
+    tokens_used: int
 
 
 class _Chunk(Model):

@@ -157,6 +157,7 @@ class TakenStep(Model):
     statement: str | None
     error: str | None
     rows: int | None
+    tokens: int
 
 
 class GivenFeedback(Model):

@@ -21,9 +21,9 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 DOWN = Failure(type="t", title="Down", status=503, detail="It is down.", retryable=True)
 
 
-def status(step: Step, second: float, **more: str) -> Status:
+def status(step: Step, second: float, tokens: int = 0, **more: str) -> Status:
     at = BEGIN + timedelta(seconds=second)
-    return Status(step=step, message="M", run_id="r", at=at, **more)
+    return Status(step=step, message="M", run_id="r", at=at, tokens_used=tokens, **more)
 
 
 def record_of(*events: SessionEvent) -> AttemptRecord:
@@ -41,12 +41,12 @@ ROWS = ResultsChunk(
 def test_a_step_ends_as_the_next_begins_and_has_its_rows_and_errors() -> None:
     record = record_of(
         status("generating_sql", 0),
-        status("repairing_sql", 1.5, failed_sql="SELECT x", error="no x"),
-        status("executing_sql", 2),
+        status("repairing_sql", 1.5, 900, failed_sql="SELECT x", error="no x"),
+        status("executing_sql", 2, 1_300),
         ROWS,
-        status("analyzing", 4),
+        status("analyzing", 4, 1_300),
         DOWN,
-        status("saving", 4.25),
+        status("saving", 4.25, 1_450),
     )
     taken = record.timeline()
     assert [(each.step, each.ms) for each in taken] == [
@@ -59,6 +59,7 @@ def test_a_step_ends_as_the_next_begins_and_has_its_rows_and_errors() -> None:
     assert taken[1].started_at == "2026-01-01T00:00:01.500Z"
     assert (taken[1].statement, taken[1].error) == ("SELECT x", "no x")
     assert [each.rows for each in taken] == [None, None, 9, None, None]
+    assert [each.tokens for each in taken] == [900, 400, 0, 150, 0]
     assert taken[3].error == "It is down."
 
 

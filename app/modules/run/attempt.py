@@ -90,7 +90,7 @@ class RunAttempt:
                 return "ended"
             emitted = await emitted_end(services.logs, run) if run.attempt > 1 else None
             log = services.logs.writer(run.id, run.attempt)
-            stream = RunStream(run, log, services.observer)
+            stream = RunStream(run, log, services.observer, lambda: self._tokens_before + meter.tokens)
             try:
                 if emitted is not None:
                     return await self._end(stream, ending_of(emitted, run, Ending("failed", 0)), meter)

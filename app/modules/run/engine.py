@@ -12,7 +12,7 @@ from app.modules.run.records import SessionRecords
 from app.modules.session.model import Run, Session
 from app.modules.usage.service import Allowances
 from graph import Ports, SessionEvent, SessionGraph
-from graph.events import Done, TextChunk
+from graph.events import Done, Status, TextChunk
 
 MAX_EVENTS = 10_000
 """Events of one attempt. Token deltas beyond this are left out, because the whole text follows them."""
@@ -42,10 +42,14 @@ class RunStream:
     run: Run
     log: LogWriter
     observer: RunObserver
+    used_tokens: Callable[[], int]
+    """Tokens that the run has used so far."""
     record: AttemptRecord = field(default_factory=AttemptRecord)
 
     def emit(self, event: SessionEvent) -> None:
         """Emit any event but the last."""
+        if isinstance(event, Status):
+            event = event.model_copy(update={"tokens_used": self.used_tokens()})
         if self.log.size >= MAX_EVENTS and isinstance(event, TextChunk):
             return
         self.log.append(*wire(event))

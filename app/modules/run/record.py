@@ -72,6 +72,7 @@ class AttemptRecord:
         """Returns the steps, in order. Each has ended as the next began; nothing follows the last."""
         begun = [epoch_ms(each.at) for each in self._shown.steps]
         ends = [*begun[1:], *begun[-1:]]
+        tokens = [each.tokens_used for each in self._shown.steps]
         return [
             TakenStep(
                 step=each.step,
@@ -81,8 +82,11 @@ class AttemptRecord:
                 statement=each.failed_sql,
                 error=each.error or self._shown.errors.get(position),
                 rows=self._shown.row_counts.get(position),
+                tokens=max(0, after - each.tokens_used),
             )
-            for position, (each, start, end) in enumerate(zip(self._shown.steps, begun, ends, strict=True))
+            for position, (each, start, end, after) in enumerate(
+                zip(self._shown.steps, begun, ends, [*tokens[1:], *tokens[-1:]], strict=True)
+            )
         ]
 
     def complement(self, answer: TurnAnswer) -> TurnAnswer:

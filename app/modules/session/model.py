@@ -234,6 +234,8 @@ class TakenStep(Described):
     """What went wrong in the step; in `repairing_sql` the error of the statement. Null if nothing did."""
     rows: int | None = None
     """Number of rows that the step has fetched. Null if it has fetched none."""
+    tokens: int = 0
+    """Tokens that models used in the step."""
 
 
 class GivenFeedback(Described):

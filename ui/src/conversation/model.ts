@@ -16,6 +16,8 @@ export interface TakenStep {
   error: string | null;
   /** Number of rows that it has fetched. */
   rows: number | null;
+  /** Number of tokens that models used. */
+  tokens: number;
 }
 
 /** What a person sees before a call runs. */
@@ -92,6 +94,8 @@ export interface Answer extends AnswerFields {
   /** Why something was not kept. */
   refusals: string[];
   tokensUsed: number;
+  /** Tokens that the run had used when the step that goes on began. */
+  tokensBefore: number;
   elapsedMs: number | null;
 }
 
@@ -153,6 +157,7 @@ export const NOTHING: Answer = {
   kept: [],
   refusals: [],
   tokensUsed: 0,
+  tokensBefore: 0,
   elapsedMs: null,
 };
 

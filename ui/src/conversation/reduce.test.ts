@@ -16,6 +16,7 @@ const status = (step: string, second: number, message = "") => ({
   at: `2026-01-01T00:00:0${second}Z`,
   failed_sql: null,
   error: null,
+  tokens_used: 0,
 });
 const text = (channel: string, content: string) => ({ event: "chunk", type: "text", channel, content });
 const sql = (content: string) => ({

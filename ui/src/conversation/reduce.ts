@@ -47,15 +47,17 @@ function onReset({ runId, tokensUsed, elapsedMs }: Answer): Answer {
 
 function onStatus(answer: Answer, event: Of<"status">): Answer {
   const at = Date.parse(event.at);
-  const { step, message, failed_sql: statement, error } = event;
-  const taken = { step, message, startedAt: at, endedAt: null, statement, error, rows: null };
+  const { step, message, failed_sql: statement, error, tokens_used: tokensBefore } = event;
+  const taken = { step, message, startedAt: at, endedAt: null, statement, error, rows: null, tokens: 0 };
   // The wait is over: it is no part of the answer.
-  const steps = ended(answer.steps, at).filter((each) => each.step !== "waiting");
+  const tokens = Math.max(0, tokensBefore - answer.tokensBefore);
+  const steps = ended(answer.steps, at, tokens).filter((each) => each.step !== "waiting");
   const next: Answer = {
     ...answer,
     phase: "running",
     runId: event.run_id,
     steps: [...steps, taken],
+    tokensBefore,
     thought: "",
   };
   if (step !== "repairing_sql") return next;
@@ -116,7 +118,8 @@ function onDone(answer: Answer, event: Of<"done">): Answer {
     phase: event.status,
     runId: event.run_id,
     messageId: event.message_id,
-    steps: ended(answer.steps, 0),
+    steps: ended(answer.steps, 0, 0),
+    tokensBefore: 0,
     sql: answer.sqlWhole ? answer.sql : "", // a piece of a statement is nothing to run
     analysisWhole: answer.analysis !== "",
     thought: "",
@@ -141,9 +144,9 @@ function withLatest(steps: TakenStep[], more: Partial<TakenStep>): TakenStep[] {
   return steps.map((each, index) => (index === steps.length - 1 ? { ...each, ...more } : each));
 }
 
-/** Steps that are not over end at a time (epoch ms), but never before they began. */
-function ended(steps: TakenStep[], at: number): TakenStep[] {
+/** Steps that are not over end at a time (epoch ms), but never before they began. `tokens`: what they used. */
+function ended(steps: TakenStep[], at: number, tokens: number): TakenStep[] {
   return steps.map((each) =>
-    each.endedAt === null ? { ...each, endedAt: Math.max(at, each.startedAt) } : each,
+    each.endedAt === null ? { ...each, endedAt: Math.max(at, each.startedAt), tokens } : each,
   );
 }

@@ -100,6 +100,7 @@ function Name({ step, opens }: { step: TakenStep; opens?: boolean }) {
       <span>
         {stepTexts.names[step.step] ?? step.step}
         {step.rows !== null && <span class="step-rows"> · {texts.rows.count(count(step.rows))}</span>}
+        {step.tokens > 0 && <span class="step-rows"> · {texts.answer.tokens(count(step.tokens))}</span>}
         {opens && <Icon of={ChevronRight} size={14} />}
       </span>
       <span class="step-time">
