@@ -176,6 +176,7 @@ class KnownExample(Model):
     verified_by: str | None
     verified_at: datetime | None
     is_changed: bool
+    is_statement: bool
 
 
 class KnownFact(Model):

@@ -400,9 +400,15 @@ class Sessions(Group[C_co]):
         return (yield from get(f"{_message(session, message_id)}/steps", m.Investigated)).items
 
     @endpoint
-    def provenance(self, session: m.Session | str, message_id: str) -> Flow[p.Provenance]:
-        """What the statement of an answer does, what its author knew, and checks of its rows."""
-        return (yield from get(f"{_message(session, message_id)}/provenance", p.Provenance))
+    def provenance(
+        self, session: m.Session | str, message_id: str, version: int | None = None
+    ) -> Flow[p.Provenance]:
+        """What the statement of an answer, or of a later version, does, what its author knew, and checks of
+        its rows.
+        """
+        query: dict[str, str | int] = {} if version is None else {"version": version}
+        path = f"{_message(session, message_id)}/provenance"
+        return (yield from fetch(Request("GET", path, query), p.Provenance))
 
     @endpoint
     def result_rows(self, session: m.Session | str, message_id: str, result_id: str) -> Flow[Table]:

@@ -259,6 +259,7 @@ def test_the_client_knows_every_event_by_its_name() -> None:
 _KNOWN: dict[str, Any] = {"id": "db", "name": "Shop"}
 DATABASE = models.Database.model_construct(**_KNOWN)
 ARGUMENTS: dict[str, object] = {
+    "version": 2,
     "about": ["orders.amount"],
     "add": ["Short answers"],
     "active": True,

@@ -76,6 +76,13 @@ async def test_own_sql_has_a_provenance_without_knowledge_and_its_rows_are_count
     asked = len(model.requests)
     made = await provenance(kai, session)
     assert made["knowledge"] is None
+    message = (await kai.session(session))["messages"]["items"][-1]
+    answer = f"/sessions/{session}/messages/{message['id']}"
+    await kai.http.post(f"{answer}/versions", json={"sql": "SELECT name FROM customers WHERE id < 3"})
+    later = (await kai.http.get(f"{answer}/provenance", params={"version": 2})).json()
+    assert [each["sql"] for each in later["queries"][0]["filters"]] == ["id < 3"]
+    assert (later["row_count"], [each["name"] for each in later["columns"]]) == (2, ["name"])
+    assert (await kai.http.get(f"{answer}/provenance", params={"version": 3})).status_code == 404
     assert [each["alias"] for each in made["queries"][0]["sources"]] == ["c", "o"]
     counted = await kai.http.post(
         f"/database-connections/{connection}/statements/counts", json={"sql": PER_CUSTOMER}

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 
 from app.http.callers import READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
@@ -38,14 +38,18 @@ async def read_provenance(
     message_id: Annotated[str, Path(description="Id of the answer, from `done` or the session's messages.")],
     owner: Owner,
     service: Service,
+    version: Annotated[
+        int | None, Query(ge=2, le=1_000, description="Number of a later version of the answer, from 2.")
+    ] = None,
 ) -> ProvenanceBody:
     """Returns what the statement of an answer does, what its author knew, and checks of its rows. Needs scope
     `read`.
 
     All of it is read from the statement's tree, stored records and the last scan: no model takes part, and
-    nothing runs in the database. Answers 404 if the message is not an answer or has no statement.
+    nothing runs in the database. Answers 404 if the message is not an answer, has no statement, or not the
+    version asked for.
     """
-    made = await service.of_answer(owner, session_id, message_id)
+    made = await service.of_answer(owner, session_id, message_id, version=version)
     message = made.message
     return ProvenanceBody(
         question=message.query,
@@ -72,7 +76,10 @@ def _knowledge(known: Known, answered_at: int) -> KnowledgeBody:
         tables=list(known.tables),
         terms=[KnownTermBody.model_validate(fields(each)) for each in known.terms],
         instructions=[KnownInstructionBody.model_validate(fields(each)) for each in known.instructions],
-        examples=[KnownExampleBody.model_validate(fields(each)) for each in known.examples],
+        examples=[
+            KnownExampleBody.model_validate({**fields(each), "is_statement": each.id in known.same})
+            for each in known.examples
+        ],
         facts=[
             KnownFactBody(id=each.id, kind=each.kind, scope=each.scope, text=each.text)
             for each in known.facts

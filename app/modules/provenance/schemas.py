@@ -47,6 +47,8 @@ class KnownExampleBody(ResponseBody):
     """Time of the verification. Null when `verified_by` is."""
     is_changed: bool
     """It was changed after the answer."""
+    is_statement: bool
+    """Its SQL, as it is now, is the answer's statement, apart from its layout."""
 
 
 class KnownFactBody(ResponseBody):

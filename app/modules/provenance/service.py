@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeVar
 
+from app.core.clock import epoch_ms
 from app.core.errors import NotFound
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.context_store.repository import Entries, Entry
@@ -17,9 +19,11 @@ from app.modules.memory.facts import Facts
 from app.modules.memory.model import Fact
 from app.modules.provenance.errors import NoStatement
 from app.modules.run.records import RowsGone
+from app.modules.session.errors import VersionUnknown
 from app.modules.session.model import Message
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
+from app.modules.sql.layout import laid_out
 from app.modules.sql.provenance.model import StatementDescription
 from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.reading import describe
@@ -42,6 +46,8 @@ class Known:
     terms: Sequence[Term]
     instructions: Sequence[Instruction]
     examples: Sequence[Example]
+    same: Sequence[str]
+    """Ids of the examples whose SQL is the statement, apart from its layout."""
     facts: Sequence[Fact]
     deleted_count: int
 
@@ -79,10 +85,17 @@ class AnswerProvenance:
         self._facts = facts
         self._schema_context_of = schema_context_of
 
-    async def of_answer(self, owner: str, session_id: str, message_id: str) -> Provenance:
-        """Raises `SessionUnknown`, `MessageUnknown`, and `NoStatement`."""
+    async def of_answer(
+        self, owner: str, session_id: str, message_id: str, *, version: int | None = None
+    ) -> Provenance:
+        """Of the answer's own statement, or of a later version, from 2.
+
+        Raises `SessionUnknown`, `MessageUnknown`, `NoStatement`, and `VersionUnknown`.
+        """
         session = await self._sessions.get(owner, session_id)
         message = await self._sessions.get_answer(session, message_id)
+        if version is not None:
+            message = _as_version(message, version)
         if message.sql is None:
             raise NoStatement
         connection, rows, known = await asyncio.gather(
@@ -164,12 +177,45 @@ class AnswerProvenance:
             terms=terms,
             instructions=instructions,
             examples=examples,
+            same=await self._same(message, examples),
             facts=facts,
             deleted_count=wanted - len(terms) - len(instructions) - len(examples) - len(facts),
         )
 
+    async def _same(self, message: Message, examples: Sequence[Example]) -> Sequence[str]:
+        sql = message.sql or ""
+        try:
+            return await self._connections.examine(sql, _of_statement, sql, message.dialect, examples)
+        except (StatementRefused, DatabaseUnavailable):
+            return []
+
     async def _entries(self, entries: Entries[Entry], owner: str, ids: Sequence[str]) -> list[Entry]:
         return await _found(self._context.get(entries, owner, each) for each in ids)
+
+
+def _of_statement(sql: str, dialect: str, examples: Sequence[Example]) -> list[str]:
+    return [each.id for each in examples if laid_out(each.sql, dialect) == laid_out(sql, dialect)]
+
+
+def _as_version(message: Message, number: int) -> Message:
+    """The answer with a person's later statement and its rows: KAI added nothing to that."""
+    version = next((each for each in message.versions if each.number == number), None)
+    if version is None:
+        raise VersionUnknown
+    return message.model_copy(
+        update={
+            "id": version.rows_id,
+            "created_at": epoch_ms(datetime.fromisoformat(version.created_at)),
+            "sql": version.sql,
+            "columns": version.columns,
+            "rows_head": [],
+            "row_count": version.row_count,
+            "truncated": version.truncated,
+            "cut_by": version.cut_by,
+            "context": None,
+            "remembered": [],
+        }
+    )
 
 
 async def _found(reads: Iterable[Awaitable[Found]]) -> list[Found]:

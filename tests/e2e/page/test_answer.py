@@ -52,9 +52,21 @@ def test_edited_sql_is_a_version_of_the_answer_also_after_a_reload(
     answered.get_by_role("tab", name="SQL").click()
     expect(answered.locator("pre.sql ins").first).to_have_text("WHERE")
     expect(answered.get_by_role("button", name="Keep v2 as verified")).to_be_visible()
+    answered.get_by_role("tab", name="Table").click()
+    answered.get_by_role("button", name="Column country").click()
+    answered.get_by_role("dialog").get_by_role("button", name="How was this made?").click()
+    panel = answered.get_by_role("complementary", name="How was this made?")
+    expect(panel).to_contain_text("Version 2, a statement of yours")
+    expect(panel.locator(".made-query")).to_contain_text("id = 1")
+    panel.press("Escape")
+    answered.get_by_role("tab", name="SQL").click()
     answered.get_by_role("button", name="Version 1").click()
     expect(answered.get_by_role("tab", name="Chart")).to_be_visible()
     expect(answered.locator("pre.sql ins")).to_have_count(0)
+    answered.get_by_role("button", name="More about").click()
+    answered.get_by_role("menuitem", name="Run the same SQL again").click()
+    expect(answered.get_by_role("button", name="Version 3")).to_have_attribute("aria-pressed", "true")
+    assert len(model.requests) == asked
 
 
 def test_sql_is_laid_out_and_the_answer_says_how_it_was_made(answered: Page) -> None:

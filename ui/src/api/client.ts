@@ -343,9 +343,13 @@ export async function giveFeedback(
   await dataOf(http.POST("/api/v1/sessions/{session_id}/messages/{message_id}/feedback", { params, body }));
 }
 
-/** What the statement of an answer does, what its author knew, and checks of its rows. */
-export function readProvenance(session_id: string, message_id: string): Promise<Provenance> {
-  const params = { path: { session_id, message_id } };
+/** What the statement of an answer, or of a later version, does, what its author knew, and checks of its rows. */
+export function readProvenance(
+  session_id: string,
+  message_id: string,
+  version?: number,
+): Promise<Provenance> {
+  const params = { path: { session_id, message_id }, query: { version } };
   return dataOf(http.GET("/api/v1/sessions/{session_id}/messages/{message_id}/provenance", { params }));
 }
 

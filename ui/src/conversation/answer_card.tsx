@@ -53,13 +53,15 @@ export function AnswerCard({ exchange, conversation }: Shown) {
     if (version) return new AnswerRows(conversation.sessionId, headOf(version), undefined, version.number);
     return answer.head ? new AnswerRows(conversation.sessionId, answer.head) : null;
   }, [answer.head, version]);
+  useEffect(() => pick(null), [answer.versions.length]);
   useEffect(() => {
-    if (sqlWanted.value !== exchange.key) return;
+    if (sqlWanted.value?.exchange !== exchange.key) return;
+    pick(sqlWanted.value.version ?? 1);
     sqlWanted.value = null;
     choose("sql");
   }, [sqlWanted.value]);
   if (rows && answer.messageId)
-    rows.explain = answer.sql ? (column) => explain(exchange, conversation, column) : null;
+    rows.explain = answer.sql ? (column) => explain(exchange, conversation, column, version?.number) : null;
   useLayoutEffect(() => {
     if (rows && answer.messageId) rows.messageId = answer.messageId;
   }, [rows, answer.messageId]);
@@ -83,9 +85,7 @@ export function AnswerCard({ exchange, conversation }: Shown) {
       onPointerDown={onReader}
       onPointerLeave={() => hold(null)}
     >
-      {answer.versions.length > 0 && (
-        <VersionSwitch versions={answer.versions} shown={version?.number ?? 1} show={pick} />
-      )}
+      {answer.versions.length > 0 && <VersionSwitch answer={answer} shown={version} show={pick} />}
       <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={show}>
         {shown === "figure" && rows && <FigurePanel rows={rows} />}
         {shown === "chart" && (
@@ -120,10 +120,7 @@ export function AnswerCard({ exchange, conversation }: Shown) {
             exchange={exchange}
             conversation={conversation}
             version={version}
-            onVersion={() => {
-              pick(null);
-              choose("table");
-            }}
+            onVersion={() => choose("table")}
           />
         )}
       </Tabs>

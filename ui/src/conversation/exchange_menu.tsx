@@ -1,4 +1,4 @@
-import { Ellipsis, GitFork, Link, Pencil, Share2 } from "lucide";
+import { Ellipsis, GitFork, Link, Pencil, Play, Share2 } from "lucide";
 import { useState } from "preact/hooks";
 import { connectionOf } from "../connections/connections";
 import { copy } from "../shared/copy";
@@ -16,10 +16,15 @@ const LinkDialog = lazy(() => import("../sharing/link_dialog"));
 export function ExchangeMenu({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
   const [editing, setEditing] = useState(false);
   const [sharing, setSharing] = useState(false);
-  const { messageId } = exchange.answer;
+  const { messageId, sql, versions } = exchange.answer;
   if (isUnderWay(exchange.answer) || messageId === null) return null;
   const { sessionId } = conversation;
-  const { exchange: label, fork, edit, link, linked } = texts.sessions;
+  const { exchange: label, fork, edit, link, linked, rerun } = texts.sessions;
+  const again = {
+    icon: Play,
+    label: rerun,
+    onSelect: () => orSay(conversation.addVersion(exchange, versions.at(-1)?.sql ?? sql)),
+  };
   const address = `${location.origin}/sessions/${sessionId}#${messageId}`;
   return (
     <div class="exchange-menu">
@@ -27,6 +32,7 @@ export function ExchangeMenu({ exchange, conversation }: { exchange: Exchange; c
         icon={Ellipsis}
         label={label(exchange.question)}
         items={[
+          ...(sql && !conversation.isClosed.value ? [again] : []),
           { icon: Pencil, label: edit, onSelect: () => setEditing(true) },
           {
             icon: GitFork,

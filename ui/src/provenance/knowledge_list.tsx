@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Provenance } from "../api/types";
 import { onLinkClick } from "../shared/route";
+import { dayOf } from "../shared/time";
 import type { ShownProvenance } from "./shown";
 import { provenanceTexts } from "./texts";
 
@@ -8,7 +9,8 @@ import { provenanceTexts } from "./texts";
 export function KnowledgeList({ made, shown }: { made: Provenance; shown: ShownProvenance }) {
   const t = provenanceTexts;
   const { knowledge } = made;
-  if (!knowledge) return <p class="quiet">{shown.exchange.sql ? t.own : t.knewNothing}</p>;
+  const own = shown.version !== undefined || shown.exchange.sql !== undefined;
+  if (!knowledge) return <p class="quiet">{own ? t.own : t.knewNothing}</p>;
   const { terms, instructions, examples, facts, tables, deleted_count } = knowledge;
   const place = shown.connectionId && `/connections/${shown.connectionId}`;
   const none = !(terms.length + instructions.length + examples.length + facts.length);
@@ -29,7 +31,11 @@ export function KnowledgeList({ made, shown }: { made: Provenance; shown: ShownP
         ))}
         {examples.map((each) => (
           <Entry key={each.id} kind={t.example} href={place} changed={each.is_changed}>
-            {each.question}
+            {each.question}{" "}
+            {each.verified_by && each.verified_at && (
+              <span class="quiet">{t.verifiedBy(each.verified_by, dayOf(each.verified_at))}</span>
+            )}
+            {each.is_statement && <strong class="made-same">{t.sameStatement}</strong>}
           </Entry>
         ))}
         {facts.map((each) => (

@@ -19,7 +19,7 @@ export default function ProvenancePanel() {
   const beside = useMedia(BESIDE);
   useEffect(() => hideProvenance, []);
   if (!shown) return null;
-  const key = `${shown.exchange.key} ${shown.column ?? ""}`;
+  const key = `${shown.exchange.key} ${shown.version ?? ""} ${shown.column ?? ""}`;
   if (beside) return <Beside key={key} shown={shown} />;
   return (
     <Dialog key={key} title={texts.provenance.title} onClose={hideProvenance}>
@@ -57,13 +57,14 @@ function Beside({ shown }: { shown: ShownProvenance }) {
 }
 
 function Contents({ shown }: { shown: ShownProvenance }) {
-  const { exchange, sessionId } = shown;
+  const { exchange, sessionId, version } = shown;
   const { messageId } = exchange.answer;
   const [found, setFound] = useState<Provenance | Problem | null>(null);
   const load = () => {
     if (!messageId) return;
     setFound(null);
-    readProvenance(sessionId, messageId).then(setFound, (error: unknown) => setFound(asProblem(error)));
+    const read = readProvenance(sessionId, messageId, version);
+    read.then(setFound, (error: unknown) => setFound(asProblem(error)));
   };
   useEffect(load, [messageId]);
   if (found === null) return <p class="quiet">{texts.loading} …</p>;

@@ -8,12 +8,14 @@ export interface ShownProvenance {
   connectionId: string | null;
   /** The column of the result to open at: its name as the result has it. */
   column: string | null;
+  /** The version of the answer, from 2; undefined for its own statement. */
+  version: number | undefined;
 }
 
 export const shownProvenance = signal<ShownProvenance | null>(null);
 
-/** The answer, by its exchange's key, whose SQL a reader of its provenance wants to see. */
-export const sqlWanted = signal<string | null>(null);
+/** The statement that a reader of its provenance wants to see. */
+export const sqlWanted = signal<{ exchange: string; version: number | undefined } | null>(null);
 
 let opener: Element | null = null;
 

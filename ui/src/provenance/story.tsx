@@ -40,6 +40,7 @@ export function Story({ made, shown }: Shown) {
         <li>
           <h3>{t.question}</h3>
           <p>{made.question}</p>
+          {shown.exchange.answer.versions.length > 0 && <p class="quiet">{t.version(shown.version ?? 1)}</p>}
           {made.standalone_question && (
             <p class="quiet">
               {texts.answer.standalone} {made.standalone_question}
@@ -116,10 +117,10 @@ function CheckLine({ check }: { check: ResultCheck }) {
 
 function Actions({ shown }: { shown: ShownProvenance }) {
   const t = provenanceTexts;
-  const { exchange, sessionId, connectionId } = shown;
-  const [verified, setVerified] = useState(false);
+  const { exchange, sessionId, connectionId, version } = shown;
+  const [verified, setVerified] = useState(exchange.answer.feedback?.rating === "up");
   const openSql = () => {
-    sqlWanted.value = exchange.key;
+    sqlWanted.value = { exchange: exchange.key, version };
     hideProvenance();
   };
   const verify = async () => {
@@ -143,9 +144,11 @@ function Actions({ shown }: { shown: ShownProvenance }) {
           <Icon of={Pencil} size={14} /> {t.correct}
         </a>
       )}
-      <button type="button" class="button small" disabled={verified} onClick={() => void verify()}>
-        <Icon of={BadgeCheck} size={14} /> {t.verify}
-      </button>
+      {version === undefined && (
+        <button type="button" class="button small" disabled={verified} onClick={() => void verify()}>
+          <Icon of={BadgeCheck} size={14} /> {t.verify}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,6 +1,8 @@
 /** The texts of how an answer was made, which are fetched with it. */
 export const provenanceTexts = {
   question: "Question",
+  version: (number: number) =>
+    number === 1 ? "Version 1, the answer's own statement" : `Version ${number}, a statement of yours`,
   knew: "Knew",
   reads: "Reads",
   from: "Tables",
@@ -86,6 +88,7 @@ export const provenanceTexts = {
   term: "glossary",
   instruction: "instruction",
   example: "verified example",
+  sameStatement: "The statement is that of this example.",
   fact: "memory",
   verifiedBy: (name: string, day: string) => `Verified by ${name} on ${day}`,
   verifiedTitle: (name: string, time: string) => `${name} reviewed this SQL for this question: ${time}`,

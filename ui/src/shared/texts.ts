@@ -87,6 +87,7 @@ export const texts = {
     position: (place: number, total: number) => `${place} of ${total}`,
     exchange: (question: string) => `More about “${question}”`,
     fork: "Go on from here in a new session",
+    rerun: "Run the same SQL again",
     edit: "Edit the question",
     editLead: "It is asked in a new session, which has everything before this question.",
     link: "Copy the link",

@@ -18,6 +18,7 @@ test("a figure has its number in full and its name in words", () => {
   expect(made([number("number_of_orders")], [20204])).toEqual({
     value: "20,204",
     name: "number of orders",
+    column: "number_of_orders",
     of: "",
     beside: "",
   });
@@ -29,6 +30,7 @@ test("two values of one measure are compared, the earlier one second", () => {
   expect(made(columns, [200, 250, "May"])).toEqual({
     value: "250",
     name: "revenue",
+    column: "revenue",
     of: "May",
     beside: "+25% against 200 previous revenue",
   });

@@ -16,6 +16,8 @@ const PERCENT = new Intl.NumberFormat(undefined, {
 export interface Figure {
   value: string;
   name: string;
+  /** The column of the value, as the result has it. */
+  column: string;
   /** The names in the row, such as of the one month asked for. */
   of: string;
   /** The other number of the row, with the change from it where both measure the same. */
@@ -41,6 +43,7 @@ export function figureOf(columns: Column[], row: Row): Figure {
   return {
     value: first?.text ?? "",
     name: first ? words(first.column).join(" ") : "",
+    column: first?.column.name ?? "",
     of: names.map((each) => each.text).join(", "),
     beside: first && second ? besideOf(first, second) : "",
   };

@@ -5,7 +5,10 @@ import type { AnswerRows } from "../rows/answer_rows";
 import { figureOf } from "./figure";
 import "./figure.css";
 
-/** The number of a result that is one number, and what it is to be compared with. Fetched when first shown. */
+/**
+ * The number of a result that is one number, and what it is to be compared with. Pressed, it shows how it was
+ * made. Fetched when first shown.
+ */
 export default function FigurePanel({ rows }: { rows: AnswerRows }) {
   useEffect(() => void rows.load(1), [rows, rows.messageId]);
   const problem = rows.problem.value;
@@ -15,10 +18,18 @@ export default function FigurePanel({ rows }: { rows: AnswerRows }) {
       <ProblemBox problem={{ ...problem, title: texts.answer.rowsGone }} onRetry={() => void rows.load(1)} />
     );
   if (!row) return null;
-  const { value, name, of, beside } = figureOf(rows.columns, row);
+  const { value, name, column, of, beside } = figureOf(rows.columns, row);
+  const { explain } = rows;
   return (
     <p class="figure">
-      <strong>{value}</strong> <span>{name}</span>
+      {explain ? (
+        <button type="button" title={texts.provenance.title} onClick={() => explain(column)}>
+          <strong>{value}</strong>
+        </button>
+      ) : (
+        <strong>{value}</strong>
+      )}{" "}
+      <span>{name}</span>
       {of && <span class="quiet">{of}</span>}
       {beside && <span class="figure-beside">{beside}</span>}
     </p>
