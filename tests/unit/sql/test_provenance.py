@@ -159,10 +159,12 @@ def test_order_limit_and_the_place_of_nulls_are_those_of_the_dialect() -> None:
         assert (query.limit, query.offset) == ("5", "2")
 
 
-def test_what_happens_to_nulls_is_named() -> None:
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_happens_to_nulls_is_named(dialect: str) -> None:
     query = result_of(
         "SELECT coalesce(t.composer, 'unknown'), nullif(t.bytes, 0), count(t.composer) FROM album a "
         "LEFT JOIN track t ON t.album_id = a.album_id WHERE a.title IS NOT NULL AND t.genre_id IS NULL",
+        dialect,
     )
     assert [(rule.kind, rule.sql) for rule in query.nulls] == [
         ("unmatched", "t"),

@@ -72,11 +72,11 @@ def null_rules(expression: exp.Expr, dialect: str, *, is_filter: bool = False) -
             case exp.Avg():
                 yield NullRule(kind="skipped", sql=sql)
             case exp.Is(expression=exp.Null()):
-                negated = isinstance(node.parent, exp.Not)
-                top = node.parent if negated else node
+                within_not = isinstance(node.parent, exp.Not)
+                top = node.parent if within_not else node
                 if not is_filter or top is not expression:
                     yield NullRule(kind="tested", sql=sql)
-                elif negated:
+                elif within_not != bool(node.args.get("negate")):  # PostgreSQL's IS NOT NULL is no NOT
                     yield NullRule(kind="removed", sql=node.this.sql(dialect))
                 else:
                     yield NullRule(kind="required", sql=node.this.sql(dialect))
