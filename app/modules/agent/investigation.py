@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from time import monotonic
 from typing import cast
 
 from pydantic import JsonValue
@@ -19,6 +18,7 @@ from app.core.llm.model import LanguageModel, OfferedTool, PromptMessage, Said, 
 from app.core.markdown import pieces_without_images, without_images
 from app.core.storage.port import StorageUnavailable
 from app.modules.agent.approval import call_hash, confirmation_events, decision_events, unanswered
+from app.modules.agent.call_progress import CallProgress
 from app.modules.agent.estimate import accepting, estimate_text, is_accepted, plan_tokens
 from app.modules.agent.findings import look_up, objections
 from app.modules.agent.limits import InvestigationLimits
@@ -49,7 +49,6 @@ from app.modules.sql.layout import laid_out
 from app.modules.tools.choosing import FIND_TOOLS, choose_tools, find_for_model, offer_tokens
 from app.modules.tools.context import (
     DatabaseUnknown,
-    ReportProgress,
     SessionDatabases,
     ToolContext,
     ToolDatabase,
@@ -64,7 +63,6 @@ from app.modules.usage.service import Allowances
 from graph.answer import Analysis, Offer
 from graph.errors import DatabaseUnavailable, ModelCallFailed, ModelCallRejected, StatementFailed
 from graph.events import (
-    Progress,
     ResultsChunk,
     SessionEvent,
     SqlChunk,
@@ -85,7 +83,6 @@ _CUT = (
 _ALONE = "This call was not made: {name} has to be the only call of its step."
 _TOO_MANY = "This call was not made: a step may have at most {limit} calls, and the turn has no more left."
 _NO_ANSWER = "The investigation ended before it had an answer."
-_PROGRESS_SECONDS = 1.0
 _REPEATED = 2
 """A call that was made so often with the same arguments is not made again."""
 _MOST_PURPOSES = 5
@@ -687,6 +684,7 @@ class Investigation:
             seconds = parsed.tool.timeout_seconds or seconds
             patience = asyncio.timeout(seconds)
             self._started.add(call.id)
+            progress = CallProgress(call.id, emit)
             context = ToolContext(
                 call_id=call.id,
                 owner=self._run.owner,
@@ -696,13 +694,14 @@ class Investigation:
                 knowledge=self._knowledge,
                 history=self._history,
                 tools=[tool.offer for tool in self._offered().values()],
-                progress=_reporter(call.id, emit),
+                progress=progress,
                 facts=self._settings.facts,
                 is_approved=call.gate == "asks",
                 is_tainted=await self._is_tainted(call.step),
             )
             async with patience:
-                return _checked(await parsed.tool.run(parsed.arguments, context))
+                with progress.of_silent_call():
+                    return _checked(await parsed.tool.run(parsed.arguments, context))
         except StorageUnavailable:
             raise
         except (CallRefused, ToolFailed, ResultUnknown, DatabaseUnknown) as error:
@@ -873,19 +872,6 @@ def _is_cancelled() -> bool:
 def _shower(emit: Emit) -> Callable[[str], None]:
     """Returns a function that emits the pieces of the model's text."""
     return pieces_without_images(lambda text: emit(TextChunk(content=text, channel="investigation")))
-
-
-def _reporter(call_id: str, emit: Emit) -> ReportProgress:
-    """Returns a function that emits progress, at most once a second."""
-    last = monotonic() - _PROGRESS_SECONDS
-
-    def report(message: str, fraction: float) -> None:
-        nonlocal last
-        if monotonic() - last >= _PROGRESS_SECONDS:
-            last = monotonic()
-            emit(Progress(tool_call_id=call_id, message=message, fraction=fraction))
-
-    return report
 
 
 def _said_before(earlier: CallRecord) -> str:
