@@ -15,8 +15,9 @@ from app.bootstrap import open_services
 from app.core.settings import Settings
 from app.http.callers import Requires
 from app.main import create_app, describe_api
+from app.modules.identity.provider_router import OPEN_PATHS
 
-OPEN = {"/healthz", "/readyz", "/metrics"}
+OPEN = {"/healthz", "/readyz", "/metrics", *OPEN_PATHS}
 API = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.core.redis_check import RedisRefused, check_redis
+from app.core.servers import free_port
 from tests.support import redis_server as program
 from tests.support.redis_server import RedisServer
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 
 class OfCluster(RedisServer):
     def _options(self) -> list[str]:
-        return [*super()._options(), "--cluster-enabled", "yes"]
+        return [*super()._options(), "--cluster-enabled", "yes", "--cluster-port", str(free_port())]
 
 
 class Sentinel(RedisServer):

@@ -44,14 +44,14 @@ logger = logging.getLogger(__name__)
 router = APIRouter(include_in_schema=False)
 
 
-@router.get(PATH)
+@router.get(PATH, summary="Name the identity provider")
 async def describe(request: Request) -> Response:
     """Returns the name of the provider for the page's button, or null without one."""
     provider = _provider(request)
     return JSONResponse({"name": None if provider is None else provider.name})
 
 
-@router.get(START)
+@router.get(START, summary="Begin a sign-in at the identity provider")
 async def start(request: Request) -> Response:
     """Sends the browser to the provider, with a new attempt in a cookie of this browser."""
     provider = _configured(request)
@@ -74,7 +74,7 @@ async def start(request: Request) -> Response:
     return response
 
 
-@router.get(BACK)
+@router.get(BACK, summary="End a sign-in at the identity provider")
 async def finish(request: Request) -> Response:
     """Takes the browser back from the provider: to where it came from, signed in or with the failure."""
     provider = _configured(request)
