@@ -30,7 +30,7 @@ class CallProgress:
 
     @contextmanager
     def of_silent_call(self) -> Iterator[None]:
-        """Within the block, the time is reported every two seconds until the tool itself reports something."""
+        """Within the block, the time is reported every two seconds until the tool itself reports."""
         timer = asyncio.create_task(self._report_time())
         try:
             yield
