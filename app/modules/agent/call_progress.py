@@ -31,7 +31,7 @@ class CallProgress:
     @contextmanager
     def of_silent_call(self) -> Iterator[None]:
         """Within the block, the time is reported every two seconds until the tool itself reports."""
-        timer = asyncio.create_task(self._report_time())
+        timer = asyncio.create_task(self._report_time(), name=f"call {self._call_id}: report its time")
         try:
             yield
         finally:
