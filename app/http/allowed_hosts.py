@@ -15,7 +15,7 @@ class AllowedHosts:
 
     def __init__(self, app: ASGIApp, allowed_hosts: Sequence[str]) -> None:
         self._app = app
-        self._allowed_hosts = allowed_hosts
+        self._check = TrustedHostMiddleware(_reached, allowed_hosts, www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or await self._is_allowed(scope, receive):
@@ -26,14 +26,21 @@ class AllowedHosts:
         await problem_answer(refusal)(scope, receive, send)
 
     async def _is_allowed(self, scope: Scope, receive: Receive) -> bool:
-        allowed = False
+        outcome = _Outcome()
+        await self._check(scope, receive, outcome)
+        return outcome.is_allowed
 
-        async def reached(_scope: Scope, _receive: Receive, _send: Send) -> None:
-            nonlocal allowed
-            allowed = True
 
-        async def unsent(_message: Message) -> None:
-            """Drops Starlette's plain text."""
+class _Outcome:
+    """Of one check. Starlette's plain text of a refusal is dropped."""
 
-        await TrustedHostMiddleware(reached, self._allowed_hosts, www_redirect=False)(scope, receive, unsent)
-        return allowed
+    is_allowed = False
+
+    async def __call__(self, _message: Message) -> None:
+        pass
+
+
+async def _reached(_scope: Scope, _receive: Receive, outcome: Send) -> None:
+    """What an allowed request comes to."""
+    if isinstance(outcome, _Outcome):
+        outcome.is_allowed = True

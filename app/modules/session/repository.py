@@ -45,6 +45,7 @@ _MAX_TITLE = 80
 _SHARED_MESSAGES = 20
 _DELETED_AT_ONCE = 50
 _RUNS_AT_ONCE = 100
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 _SESSION = TypeAdapter(Session)
 _RUN = TypeAdapter(Run)
@@ -59,7 +60,9 @@ def document(record: Session | Run | Message | Feedback) -> Document:
 
 
 def _plain(value: Any) -> JsonValue:
-    plain: JsonValue = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    # `is_dataclass` takes longer than the rest, and most values are texts, numbers and None.
+    is_record = type(value) not in _PLAIN and is_dataclass(value) and not isinstance(value, type)
+    plain: JsonValue = asdict(value) if is_record else value
     return plain
 
 

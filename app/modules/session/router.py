@@ -160,6 +160,53 @@ class RowsQuery(PageParameters):
     ] = "json"
 
 
+# Routes are tried in their order, each twice: the first one answers soonest.
+@router.post(
+    "/{session_id}/query/stream",
+    summary="Ask a question and stream its answer",
+    responses={**EVENT_STREAM, **NOT_KEPT_YET},
+    response_class=EventStream,
+    dependencies=[ASK, STREAM],
+)
+async def ask(
+    request: Request,
+    session_id: SessionId,
+    body: SessionQuery,
+    idempotency_key: IdempotencyKey = None,
+) -> EventStream:
+    """Starts a run for the question and streams its events until `done`. Needs scope `ask`.
+
+    The run is stored before the stream begins and continues if the client disconnects: follow it again with
+    `X-Run-Id`. Send an `Idempotency-Key` to retry safely: the same key and question stream the first run
+    again, and the same key with another question answers 422 (`idempotency-key-reused`). A rule that does not
+    exist answers 422 (`rule-unknown`). A session without a database needs `db_connection_id`
+    (422 `connection-needed`); another one than the session's answers 409 (`session-bound`).
+
+    Every refusal is an HTTP error before the stream: 409 `session-busy`, `session-closed` or
+    `connection-gone`, 429 for a full queue, a rate limit or a quota, 503 if the question cannot be queued:
+    then nothing of it is stored. If the store becomes unavailable while it stores the question, the answer is
+    202 with `run_id` (`not-kept-yet`): follow that run instead of asking again.
+
+    Errors of the run itself are `error` events.
+    """
+    await count_question(request)  # what is no dependency delays the first event less
+    service = sessions_of(request)
+    session, run = await service.ask(
+        owner_of(request),
+        session_id,
+        body.query,
+        on_busy=body.on_busy,
+        idempotency_key=idempotency_key,
+        sql=body.sql,
+        mode=body.mode,
+        tool_sources=(body.tools or ToolSelection()).sources(),
+        rules=body.rules,
+        about=None if body.about is None else About(kind=body.about.kind, id=body.about.id),
+        db_connection_id=body.db_connection_id,
+    )
+    return event_stream(run.id, service.follower.follow(session, run), after=0)
+
+
 @router.post("", summary="Create a session", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
 async def create_session(body: NewSession, owner: Owner, service: CurrentSessions) -> SessionBody:
     """Creates a session, a conversation about one database connection. Needs scope `ask`.
@@ -277,52 +324,6 @@ async def delete_session(session_id: SessionId, owner: Owner, service: CurrentSe
     Answers 409 (`still-stopping`) if a run does not stop within 30 seconds: send the request again.
     """
     await service.delete(owner, session_id)
-
-
-@router.post(
-    "/{session_id}/query/stream",
-    summary="Ask a question and stream its answer",
-    responses={**EVENT_STREAM, **NOT_KEPT_YET},
-    response_class=EventStream,
-    dependencies=[ASK, STREAM],
-)
-async def ask(
-    request: Request,
-    session_id: SessionId,
-    body: SessionQuery,
-    idempotency_key: IdempotencyKey = None,
-) -> EventStream:
-    """Starts a run for the question and streams its events until `done`. Needs scope `ask`.
-
-    The run is stored before the stream begins and continues if the client disconnects: follow it again with
-    `X-Run-Id`. Send an `Idempotency-Key` to retry safely: the same key and question stream the first run
-    again, and the same key with another question answers 422 (`idempotency-key-reused`). A rule that does not
-    exist answers 422 (`rule-unknown`). A session without a database needs `db_connection_id`
-    (422 `connection-needed`); another one than the session's answers 409 (`session-bound`).
-
-    Every refusal is an HTTP error before the stream: 409 `session-busy`, `session-closed` or
-    `connection-gone`, 429 for a full queue, a rate limit or a quota, 503 if the question cannot be queued:
-    then nothing of it is stored. If the store becomes unavailable while it stores the question, the answer is
-    202 with `run_id` (`not-kept-yet`): follow that run instead of asking again.
-
-    Errors of the run itself are `error` events.
-    """
-    await count_question(request)  # what is no dependency delays the first event less
-    service = sessions_of(request)
-    session, run = await service.ask(
-        owner_of(request),
-        session_id,
-        body.query,
-        on_busy=body.on_busy,
-        idempotency_key=idempotency_key,
-        sql=body.sql,
-        mode=body.mode,
-        tool_sources=(body.tools or ToolSelection()).sources(),
-        rules=body.rules,
-        about=None if body.about is None else About(kind=body.about.kind, id=body.about.id),
-        db_connection_id=body.db_connection_id,
-    )
-    return event_stream(run.id, service.follower.follow(session, run), after=0)
 
 
 @router.get(
