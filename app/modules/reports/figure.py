@@ -10,6 +10,7 @@ from math import floor, isfinite, log10
 
 from pydantic import JsonValue
 
+from app.modules.analysis.chart.drawing import mapping
 from app.modules.analysis.computed.drawn import HIGH, LOW, RING
 
 _WIDTH, _HEIGHT = 720, 320
@@ -84,30 +85,30 @@ def draw_figure(spec: Mapping[str, JsonValue] | None, number: int) -> Figure | N
 def _upper_layer(spec: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """The chart of a specification with layers, which is the last of them."""
     layers = spec.get("layer")
-    return {**spec, **_mapping(layers[-1])} if isinstance(layers, list) and layers else spec
+    return {**spec, **mapping(layers[-1])} if isinstance(layers, list) and layers else spec
 
 
 def _is_share(spec: Mapping[str, JsonValue]) -> bool:
-    axis = _mapping(_mapping(_mapping(spec.get("encoding")).get("y")).get("axis"))
+    axis = mapping(mapping(mapping(spec.get("encoding")).get("y")).get("axis"))
     return str(axis.get("format", "")).endswith("%")
 
 
 def _stack(spec: Mapping[str, JsonValue]) -> str | None:
     """How bars of several series are put on each other: from zero, or `normalize`. None if they are not."""
-    encoding = _mapping(spec.get("encoding"))
-    stacks = [_mapping(encoding.get(each)).get("stack", "zero") for each in ("x", "y")]
+    encoding = mapping(spec.get("encoding"))
+    stacks = [mapping(encoding.get(each)).get("stack", "zero") for each in ("x", "y")]
     if "color" not in encoding or None in stacks:
         return None
     return "normalize" if "normalize" in stacks else "zero"
 
 
 def _data(spec: Mapping[str, JsonValue]) -> list[_Datum]:
-    encoding = _mapping(spec.get("encoding"))
+    encoding = mapping(spec.get("encoding"))
     across, value, series = _fields(encoding)
-    values = _mapping(spec.get("data")).get("values")
+    values = mapping(spec.get("data")).get("values")
     found: list[_Datum] = []
     for each in values if isinstance(values, list) else []:
-        datum = _mapping(each)
+        datum = mapping(each)
         name = datum.get(series) if series else None
         low, high = _number(datum.get(LOW)), _number(datum.get(HIGH))
         found.append(
@@ -124,28 +125,28 @@ def _data(spec: Mapping[str, JsonValue]) -> list[_Datum]:
 
 def _fields(encoding: Mapping[str, JsonValue]) -> tuple[str, str, str]:
     """Names of the fields of the axis, the value and the series. The last is empty without series."""
-    x, y = _mapping(encoding.get("x")), _mapping(encoding.get("y"))
+    x, y = mapping(encoding.get("x")), mapping(encoding.get("y"))
     if "theta" in encoding:
-        return _field(_mapping(encoding.get("color"))), _field(_mapping(encoding.get("theta"))), ""
+        return _field(mapping(encoding.get("color"))), _field(mapping(encoding.get("theta"))), ""
     lies = x.get("type") == "quantitative" and y.get("type") != "quantitative"
-    series = _field(_mapping(encoding.get("color")))
+    series = _field(mapping(encoding.get("color")))
     return (_field(y), _field(x), series) if lies else (_field(x), _field(y), series)
 
 
 def _titles(spec: Mapping[str, JsonValue]) -> tuple[str, str]:
-    encoding = _mapping(spec.get("encoding"))
+    encoding = mapping(spec.get("encoding"))
     across, value, _ = _fields(encoding)
-    titles = {_field(_mapping(each)): str(_mapping(each).get("title", "")) for each in encoding.values()}
+    titles = {_field(mapping(each)): str(mapping(each).get("title", "")) for each in encoding.values()}
     return titles.get(across, ""), titles.get(value, "")
 
 
 def _notes(spec: Mapping[str, JsonValue]) -> list[str]:
-    how = _mapping(_mapping(spec.get("usermeta")).get("kai")).get("how")
+    how = mapping(mapping(spec.get("usermeta")).get("kai")).get("how")
     return [how] if isinstance(how, str) and how else []
 
 
 def _mark(spec: Mapping[str, JsonValue]) -> str:
-    return str(_mapping(spec.get("mark")).get("type", ""))
+    return str(mapping(spec.get("mark")).get("type", ""))
 
 
 def _lying(data: Sequence[_Datum], *, is_share: bool) -> tuple[str, int]:
@@ -333,10 +334,6 @@ def _label(value: JsonValue) -> str:
 
 def _figure(value: float) -> str:
     return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-
-
-def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
-    return value if isinstance(value, dict) else {}
 
 
 def _field(encoded: Mapping[str, JsonValue]) -> str:

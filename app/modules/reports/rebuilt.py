@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from statistics import fmean, median
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from pydantic import JsonValue
 
-from app.modules.analysis.chart.drawing import MAX_POINTS, MAX_SERIES, Spec
+from app.modules.analysis.chart.drawing import MAX_POINTS, MAX_SERIES, Spec, mapping
 from app.modules.analysis.chart.values import name
 from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, Period
 from app.modules.analysis.figures.numbers import number
@@ -23,6 +23,7 @@ from app.modules.run.records import Row
 from graph.state import Column
 
 How = Literal["sum", "mean", "count", "median"]
+Key = TypeVar("Key", str, str | None)
 
 _BUILT = ("across", "values", "series", "time")
 _OF_PROPOSED = (None, "bar", "line", "area", "point")
@@ -142,13 +143,13 @@ class _Proposed:
     def of(cls, spec: Spec | None, width: int) -> "_Proposed":
         if spec is None:
             return cls()
-        encoding, drawn = _mapping(spec.get("encoding")), _mapping(spec.get("mark")).get("type")
+        encoding, drawn = mapping(spec.get("encoding")), mapping(spec.get("mark")).get("type")
 
         def column(channel: str) -> int | None:
-            found = re.fullmatch(r"c(\d{1,3})", str(_mapping(encoding.get(channel)).get("field")))
+            found = re.fullmatch(r"c(\d{1,3})", str(mapping(encoding.get(channel)).get("field")))
             return int(found[1]) if found and int(found[1]) < width else None
 
-        x, y = _mapping(encoding.get("x")), _mapping(encoding.get("y"))
+        x, y = mapping(encoding.get("x")), mapping(encoding.get("y"))
         adds = "stack" not in x and "stack" not in y
         mark = "stacked" if drawn == "bar" and adds and "color" in encoding else str(drawn)
         if drawn == "arc":
@@ -161,9 +162,9 @@ class _Proposed:
 def _values(chosen: JsonValue, columns: Sequence[Column]) -> list[tuple[int, How | None]]:
     found: list[tuple[int, How | None]] = []
     for each in chosen[:_MOST_VALUES] if isinstance(chosen, list) else []:
-        column = _column(_mapping(each).get("column"), columns)
+        column = _column(mapping(each).get("column"), columns)
         if column is not None:
-            wanted = _mapping(each).get("how")
+            wanted = mapping(each).get("how")
             found.append((column, next((how for how in get_args(How) if how == wanted), None)))
     return found
 
@@ -300,11 +301,17 @@ def _settle_mark(draft: _Draft, *, adds: bool) -> None:
         draft.mark = "line"
 
 
+def _totals(points: Iterable[tuple[Key, _Point]]) -> dict[Key, float]:
+    """Returns the sum of the values of each key, in the order in which the keys come first."""
+    totals: dict[Key, float] = {}
+    for key, each in points:
+        totals[key] = totals.get(key, 0.0) + (each.value or 0.0)
+    return totals
+
+
 def _keep_leaders(draft: _Draft, *, adds: bool, by: str) -> None:
     """Keep the names with the highest values; the others become one, or are left out."""
-    totals: dict[str, float] = {}
-    for each in draft.points:
-        totals[name(each.across)] = totals.get(name(each.across), 0.0) + (each.value or 0.0)
+    totals = _totals((name(each.across), each) for each in draft.points)
     if len(totals) <= _MOST_PLACES:
         return
     leading = sorted(totals, key=lambda each: -totals[each])[:_KEPT_PLACES]
@@ -315,19 +322,13 @@ def _keep_leaders(draft: _Draft, *, adds: bool, by: str) -> None:
     other = f"Other ({len(totals) - _KEPT_PLACES:,})"
     said = f"Of {len(totals):,} values of {by}, the {_KEPT_PLACES} highest are shown; the others are"
     draft.said.append(f"{said} added up as {other}." if adds else f"{said} left out.")
-    rest: dict[str | None, float] = {}
-    for each in draft.points:
-        if adds and name(each.across) not in rank:
-            rest[each.series] = rest.get(each.series, 0.0) + (each.value or 0.0)
+    rest = _totals((each.series, each) for each in draft.points if adds and name(each.across) not in rank)
     draft.points = [*kept, *(_Point(other, value, series) for series, value in rest.items())]
 
 
 def _keep_series(draft: _Draft) -> None:
     """Keep the series with the highest values: no more than there are colours."""
-    totals: dict[str, float] = {}
-    for each in draft.points:
-        if each.series is not None:
-            totals[each.series] = totals.get(each.series, 0.0) + (each.value or 0.0)
+    totals = _totals((each.series, each) for each in draft.points if each.series is not None)
     if len(totals) <= MAX_SERIES:
         return
     kept = sorted(totals, key=lambda each: -totals[each])[:MAX_SERIES]
@@ -337,9 +338,7 @@ def _keep_series(draft: _Draft) -> None:
 
 def _sort(points: list[_Point], sort: JsonValue) -> None:
     if sort == "value":
-        totals: dict[str, float] = {}
-        for each in points:
-            totals[name(each.across)] = totals.get(name(each.across), 0.0) + (each.value or 0.0)
+        totals = _totals((name(each.across), each) for each in points)
         points.sort(key=lambda each: -totals[name(each.across)])
     elif sort == "name":
         points.sort(key=lambda each: name(each.across).casefold())
@@ -411,7 +410,3 @@ def _spec(draft: _Draft, *, across: str, value: str, series: str | None) -> Spec
         "encoding": encoding,
         "usermeta": {"kai": {"how": " ".join(draft.said)}},
     }
-
-
-def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
-    return value if isinstance(value, dict) else {}

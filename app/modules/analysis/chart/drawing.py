@@ -1,6 +1,6 @@
 """A chart's axes, points and notes, and its translation into Vega-Lite."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -56,6 +56,11 @@ class Drawing:
     lying: bool = False
     adds: bool
     partial: Sequence[str] = ()
+
+
+def mapping(value: JsonValue) -> Mapping[str, JsonValue]:
+    """Returns a part of a specification that is an object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def axis(rows: Rows, column: int, kind: FieldType) -> Axis:
