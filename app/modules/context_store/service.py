@@ -153,11 +153,9 @@ class ContextStore:
             review["verified_at"] = now if is_verified else None
         if status != "proposed":
             review["answer"] = None
-        changed = await self.examples.change(
-            example, {**changes, **review, "question_key": key, "updated_at": now}
+        return await self._change(
+            self.examples, example, {**changes, **review, "question_key": key, "updated_at": now}
         )
-        _audit(changed, "changed")
-        return changed
 
     async def faults(self, examples: Sequence[Example]) -> list[str | None]:
         """Returns of each example why its SQL would not run on the schema as scanned last, and the cure.
@@ -284,9 +282,7 @@ class ContextStore:
 
     async def change_term(self, owner: str, term_id: str, changes: Mapping[str, JsonValue]) -> Term:
         term = await self.own(self.terms, owner, term_id)
-        changed = await self.terms.change(term, {**changes, "updated_at": now_ms()})
-        _audit(changed, "changed")
-        return changed
+        return await self._change(self.terms, term, {**changes, "updated_at": now_ms()})
 
     async def add_instruction(
         self,
@@ -325,15 +321,18 @@ class ContextStore:
         if (scope := changes.get("scope")) is not None:
             connection = await self._connections.repository.get(owner, instruction.db_connection_id)
             await self._check_scope(connection, str(scope))
-        changed = await self.instructions.change(instruction, {**changes, "updated_at": now_ms()})
-        _audit(changed, "changed")
-        return changed
+        return await self._change(self.instructions, instruction, {**changes, "updated_at": now_ms()})
 
     async def delete(self, entries: Entries[Entry], owner: str, entry_id: str) -> None:
         """Delete an entry. Raises what `own` raises."""
         entry = await self.own(entries, owner, entry_id)
         await entries.delete(entry)
         _audit(entry, "deleted")
+
+    async def _change(self, entries: Entries[Entry], entry: Entry, changes: Mapping[str, JsonValue]) -> Entry:
+        changed = await entries.change(entry, changes)
+        _audit(changed, "changed")
+        return changed
 
     async def knowledge(self, connection_id: str) -> Knowledge:
         """Returns what a writer of statements may know, newest first, at most a thousand of each kind.
