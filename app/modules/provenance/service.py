@@ -194,7 +194,8 @@ class AnswerProvenance:
 
 
 def _of_statement(sql: str, dialect: str, examples: Sequence[Example]) -> list[str]:
-    return [each.id for each in examples if laid_out(each.sql, dialect) == laid_out(sql, dialect)]
+    own = laid_out(sql, dialect)
+    return [each.id for each in examples if laid_out(each.sql, dialect) == own]
 
 
 def _as_version(message: Message, number: int) -> Message:
