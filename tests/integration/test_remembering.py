@@ -74,6 +74,19 @@ async def ask(services: Services, session: Session, question: str) -> list[Event
     return [json.loads(entry.data) async for entry in services.sessions.follower.events(*asked)]
 
 
+async def approve(services: Services, session: Session, card: Event) -> str | None:
+    """Returns the id of the run that goes on, if this was the last decision."""
+    decided = await services.confirmations.decide(
+        CALLER,
+        session.id,
+        str(card["confirmation_id"]),
+        verdict="approve",
+        call_hash=str(card["call_hash"]),
+        reason=None,
+    )
+    return decided.run_id
+
+
 async def facts_of(
     services: Services, status: FactStatus | None = None, message_id: str | None = None
 ) -> list[Fact]:
@@ -221,14 +234,7 @@ async def test_remember_writes_through_a_card_that_shows_the_warning(
         assert card["description"] == "Remember this for all your questions."
         assert "what to call" in str(card["warnings"])
         assert await facts_of(services) == []
-        await services.confirmations.decide(
-            CALLER,
-            session.id,
-            str(card["confirmation_id"]),
-            verdict="approve",
-            call_hash=str(card["call_hash"]),
-            reason=None,
-        )
+        await approve(services, session, card)
 
         async def is_kept() -> bool:
             return bool(await facts_of(services))
@@ -267,15 +273,7 @@ async def test_a_fact_is_recalled_with_its_id_and_forgotten_once_its_words_are_a
         assert len(await facts_of(services)) == 1
         run_id: str | None = None
         for card in cards:
-            decided = await services.confirmations.decide(
-                CALLER,
-                session.id,
-                str(card["confirmation_id"]),
-                verdict="approve",
-                call_hash=str(card["call_hash"]),
-                reason=None,
-            )
-            run_id = decided.run_id
+            run_id = await approve(services, session, card)
         following = await services.sessions.run(LOCAL_OWNER, session.id, str(run_id))
         rest = [json.loads(entry.data) async for entry in services.sessions.follower.events(*following)]
         said = [(each["status"], each["content"]) for each in rest if each["event"] == "tool_result"]
