@@ -160,7 +160,7 @@ class RowsQuery(PageParameters):
     ] = "json"
 
 
-# Routes are tried in their order, each twice: the first one answers soonest.
+# The first route is found soonest: FastAPI tries those of a router in their order, twice for each request.
 @router.post(
     "/{session_id}/query/stream",
     summary="Ask a question and stream its answer",
