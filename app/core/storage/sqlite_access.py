@@ -124,9 +124,9 @@ class SqliteAccess:
 
     async def write(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
         """Run a short write, in one transaction with others that wait by then. It is finished even if the
-        caller is cancelled. If one of them fails, each is run again in a transaction of its own.
+        caller is cancelled. If one of them is refused, each is run again in a transaction of its own.
 
-        Raises `StorageUnavailable`.
+        Raises `StorageUnavailable`: the file itself failed, so for all of them.
         """
         loop = asyncio.get_running_loop()
         write = _Call(work, loop.create_future())
