@@ -324,11 +324,13 @@ async def test_a_stream_goes_on_behind_any_of_its_frames(
         await joined("nonsense")
 
 
+@pytest.mark.parametrize("has_thread", [True, False])
 async def test_a_cut_stream_gives_each_frame_once_and_in_order(
-    graph: Graph, model: ScriptedModel, shared_server: Server, shop_id: str
+    graph: Graph, model: ScriptedModel, shared_server: Server, shop_id: str, has_thread: bool
 ) -> None:
     model.say(sql(PER_COUNTRY), ANSWER)
-    thread_id = (await graph.threads.create())["thread_id"]
+    thread_id = (await graph.threads.create())["thread_id"] if has_thread else None
+    runs: list[Any] = []
     async with (
         fault_proxy(urlsplit(shared_server.address).port or 0) as proxy,
         get_client(url=f"{proxy.url}/langgraph", api_key=None) as cut_client,
@@ -336,11 +338,12 @@ async def test_a_cut_stream_gives_each_frame_once_and_in_order(
         proxy.cut_after = 6_000
         client: Graph = cut_client
         parts = await read(
-            client.runs.stream(thread_id, shop_id, input=asked(), stream_mode=MODES, stream_resumable=True)
+            client.runs.stream(
+                thread_id, shop_id, input=asked(), stream_mode=MODES, on_run_created=runs.append
+            )
         )
     assert sum(len(json.dumps(part.data)) for part in parts) > 2 * 6_000
-    run_id = parts[-1].data["run_id"]
-    assert parts == await read(graph.runs.join_stream(thread_id, run_id, stream_mode=MODES))
+    assert parts == await read(graph.runs.join_stream(**runs[0], stream_mode=MODES))
 
 
 async def test_runs_without_a_thread_leave_nothing_unless_it_is_to_be_kept(
@@ -350,11 +353,37 @@ async def test_runs_without_a_thread_leave_nothing_unless_it_is_to_be_kept(
     model.say("CHAT: one", "CHAT: two", "CHAT: three")
     values = await graph.runs.wait(None, shop_id, input=asked("first"))
     assert contents(values) == [("human", "first"), ("ai", "one")]
-    parts = await read(graph.runs.stream(None, shop_id, input=asked("second")))
+    runs: list[Any] = []
+    parts = await read(graph.runs.stream(None, shop_id, input=asked("second"), on_run_created=runs.append))
     assert contents(events(parts, "values")[-1])[-1] == ("ai", "two")
     assert await graph.threads.count() == before
+    assert await graph.runs.join(**runs[0]) == events(parts, "values")[-1]
+    assert await read(graph.runs.join_stream(**runs[0], stream_mode="values")) == parts
+    thread_id = runs[0]["thread_id"]
+    for reading in (graph.threads.get, graph.threads.get_state, graph.threads.delete, graph.runs.list):
+        with pytest.raises(NotFoundError):
+            await reading(thread_id)
     await graph.runs.wait(None, shop_id, input=asked("third"), on_completion="keep")
     assert await graph.threads.count() == before + 1
+
+
+async def test_of_a_batch_all_runs_start_or_none(graph: Graph, model: ScriptedModel, shop_id: str) -> None:
+    model.rule("", "CHAT: one")
+    threads = await graph.threads.count()
+    good: dict[str, Any] = {"assistant_id": shop_id, "input": asked("batched")}
+    refused: list[dict[str, Any]] = [
+        {"webhook": "http://a.example"},
+        {"assistant_id": "other"},
+        {"input": {}},
+    ]
+    for bad in refused:
+        with pytest.raises(APIStatusError):
+            await graph.runs.create_batch([good, {**good, **bad}])
+    assert (await graph.threads.count(), len(model.requests)) == (threads, 0)
+    runs = await graph.runs.create_batch([good, {**good, "on_completion": "keep"}])
+    answers = [await graph.runs.join(run["thread_id"], run["run_id"]) for run in runs]
+    assert [contents(values)[-1] for values in answers] == [("ai", "one")] * 2
+    await graph.threads.delete(runs[1]["thread_id"])
 
 
 async def test_a_second_run_is_refused_enqueued_or_interrupts_the_first(
@@ -380,6 +409,8 @@ async def test_a_second_run_is_refused_enqueued_or_interrupts_the_first(
     values = await graph.runs.wait(thread_id, shop_id, input=asked("fourth"), multitask_strategy="interrupt")
     assert contents(values)[-1] == ("ai", "four")
     assert (await graph.runs.get(thread_id, third["run_id"]))["status"] == "interrupted"
+    strategies = [each["multitask_strategy"] for each in await graph.runs.list(thread_id)]
+    assert strategies == ["interrupt", "enqueue", "enqueue", "enqueue"]
 
 
 async def test_a_run_is_cancelled_and_its_question_stays(
@@ -396,8 +427,31 @@ async def test_a_run_is_cancelled_and_its_question_stays(
     other = await graph.runs.create(thread_id, shop_id, input=asked("second"))
     await graph.runs.cancel_many(thread_id=thread_id, run_ids=[other["run_id"]])
     await graph.runs.join(thread_id, other["run_id"])
+    with pytest.raises(UnprocessableEntityError, match="by thread_id and run_ids, or by status"):
+        await graph.runs.cancel_many(thread_id=thread_id)
     with pytest.raises(UnprocessableEntityError, match="rolled back"):
         await graph.runs.cancel(thread_id, run["run_id"], action="rollback")
+
+
+async def test_all_runs_of_a_status_are_cancelled(graph: Graph, model: ScriptedModel, shop_id: str) -> None:
+    thread_id, other_id = [(await graph.threads.create())["thread_id"] for _ in range(2)]
+    model.rule("", Scripted("CHAT: never", hold_after=0))
+    threads = (thread_id, thread_id, other_id)
+    runs = [await graph.runs.create(each, shop_id, input=asked()) for each in threads]
+    await model.until(lambda: model.on_hold == 2)
+
+    async def cancelled(**selection: str) -> list[bool]:
+        await graph.runs.cancel_many(**selection)
+        found = [await graph.runs.get(run["thread_id"], run["run_id"]) for run in runs]
+        return [run["status"] == "interrupted" for run in found]
+
+    assert await cancelled(status="pending") == [False, True, False]
+    await graph.runs.cancel_many(thread_id=other_id, status="running")
+    await graph.runs.join(other_id, runs[2]["run_id"])
+    assert await cancelled(status="pending") == [False, True, True]
+    await graph.runs.cancel_many(status="all")
+    await graph.runs.join(thread_id, runs[0]["run_id"])
+    assert await cancelled(status="all") == [True, True, True]
 
 
 @pytest.mark.parametrize(("on_disconnect", "status"), [("cancel", "interrupted"), ("continue", "success")])

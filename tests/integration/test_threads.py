@@ -13,13 +13,14 @@ import pytest
 from pydantic import JsonValue, SecretStr
 
 from app.bootstrap import Services, open_services
+from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.settings import NO_QUOTAS, Settings, TypesenseSettings
 from app.core.storage.port import Equals
 from app.core.storage.typesense_server import TypesenseServer
 from app.main import create_app
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.protocols.following import event_of
+from app.modules.protocols.following import ONE_RUN, event_of
 from app.modules.protocols.messages import ChatMessage, chat_messages, conversation, question_of_run, rows
 from app.modules.protocols.threads import DatabaseUnclear, DatabaseUnknown
 from app.modules.run.errors import SessionBusy
@@ -29,9 +30,10 @@ from app.modules.session.errors import (
     SessionExists,
     SessionUnknown,
 )
-from app.modules.session.model import Origin, Run, Session
+from app.modules.session.model import Origin, Run, Session, hidden_owner
 from app.modules.session.service import SessionFilter
 from graph.events import ResultsChunk
+from tests.support.waiting import until
 
 OWNER = "local"
 
@@ -121,6 +123,35 @@ async def test_a_session_gets_one_of_the_databases_that_questions_name_at_once(
     assert {session.connection_id for session, _ in runs} == {bound_to}
     for each in runs:
         await answer(services, each)
+
+
+async def test_a_session_of_one_run_is_hidden_at_its_end_and_deleted_a_minute_later(
+    services: Services, databases: list[str]
+) -> None:
+    sessions = services.sessions
+    alone = await sessions.create(OWNER, databases[0], None, mode="ask", metadata={ONE_RUN: True})
+    asked = await ask(services, alone, None)
+    services.departures.hide_at_end(*asked)
+
+    async def is_hidden() -> bool:
+        return await sessions.count(OWNER, SessionFilter()) == 0
+
+    await until(is_hidden)
+    with pytest.raises(SessionUnknown):
+        await sessions.repository.get(OWNER, alone.id)
+    assert await sessions.repository.find(alone.id) is None
+    assert (await sessions.latest(OWNER, SessionFilter(text="customers"), 10, cursor=None)).sessions == []
+    assert await sessions.repository.latest_answers(OWNER, 10) == []
+
+    async def read() -> list[str]:
+        hidden = await sessions.repository.get(hidden_owner(OWNER), alone.id)
+        return [each.status for each in await sessions.history(hidden)]
+
+    await services.departures.delete_left(now_ms() + 50_000)
+    assert await read() == ["complete", "complete"]
+    await services.departures.delete_left(now_ms() + 61_000)
+    with pytest.raises(SessionUnknown):
+        await read()
 
 
 async def test_the_same_key_binds_once_and_is_one_run(services: Services, databases: list[str]) -> None:

@@ -15,10 +15,9 @@ from app.core.storage.port import StorageUnavailable
 from app.modules.agent.records import CallRecord
 from app.modules.run.errors import NotKeptYet, QueueFull, SessionBusy, WorkersBusy
 from app.modules.run.messages import next_run_id
-from app.modules.run.submission import OnBusy
 from app.modules.session.confirmations import Decided, Verdict
 from app.modules.session.errors import ConfirmationOver, DecidedOtherwise, RunUnknown
-from app.modules.session.model import Run, Session
+from app.modules.session.model import OnBusy, Run, Session
 from tests.simulation.agent import APPROVAL_SECONDS
 from tests.simulation.site import Site
 from tests.simulation.world import World

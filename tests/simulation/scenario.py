@@ -17,8 +17,7 @@ from app.core.ids import new_id
 from app.core.storage import typesense_layout as layout
 from app.core.storage import typesense_successors
 from app.modules.run import follower, worker
-from app.modules.run.submission import OnBusy
-from app.modules.session.model import Mode, Run, Session
+from app.modules.session.model import Mode, OnBusy, Run, Session
 from app.modules.session.repository import document
 from migrations.m0001_initial import COLLECTIONS
 from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, QueueData

@@ -12,6 +12,7 @@ from app.modules.rules.repository import RuleRepository
 from app.modules.run.errors import StillStopping
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.session.errors import SessionUnknown
+from app.modules.session.model import hidden_owner
 from app.modules.session.service import SessionFilter, SessionService
 from app.modules.sharing.repository import LinkRepository
 
@@ -50,13 +51,8 @@ class OwnerForgetting:
         Connections, knowledge and rules are left to callers with the scope `manage`.
         """
         left = await self.memory.forget_owner(caller.owner)
-        for session_id in await self._session_ids(caller.owner):
-            try:
-                await self._sessions.delete(caller.owner, session_id)
-            except SessionUnknown:
-                continue  # another request has deleted it
-            except StillStopping as error:
-                left.append(NotConfirmed(f"session {session_id}", error.detail))
+        for owner in (caller.owner, hidden_owner(caller.owner)):
+            left += await self._forget_sessions(owner)
         await self._boards.delete_all(caller.owner)
         await self._links.delete_all(caller.owner)
         await self._schedules.delete_all(caller.owner)
@@ -64,6 +60,17 @@ class OwnerForgetting:
         left += await self._forget_managed(caller)
         # A job that was under way may have remembered something meanwhile.
         await self.memory.forget_owner(caller.owner)
+        return left
+
+    async def _forget_sessions(self, owner: str) -> list[NotConfirmed]:
+        left: list[NotConfirmed] = []
+        for session_id in await self._session_ids(owner):
+            try:
+                await self._sessions.delete(owner, session_id)
+            except SessionUnknown:
+                continue  # another request has deleted it
+            except StillStopping as error:
+                left.append(NotConfirmed(f"session {session_id}", error.detail))
         return left
 
     async def _forget_managed(self, caller: Caller) -> list[NotConfirmed]:

@@ -40,8 +40,13 @@ ONE_RUN = "langgraph_stateless"
 
 _CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,6})")
 _FROM_THE_START = (None, "", "-1")
-_LEFT_SECONDS = 600.0
-"""Longer than a client reads what its run has left behind."""
+_HIDDEN_MS = 60_000
+"""Time for a client whose connection was cut to come back, before the session of its run is deleted."""
+
+_LEFT_MS = 600_000
+"""The same where the process ended before it had hidden the session."""
+
+_SWEEP_SECONDS = 30.0
 _TRIES = 30
 _TRY_AGAIN_SECONDS = 1.0
 
@@ -250,12 +255,12 @@ class Departures:
         self._is_stopping = is_stopping
         self._cancelling: dict[str, asyncio.Task[None]] = {}
         """By run id."""
-        self._deleting: set[asyncio.Task[None]] = set()
+        self._hiding: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Look for sessions of one run that processes have left when they ended, from time to time."""
+        """Delete sessions of one run some time after its end, whichever process has followed it."""
         sweeping = asyncio.create_task(self._sweep_for_ever(), name="delete what runs left")
-        self._deleting.add(sweeping)
+        self._hiding.add(sweeping)
 
     def cancel_later(self, session: Session, run: Run, *, seconds: float = 0) -> None:
         """Cancel a run after this time, unless `keep` is called before."""
@@ -271,20 +276,21 @@ class Departures:
         if (task := self._cancelling.pop(run_id, None)) is not None:
             task.cancel()
 
-    def delete_at_end(self, session: Session, run: Run, *, seconds: float = 0) -> None:
-        """Delete a session this time after its run has ended: its client may come back for the rest."""
-        work = self._delete(session, run, seconds)
-        task = asyncio.create_task(work, name=f"session {session.id}: delete at the end of its run")
-        self._deleting.add(task)
-        task.add_done_callback(self._deleting.discard)
+    def hide_at_end(self, session: Session, run: Run) -> None:
+        """Hide a session when its run has ended: its client may come back for the rest."""
+        work = self._hide(session, run)
+        task = asyncio.create_task(work, name=f"session {session.id}: hide at the end of its run")
+        self._hiding.add(task)
+        task.add_done_callback(self._hiding.discard)
 
-    async def delete_left(self, before: int) -> None:
-        """Delete sessions of one run, of all owners, that have not changed since then (epoch ms)."""
-        async for session in self._sessions.repository.left(pair_key(ONE_RUN, True), before):
-            await self._delete_session(session)
+    async def delete_left(self, now: int) -> None:
+        """Delete sessions of one run, of all owners, whose time is over by now (epoch ms)."""
+        async for session in self._sessions.repository.left(pair_key(ONE_RUN, True), now - _HIDDEN_MS):
+            if session.is_hidden or session.updated_at < now - _LEFT_MS:
+                await self._delete_session(session)
 
     async def aclose(self) -> None:
-        await end_tasks([*self._cancelling.values(), *self._deleting])
+        await end_tasks([*self._cancelling.values(), *self._hiding])
 
     def _drop(self, run_id: str, task: "asyncio.Task[None]") -> None:
         """The run may have another one by now."""
@@ -297,11 +303,10 @@ class Departures:
             lambda: self._sessions.submissions.cancel(session, run), f"run {run.id} is not cancelled"
         )
 
-    async def _delete(self, session: Session, run: Run, seconds: float) -> None:
+    async def _hide(self, session: Session, run: Run) -> None:
         async for _ in self._sessions.follower.events(session, run):
             pass
-        await asyncio.sleep(seconds)
-        await self._delete_session(session)
+        await _persist(lambda: self._sessions.hide(session, run), f"session {session.id} is not hidden")
 
     async def _delete_session(self, session: Session) -> None:
         await _persist(
@@ -310,9 +315,9 @@ class Departures:
 
     async def _sweep_for_ever(self) -> None:
         while True:
-            await asyncio.sleep(_LEFT_SECONDS)
+            await asyncio.sleep(_SWEEP_SECONDS)
             try:
-                await self.delete_left(now_ms() - int(_LEFT_SECONDS * 1_000))
+                await self.delete_left(now_ms())
             except StorageUnavailable as error:
                 logger.info("sessions of one run are looked at later: %s", error)
 

@@ -5,7 +5,6 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from typing import Literal
 from weakref import WeakValueDictionary
 
 from app.core.auth.caller import current_database_claim
@@ -44,6 +43,7 @@ from app.modules.session.model import (
     About,
     Message,
     Mode,
+    OnBusy,
     Origin,
     Run,
     Session,
@@ -52,8 +52,6 @@ from app.modules.session.model import (
 from app.modules.usage.service import Allowances, CountedRuns
 
 logger = logging.getLogger(__name__)
-
-OnBusy = Literal["reject", "enqueue", "interrupt"]
 
 _STOPPING_SECONDS = 30
 _LOOK_AGAIN_SECONDS = (0.005, 0.25)
@@ -151,6 +149,7 @@ class Submissions:
                 mode=mode or session.mode,
                 has_own_mode=mode is not None,
                 tool_sources=tuple(tool_sources),
+                on_busy=on_busy,
             )
             if known is not None:
                 return found, _same(known, run)

@@ -96,6 +96,11 @@ class Session:
     """
 
     @property
+    def is_hidden(self) -> bool:
+        """True for one that is deleted soon. Only a reader of its run finds it."""
+        return self.owner.startswith(_HIDDEN)
+
+    @property
     def version(self) -> tuple[int, int]:
         """Differs between any two states of the session and its messages while no run holds it."""
         return self.updated_at, self.edited_at
@@ -106,6 +111,17 @@ class Session:
         if self.db_connection_id is None:
             raise LookupError(f"session {self.id} has no database yet")
         return self.db_connection_id
+
+
+_HIDDEN = "hidden\n"
+"""Begins no name of an owner: those have no line breaks."""
+
+
+def hidden_owner(owner: str) -> str:
+    """Returns the owner of an owner's hidden sessions. Every list and look-up names an owner, so none has
+    them.
+    """
+    return f"{_HIDDEN}{owner}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +156,9 @@ class Origin:
 
 
 OWN_ROUTES = Origin()
+
+OnBusy = Literal["reject", "enqueue", "interrupt"]
+"""What a question does to the run that holds its session."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +222,8 @@ class Run:
     """The client's own JSON object, at most 16 KiB."""
     branch: Branch | None = None
     """None for a question that follows the latest turn."""
+    on_busy: OnBusy = "enqueue"
+    """What it does to the run that holds its session when it is asked."""
 
     @property
     def unclean_ends(self) -> int:

@@ -32,6 +32,7 @@ from app.modules.session.model import (
     RunStatus,
     Session,
     SessionStatus,
+    hidden_owner,
 )
 from app.modules.session.shared_cache import SharedConversations
 
@@ -189,6 +190,16 @@ class SessionRepository:
             session = bound or await self.get(session.owner, session.id)
         return session
 
+    async def hide(self, session: Session, message_ids: Sequence[str]) -> bool:
+        """Hide a session that no run holds, with these messages. Returns False if a run holds it."""
+        owner = hidden_owner(session.owner)
+        changes: dict[str, JsonValue] = {"owner": owner, "updated_at": later(session)}
+        if await self.change(session, changes, [Equals("active_run_id", None)]) is None:
+            return False
+        for each in message_ids:
+            await self._storage.patch("messages", each, {"owner": owner})
+        return True
+
     async def delete(self, session_ids: Sequence[str]) -> None:
         """Delete the sessions last, so that an interrupted deletion can be repeated."""
         for collection in _OF_A_SESSION:
@@ -216,9 +227,10 @@ class SessionRepository:
         ]
 
     async def find(self, session_id: str) -> Session | None:
-        """A session of any owner."""
+        """A session of any owner, unless it is hidden."""
         found = await self._storage.get("sessions", session_id)
-        return None if found is None else _SESSION.validate_python(found)
+        session = None if found is None else _SESSION.validate_python(found)
+        return None if session is None or session.is_hidden else session
 
     async def held(self, before: int) -> AsyncGenerator[Session]:
         """Sessions of all owners that a run holds and that have not changed since then (epoch ms)."""
@@ -439,6 +451,11 @@ class SessionRepository:
         where = [Equals("session_id", session_id), Equals("status", "open")]
         page = await self._storage.query("runs", where, order_by="created_at", limit=MAX_WAITING + 1)
         return sorted(map(_RUN.validate_python, page.items), key=lambda run: run.place)
+
+    async def open_runs_of(self, owner: str) -> AsyncGenerator[Run]:
+        """Open runs of an owner, in all sessions."""
+        async for found in self._all("runs", [Equals("owner", owner), Equals("status", "open")]):
+            yield _RUN.validate_python(found)
 
     async def all_open_runs(self, before: int) -> AsyncGenerator[Run]:
         """Open runs of all owners that were asked before then (epoch ms)."""

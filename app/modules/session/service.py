@@ -39,7 +39,7 @@ from app.modules.rules.service import Rules
 from app.modules.run.errors import SessionBusy, SessionClosed
 from app.modules.run.follower import RunFollower
 from app.modules.run.records import Row
-from app.modules.run.submission import OnBusy, Submissions, run_id_of
+from app.modules.run.submission import Submissions, run_id_of
 from app.modules.session.branches import path_to_last
 from app.modules.session.continuing import state_after
 from app.modules.session.errors import (
@@ -52,6 +52,7 @@ from app.modules.session.errors import (
     OptionRefused,
     ResultMissing,
     SessionExists,
+    SessionUnknown,
     StatusHeld,
     TooManyVersions,
     VersionUnknown,
@@ -69,6 +70,7 @@ from app.modules.session.model import (
     GivenFeedback,
     Message,
     Mode,
+    OnBusy,
     Origin,
     Rating,
     Run,
@@ -326,6 +328,17 @@ class SessionService:
         session = await self.repository.get(owner, session_id)
         async with self.submissions.stopped(session):
             await self.forgetting.forget(session)
+
+    async def hide(self, session: Session, run: Run) -> None:
+        """Hide a session that was made for this run, which has ended: only readers of the run find it then.
+        Calls that wait in it are withdrawn.
+        """
+        messages = (run.question_id, run.message_id)
+        if session.is_hidden or await self.repository.hide(session, messages):
+            return
+        with suppress(SessionUnknown):  # deleted meanwhile
+            await self.submissions.withdraw(await self.repository.get(session.owner, session.id))
+            await self.repository.hide(session, messages)
 
     async def ask(
         self,

@@ -20,11 +20,10 @@ from app.modules.protocols.following import StreamEnd, folded_stream
 from app.modules.protocols.threads import NotStoredYet, question_of
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream
-from app.modules.run.submission import OnBusy
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions
 from app.modules.session.errors import ConfirmationUnknown
-from app.modules.session.model import MAX_CLIENT_ID_CHARACTERS, Origin, Run, Session
+from app.modules.session.model import MAX_CLIENT_ID_CHARACTERS, OnBusy, Origin, Run, Session
 from app.modules.session.service import SessionService
 
 _CANCEL_SECONDS = 5

@@ -1,8 +1,8 @@
 """Threads of a caller: KAI's sessions under the names of LangGraph."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -33,7 +33,7 @@ from app.modules.protocols.langgraph.errors import (
 from app.modules.protocols.langgraph.fold import STATUS_OF_RUN, RunFold, RunStatus, Turn
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.protocols.langgraph.question import Asked, asked_in
-from app.modules.protocols.langgraph.schemas import NewRun, ThreadSearch
+from app.modules.protocols.langgraph.schemas import NewRun, RunsCancelled, ThreadSearch
 from app.modules.protocols.langgraph.state import (
     APPROVE,
     Record,
@@ -47,11 +47,20 @@ from app.modules.protocols.langgraph.state import (
 from app.modules.protocols.messages import question, question_of_run
 from app.modules.protocols.threads import ONLY_DATABASE, Threads, as_uuid
 from app.modules.run.messages import WAITING_FROM, next_run_id, question_sequence
-from app.modules.run.submission import OnBusy
 from app.modules.session.branches import path_before
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.errors import SessionExists, SessionUnknown
-from app.modules.session.model import START, Branch, Message, Origin, Run, Session, SessionStatus
+from app.modules.session.model import (
+    START,
+    Branch,
+    Message,
+    OnBusy,
+    Origin,
+    Run,
+    Session,
+    SessionStatus,
+    hidden_owner,
+)
 from app.modules.session.schemas import MAX_METADATA_BYTES, Metadata
 from app.modules.session.service import SessionFilter, SessionService
 from graph import BEGINNING, Checkpoint
@@ -87,6 +96,15 @@ class Started:
 
     session: Session
     run: Run
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """A run without a thread that nothing in its body refuses."""
+
+    body: NewRun
+    asked: Asked
+    connection_id: str
 
 
 class Conversations:
@@ -263,23 +281,51 @@ class Conversations:
         Every refusal is raised here, before anything streams.
         """
         owner = caller.owner
+        if thread_id is None:
+            return await self._start_alone(owner, await self._checked(owner, body))
         if body.command is not None and body.command.resume is not None:
             return await self._resume(caller, thread_id, body)
         if body.command is not None and body.command.goto:
             return await self._withdraw(owner, thread_id, body)
-        branch: Branch | None = None
-        if thread_id is None:
-            asked = asked_in(body.input)
-            asked.check_earlier(())
-            session = await self._stateless(owner, body)
-        else:
-            is_again = not body.input and body.named_checkpoint is not None
-            given = None if is_again else asked_in(body.input)
-            session = await self._bound(owner, thread_id, body)
-            branch = await self._branch(session, body.named_checkpoint)
-            asked = given or await self._asked_after(session, branch)
-            if asked.earlier:
-                asked.check_earlier((await self.record(session)).message_ids)
+        is_again = not body.input and body.named_checkpoint is not None
+        given = None if is_again else asked_in(body.input)
+        session = await self._bound(owner, thread_id, body)
+        branch = await self._branch(session, body.named_checkpoint)
+        asked = given or await self._asked_after(session, branch)
+        if asked.earlier:
+            asked.check_earlier((await self.record(session)).message_ids)
+        return await self._ask(session, asked, body, branch=branch)
+
+    async def start_batch(self, owner: str, bodies: Sequence[NewRun]) -> list[Started]:
+        """Start several runs, each in a thread of its own: all of them, or none."""
+        checked = [await self._checked(owner, body) for body in bodies]
+        started: list[Started] = []
+        async with AsyncExitStack() as undoing:
+            for each in checked:
+                started.append(await self._start_alone(owner, each))
+                undoing.push_async_callback(self.delete, started[-1].session)
+            undoing.pop_all()
+        return started
+
+    async def _checked(self, owner: str, body: NewRun) -> "_Alone":
+        """Raises what refuses a run without a thread."""
+        if body.command is not None and (body.command.resume is not None or body.command.goto):
+            raise NothingWaits
+        if body.named_checkpoint is not None:
+            raise Unsupported("A run without a thread has no checkpoints. Leave out `checkpoint`.")
+        asked = asked_in(body.input)
+        asked.check_earlier(())
+        return _Alone(body, asked, (await self._threads.database(owner, body.assistant_id)).id)
+
+    async def _start_alone(self, owner: str, run: "_Alone") -> Started:
+        metadata: dict[str, JsonValue] = {} if run.body.on_completion == "keep" else {ONE_RUN: True}
+        session = await self._sessions.create(owner, run.connection_id, None, mode=None, metadata=metadata)
+        return await self._ask(session, run.asked, run.body)
+
+    async def _ask(
+        self, session: Session, asked: Asked, body: NewRun, *, branch: Branch | None = None
+    ) -> Started:
+        owner = session.owner
         strategy: OnBusy = "enqueue"
         if body.multitask_strategy in ("reject", "interrupt"):
             strategy = body.multitask_strategy
@@ -301,11 +347,6 @@ class Conversations:
             ),
         )
         return Started(found, run)
-
-    async def _stateless(self, owner: str, body: NewRun) -> Session:
-        connection = await self._threads.database(owner, body.assistant_id)
-        metadata: dict[str, JsonValue] = {} if body.on_completion == "keep" else {ONE_RUN: True}
-        return await self._sessions.create(owner, connection.id, None, mode=None, metadata=metadata)
 
     async def _bound(self, owner: str, thread_id: str, body: NewRun) -> Session:
         """Returns the thread of a run. Raises `OtherAssistant`."""
@@ -360,12 +401,10 @@ class Conversations:
             )
         return Asked(message.query, None, ())
 
-    async def _resume(self, caller: Caller, thread_id: str | None, body: NewRun) -> Started:
+    async def _resume(self, caller: Caller, thread_id: str, body: NewRun) -> Started:
         """Decide the calls that wait, and return the run that goes on. Raises `NothingWaits`."""
         if not caller.may("approve"):
             raise ScopeMissing(caller, "approve")
-        if thread_id is None:
-            raise NothingWaits
         if body.input:
             raise Unsupported("A resume takes no input. Send `command` alone, or a question without it.")
         session = await self._bound(caller.owner, thread_id, body)
@@ -390,12 +429,10 @@ class Conversations:
         _, run = await self._sessions.run(caller.owner, session.id, run_id)
         return Started(session, run)
 
-    async def _withdraw(self, owner: str, thread_id: str | None, body: NewRun) -> Started:
+    async def _withdraw(self, owner: str, thread_id: str, body: NewRun) -> Started:
         """End the turn whose calls wait, without them. Returns the run that has ended it. Raises
         `NothingWaits`.
         """
-        if thread_id is None:
-            raise NothingWaits
         if body.input:
             raise Unsupported("A `goto` takes no input. Send `command` alone, or a question without it.")
         session = await self._bound(owner, thread_id, body)
@@ -406,11 +443,35 @@ class Conversations:
         await self._sessions.submissions.cancel(session, run)
         return await self.run(owner, session.id, next_run_id(run.id))
 
+    async def followed(self, owner: str, thread_id: str, run_id: str) -> Started:
+        """Returns a run to read, also one without a thread that has just ended. Raises `RunUnknown`."""
+        try:
+            return await self.run(owner, thread_id, run_id)
+        except ThreadUnknown:
+            return await self.run(hidden_owner(owner), thread_id, run_id)
+
     async def run(self, owner: str, thread_id: str, run_id: str) -> Started:
         """Raises `RunUnknown`."""
         session = await self.find(owner, thread_id)
         found, run = await self._sessions.run(owner, session.id, run_id)
         return Started(found, run)
+
+    async def cancelled_by(self, owner: str, selection: RunsCancelled) -> list[Started]:
+        """Returns the runs that a request cancels. Raises `RunUnknown` if it names another one."""
+        thread_id, wanted = selection.thread_id, selection.status
+        if wanted is None:
+            ids = dict.fromkeys(selection.run_ids or ())
+            return [await self.run(owner, thread_id or "", run_id) for run_id in ids]
+        if thread_id is not None:
+            await self.find(owner, thread_id)
+        found: list[Started] = []
+        async for run in self._sessions.repository.open_runs_of(owner):
+            if thread_id in (None, run.session_id):
+                with suppress(ThreadUnknown):  # deleted meanwhile
+                    session = await self.find(owner, run.session_id)
+                    if wanted in ("all", run_body(session, run)["status"]):
+                        found.append(Started(session, run))
+        return found
 
     async def run_now(self, started: Started) -> dict[str, JsonValue]:
         """Returns a run that was just started, as clients read it: it may hold its session by now."""
@@ -462,7 +523,7 @@ class Conversations:
         self, started: Started, fold: RunFold, *, is_waiting: bool
     ) -> AsyncGenerator[EventLog]:
         """The log of a run. For a run that waits, it opens when the run begins: only then is it known what
-        comes before it.
+        comes before it. The thread of a run without one is hidden behind the end of the log.
         """
         session, run = started.session, started.run
         async with self._sessions.follower.follow(session, run) as log:
@@ -473,6 +534,9 @@ class Conversations:
                 if before is not None:
                     fold.place_after(before)
             yield log
+            has_ended = log.ended
+        if has_ended:
+            await self.hide(started)
 
     async def finished_fold(self, started: Started) -> RunFold:
         """Returns the fold of a run at its end. Waits for it."""
@@ -482,6 +546,11 @@ class Conversations:
             async for entry in log.read(0, lambda: False):
                 fold.frames(event_of(entry))
         return fold
+
+    async def hide(self, started: Started) -> None:
+        """Hide the thread of a run that was started without one, once the run has ended."""
+        if started.session.metadata.get(ONE_RUN):
+            await self._sessions.hide(started.session, started.run)
 
     async def delete(self, session: Session) -> None:
         await self._sessions.delete(session.owner, session.id)
@@ -521,18 +590,6 @@ class Conversations:
         }
 
 
-@asynccontextmanager
-async def deleting_after(
-    following: AbstractAsyncContextManager[EventLog], delete: Callable[[], Coroutine[None, None, None]]
-) -> AsyncGenerator[EventLog]:
-    """Delete a session before its stream closes, if the stream was read to the end of its run."""
-    async with following as log:
-        yield log
-        has_ended = log.ended
-    if has_ended:
-        await delete()
-
-
 def run_body(session: Session, run: Run) -> dict[str, JsonValue]:
     """Returns a run as clients read it."""
     status = "running" if session.active_run_id == run.id else "pending"
@@ -546,7 +603,7 @@ def run_body(session: Session, run: Run) -> dict[str, JsonValue]:
         "updated_at": rfc3339(run.ended_at or run.created_at),
         "status": status,
         "metadata": {**run.metadata},
-        "multitask_strategy": "enqueue",
+        "multitask_strategy": run.on_busy,
         "kwargs": {},
     }
 

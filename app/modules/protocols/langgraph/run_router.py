@@ -27,7 +27,6 @@ from app.modules.protocols.langgraph.assistants import selected
 from app.modules.protocols.langgraph.conversations import (
     Conversations,
     Started,
-    deleting_after,
     run_body,
 )
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, RunIdPath, ThreadIdPath
@@ -40,8 +39,6 @@ from app.modules.session.dependencies import CurrentSessions
 router = APIRouter(prefix=PREFIX)
 
 _MODES: TypeAdapter[list[str]] = TypeAdapter(Modes)
-_COMING_BACK_SECONDS = 60
-"""Time for a client whose stream was cut to come back, before the thread of its run is deleted."""
 _ASKING = [ASK, Depends(count_question)]
 
 
@@ -72,9 +69,6 @@ class _Streams:
         turn, is_waiting = await self._conversations.turn(started, is_complete=is_complete)
         fold = RunFold(turn, modes)
         following = self._conversations.following(started, fold, is_waiting=is_waiting)
-        if started.session.metadata.get(ONE_RUN):
-            session = started.session
-            following = deleting_after(following, lambda: self._conversations.delete(session))
         where = _path(started)
         query = urlencode({"stream_mode": json.dumps([*modes]), "cancel_on_disconnect": int(cancels)})
         return folded_stream(
@@ -105,8 +99,6 @@ class _Streams:
                 yield b"\n"
             fold = reading.result()
             end = "ended"
-            if started.session.metadata.get(ONE_RUN):
-                await self._conversations.delete(started.session)
             yield _final(fold).encode()
         finally:
             reading.cancel()
@@ -116,7 +108,7 @@ class _Streams:
         if end == "left" and cancels:
             self._departures.cancel_later(started.session, started.run)
         if end == "left" and started.session.metadata.get(ONE_RUN):
-            self._departures.delete_at_end(started.session, started.run, seconds=_COMING_BACK_SECONDS)
+            self._departures.hide_at_end(started.session, started.run)
 
 
 def _final(fold: RunFold) -> str:
@@ -160,7 +152,9 @@ async def stream_run(
 async def stream_stateless_run(
     body: NewRun, caller: CurrentCaller, conversations: CurrentConversations, streams: CurrentStreams
 ) -> EventStream:
-    """Starts a run in a thread of its own, which is deleted when its stream has ended. Needs scope `ask`."""
+    """Starts a run in a thread of its own, which is gone when its stream has ended. For a
+    minute, `Location` still brings the rest to a client whose connection was cut. Needs scope `ask`.
+    """
     started = await conversations.start(caller, None, body)
     return await streams.stream(started, body.modes, cancels=body.on_disconnect == "cancel")
 
@@ -182,7 +176,9 @@ async def wait_for_run(
 async def wait_for_stateless_run(
     body: NewRun, caller: CurrentCaller, conversations: CurrentConversations, streams: CurrentStreams
 ) -> StreamingResponse:
-    """Starts a run in a thread of its own, which is deleted before the answer ends. Needs scope `ask`."""
+    """Starts a run in a thread of its own, which is gone when the answer ends. For a minute,
+    `Location` still brings it to a client whose connection was cut. Needs scope `ask`.
+    """
     started = await conversations.start(caller, None, body)
     return await streams.wait(started, cancels=body.on_disconnect == "cancel")
 
@@ -207,32 +203,35 @@ async def create_stateless_run(
     conversations: CurrentConversations,
     departures: CurrentDepartures,
 ) -> JSONResponse:
-    """Starts a run in a thread of its own, which is deleted when the run has ended. Needs scope `ask`."""
+    """Starts a run in a thread of its own, which is gone when the run has ended. For a minute,
+    the run can still be joined. Needs scope `ask`.
+    """
     started = await conversations.start(caller, None, body)
     if started.session.metadata.get(ONE_RUN):
-        departures.delete_at_end(started.session, started.run)
+        departures.hide_at_end(started.session, started.run)
     return await _created(conversations, started)
 
 
 @router.post("/runs/batch", summary="Start several runs without a thread", dependencies=[ASK])
 async def create_batch(
     bodies: list[NewRun],
-    caller: CurrentCaller,
+    owner: Owner,
     conversations: CurrentConversations,
     departures: CurrentDepartures,
     request: Request,
 ) -> list[dict[str, JsonValue]]:
-    """Starts up to ten runs, each in a thread of its own. Needs scope `ask`."""
+    """Starts up to ten runs, each in a thread of its own. If one of them is refused, none starts. Needs scope
+    `ask`.
+    """
     if not 0 < len(bodies) <= MAX_BATCH:
         raise Unsupported(f"A batch has 1 to {MAX_BATCH} runs.")
-    runs: list[dict[str, JsonValue]] = []
-    for body in bodies:
+    for _ in bodies:
         await count_question(request)
-        started = await conversations.start(caller, None, body)
+    batch = await conversations.start_batch(owner, bodies)
+    for started in batch:
         if started.session.metadata.get(ONE_RUN):
-            departures.delete_at_end(started.session, started.run)
-        runs.append(await conversations.run_now(started))
-    return runs
+            departures.hide_at_end(started.session, started.run)
+    return [await conversations.run_now(started) for started in batch]
 
 
 @router.post(
@@ -245,10 +244,11 @@ async def cancel_runs(
     sessions: CurrentSessions,
     action: str = "interrupt",
 ) -> None:
-    """Requests that runs of a thread stop. Those that have ended stay as they are. Needs scope `ask`."""
+    """Requests that runs of a thread stop, or all of the caller's in a status. Those that have ended stay as
+    they are. Needs scope `ask`.
+    """
     _check_action(action)
-    for run_id in dict.fromkeys(body.run_ids):
-        started = await conversations.run(owner, body.thread_id, run_id)
+    for started in await conversations.cancelled_by(owner, body):
         await sessions.submissions.cancel(started.session, started.run)
 
 
@@ -292,7 +292,7 @@ async def join_run(
     """Waits for the end of a run, and returns the values or its error. `cancel_on_disconnect` counts if the
     caller may ask, too. Needs scope `read`.
     """
-    started = await conversations.run(caller.owner, thread_id, run_id)
+    started = await conversations.followed(caller.owner, thread_id, run_id)
     return await streams.wait(started, cancels=cancel_on_disconnect and caller.may("ask"))
 
 
@@ -315,7 +315,7 @@ async def join_stream(
     """Streams the events of a run, from its start or after `Last-Event-ID`. Without modes, the stream has all
     of them. `cancel_on_disconnect` counts if the caller may ask, too. Needs scope `read`.
     """
-    started = await conversations.run(caller.owner, thread_id, run_id)
+    started = await conversations.followed(caller.owner, thread_id, run_id)
     cancels = cancel_on_disconnect and caller.may("ask")
     return await streams.stream(started, _modes_of(stream_mode), last_event_id=last_event, cancels=cancels)
 

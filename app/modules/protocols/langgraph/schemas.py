@@ -463,12 +463,19 @@ class RunsCancelled(Body):
         }
     )
 
-    thread_id: Text
-    """Id of the thread of the runs."""
-    run_ids: Annotated[list[Text], Field(min_length=1, max_length=MAX_CANCELLED)]
+    thread_id: Text | None = None
+    """Id of the thread of the runs. Left out with `status`: of all threads."""
+    run_ids: Annotated[list[Text], Field(min_length=1, max_length=MAX_CANCELLED)] | None = None
     """Ids of the runs."""
-    status: Annotated[JsonValue, _refused("Name the runs by run_ids.")] = None
-    """Empty."""
+    status: Literal["pending", "running", "all"] | None = None
+    """In place of ids: all runs that wait, that are answered, or both."""
+
+    @model_validator(mode="after")
+    def _check_selection(self) -> Self:
+        is_named = self.run_ids is not None and self.thread_id is not None
+        if is_named == (self.status is not None) or (self.run_ids is not None and self.status is not None):
+            raise ValueError("name the runs either by thread_id and run_ids, or by status")
+        return self
 
 
 class ThreadCommand(Body):
