@@ -2,23 +2,27 @@
 
 import json
 import re
-from dataclasses import replace
-from datetime import date
+from dataclasses import asdict, replace
+from datetime import date, timedelta
 from html.parser import HTMLParser
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from markdown_it import MarkdownIt
 from pydantic import JsonValue
 
-from app.modules.analysis.computed import ChartOption, computed_or_refused
-from app.modules.reports.chosen import drawn_chart
+from app.modules.analysis.computed import ChartOption, ComputedChart, computed_or_refused
+from app.modules.reports.charts.given import read_chart
+from app.modules.reports.charts.model import MARKS, Chart, Mark, Numbers
+from app.modules.reports.charts.shown import needs_all_rows, shown_chart
+from app.modules.reports.drawing import draw_figure
 from app.modules.reports.errors import NothingToReport
-from app.modules.reports.figure import draw_figure
 from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
 from app.modules.reports.model import MAX_CELLS, MAX_CHARACTERS, Exchange, OwnText, PartList, Report
 from app.modules.reports.notebook import notebook_of
+from app.modules.run.records import Row
 from graph.state import Column, Rows
 
 HOSTILE = (
@@ -33,6 +37,7 @@ CHART: dict[str, JsonValue] = {
     },
     "usermeta": {"kai": {"rows": 300, "shown": 3, "how": "Only the top 3 are drawn."}},
 }
+CHART_READ = cast("Chart", read_chart(CHART))
 EXCHANGE = Exchange(
     heading="Revenue per month",
     question="Revenue per month?",
@@ -46,7 +51,7 @@ EXCHANGE = Exchange(
     row_count=300,
     truncated=True,
     cut_by="rows",
-    chart=CHART,
+    chart=CHART_READ,
     at=1_780_000_000_000,
 )
 EVIL = replace(
@@ -60,6 +65,7 @@ EVIL = replace(
     database=HOSTILE,
     columns=[{"name": HOSTILE, "type": "text"}],
     rows=[[HOSTILE], [{"a": HOSTILE}], ["=cmd|x"]],
+    chart=replace(CHART_READ, heading=HOSTILE, numbers=Numbers(unit=HOSTILE)),
     note=HOSTILE,
 )
 
@@ -132,41 +138,75 @@ def test_a_notebook_has_statements_as_cells_and_rows_as_their_outputs() -> None:
             check_harmless(output["data"]["text/html"])
 
 
-@pytest.mark.parametrize("mark", ["bar", "line", "point", "arc"])
-def test_every_mark_of_kai_is_drawn(mark: str) -> None:
-    encoding: dict[str, JsonValue] = {
-        "x": {"field": "c0", "type": "temporal", "title": "Day"},
-        "y": {"field": "c1", "type": "quantitative", "title": "Sum"},
-        "color": {"field": "c2", "type": "nominal", "title": "Kind"},
-    }
-    if mark == "arc":
-        encoding = {"theta": encoding["y"], "color": encoding["x"]}
-    values: list[JsonValue] = [
-        {"c0": f"2026-01-{day:02d}", "c1": day * 1.5, "c2": "a" if day % 2 else "b"} for day in range(1, 9)
-    ]
-    figure = draw_figure({"data": {"values": values}, "mark": {"type": mark}, "encoding": encoding}, 1)
-    assert figure is not None
-    assert figure.description == "Sum by Day"
-    assert {"bar": "<rect", "arc": "<rect", "line": "<polyline", "point": "<circle"}[mark] in figure.svg
+GOLDEN = json.loads(Path("ui/src/conversation/chart/golden/charts.json").read_text())
+"""Charts of the page: its own tests hold them to what it draws."""
 
 
-@pytest.mark.parametrize("value", [0, 5, -3, 1e-9, 1e15, 5e-324, 1e17, 1e300])
-def test_a_single_value_of_any_size_is_drawn(value: float) -> None:
-    for mark in ("bar", "line", "point"):
-        data: JsonValue = {"values": [{"c0": "x", "c1": value}]}
-        figure = draw_figure({**CHART, "data": data, "mark": {"type": mark}}, 1)
-        assert figure is not None
-        assert "nan" not in figure.svg
+def made(case: dict[str, Any]) -> Chart | None:
+    computed = case["computed"] and ComputedChart.model_validate(case["computed"])
+    return shown_chart(case["proposed"], computed, case["choice"], **GOLDEN["tables"][case["table"]])
 
 
-def test_values_whose_distance_is_no_number_are_not_drawn() -> None:
-    data: JsonValue = {
-        "values": [{"c0": "a", "c1": 1.7e308}, {"c0": "b", "c1": -1.7e308}, {"c0": "c", "c1": 1}]
-    }
-    for mark in ("bar", "line", "point"):
-        figure = draw_figure({**CHART, "data": data, "mark": {"type": mark}}, 1)
-        assert figure is not None
-        assert "inf" not in figure.svg
+@pytest.mark.parametrize("case", GOLDEN["charts"], ids=lambda case: case["says"])
+def test_a_report_has_the_points_title_and_numbers_of_the_pages_chart(case: dict[str, Any]) -> None:
+    found = json.loads(json.dumps(asdict(cast("Any", made(case)))))
+    expected = case["shown"]
+    assert {**found, "data": None} == {**expected, "data": None}
+    assert len(found["data"]) == len(expected["data"])
+    for point, other in zip(found["data"], expected["data"], strict=True):
+        assert point.keys() == other.keys()
+        for name, cell in other.items():
+            is_amount = isinstance(cell, float) and isinstance(point[name], float)
+            assert point[name] == (pytest.approx(cell, rel=1e-12) if is_amount else cell)
+
+
+def test_every_mark_is_drawn_with_the_title_unit_and_format_of_the_reader() -> None:
+    drawn: dict[str, str] = {}
+    for case in GOLDEN["charts"]:
+        chart = cast("Chart", made(case))
+        figure = draw_figure(chart, 1)
+        assert figure is not None, case["says"]
+        assert figure.title == chart.heading
+        drawn[chart.mark] = figure.svg
+        if chart.numbers.unit and chart.mark != "percent":
+            assert chart.numbers.unit in figure.svg, case["says"]
+    assert set(drawn) == set(MARKS)
+    assert drawn["heat"].count("<rect") > drawn["combo"].count("<rect") > 0
+    assert 'class="line"' in drawn["combo"]
+    assert 'class="slice"' in drawn["arc"]
+    assert ">50%<" in drawn["percent"]
+    assert 'class="area"' not in drawn["line"]
+    assert 'fill="none"' in drawn["line"]
+
+
+def test_three_thousand_days_are_weeks() -> None:
+    days = [date(2016, 1, 4) + timedelta(days=each) for each in range(3_000)]
+    columns: list[Column] = [{"name": "day", "type": "date"}, {"name": "orders", "type": "integer"}]
+    chart = shown_chart(
+        None,
+        None,
+        {"values": [{"column": 1, "how": "sum"}]},
+        columns=columns,
+        rows=[[day.isoformat(), 1] for day in days],
+    )
+    assert chart is not None
+    assert (len(chart.data), sum(int(str(each["v0"]).removesuffix(".0")) for each in chart.data)) == (
+        429,
+        3_000,
+    )
+    assert "one week of day" in chart.how
+
+
+@pytest.mark.parametrize("value", [0, 5, -3, 1e-9, 1e15, 5e-324, 1e17, 1e300, 1.7e308])
+@pytest.mark.parametrize("mark", MARKS)
+def test_values_of_any_size_are_drawn(mark: Mark, value: float) -> None:
+    for values in ([value], [value, -value, 1]):
+        rows: list[Row] = [[f"P{at}", each, "x"] for at, each in enumerate(values)]
+        columns: list[Column] = [{"name": "c", "type": kind} for kind in ("text", "number", "text")]
+        chart = shown_chart(None, None, {"mark": mark}, columns=columns, rows=rows)
+        figure = draw_figure(chart, 1)
+        if figure is not None:
+            assert not re.search(r'"[^"]*\b(nan|inf)\b', figure.svg)
 
 
 def test_no_format_makes_a_link_of_what_a_model_wrote() -> None:
@@ -212,70 +252,13 @@ def test_a_report_is_refused_as_soon_as_its_texts_or_cells_are_too_many() -> Non
         PartList().add(replace(EXCHANGE, rows=[["x", 1]] * (MAX_CELLS // 2 + 1)))
 
 
-def test_a_report_draws_the_mark_that_was_chosen_or_says_that_it_cannot() -> None:
-    assert drawn_chart(CHART, None, None) == CHART
-    chosen = drawn_chart(CHART, None, {"mark": "area", "title": "Sums"})
-    assert chosen is not None
-    assert "<polyline" in str(
-        draw_figure({**chosen, "data": {"values": [{"c0": n, "c1": n} for n in (1, 2)]}}, 1)
-    )
-    others: list[dict[str, JsonValue]] = [{"mark": "heat"}, {"values": [{"column": 1}]}, {"mark": 7}]
-    for choice in others:
-        figure = draw_figure(drawn_chart(CHART, None, choice), 1)
-        assert figure is not None
-        said = "On the page another chart was chosen; this is the one that KAI proposed."
-        assert list(figure.notes) == [f"Only the top 3 are drawn. {said}"]
-
-
-def test_a_report_makes_a_built_chart_again_of_all_rows() -> None:
-    columns: list[Column] = [
-        {"name": "day", "type": "date"},
-        {"name": "region", "type": "text"},
-        {"name": "units", "type": "integer"},
-    ]
-    rows: list[list[JsonValue]] = [
-        [f"2026-{month:02}-{day:02}", region, month]
-        for month in (2, 1)
-        for day in (1, 2)
-        for region in ("north", "south")
-    ]
-    expected: dict[str, list[Any]] = {
-        '{"across": 1, "values": [{"column": 2, "how": "sum"}]}': [("north", 6, None), ("south", 6, None)],
-        '{"across": 1, "values": [{"column": 2}], "mark": "bar"}': [
-            ("north", 1.5, None),
-            ("south", 1.5, None),
-        ],
-        '{"time": "month", "values": [{"column": 2, "how": "sum"}], "mark": "area"}': [
-            ("2026-01-01", 4, None),
-            ("2026-02-01", 8, None),
-        ],
-        '{"across": 1, "series": 0, "values": [{"column": 2, "how": "sum"}], "time": "month"}': [
-            *(("north", month, f"2026-{month:02}-{day:02}") for month in (2, 1) for day in (1, 2)),
-            *(("south", month, f"2026-{month:02}-{day:02}") for month in (2, 1) for day in (1, 2)),
-        ],
-        '{"mark": "histogram", "values": [{"column": 2}]}': [4, 4],
-    }
-    for choice, points in expected.items():
-        made = drawn_chart(None, None, json.loads(choice), columns=columns, rows=rows)
-        assert made is not None
-        data: Any = made["data"]
-        found = [(each["a0"], each["v0"], each.get("s0")) for each in data["values"]]
-        if "histogram" in choice:
-            found = [value for _, value, _ in found if value]
-        assert sorted(found) == sorted(points), choice
-        assert draw_figure(made, 1) is not None
-    parts = '{"mark": "percent", "across": 1, "series": 0, "values": [{"column": 2, "how": "sum"}]}'
-    figure = draw_figure(drawn_chart(None, None, json.loads(parts), columns=columns, rows=rows), 1)
-    assert figure is not None
-    assert "100%" in figure.svg
-    assert figure.svg.count(" part") == 8
-    hostile: list[dict[str, JsonValue]] = [
-        {"across": 99, "values": [{"column": -1}, 7]},
-        {"across": True, "series": "x", "time": 5, "sort": []},
-    ]
-    for each in hostile:
-        assert drawn_chart(None, None, each, columns=columns, rows=rows) is not None
-    assert drawn_chart(None, None, {"mark": "heat", "across": 1}, columns=columns, rows=rows) is None
+def test_without_its_rows_a_report_says_that_another_chart_was_chosen() -> None:
+    columns: list[Column] = [{"name": "a", "type": "text"}, {"name": "b", "type": "number"}]
+    assert not needs_all_rows(CHART, {"mark": "line", "title": "Sums"}, 2)
+    assert needs_all_rows(CHART, {"mark": "heat"}, 2)
+    chart = shown_chart(CHART, None, {"mark": "heat"}, columns=columns, rows=None)
+    assert chart is not None
+    assert chart.how.startswith("Only the top 3 are drawn. The chart that was chosen needs all rows")
 
 
 def test_a_projection_is_drawn_with_its_band_and_a_change_in_percent() -> None:
@@ -291,9 +274,10 @@ def test_a_projection_is_drawn_with_its_band_and_a_change_in_percent() -> None:
     for kind in ("projection", "change"):
         option = ChartOption.model_validate({"kind": kind, "across": 0, "value": 1})
         computed = computed_or_refused(rows, option, None, today=date(2026, 6, 1))
-        figure = draw_figure(drawn_chart(CHART, computed, {"mark": "heat"}), 1)
+        chart = shown_chart(None, computed, None, columns=rows["columns"], rows=months)
+        figure = draw_figure(chart, 1)
         assert figure is not None
         drawn[kind] = figure
-    assert drawn["projection"].svg.count("<polygon") == 1
-    assert "Projection of 3 months by" in drawn["projection"].notes[0]
-    assert "+1.0%" in drawn["change"].svg
+    assert drawn["projection"].svg.count('class="band"') == 1
+    assert "Projection of 3 months by" in drawn["projection"].notes
+    assert ">1%<" in drawn["change"].svg

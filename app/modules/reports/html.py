@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from app.modules.reports.cells import cell_text, moment
-from app.modules.reports.figure import Figure, draw_figure
+from app.modules.reports.drawing import Figure, draw_figure
 from app.modules.reports.model import Exchange, OwnText, Report
 
 if TYPE_CHECKING:
@@ -33,13 +33,7 @@ dt{font-weight:600}dd{margin:0;overflow-wrap:anywhere}
 .note{border-left:3px solid #b3261e;padding-left:12px}
 figure{margin:16px 0}
 svg{display:block;width:100%;height:auto;font:12px system-ui,sans-serif}
-svg text{fill:#3a3a42}.grid{stroke:var(--line)}.axis{stroke:#8a8a94}
-polyline{fill:none;stroke-width:2}
-.c1{fill:#2456a6;stroke:#2456a6}.c2{fill:#b0470f;stroke:#b0470f}.c3{fill:#1d7a5f;stroke:#1d7a5f}
-.c4{fill:#7d3c98;stroke:#7d3c98}.c5{fill:#8a6d00;stroke:#8a6d00}.c6{fill:#a32354;stroke:#a32354}
-.c7{fill:#4c5a67;stroke:#4c5a67}.c8{fill:#0f7f9c;stroke:#0f7f9c}.c9{fill:#6b6b73;stroke:#6b6b73}
-svg polyline[class]{fill:none}.part{stroke:#fff}
-.band{stroke:none;opacity:.18}.ring{fill:none;stroke:#b3261e;stroke-width:2}
+.chart-title{font-weight:600;margin:0 0 8px}
 .rows{overflow-x:auto;max-height:560px;overflow-y:auto;margin:16px 0 6px;border:1px solid var(--line)}
 table{border-collapse:collapse;width:100%;font-size:.875rem;font-variant-numeric:tabular-nums}
 th,td{padding:5px 10px;text-align:left;border-bottom:1px solid var(--line);white-space:pre-wrap;
@@ -126,8 +120,8 @@ def _provenance(exchange: Exchange) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    notes = f"<figcaption>{escape(' '.join(figure.notes))}</figcaption>" if figure.notes else ""
-    return f"<figure>{figure.svg}{notes}</figure>\n"
+    title = f'<p class="chart-title">{escape(figure.title)}</p>' if figure.title else ""
+    return f"<figure>{title}{figure.svg}<figcaption>{escape(figure.notes)}</figcaption></figure>\n"
 
 
 def _rendered(markdown: str, parser: "MarkdownIt", heading: str) -> str:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pydantic import JsonValue
-
 from app.modules.cuts import cut_sentence
+from app.modules.reports.charts.model import Chart
 from app.modules.reports.errors import NothingToReport
 from app.modules.run.records import Row
 from graph.state import Column, Cut, Rows
@@ -37,7 +36,7 @@ class Exchange:
     row_count: int
     truncated: bool
     cut_by: Cut | None
-    chart: dict[str, JsonValue] | None
+    chart: Chart | None
     at: int
     note: str = ""
     """A sentence about the state of the exchange, such as that it failed. Empty if there is none."""

@@ -9,7 +9,7 @@ from app.modules.boards.model import Pin
 from app.modules.boards.service import Boards, ShownPin
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.reports.chosen import drawn_chart, needs_all_rows
+from app.modules.reports.charts.shown import needs_all_rows, shown_chart
 from app.modules.reports.errors import NothingToReport
 from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
@@ -93,7 +93,8 @@ class Reports:
         columns = answer.columns
         drawn = (answer.chart, answer.computed_chart, answer.chart_choice)
         if answer.row_count:
-            most = answer.row_count if needs_all_rows(*drawn) else min(rows, answer.row_count)
+            needs_all = needs_all_rows(answer.chart, answer.chart_choice, len(columns))
+            most = answer.row_count if needs_all else min(rows, answer.row_count)
             try:
                 found = await self._sessions.rows.read(answer.id, 0, most)
                 shown = found[:rows]
@@ -113,7 +114,7 @@ class Reports:
             row_count=answer.row_count or 0,
             truncated=answer.truncated,
             cut_by=answer.cut_by,
-            chart=drawn_chart(*drawn, columns=columns, rows=found),
+            chart=shown_chart(*drawn, columns=columns, rows=found),
             at=answer.created_at,
             note=note,
         )
@@ -142,7 +143,9 @@ class Reports:
         if pin.result is None:
             return _exchange(pin, heading, connection.name, note=note or "The statement has not run yet.")
         drawn = (pin.result.chart, pin.computed_chart, pin.chart_choice)
-        most = pin.result.row_count if needs_all_rows(*drawn) else rows
+        columns = pin.result.columns
+        needs_all = needs_all_rows(pin.result.chart, pin.chart_choice, len(columns))
+        most = pin.result.row_count if needs_all else rows
         result, found, _ = await self._boards.rows_of(pin, limit=max(most, 1), cursor=None)
         return Exchange(
             heading=heading or pin.title,
@@ -157,7 +160,7 @@ class Reports:
             row_count=result.row_count,
             truncated=result.truncated,
             cut_by=result.cut_by,
-            chart=drawn_chart(*drawn, columns=result.columns, rows=found),
+            chart=shown_chart(*drawn, columns=result.columns, rows=found),
             at=result.ran_at,
             note=note,
         )

@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Pin, Row } from "../api/types";
-import { built, settingsOf } from "../conversation/chart/build";
+import { settingsOf } from "../conversation/chart/build";
 import { computedChart } from "../conversation/chart/computed";
 import { ChartView } from "../conversation/chart/chart_view";
-import { dressed, needsRows, readChoice, sorted } from "../conversation/chart/choices";
+import { needsRows, readChoice } from "../conversation/chart/choices";
 import type { Chart } from "../conversation/chart/intent";
+import { shownChart } from "../conversation/chart/shown";
 import "../conversation/chart/chart.css";
 import { orSay } from "../shared/or_say";
 
@@ -26,12 +27,11 @@ export default function TileChart({ pin, chart, read }: Shown) {
   }, [wanted, pin.ran_at]);
   const shown = useMemo(() => {
     const settings = settingsOf(chart, choice, pin.columns, rows ?? []);
-    const computed = computedChart(pin.computed_chart, settings, choice);
-    if (computed) return computed;
-    if (!wanted) return dressed(sorted(chart, choice.sort), choice);
-    if (rows === null) return chart;
-    const { columns } = pin;
-    return built(chart, settingsOf(chart, choice, columns, rows), choice, { columns, rows }) ?? chart;
+    return (
+      computedChart(pin.computed_chart, settings, choice) ??
+      shownChart(chart, choice, { columns: pin.columns, rows }) ??
+      chart
+    );
   }, [chart, choice, wanted, rows, pin.computed_chart]);
   const toggle = (name: string) =>
     hide((before) => {

@@ -27,9 +27,11 @@ const MONTHS = [
 ];
 const SHORTEST_NAME = 3;
 
-/** The cell as a number; numbers that a double cannot hold arrive as text. Null if it is none. */
+const DIGITS = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,3})?$/;
+
+/** The cell as a number; numbers that a double cannot hold arrive as text. Null if it is none, such as 007. */
 export function amountOf(cell: Cell | undefined): number | null {
-  const value = typeof cell === "string" && cell.trim() !== "" ? Number(cell) : cell;
+  const value = typeof cell === "string" && DIGITS.test(cell) ? Number(cell) : cell;
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 

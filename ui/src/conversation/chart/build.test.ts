@@ -54,14 +54,14 @@ test.each([
 test("without a choice, only what the server adds up is added up", () => {
   const base: Chart = {
     mark: "bar",
-    across: { field: "c0", kind: "nominal", title: "region" },
-    value: { field: "c1", kind: "quantitative", title: "customers" },
+    across: { field: "c1", kind: "nominal", title: "region" },
+    value: { field: "c2", kind: "quantitative", title: "customers" },
     series: null,
     second: null,
     adds: true,
     how: "",
     rows: 2,
-    data: [{ c0: "North", c1: 7 }],
+    data: [{ c1: "North", c2: 7 }],
     heading: "",
     numbers: PLAIN_NUMBERS,
   };

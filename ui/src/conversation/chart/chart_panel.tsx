@@ -7,18 +7,19 @@ import { texts } from "../../shared/texts";
 import { count } from "../../shared/time";
 import type { ChartOption, Column, ComputedChart, Row } from "../../api/types";
 import type { AnswerRows } from "../rows/answer_rows";
-import { built, settingsOf } from "./build";
+import { settingsOf } from "./build";
 import { Builder, MoreChoices } from "./builder";
 import { ChartView } from "./chart_view";
 import { computedChart } from "./computed";
 import { ComputedOptions, useOptions } from "./computed_options";
-import { type Choice, dressed, needsRows, readChoice, sorted, withoutGaps } from "./choices";
+import { type Choice, needsRows, readChoice, withoutGaps } from "./choices";
 import { drawingHeight } from "./height";
 import type { Chart } from "./intent";
 import { colorsOf } from "./look";
 import { optionTexts } from "./option_texts";
 import { picture } from "./picture";
 import { pictureOf } from "./scene";
+import { shownChart } from "./shown";
 import { chartTexts } from "./texts";
 import "./chart.css";
 
@@ -60,11 +61,10 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose, c
   );
   const ofServer = useMemo(() => computedChart(computed, settings, choice), [computed, settings, choice]);
   const options = useOptions({ chart, settings, computed, compute });
-  const shown = useMemo(() => {
-    if (ofServer) return ofServer;
-    if (!wanted) return chart && dressed(sorted(chart, choice.sort), choice);
-    return whole ? built(chart, settings, choice, { columns, rows: loaded }) : chart;
-  }, [ofServer, chart, choice, settings, wanted, whole, columns, loaded]);
+  const shown = useMemo(
+    () => ofServer ?? shownChart(chart, choice, { columns, rows: whole ? loaded : null }),
+    [ofServer, chart, choice, whole, columns, loaded],
+  );
   const change = (part: { [Key in keyof Choice]: Choice[Key] | undefined }) => {
     const next = withoutGaps({ ...choice, ...part });
     choose(next);

@@ -131,9 +131,10 @@ export function sorted(chart: Chart, sort: Sort | undefined): Chart {
   };
 }
 
-/** The index of a channel's column, found by its title; -1 if there is none. */
-export function columnOf(channel: Channel, columns: Column[]): number {
-  return columns.findIndex((column) => words(column.name) === words(channel.title));
+/** The index of a channel's column: the server names fields of its charts c0, c1, …; -1 if there is none. */
+export function columnOf({ field }: Channel, columns: Column[]): number {
+  const at = Number(/^c(\d+)$/.exec(field)?.[1] ?? -1);
+  return at < columns.length ? at : -1;
 }
 
 function oneOf<Known extends string>(known: readonly Known[], value: unknown): Known | undefined {
@@ -143,10 +144,3 @@ function oneOf<Known extends string>(known: readonly Known[], value: unknown): K
 function isIndex(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
-
-const words = (title: string) =>
-  title
-    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
-    .toLowerCase()
-    .replace(/[_\s]+/g, " ")
-    .trim();
