@@ -447,7 +447,7 @@ class Conversations:
         """Returns a run to read, also one without a thread that has just ended. Raises `RunUnknown`."""
         try:
             return await self.run(owner, thread_id, run_id)
-        except ThreadUnknown:
+        except (ThreadUnknown, SessionUnknown):
             return await self.run(hidden_owner(owner), thread_id, run_id)
 
     async def run(self, owner: str, thread_id: str, run_id: str) -> Started:
@@ -480,7 +480,8 @@ class Conversations:
 
     async def turn(self, started: Started, *, is_complete: bool) -> tuple[Turn, bool]:
         """Returns the turn of a run, and True if the run waits for those before it. Unless it has to be
-        complete, the messages of earlier turns are not read.
+        complete, the messages of earlier turns are not read. Nothing is read of a session that was made for
+        the run: it may be hidden at any moment.
         """
         session, run = started.session, started.run
         turn = Turn(
@@ -489,7 +490,8 @@ class Conversations:
             message_id=run.message_id,
             question=langchain_message(question_of_run(run)),
         )
-        if not is_complete and run.resumes is None:
+        is_alone = session.metadata.get(ONE_RUN) and run.question_turn == 1
+        if is_alone or (not is_complete and run.resumes is None):
             return turn, False
         if run.resumes is not None:
             steps = await self._sessions.steps(session.owner, session.id, run.message_id)

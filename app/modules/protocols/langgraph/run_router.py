@@ -107,8 +107,13 @@ class _Streams:
     def _leave(self, started: Started, end: StreamEnd, *, cancels: bool) -> None:
         if end == "left" and cancels:
             self._departures.cancel_later(started.session, started.run)
-        if end == "left" and started.session.metadata.get(ONE_RUN):
-            self._departures.hide_at_end(started.session, started.run)
+        if end == "left":
+            _hide_at_end(self._departures, started)
+
+
+def _hide_at_end(departures: Departures, started: Started) -> None:
+    if started.session.metadata.get(ONE_RUN):
+        departures.hide_at_end(started.session, started.run)
 
 
 def _final(fold: RunFold) -> str:
@@ -207,9 +212,9 @@ async def create_stateless_run(
     the run can still be joined. Needs scope `ask`.
     """
     started = await conversations.start(caller, None, body)
-    if started.session.metadata.get(ONE_RUN):
-        departures.hide_at_end(started.session, started.run)
-    return await _created(conversations, started)
+    created = await _created(conversations, started)
+    _hide_at_end(departures, started)
+    return created
 
 
 @router.post("/runs/batch", summary="Start several runs without a thread", dependencies=[ASK])
@@ -228,10 +233,10 @@ async def create_batch(
     for _ in bodies:
         await count_question(request)
     batch = await conversations.start_batch(owner, bodies)
+    runs = [await conversations.run_now(started) for started in batch]
     for started in batch:
-        if started.session.metadata.get(ONE_RUN):
-            departures.hide_at_end(started.session, started.run)
-    return [await conversations.run_now(started) for started in batch]
+        _hide_at_end(departures, started)
+    return runs
 
 
 @router.post(
