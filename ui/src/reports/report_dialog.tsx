@@ -83,7 +83,7 @@ export default function ReportDialog({ of, onClose }: Shown) {
     setMaking(false);
   };
   const take = async () => download(await makeReport(wanted(format)), fileName(title, ENDINGS[format]));
-  const look = async () => setPreview(await (await makeReport(wanted("markdown"))).text());
+  const look = async () => setPreview(await (await makeReport(wanted("html"))).text());
   const none = !parts?.some((part) => part.shown);
   return (
     <Dialog title={reports.title} onClose={onClose}>
@@ -161,11 +161,8 @@ export default function ReportDialog({ of, onClose }: Shown) {
           </select>
         </label>
         {problem && <ProblemBox problem={problem} />}
-        {preview && (
-          <pre class="report-preview" tabIndex={0} aria-label={reports.preview}>
-            {preview}
-          </pre>
-        )}
+        {/* Without a right of its own: no script runs, no link leads away, and nothing of the page is in reach. */}
+        {preview && <iframe class="report-preview" sandbox="" title={reports.preview} srcdoc={preview} />}
         <div class="tools">
           <button type="button" class="button" disabled={none || making} onClick={() => void make(look)}>
             {reports.preview}
