@@ -38,11 +38,18 @@ class Described(BaseModel):
 
 
 def described(cls: type[T]) -> type[T]:
-    """Decorates a TypedDict or dataclass whose JSON schema describes each field by its docstring."""
+    """Decorates a TypedDict or dataclass whose JSON schema describes each field by its docstring.
+
+    Fields that a TypedDict may lack are not required, also where defaults are.
+    """
 
     def get_schema(core_schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> JsonSchemaValue:
         names = {name: name for name in get_type_hints(cls)}
-        return _described_schema(cls, names, handler(core_schema), handler=handler)
+        schema = _described_schema(cls, names, handler(core_schema), handler=handler)
+        if optional := getattr(cls, "__optional_keys__", None):
+            found = handler.resolve_ref_schema(schema)
+            found["required"] = [name for name in found["required"] if name not in optional]
+        return schema
 
     setattr(cls, "__get_pydantic_json_schema__", staticmethod(get_schema))  # noqa: B010 - no such attribute yet
     return cls

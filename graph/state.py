@@ -29,6 +29,10 @@ class Column(TypedDict):
     """Name of the column."""
     type: str
     """Type of the values: text, integer, number, boolean, date, datetime, time, binary or json."""
+    secret: NotRequired[bool]
+    """The values are made of a column that is named as secrets are, such as `password`: models get them
+    redacted.
+    """
 
 
 @described

@@ -52,6 +52,7 @@ class Model(BaseModel):
 class Column(Model):
     name: str
     type: str
+    secret: bool = False
 
 
 class Rows(Model):

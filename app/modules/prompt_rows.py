@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
@@ -9,14 +10,10 @@ from app.core.llm.tokens import approximate_tokens
 from app.core.redaction.text import HIDDEN
 from app.core.redaction.values import names_secret
 from app.modules.cuts import cut_sentence
-from graph.state import Rows
+from graph.state import Column, Rows
 
 MAX_TOKENS = 1_500
 _MAX_CELL = 200
-_MADE_OF = re.compile(
-    r"(?:\w{1,40}\s?\(\s?(?:distinct\s)?)+(?P<made>[^(),]{1,200})(?:[,)].*)?", re.IGNORECASE
-)
-"""The name that databases give to what a function makes of a column, such as `max(password)`."""
 _SIDE = re.compile(r"(?P<compared>.+) (?:left|right)")
 """The name of one side in a comparison of two results."""
 
@@ -24,7 +21,7 @@ _SIDE = re.compile(r"(?P<compared>.+) (?:left|right)")
 def rows_as_lines(rows: Rows, max_tokens: int = MAX_TOKENS) -> str:
     """The column names and the first rows as JSON lines, how many rows there are, and what a limit cut.
 
-    Values of columns that are named as secrets are, such as `password` and `max(password)`, are redacted.
+    Values of secret columns are redacted.
     """
     lines = [json.dumps([column["name"] for column in rows["columns"]], ensure_ascii=False)]
     spent = 0
@@ -40,28 +37,22 @@ def rows_as_lines(rows: Rows, max_tokens: int = MAX_TOKENS) -> str:
 
 
 def without_secrets(rows: Rows) -> Rows:
-    """Returns the rows with the values of columns such as `password` redacted."""
-    secret = [at for at, column in enumerate(rows["columns"]) if _is_secret(column["name"])]
-    made = [at for at, column in enumerate(rows["columns"]) if _is_made_of_secret(column["name"])]
-    if not secret and not made:
+    """Returns the rows with the values of secret columns redacted: of those that are named as secrets are, or
+    made of such columns.
+    """
+    are_secret = [is_secret(column) for column in rows["columns"]]
+    if not any(are_secret):
         return rows
-    shown: list[list[JsonValue]] = []
-    for row in rows["rows"]:
-        cells = list(row)
-        for at in secret:
-            cells[at] = None if cells[at] is None else HIDDEN
-        for at in made:
-            cells[at] = HIDDEN if isinstance(cells[at], str) else cells[at]
-        shown.append(cells)
-    return Rows(**{**rows, "rows": shown})
+    return Rows(**{**rows, "rows": [_shown(row, are_secret) for row in rows["rows"]]})
 
 
-def _is_secret(name: str) -> bool:
-    found = _SIDE.fullmatch(name)
-    return names_secret(name if found is None else found["compared"])
+def is_secret(column: Column) -> bool:
+    """True if no model may read the values of a column."""
+    found = _SIDE.fullmatch(column["name"])
+    return column.get("secret", False) or names_secret(column["name"] if found is None else found["compared"])
 
 
-def _is_made_of_secret(name: str) -> bool:
-    """True for `max(password)`. A number, such as `count(password)` has, is no secret."""
-    found = _MADE_OF.fullmatch(name)
-    return found is not None and names_secret(found["made"].strip(' "`[]'))
+def _shown(row: Sequence[JsonValue], are_secret: Sequence[bool]) -> list[JsonValue]:
+    return [
+        HIDDEN if hides and cell is not None else cell for cell, hides in zip(row, are_secret, strict=True)
+    ]

@@ -124,7 +124,9 @@ async def test_databases_and_tables_are_described(house: House, mode: str) -> No
 async def test_a_statement_returns_its_rows_up_to_the_limit(house: House, mode: str) -> None:
     async with mcp_client(house.server.address, house.ann, mode) as client:
         found = await said_by(client, "run_sql", sql="SELECT name FROM customers ORDER BY id", limit=2)
+        secret = await said_by(client, "run_sql", sql="SELECT name AS api_key FROM customers", limit=1)
     assert found == {"columns": ["name"], "rows": [["Ada"], ["Ben"]], "row_count": 3, "truncated": True}
+    assert secret["rows"] == [["[redacted]"]]
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,18 @@ async def test_nothing_secret_reaches_the_model_and_users_see_their_rows(
     assert chunks(events, "results")[0]["rows"] == [["ada", PASSWORD, f"use {KEY} and {URL}"]]
     model.say("```sql\nSELECT name FROM logins\n```", "Ada.")
     await kai.ask(session, "Only the names")
+    model.say(
+        "```sql\nWITH l (a, p) AS (SELECT name, lower(password) FROM logins)\n"
+        "SELECT a, p, length(p) AS n FROM l\n```",
+        "One.",
+    )
+    events = await kai.ask(session, "And hidden?")
+    (shown,) = chunks(events, "results")
+    assert shown["rows"] == [["ada", PASSWORD.lower(), len(PASSWORD)]]
+    assert [column.get("secret", False) for column in shown["columns"]] == [False, True, False]
     for request in model.requests:
         assert KEY not in request.text
-        assert PASSWORD not in request.text
+        assert PASSWORD.lower() not in request.text.lower()
         assert "[redacted]" in request.text
     await kai.http.delete("/rules/leak")
 

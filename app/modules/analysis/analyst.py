@@ -55,7 +55,7 @@ class FiguresAnalyst:
         )
 
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
-        rows = without_secrets(with_whole_names(rows))
+        rows = with_whole_names(without_secrets(rows))
         found = await self.figures(question, sql, rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
@@ -78,7 +78,7 @@ class ModelAnalyst:
         self._stand_in = stand_in
 
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
-        rows = without_secrets(with_whole_names(rows))
+        rows = with_whole_names(without_secrets(rows))
         found = await self._stand_in.figures(question, sql, rows)
         notice = cut_notice(rows, found)
         opening = f"{notice} " if notice else ""

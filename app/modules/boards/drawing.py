@@ -26,7 +26,7 @@ async def draw_chart(
     """
     schema = await connections.schema(connection)
     keys = await connections.examine(sql, key_columns, sql, schema)
-    shown = without_secrets(with_whole_names(rows))
+    shown = with_whole_names(without_secrets(rows))
     return await asyncio.to_thread(_draw, question, sql, connection.dialect, rows=shown, keys=keys)
 
 

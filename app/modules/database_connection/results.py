@@ -39,16 +39,29 @@ class ResultSet:
     rows: list[list[JsonValue]]
     truncated: bool
     cut_by: Cut | None = None
+    are_secret: Sequence[bool] = ()
+    """For each column whether its values are made of a column named as secrets are. Empty: none is."""
 
     def as_rows(self) -> Rows:
         """Returns the same rows as an answer keeps them."""
+        are_secret = self.are_secret or [False] * len(self.columns)
         return Rows(
-            columns=[Column(name=column.name, type=column.type) for column in self.columns],
+            columns=[
+                marked_column(column.name, column.type, is_secret=is_secret)
+                for column, is_secret in zip(self.columns, are_secret, strict=True)
+            ],
             rows=self.rows,
             row_count=len(self.rows),
             truncated=self.truncated,
             cut_by=self.cut_by,
         )
+
+
+def marked_column(name: str, kind: ColumnType, *, is_secret: bool) -> Column:
+    column = Column(name=name, type=kind)
+    if is_secret:
+        column["secret"] = True
+    return column
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, TypedDict
 
+from app.core.redaction.values import names_secret
 from graph.described import described
 
 
@@ -106,6 +108,15 @@ class Schema:
     dialect: str
     tables: Sequence[Table]
     database: str = ""
+
+    @cached_property
+    def tables_with_secrets(self) -> Mapping[str, Sequence[Table]]:
+        """Tables with a column named as secrets are, by their names in lower case, without a schema."""
+        found: dict[str, list[Table]] = {}
+        for table in self.tables:
+            if any(names_secret(column.name) for column in table.columns):
+                found.setdefault(table.name.rpartition(".")[2].casefold(), []).append(table)
+        return found
 
 
 @dataclass(frozen=True)

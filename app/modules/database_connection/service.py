@@ -38,6 +38,7 @@ from app.modules.database_connection.guard.inspection import (
     sample_statement,
     sampled,
 )
+from app.modules.database_connection.guard.secrets import find_secret_outputs
 from app.modules.database_connection.guard.statement_text import check_length
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
@@ -59,6 +60,7 @@ from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import ColumnEdit, Schema, Table
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.uploads.folder import UploadFolder, database_file_name
+from app.modules.sql.provenance.secret_outputs import SecretOutputs
 from graph.errors import DatabaseUnavailable, StatementRefused, StatementTimedOut
 
 _KnownStatement: TypeAlias = tuple[str, str | None, str]
@@ -500,7 +502,9 @@ class DatabaseConnections:
                 limits=limits.statement,
                 connect_seconds=limits.connect_seconds,
             )
-            checked = await self.examine(sql, partial(check, sql, schema, limits.statement.max_characters))
+            checked, secret = await self.examine(
+                sql, partial(_checked, sql, schema, limits.statement.max_characters)
+            )
             known_as = (connection.encrypted_url, record.database_role, checked)
             self._refuse_slow(known_as)
             try:
@@ -509,7 +513,9 @@ class DatabaseConnections:
                 self._timed_out[known_as] = True
                 raise
             record.gave(result)
-            return result
+            if secret is None:
+                return result
+            return replace(result, are_secret=secret.among([column.name for column in result.columns]))
 
     def _refuse_slow(self, statement: "_KnownStatement") -> None:
         """Raises `StatementTimedOut` for a statement that timed out a short time ago."""
@@ -562,6 +568,11 @@ class DatabaseConnections:
         """Raises `DatabaseUnavailable`."""
         running = self._scans.running(connection.id)
         return running or self._scans.start(connection, self._database(connection))
+
+
+def _checked(sql: str, schema: Schema, max_characters: int) -> tuple[str, SecretOutputs | None]:
+    """Returns the statement to run, and which columns of its result are secret."""
+    return check(sql, schema, max_characters), find_secret_outputs(sql, schema)
 
 
 def _if_alive(progress: ScanProgress) -> ScanProgress:

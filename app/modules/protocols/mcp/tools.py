@@ -28,7 +28,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Table
 from app.modules.memory.model import FoundMemory
 from app.modules.memory.profile import ATTRIBUTES, texts_of
-from app.modules.prompt_rows import rows_as_lines
+from app.modules.prompt_rows import rows_as_lines, without_secrets
 from app.modules.protocols.mcp.answers import (
     AnswerToQuestion,
     ConversationSummary,
@@ -235,7 +235,7 @@ class McpTools:
                 result = await self._services.connections.run(
                     connection, sql, asker, check_names=self._schema_context(connection).check
                 )
-        rows = Rows(**{**result.as_rows(), "rows": result.rows[:limit]})
+        rows = without_secrets(Rows(**{**result.as_rows(), "rows": result.rows[:limit]}))
         found = RowsOfStatement(
             columns=[column.name for column in result.columns],
             rows=rows["rows"],
@@ -471,12 +471,14 @@ class McpTools:
         if message.row_count:
             stored = StoredRows.of_answer(message)
             rows, _ = await self._services.sessions.read_rows(stored, _MOST_ROWS, None)
-        return Rows(
-            columns=message.columns,
-            rows=rows,
-            row_count=message.row_count or 0,
-            truncated=message.truncated,
-            cut_by=message.cut_by,
+        return without_secrets(
+            Rows(
+                columns=message.columns,
+                rows=rows,
+                row_count=message.row_count or 0,
+                truncated=message.truncated,
+                cut_by=message.cut_by,
+            )
         )
 
     async def _conversations(self, owner: str, query: str, limit: int) -> list[PastConversation]:

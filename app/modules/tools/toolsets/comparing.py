@@ -7,8 +7,8 @@ from math import isclose
 
 from pydantic import JsonValue
 
-from app.core.redaction.values import names_secret
-from app.modules.database_connection.results import type_of_values
+from app.modules.database_connection.results import marked_column, type_of_values
+from app.modules.prompt_rows import is_secret
 from app.modules.run.records import Row
 from app.modules.tools.tool import ToolFailed
 from graph.state import Column, Rows
@@ -41,9 +41,9 @@ def compare(
     left: Rows, right: Rows, keys: Sequence[ColumnPair], *, values: Sequence[ColumnPair]
 ) -> Comparison:
     """Compare the rows that have equal keys. Raises `ToolFailed` if the keys do not identify a row."""
-    is_secret = any(names_secret(name) for name, _, _ in keys)
-    ours = _by_key(left, [at for _, at, _ in keys], side="left", is_secret=is_secret)
-    theirs = _by_key(right, [at for _, _, at in keys], side="right", is_secret=is_secret)
+    secret_keys = [_is_secret(left, right, key) for key in keys]
+    ours = _by_key(left, [at for _, at, _ in keys], side="left", is_secret=any(secret_keys))
+    theirs = _by_key(right, [at for _, _, at in keys], side="right", is_secret=any(secret_keys))
     equal: list[Row] = []
     differing: list[Row] = []
     only_left: list[Row] = []
@@ -64,8 +64,10 @@ def compare(
     names = [name for name, _, _ in keys] + ["comparison"]
     for name, _, _ in values:
         names += [f"{name} left", f"{name} right", f"{name} difference"]
+    are_secret = [*secret_keys, False, *(_is_secret(left, right, each) for each in values for _ in range(3))]
     columns = [
-        Column(name=name, type=type_of_values(row[at] for row in rows)) for at, name in enumerate(names)
+        marked_column(name, type_of_values(row[at] for row in rows), is_secret=is_secret)
+        for at, (name, is_secret) in enumerate(zip(names, are_secret, strict=True))
     ]
     return Comparison(
         columns=columns,
@@ -78,13 +80,20 @@ def compare(
             (name, _sum(left, a), _sum(right, b))
             for name, a, b in values
             if left["columns"][a]["type"] in ("integer", "number")
+            and not _is_secret(left, right, (name, a, b))
         ],
         patterns=[
             sentence
-            for at, (name, _, _) in enumerate(values)
-            if (sentence := _pattern(name, differing, len(keys) + 1 + 3 * at)) is not None
+            for at, pair in enumerate(values)
+            if not _is_secret(left, right, pair)
+            and (sentence := _pattern(pair[0], differing, len(keys) + 1 + 3 * at)) is not None
         ],
     )
+
+
+def _is_secret(left: Rows, right: Rows, pair: ColumnPair) -> bool:
+    _, ours, theirs = pair
+    return is_secret(left["columns"][ours]) or is_secret(right["columns"][theirs])
 
 
 def _pattern(name: str, differing: Sequence[Row], at: int) -> str | None:

@@ -1,0 +1,114 @@
+"""Which columns of a result are made of columns that are named as secrets, whatever names they have there."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from app.core.redaction.values import names_secret
+from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.provenance.model import OutputColumn, QueryDescription, StatementDescription
+from app.modules.sql.provenance.names import DeclaredNames
+from app.modules.sql.provenance.reading import Reader
+
+_TELLS_NO_VALUE = (exp.Predicate, exp.Count, exp.CountIf, exp.ApproxDistinct, exp.Length)
+"""Whatever they are made of, these tell whether, how many or how long, and no value."""
+_GIVES_ROWS = (exp.Values, exp.UDTF, exp.Table, exp.Lateral)
+
+
+@dataclass(frozen=True)
+class SecretOutputs:
+    """Which columns of a result are secret, as far as the statement tells."""
+
+    outputs: Sequence[bool] | None
+    """For each column, in order. None if they are not all known."""
+    plain: Collection[str]
+    """Names, in lower case, of columns that are no secrets."""
+
+    def among(self, names: Sequence[str]) -> Sequence[bool]:
+        """Returns for each column of the result whether it is secret. `names` are those of the database.
+
+        Where the statement does not tell, all are but those with the name of a column that is no secret.
+        """
+        if self.outputs is not None and len(self.outputs) == len(names):
+            return self.outputs
+        return [name.casefold() not in self.plain for name in names]
+
+
+def secret_outputs(tree: exp.Expr, dialect: str, tables: Mapping[str, Sequence[str]]) -> SecretOutputs | None:
+    """Reads a statement. `tables` are those that it may read: names of columns by the name of the table.
+
+    Returns None if no column of the result is secret.
+    """
+    tree = tree.copy()
+    plain = _plain_names(tree, tables)
+    for node in list(_without_values(tree)):
+        node.replace(exp.Null())
+    described = _described(tree, dialect, tables)
+    if described is None or tree.find(exp.Columns) or not described.queries[-1].has_all_columns:
+        return SecretOutputs(None, plain)
+    unclear = _unclear_queries(described.queries, plain)
+    outputs = [_is_secret(each, unclear, plain) for each in described.queries[-1].columns]
+    return SecretOutputs(outputs, plain) if any(outputs) else None
+
+
+def _described(
+    tree: exp.Expr, dialect: str, tables: Mapping[str, Sequence[str]]
+) -> StatementDescription | None:
+    try:
+        with sqlglot_errors_only():
+            return Reader(DeclaredNames(dialect, tables), dialect).read(tree)
+    except (SqlglotError, RecursionError):
+        return None
+
+
+def _is_secret(column: OutputColumn, unclear: Collection[str], plain: Collection[str]) -> bool:
+    return any(names_secret(each.column) for each in column.sources) or _is_unclear(column, unclear, plain)
+
+
+def _unclear_queries(queries: Sequence[QueryDescription], plain: Collection[str]) -> set[str]:
+    """Returns the ids of queries with a column of which it is not known what it is made of."""
+    unclear: set[str] = set()
+    for query in queries:  # each comes after those that it reads
+        is_partial = not query.has_all_columns and bool(query.columns or query.others)
+        reads_unclear = any(each in unclear for each in query.branches)
+        if is_partial or reads_unclear or any(_is_unclear(each, unclear, plain) for each in query.columns):
+            unclear.add(query.id)
+    return unclear
+
+
+def _is_unclear(column: OutputColumn, unclear: Collection[str], plain: Collection[str]) -> bool:
+    if any(each in unclear for each in column.queries):
+        return True
+    return any(
+        each.table is None
+        and (each.query is None or each.query in unclear)
+        and each.column.casefold() not in plain
+        for each in column.inputs
+    )
+
+
+def _without_values(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """Yields the outermost expressions that tell no value of what is inside of them."""
+    nodes = tree.walk(prune=lambda node: isinstance(node, _TELLS_NO_VALUE))
+    return (node for node in nodes if isinstance(node, _TELLS_NO_VALUE))
+
+
+def _plain_names(tree: exp.Expr, tables: Mapping[str, Sequence[str]]) -> set[str]:
+    """Returns names, in lower case, that are no secrets: of columns of tables, and of sources of constants.
+
+    A name that the statement gives to anything else is none.
+    """
+    plain = {column.casefold() for some in tables.values() for column in some if not names_secret(column)}
+    for node in tree.find_all(*_GIVES_ROWS):
+        is_table = isinstance(node, exp.Table) and not isinstance(node.this, exp.Func)
+        if not is_table and node.find(exp.Column, exp.Query) is None:
+            plain.update(each.casefold() for each in (node.alias, *node.alias_column_names) if each)
+    given = {
+        alias.alias.casefold()
+        for alias in tree.find_all(exp.Alias)
+        if alias.find(exp.Query, exp.Columns)
+        or any(each.name.casefold() not in plain for each in alias.find_all(exp.Column))
+    }
+    return plain - given
