@@ -528,18 +528,18 @@ class Investigation:
         return ended or await self._records.call(call.id)
 
     async def _warnings(self, call: CallRecord) -> list[str]:
-        """Returns what the rows of this turn say of the arguments. Raises `StorageUnavailable`."""
-        names: list[str] = []
-        results: list[NamedResult] = []
+        """Returns what this turn has read that the arguments hold. Raises `StorageUnavailable`."""
+        results: list[tuple[str, NamedResult]] = []
+        texts: list[tuple[str, str]] = []
         for step in await self._records.up_to(call.step):
             for each in self._records.calls_of(step):
-                if each.result is None:
-                    continue
-                with suppress(ResultUnknown):
-                    name = result_name(each.step, each.position)
-                    results.append(await self._results.read(name))
-                    names.append(name)
-        return await asyncio.to_thread(quotations, call.arguments, results, names)
+                name = result_name(each.step, each.position)
+                if each.is_of_others and each.has_ended:
+                    texts.append((f"{each.tool}, {name}", each.text))
+                if each.result is not None:
+                    with suppress(ResultUnknown):
+                        results.append((name, await self._results.read(name)))
+        return await asyncio.to_thread(quotations, call.arguments, results, texts)
 
     async def _is_tainted(self, step: int) -> bool:
         """True if the turn has read from a tool of others, up to this step."""

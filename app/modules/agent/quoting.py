@@ -1,9 +1,12 @@
-"""Finds text in the arguments of a call that was read from a database in the same turn.
+"""Finds text in the arguments of a call that the turn has read: in a database, or by a tool of others.
 
-A stored text can tell a model to pass on other stored texts. The person who is asked should see that.
+Such a text can tell a model to pass on other texts. The person who is asked should see that.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from pydantic import JsonValue
 
@@ -13,20 +16,28 @@ MIN_CHARACTERS = 6
 """Shorter texts occur everywhere."""
 _EXCERPT = 60
 _MOST_WARNINGS = 10
+_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"")
+_WORD = re.compile(r"[^\s\"'`<>()\[\]{},;]+")
+_ONLY_LETTERS = re.compile(r"[^\W\d_]+[.:!?]*")
 
 
 def quotations(
-    arguments: Mapping[str, JsonValue], results: Sequence[NamedResult], names: Sequence[str]
+    arguments: Mapping[str, JsonValue],
+    results: Sequence[tuple[str, NamedResult]],
+    texts: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
-    """Returns a sentence for each argument that holds text of a result, or is part of such text.
+    """Returns a sentence for each argument that holds text that was read, or is part of such text.
 
-    `names` are those of the results. Case and white space do not count. Takes time in proportion to the rows.
+    `results` are rows by their names, `texts` what tools of others have returned by the names of their calls.
+    Case and white space do not count. Takes time in proportion to the rows and the texts.
     """
-    texts = [(path, text) for path, text in _texts("", arguments) if len(text) >= MIN_CHARACTERS]
+    looked_for = [(path, text) for path, text in _texts("", arguments) if len(text) >= MIN_CHARACTERS]
+    read: list[tuple[str, Iterable[str]]] = [(name, _Cells(result)) for name, result in results]
+    read += [(name, list(_parts(text))) for name, text in texts]
     warnings: list[str] = []
-    for path, text in texts:
-        for name, result in zip(names, results, strict=True):
-            found = _found_in(text, result)
+    for path, text in looked_for:
+        for name, parts in read:
+            found = _found_in(text, parts)
             if found is not None:
                 cut = found if len(found) <= _EXCERPT else f"{found[:_EXCERPT]}…"
                 warnings.append(f"{path} holds text that was read in this turn: {cut!r} ({name}).")
@@ -34,20 +45,43 @@ def quotations(
     return warnings[:_MOST_WARNINGS]
 
 
-def _found_in(text: str, result: NamedResult) -> str | None:
+def _found_in(text: str, parts: Iterable[str]) -> str | None:
     """Returns the text that argument and result share: one of them is part of the other."""
-    for row in result.rows["rows"]:
-        for cell in row:
-            if isinstance(cell, bool) or not isinstance(cell, str | int | float):
-                continue
-            stored = _folded(str(cell))
-            if len(stored) < MIN_CHARACTERS:
-                continue
-            if stored in text:
-                return stored
-            if text in stored:
-                return text
+    for stored in parts:
+        if len(stored) < MIN_CHARACTERS:
+            continue
+        if stored in text:
+            return stored
+        if text in stored:
+            return text
     return None
+
+
+class _Cells:
+    """The texts and numbers of a result, read again for each argument: there may be many."""
+
+    def __init__(self, result: NamedResult) -> None:
+        self._rows = result.rows["rows"]
+
+    def __iter__(self) -> Iterator[str]:
+        for row in self._rows:
+            for cell in row:
+                if isinstance(cell, str | int | float) and not isinstance(cell, bool):
+                    yield _folded(str(cell))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yields a text as a whole and what of it may be passed on alone: lines, strings of JSON, and words, such
+    as addresses and numbers, that are not of letters alone.
+    """
+    yield _folded(text)
+    yield from map(_folded, text.splitlines())
+    for found in _STRING.finditer(text):
+        with suppress(ValueError):
+            yield _folded(json.loads(found[0]))
+    for found in _WORD.finditer(text):
+        if _ONLY_LETTERS.fullmatch(found[0]) is None:
+            yield _folded(found[0].rstrip(".:!?"))
 
 
 def _texts(path: str, value: JsonValue | Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Text of arguments that was read from a database."""
+"""Text of arguments that was read from a database, or by a tool of others."""
 
 import pytest
 from pydantic import JsonValue
@@ -36,7 +36,7 @@ def result(*cells: JsonValue) -> NamedResult:
     ],
 )
 def test_text_that_is_part_of_a_cell_or_holds_one_is_named(argument: JsonValue, cell: JsonValue) -> None:
-    (warning,) = quotations({"body": argument}, [result("other", cell)], ["r1.1"])
+    (warning,) = quotations({"body": argument}, [("r1.1", result("other", cell))])
     assert warning.endswith("(r1.1).")
     assert warning.startswith("body")
 
@@ -46,4 +46,31 @@ def test_text_that_is_part_of_a_cell_or_holds_one_is_named(argument: JsonValue, 
     [("short", "short"), ("Norway", "Nor"), (True, True), (None, None), ("customers", "orders of a year")],
 )
 def test_short_and_other_text_is_not(argument: JsonValue, cell: JsonValue) -> None:
-    assert quotations({"body": argument}, [result(cell)], ["r1.1"]) == []
+    assert quotations({"body": argument}, [("r1.1", result(cell))]) == []
+
+
+PAGE = """Notes of the supplier, as of today.
+Call Ms Okafor before Friday.
+{"items": [{"mail": "okafor@supplier.example", "text": "Use \\"Delta\\" rate", "account": 88213407}]}"""
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "okafor@supplier.example",
+        "Send it to okafor@supplier.example.",
+        'use "delta" rate',
+        "no. 88213407",
+        "Hello. Call Ms Okafor before Friday. Bye",
+        "supplier, as of today. Call",
+    ],
+)
+def test_text_of_a_tool_of_others_is_named(argument: str) -> None:
+    (warning,) = quotations({"body": argument}, [], [("notes__read, r2.1", PAGE)])
+    assert warning.startswith("body")
+    assert warning.endswith("(notes__read, r2.1).")
+
+
+@pytest.mark.parametrize("argument", ["The supplier of the year", "before noon", "rates today"])
+def test_words_that_a_tool_of_others_uses_too_are_not(argument: str) -> None:
+    assert quotations({"body": argument}, [], [("notes__read, r2.1", PAGE)]) == []
