@@ -32,7 +32,8 @@ SCHEMA = {
 
 def scripted_server(script: Path, calls: Path) -> Server[object]:
     """`script` is a JSON object: `name`, `description`, `tools` (names), `more_tools` (a number),
-    `hang_list`, `results` (what a call answers to a text). Each call is a line of `calls`.
+    `schema` and `annotations` (of all tools), `hang_list`, `results` (what a call answers to a text: a text,
+    or a whole result). Each call is a line of `calls`.
     """
 
     def read() -> dict[str, object]:
@@ -47,8 +48,10 @@ def scripted_server(script: Path, calls: Path) -> Server[object]:
         assert isinstance(names, list)
         names = [*names, *(f"tool{n}" for n in range(int(str(wanted.get("more_tools", 0)))))]
         description = str(wanted.get("description", "Says what it is given."))
+        said = {"description": description, "inputSchema": wanted.get("schema", SCHEMA)}
+        annotations = wanted.get("annotations")
         return ListToolsResult(
-            tools=[Tool(name=name, description=description, input_schema=SCHEMA) for name in names]
+            tools=[Tool.model_validate({"name": name, **said, "annotations": annotations}) for name in names]
         )
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
@@ -70,7 +73,8 @@ def scripted_server(script: Path, calls: Path) -> Server[object]:
         results = read().get("results", {})
         assert isinstance(results, dict)
         text = str(arguments.get("text"))
-        return _said(str(results.get(text, f"You said {text}.")))
+        result = results.get(text, f"You said {text}.")
+        return _said(result) if isinstance(result, str) else CallToolResult.model_validate(result)
 
     name = str(read().get("name", "scripted"))
     return Server(name, version="1", on_list_tools=list_tools, on_call_tool=call_tool)

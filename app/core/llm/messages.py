@@ -62,4 +62,4 @@ class ChatRequest:
     def redacted(self) -> "ChatRequest":
         """Returns the request without secrets."""
         messages = [message.redacted() for message in self.messages]
-        return replace(self, messages=messages, tools=[tool.redacted() for tool in self.tools])
+        return replace(self, messages=messages, tools=[tool.redacted for tool in self.tools])

@@ -62,7 +62,9 @@ def _block(call: ToolCall) -> str:
 
 def _described(tool: OfferedTool) -> str:
     schema = json.dumps(tool.parameters, ensure_ascii=False)
-    return f"### {tool.name}\n{tool.description}\nArguments (JSON Schema): {schema}"
+    said = " ".join(tool.description.split())  # others may have written it: no line of it is a heading
+    escape = "\\" if said.startswith("#") else ""
+    return f"### {tool.name}\n{escape}{said}\nArguments (JSON Schema): {schema}"
 
 
 class TextToolReader:

@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pydantic import JsonValue
 
@@ -18,10 +19,12 @@ class OfferedTool:
     description: str
     parameters: dict[str, JsonValue]
 
+    @cached_property
     def redacted(self) -> "OfferedTool":
-        """Returns the tool without secrets in its description, which others may have written."""
-        description = redacted(self.description)
-        return self if description == self.description else replace(self, description=description)
+        """The tool without secrets in its description and its parameters, which others may have written."""
+        parameters = {name: _redacted_json(each) for name, each in self.parameters.items()}
+        found = replace(self, description=redacted(self.description), parameters=parameters)
+        return self if found == self else found
 
     def as_request(self) -> dict[str, JsonValue]:
         """Returns the tool as the chat protocol has it."""

@@ -10,6 +10,7 @@ from app.core.llm.model import PromptMessage, ToolCall
 from app.core.llm.tokens import approximate_tokens
 from app.modules.agent.records import CallRecord, StepRecord
 from app.modules.prompt_budget import cut, prompt_tokens
+from app.modules.prompt_sections import fenced
 from app.modules.tools.results import result_name
 
 _MAX_TOKENS = 12_000
@@ -202,7 +203,7 @@ def _said(
     else:
         yield PromptMessage("assistant", step.text or "(nothing)")
     if step.fault:
-        yield PromptMessage("user", step.fault)
+        yield PromptMessage("user", fenced(step.fault))
 
 
 def _wire_id(call: CallRecord) -> str:
