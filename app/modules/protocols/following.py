@@ -25,7 +25,7 @@ from app.core.errors import Malformed, NotFound, Problem
 from app.core.pairs import pair_key
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.run.sse import SEND_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS, EventStream, pieces
+from app.modules.run.sse import SEND_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS, EventStream, Heartbeat, pieces
 from app.modules.session.model import Run, Session
 from app.modules.session.service import SessionService
 from graph.events import SessionEvent
@@ -60,7 +60,7 @@ process stops.
 
 @dataclass(frozen=True)
 class Frame:
-    """A server-sent event without its id. `data` is one line; without a name only data is sent."""
+    """A server-sent event without its id. `data` is one line; without a name, only the data is sent."""
 
     event: str | None
     data: str
@@ -142,9 +142,9 @@ def _behind(after: Position, frames: Iterable[tuple[Position, Frame | None]]) ->
 
 
 def encoded(frame_id: str, frame: Frame) -> bytes:
-    """Returns a frame as it is sent."""
-    name = "" if frame.event is None else f"event: {frame.event}\n"
-    return f"id: {frame_id}\n{name}data: {frame.data}\n\n".encode()
+    """Returns a frame as it is sent. One without a name has no id: its clients come back to no stream."""
+    named = "" if frame.event is None else f"id: {frame_id}\nevent: {frame.event}\n"
+    return f"{named}data: {frame.data}\n\n".encode()
 
 
 def folded_stream(
@@ -228,6 +228,7 @@ class FrameStream(EventStream):
             frames,
             headers=headers,
             ping=HEARTBEAT_SECONDS,
+            ping_message_factory=Heartbeat,
             send_timeout=SEND_TIMEOUT_SECONDS,
             shutdown_event=reading.leaving,
             shutdown_grace_period=SHUTDOWN_GRACE_SECONDS,

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing
 
 import anyio
-from sse_starlette import EventSourceResponse
+from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.types import Receive, Scope, Send
 
 from app.core.bus.event_log import Entry, EventLog
@@ -36,6 +36,15 @@ def last_event_id(header: str | None) -> int:
     return int(header)
 
 
+class Heartbeat(ServerSentEvent):
+    """A comment that ends no event: decoders take the blank line behind a comment for an event without data,
+    once they have seen an id.
+    """
+
+    def encode(self) -> bytes:
+        return b": heartbeat\n"
+
+
 class EventStream(EventSourceResponse):
     """An event stream that declares its media type, so that FastAPI lists its events in OpenAPI.
 
@@ -54,6 +63,7 @@ def event_stream(run_id: str, following: AbstractAsyncContextManager[EventLog], 
         _frames(following, after, leaving),
         headers={"Cache-Control": "no-cache, no-store", "X-Run-Id": run_id},
         ping=PING_SECONDS,
+        ping_message_factory=Heartbeat,
         send_timeout=SEND_TIMEOUT_SECONDS,
         shutdown_event=leaving,
         shutdown_grace_period=SHUTDOWN_GRACE_SECONDS,
@@ -74,7 +84,7 @@ async def _frames(
                     for piece in pieces(map(_encoded, batch)):
                         yield piece
             if not log.ended:
-                yield b": the server is stopping; come back with Last-Event-ID\n\n"
+                yield b": the server is stopping; come back with Last-Event-ID\n"
         finally:
             watch.cancel()
 

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 import pytest
+from httpx_sse._decoders import SSEDecoder
+from langgraph_sdk import sse as langgraph_sse
+from openai import _streaming as openai_streaming
 from starlette.types import Message
 
 from app.core.bus.event_log import EventLog, entries, first_id
@@ -21,6 +24,7 @@ from app.modules.protocols.following import (
     position_of,
 )
 from app.modules.run.messages import wire
+from app.modules.run.sse import Heartbeat
 from graph.events import AnalysisChunk, SessionEvent, TextChunk
 
 SAID: list[SessionEvent] = [
@@ -39,7 +43,7 @@ class Doubled:
     def frames(self, event: SessionEvent) -> Sequence[Frame]:
         if isinstance(event, TextChunk) and event.channel == "sql":
             return []
-        return [Frame.of(event.event, 1), Frame(None, "2")]
+        return [Frame.of(event.event, 1), Frame.of(event.event, 2)]
 
 
 def log_of(said: Sequence[SessionEvent], attempt: int = 1, *, ended: bool = True) -> EventLog:
@@ -100,7 +104,21 @@ def test_an_event_of_the_log_is_read_as_it_was_emitted() -> None:
 def test_a_frame_is_one_line_of_ascii_for_each_field() -> None:
     frame = Frame.of("chunk", {"text": "a\u2028ü\n"})
     assert encoded("7-0", frame) == b'id: 7-0\nevent: chunk\ndata: {"text":"a\\u2028\\u00fc\\n"}\n\n'
-    assert encoded("7-1", Frame(None, "[DONE]")) == b"id: 7-1\ndata: [DONE]\n\n"
+    assert encoded("7-1", Frame(None, "[DONE]")) == b"data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("name", ["values", None])
+def test_a_heartbeat_is_no_event_to_the_decoders_of_clients(name: str | None) -> None:
+    frames = [encoded(f"{place}-0", Frame.of(name, place)) for place in range(2)]
+    stream = Heartbeat().encode().join([b"", *frames, b""])
+    lines = [line.removesuffix("\n") for line in stream.decode().splitlines(keepends=True)]
+    plain, langgraph = SSEDecoder(), langgraph_sse.SSEDecoder()
+    decoded = [
+        [event.data for event in openai_streaming.SSEDecoder().iter_bytes(iter([stream]))],
+        [event.data for line in lines if (event := plain.decode(line)) is not None],
+        [str(part.data) for line in lines if (part := langgraph.decode(line.encode())) is not None],
+    ]
+    assert decoded == [["0", "1"]] * 3
 
 
 async def sent_by(log: EventLog, closed: list[str], *, leave_after: int | None = None) -> bytes:
