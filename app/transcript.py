@@ -56,7 +56,9 @@ class Transcript:
             case SqlChunk():
                 if said.explanation:
                     self._console.print(Text(f"Understood as: {said.explanation}", style="italic"))
-                self._console.print(Syntax(said.content, "sql", word_wrap=True, background_color="default"))
+                # To load the lexer of SQL takes longer than to print, and without colours it changes nothing.
+                lexer = "text" if self._console.color_system is None else "sql"
+                self._console.print(Syntax(said.content, lexer, word_wrap=True, background_color="default"))
                 for correction in said.corrections:
                     self._console.print(Text(f"Corrected: {correction}", style="dim"))
             case ResultsChunk(tool_call_id=None):

@@ -29,6 +29,7 @@ from app.core.storage.port import Equals, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
 from app.http.connection import connection_class
+from app.http.router import build_routes
 from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
 from app.terminal import command_settings, say
@@ -239,6 +240,8 @@ class _Server(uvicorn.Server):
             server_header=False,
         )
         super().__init__(config)
+        self._app = app
+        self._building: asyncio.Task[None] | None = None
         self._readiness = services.readiness
         self._models = services.models
         self._drain_seconds = settings.drain_seconds
@@ -270,6 +273,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
         say(self._announcement)
+        self._building = asyncio.create_task(build_routes(self._app), name="build the routes")
         if self._models is not None:
             self._models.prepare()
 

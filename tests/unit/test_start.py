@@ -64,6 +64,12 @@ def test_a_command_imports_no_clients_of_what_may_not_be_configured(command: str
     assert modules.isdisjoint(OTHER_STORE | ISSUERS)
 
 
+def test_a_server_builds_its_routes_after_it_listens() -> None:
+    count = "print(sum('dependant' in vars(route) for route in router.routes), len(router.routes) > 0)"
+    program = f"import app.commands.serve; from app.modules.session.router import router; {count}"
+    assert modules_after(program) == {"0", "True"}
+
+
 def test_ask_imports_no_routes() -> None:
     modules = modules_after(f"import app.commands.ask; {LIST_MODULES}")
     assert "app.modules.session.service" in modules

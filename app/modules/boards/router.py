@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, status
+from fastapi import Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
 from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.http.routes import PageOf
 from app.modules.boards.schemas import (
     BoardBody,
@@ -20,7 +21,7 @@ from app.modules.boards.schemas import (
 from app.modules.boards.service import Boards
 from app.modules.session.schemas import RowsPage
 
-router = APIRouter(prefix="/boards", tags=["boards"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/boards", tags=["boards"], responses=PROBLEM_RESPONSES)
 
 
 async def _boards(request: Request) -> Boards:

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request, status
+from fastapi import Depends, Path, Request, status
 
 from app.core.errors import Invalid, NotFound
 from app.http.callers import ASK, READ, Owner
@@ -11,6 +11,7 @@ from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId, PageParameters
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
+from app.http.router import Router
 from app.modules.chat_api import record
 from app.modules.chat_api.schemas import (
     ChatQuestion,
@@ -37,7 +38,7 @@ from app.modules.session.service import SessionFilter
 
 _ORIGIN = Origin(protocol="chat")
 
-router = APIRouter(tags=["chat"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["chat"], responses=PROBLEM_RESPONSES)
 
 
 class UserUnknown(NotFound):

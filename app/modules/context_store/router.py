@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, status
+from fastapi import Depends, Path, Query, Request, status
 
 from app.core.storage.port import Condition, Equals
 from app.http.callers import MANAGE, READ, Owner
 from app.http.parameters import PageQuery
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.context_store.model import Example, ExampleStatus
 from app.modules.context_store.repository import Entries, Entry
@@ -30,7 +31,7 @@ from app.modules.database_connection.schemas import ResultColumnBody
 
 _TESTED_ROWS = 5
 
-router = APIRouter(tags=["context store"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["context store"], responses=PROBLEM_RESPONSES)
 
 
 async def _store(request: Request) -> ContextStore:

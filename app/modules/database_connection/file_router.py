@@ -3,11 +3,12 @@
 from collections.abc import AsyncGenerator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, status
+from fastapi import Depends, Path, Query, Request, status
 from starlette.requests import ClientDisconnect
 
 from app.http.callers import MANAGE, Owner
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.http.routes import Text
 from app.modules.database_connection.file_connections import FileConnections
 from app.modules.database_connection.file_schemas import FileBody, FileCorrection
@@ -18,7 +19,7 @@ from app.modules.database_connection.uploads.model import Reading
 
 UPLOAD_PATH = "/database-connections/files"
 
-router = APIRouter(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
 
 
 async def _service(request: Request) -> FileConnections:

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request, status
+from fastapi import Depends, Path, Request, status
 
 from app.http.callers import ASK, MANAGE, READ, Owner
 from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
+from app.http.router import Router
 from app.http.routes import PageOf
 from app.modules.database_connection.schemas import (
     CheckedDatabaseBody,
@@ -27,7 +28,7 @@ from app.modules.database_connection.schemas import (
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.step_counts import count_steps
 
-router = APIRouter(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
 
 
 async def _service(request: Request) -> DatabaseConnections:

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response, status
+from fastapi import Depends, Request, Response, status
 
 from app.core.errors import NotFound
 from app.http.callers import ASK, Owner
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
+from app.http.router import Router
 from app.http.routes import API_PREFIX
 from app.modules.agent.capabilities import Capabilities
 from app.modules.generating.documents import Documents
@@ -19,7 +20,7 @@ from app.modules.generating.schemas import (
 )
 from app.modules.generating.sql import SqlGeneration
 
-router = APIRouter(prefix="/generate", tags=["generating"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/generate", tags=["generating"], responses=PROBLEM_RESPONSES)
 
 
 class GeneratingOff(NotFound):

@@ -7,7 +7,7 @@ from hmac import compare_digest
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.responses import JSONResponse, RedirectResponse
 
 from app.core.auth.api_keys import ApiKeys
@@ -16,6 +16,7 @@ from app.core.clock import now_ms
 from app.core.errors import NotFound, Problem, TooMany, Unauthenticated
 from app.core.storage.port import StorageUnavailable
 from app.http.own_address import own_address
+from app.http.router import Router
 from app.http.routes import API_PREFIX
 from app.http.sign_in_cookie import set_cookie
 from app.http.wrong_keys import WrongKeys, address_of
@@ -41,7 +42,7 @@ _FAILURES: dict[str, Failure] = {
 
 logger = logging.getLogger(__name__)
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @router.get(PATH, summary="Name the identity provider")

@@ -3,7 +3,7 @@
 import logging
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Depends, Path, Request, Response, status
+from fastapi import Depends, Path, Request, Response, status
 from starlette.responses import JSONResponse
 
 from app.core.auth.api_keys import ApiKeys
@@ -14,6 +14,7 @@ from app.http.callers import ADMIN, ANYBODY, CurrentCaller
 from app.http.own_address import own_address
 from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.http.routes import PageOf
 from app.http.sign_in_cookie import delete_cookie, is_of_own_page, set_cookie
 from app.modules.identity.schemas import ApiKeyBody, MeBody, NewApiKey, NewApiKeyBody
@@ -23,7 +24,7 @@ if TYPE_CHECKING:  # only for those who have an issuer
 
 audit = logging.getLogger("kai.audit")
 
-router = APIRouter(tags=["identity"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["identity"], responses=PROBLEM_RESPONSES)
 
 
 async def _keys(request: Request) -> ApiKeys:

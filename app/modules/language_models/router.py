@@ -1,6 +1,6 @@
 """Route of the language models."""
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
@@ -8,9 +8,10 @@ from app.core.llm.overview import ModelOverview
 from app.http.callers import READ
 from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.modules.language_models.schemas import ModelBody, ModelPage
 
-router = APIRouter(tags=["models"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["models"], responses=PROBLEM_RESPONSES)
 
 
 @router.get("/models", summary="List the language models", dependencies=[READ])

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
+from fastapi import Depends, Path, Query, Request, Response, status
 
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.clock import now_ms
 from app.http.callers import ASK, READ, CurrentCaller, Owner
 from app.http.parameters import PageQuery
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.memory.export import MemoryExports
 from app.modules.memory.fact_import import import_facts
@@ -28,7 +29,7 @@ from app.modules.memory.facts import Facts
 from app.modules.memory.model import Fact, FactKind, FactSource, FactStatus, Kept, NewFact
 from app.modules.memory.scopes import Scope
 
-router = APIRouter(tags=["memory"], prefix="/memory", responses=PROBLEM_RESPONSES)
+router = Router(tags=["memory"], prefix="/memory", responses=PROBLEM_RESPONSES)
 
 
 async def _facts(request: Request) -> Facts:

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 
 from app.http.callers import READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.modules.reports.model import ReportFormat
 from app.modules.reports.schemas import NewReport
 from app.modules.reports.service import Reports
@@ -20,7 +21,7 @@ _TYPES: Mapping[ReportFormat, tuple[str, str]] = {
 }
 _NOT_OF_A_FILE = re.compile(r"[^\w .-]+")
 
-router = APIRouter(prefix="/reports", tags=["reports"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/reports", tags=["reports"], responses=PROBLEM_RESPONSES)
 
 
 async def _reports(request: Request) -> Reports:

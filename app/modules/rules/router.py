@@ -2,18 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, status
+from fastapi import Depends, Path, Query, Request, status
 
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.http.callers import MANAGE, READ, CurrentCaller, Owner
 from app.http.parameters import PageQuery
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.rules.schemas import NewRule, RuleBody, RuleChange
 from app.modules.rules.service import Rules
 
-router = APIRouter(prefix="/rules", tags=["rules"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/rules", tags=["rules"], responses=PROBLEM_RESPONSES)
 
 OFF = "Rules are off: they need a language model, and KAI_AGENT__ENABLED. GET /capabilities says more."
 

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, status
+from fastapi import Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
 from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.schedules.schemas import (
     NewScheduleBody,
@@ -18,7 +19,7 @@ from app.modules.schedules.schemas import (
 )
 from app.modules.schedules.service import Schedules
 
-router = APIRouter(tags=["schedules"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["schedules"], responses=PROBLEM_RESPONSES)
 
 
 async def _schedules(request: Request) -> Schedules:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, status
+from fastapi import Depends, Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 
 from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner, owner_of
@@ -11,6 +11,7 @@ from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId, PageParameters
 from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
 from app.http.rate_limits import count_question
+from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.agent.records import CallRecord, CallStatus, StepRecord
 from app.modules.cuts import cut_sentence
@@ -60,7 +61,7 @@ from graph.events import (
 )
 from graph.state import Rows
 
-router = APIRouter(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
 
 
 SessionId = Annotated[str, Path(description="Id of the session.")]

@@ -31,7 +31,7 @@ _NAME_OF_SERVER = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 class Arguments(Described):
     """Base of the arguments of tools. An unknown argument is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 @dataclass(frozen=True, kw_only=True)

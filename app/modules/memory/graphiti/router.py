@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 
 from app.core.clock import now_ms
 from app.http.callers import ASK, MANAGE, READ, CurrentCaller, Owner
 from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.memory.consent import TEXT, TEXT_VERSION, Consent
 from app.modules.memory.graphiti.errors import ConsentOutdated, ExternalMemoryNotAllowed, GraphMemoryOff
@@ -24,7 +25,7 @@ from app.modules.memory.graphiti.schemas import (
 if TYPE_CHECKING:
     from app.modules.memory.graphiti.service import Graphiti
 
-router = APIRouter(prefix="/memory", tags=["memory"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/memory", tags=["memory"], responses=PROBLEM_RESPONSES)
 
 
 async def _external(request: Request) -> ExternalMemory:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import Depends, Path
 
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.errors import Invalid
@@ -12,6 +12,7 @@ from app.http.callers import ASK, CurrentCaller
 from app.http.open_streams import STREAM
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
+from app.http.router import Router
 from app.modules.database_connection.repository import Connection
 from app.modules.protocols.agui.decisions import ResumeMismatch, decisions_of
 from app.modules.protocols.agui.schemas import InterruptAnswer, RunInput, ThreadMessage
@@ -30,7 +31,7 @@ _CANCEL_SECONDS = 5
 """Time for a client to come back before its run is cancelled. The protocol has no other way to stop one."""
 _MAX_WAITING_CALLS = 100
 
-router = APIRouter(prefix="/ag-ui", tags=["ag-ui"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/ag-ui", tags=["ag-ui"], responses=PROBLEM_RESPONSES)
 
 
 class NotHonoured(Invalid):

@@ -1,11 +1,12 @@
 """Routes of assistants: the databases that a caller may ask."""
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 
 from app import __version__
 from app.http.callers import READ, Owner
+from app.http.router import Router
 from app.modules.protocols.dependencies import CurrentThreads
 from app.modules.protocols.langgraph.assistants import (
     assistant_of,
@@ -18,7 +19,7 @@ from app.modules.protocols.langgraph.assistants import (
 from app.modules.protocols.langgraph.dependencies import PREFIX
 from app.modules.protocols.langgraph.schemas import AssistantSearch, VersionSearch
 
-router = APIRouter(prefix=PREFIX)
+router = Router(prefix=PREFIX)
 
 
 async def read_ok(_: Request) -> JSONResponse:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import JsonValue, ValidationError
 
 from app.core.auth.caller import Caller
@@ -13,6 +13,7 @@ from app.http.callers import ASK, READ, CurrentCaller, Owner
 from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId
 from app.http.rate_limits import count_question
+from app.http.router import Router
 from app.modules.protocols.following import START, Frame, Position
 from app.modules.protocols.langgraph.conversations import Conversations, Started
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, ThreadIdPath
@@ -39,7 +40,7 @@ from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.model import Run
 
-router = APIRouter(prefix=f"{PREFIX}/threads/{{thread_id}}")
+router = Router(prefix=f"{PREFIX}/threads/{{thread_id}}")
 
 _START = "run.start"
 _RESPOND = "input.respond"

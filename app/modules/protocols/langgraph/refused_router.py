@@ -5,9 +5,10 @@ They come first: an unlisted path would look like a thread or a run of that name
 
 from collections.abc import Mapping, Sequence
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from app.core.errors import Problem
+from app.http.router import Router
 from app.modules.protocols.langgraph.dependencies import PREFIX
 from app.modules.protocols.langgraph.errors import NotOffered, NoWebSockets, ReadOnly, Unsupported
 
@@ -52,7 +53,7 @@ REFUSED: Mapping[str, tuple[Sequence[str], Problem]] = {
 }
 """Methods and refusals, by path."""
 
-router = APIRouter(prefix=PREFIX)
+router = Router(prefix=PREFIX)
 
 
 def _refuse(path: str, methods: Sequence[str], refusal: Problem) -> None:

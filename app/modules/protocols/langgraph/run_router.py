@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Literal
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query, Request, Response, status
+from fastapi import Depends, Query, Request, Response, status
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -14,6 +14,7 @@ from app.http.callers import ASK, READ, CurrentCaller, Owner
 from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId
 from app.http.rate_limits import count_question
+from app.http.router import Router
 from app.modules.protocols.dependencies import CurrentDepartures
 from app.modules.protocols.following import (
     HEARTBEAT_SECONDS,
@@ -36,7 +37,7 @@ from app.modules.protocols.langgraph.schemas import MAX_BATCH, Modes, NewRun, Ru
 from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
 
-router = APIRouter(prefix=PREFIX)
+router = Router(prefix=PREFIX)
 
 _MODES: TypeAdapter[list[str]] = TypeAdapter(Modes)
 _ASKING = [ASK, Depends(count_question)]

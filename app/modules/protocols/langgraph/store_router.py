@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, status
+from fastapi import Query, status
 from pydantic import JsonValue
 
 from app.http.callers import ASK, READ, Owner
+from app.http.router import Router
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentItems
 from app.modules.protocols.langgraph.store_schemas import (
     ItemName,
@@ -19,7 +20,7 @@ from app.modules.protocols.langgraph.store_schemas import (
     labels_of,
 )
 
-router = APIRouter(prefix=f"{PREFIX}/store")
+router = Router(prefix=f"{PREFIX}/store")
 
 
 @router.put("/items", summary="Put an item", dependencies=[ASK], status_code=status.HTTP_204_NO_CONTENT)

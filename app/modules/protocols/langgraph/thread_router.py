@@ -3,11 +3,12 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response, status
+from fastapi import Query, Request, Response, status
 from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 
 from app.http.callers import ASK, READ, Owner
+from app.http.router import Router
 from app.modules.protocols.langgraph.assistants import page_headers, selected
 from app.modules.protocols.langgraph.conversations import Conversations
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, ThreadIdPath
@@ -24,7 +25,7 @@ from app.modules.protocols.langgraph.schemas import (
 from app.modules.protocols.langgraph.state import State, selected_of_state
 from app.modules.session.dependencies import CurrentSessions
 
-router = APIRouter(prefix=f"{PREFIX}/threads")
+router = Router(prefix=f"{PREFIX}/threads")
 
 Select = Annotated[list[StateField] | None, Query()]
 

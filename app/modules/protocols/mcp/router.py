@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 from pydantic import JsonValue
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,6 +12,7 @@ from app.http.callers import ANYBODY
 from app.http.cross_origin import ANY_ORIGIN
 from app.http.own_address import own_address
 from app.http.rate_limits import count_request
+from app.http.router import Router
 from app.modules.protocols.mcp.endpoint import McpEndpoint
 
 PATH = "/mcp"
@@ -19,7 +20,7 @@ _METADATA = "/.well-known/oauth-protected-resource"
 METADATA_PATHS = frozenset({_METADATA, _METADATA + PATH})
 """Where clients look up which issuer's tokens are accepted (RFC 9728). Open to all."""
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 class _Handed(Response):

@@ -4,12 +4,13 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Path, Request, Response
+from fastapi import Depends, Header, Path, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.http.callers import ANYBODY, ASK, READ, Owner
 from app.http.open_streams import STREAM
 from app.http.rate_limits import count_question
+from app.http.router import Router
 from app.http.routes import Text, is_storable
 from app.modules.database_connection.repository import Connection
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
@@ -62,7 +63,7 @@ _ERRORS: dict[int | str, dict[str, object]] = {
     }.items()
 }
 
-router = APIRouter(prefix=PREFIX, tags=["openai"], responses=_ERRORS)
+router = Router(prefix=PREFIX, tags=["openai"], responses=_ERRORS)
 
 
 @dataclass(frozen=True)
