@@ -38,7 +38,7 @@ function Frame() {
   useEffect(() => setDrawer(false), [here]);
   return (
     <div class="app" data-drawer={drawer ? "open" : undefined}>
-      <a class="skip" href="#main">
+      <a class="skip" href="#main" onClick={skip}>
         {texts.skip}
       </a>
       <Sidebar />
@@ -49,7 +49,8 @@ function Frame() {
         tabIndex={-1}
         onClick={() => setDrawer(false)}
       />
-      <main id="main" tabIndex={-1}>
+      {/* What scrolls is called main: a session scrolls between its head and the field for questions. */}
+      <main {...(here.page === "session" ? {} : { id: "main", tabIndex: -1 })}>
         <button
           type="button"
           class="icon-button drawer-button"
@@ -65,6 +66,12 @@ function Frame() {
       <Toasts />
     </div>
   );
+}
+
+/** Goes to what scrolls, and leaves the address as it is: its part after `#` names an exchange. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
 }
 
 function Here({ route }: { route: Route }) {

@@ -169,8 +169,11 @@ def test_a_hit_in_a_long_session_opens_at_its_exchange_and_back_returns_to_the_s
     page.keyboard.press("k")
     expect(page.get_by_role("heading", name="Question number 28?")).to_be_in_viewport()
     expect(page.get_by_role("button", name="28 of 30")).to_be_visible()
-    main.evaluate("(main) => (main.scrollTop += 120)")
     there = page.locator("article.exchange", has_text="Question number 28?")
+    above = there.evaluate(TOP)
+    there.hover()
+    page.mouse.wheel(0, 120)
+    eventually(lambda: there.evaluate(TOP) < above - 100)
     before = there.evaluate(TOP)
 
     page.get_by_label("Search sessions").press_sequentially("zorillas")

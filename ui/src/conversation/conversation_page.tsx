@@ -14,7 +14,7 @@ import { Conversation } from "./conversation";
 import { ConversationHead } from "./conversation_head";
 import { ExchangeView } from "./exchange_view";
 import { draftOf } from "./draft";
-import { keepPlace, keptPlace, type Place, returnTo } from "./place";
+import { bringToTop, keepPlace, keptPlace, type Place, returnTo } from "./place";
 import { ModeLead, ModeSwitch } from "./mode_switch";
 import { ModeTag } from "./mode_tag";
 import { takeOpening } from "./opening";
@@ -43,8 +43,10 @@ export default function ConversationPage({ sessionId }: { sessionId: string }) {
   return (
     <div class={wide.value ? "conversation wide" : "conversation"}>
       <ConversationHead conversation={conversation} />
-      <Exchanges conversation={conversation} />
-      <Beginning conversation={conversation} />
+      <div class="conversation-scroll" id="main" tabIndex={-1}>
+        <Exchanges conversation={conversation} />
+        <Beginning conversation={conversation} />
+      </div>
       <Foot conversation={conversation} />
       <Announcer conversation={conversation} />
       {shownProvenance.value && <ProvenancePanel />}
@@ -130,8 +132,8 @@ function Exchanges({ conversation }: { conversation: Conversation }) {
   const exchanges = conversation.exchanges.value;
   const last = exchanges.at(-1)?.key;
   useEffect(() => {
-    if (conversation.sought.value === null)
-      list.current?.lastElementChild?.scrollIntoView({ block: "start" });
+    const newest = list.current?.lastElementChild;
+    if (newest && conversation.sought.value === null) bringToTop(newest);
   }, [last]);
   useEffect(
     () => (list.current ? keepPlace(conversation.sessionId, list.current, conversation.at) : undefined),

@@ -17,6 +17,7 @@ import { Remembered } from "../memory/remembered";
 import { type Answer, type Exchange, isUnderWay } from "./model";
 import { Timeline } from "./steps/timeline";
 import { Options } from "./options";
+import { bringToTop } from "./place";
 import { Printed, printing } from "./printed";
 import { Problems } from "./problems";
 import { Suggestions } from "./suggestions";
@@ -44,9 +45,9 @@ export function ExchangeView({ exchange, conversation }: Shown) {
   const sought = conversation.sought.value === exchange.key;
   const isLive = useWasUnderWay(answer) && (answer.sql !== "" || answer.head !== null);
   useEffect(() => {
-    if (!sought) return;
-    root.current?.scrollIntoView({ block: "start" });
-    root.current?.focus({ preventScroll: true });
+    if (!sought || root.current === null) return;
+    bringToTop(root.current);
+    root.current.focus({ preventScroll: true });
   }, [sought]);
   return (
     <article

@@ -10,7 +10,7 @@ export interface Place {
 }
 
 const SCROLLED_MS = 120;
-/** How long the place to which the reader has come back stays where it is before it counts as settled. */
+/** How long a place stays where it is before it counts as settled. */
 const SETTLING_MS = 1_500;
 const keyOf = (sessionId: string) => `kai.place.${sessionId}`;
 const scroller = () => document.getElementById("main");
@@ -61,26 +61,39 @@ export function keepPlace(sessionId: string, list: HTMLElement, at: Signal<numbe
   };
 }
 
-let returning = 0;
+let turns = 0;
 
 /** Scrolls to a place, and again while content above it still arrives, until the reader moves. */
 export function returnTo(place: Place): void {
-  returning += 1;
-  const turn = returning;
   const main = scroller();
   const article = main?.querySelector<HTMLElement>(`[data-message="${CSS.escape(place.message)}"]`);
   if (!main || !article) return;
+  hold(main, () => {
+    const off = article.getBoundingClientRect().top - place.top;
+    if (Math.abs(off) >= 1) main.scrollTop += off;
+  });
+}
+
+/** Scrolls an exchange to the top, and again while what is above it takes its height, until the reader moves. */
+export function bringToTop(article: Element): void {
+  const main = scroller();
+  if (main) hold(main, () => article.scrollIntoView({ block: "start" }));
+}
+
+/** Scrolls in each frame until nothing has moved for a while, the reader moves, or another place is held. */
+function hold(main: HTMLElement, scroll: () => void): void {
+  turns += 1;
+  const turn = turns;
   let end = performance.now() + SETTLING_MS;
   const stop = () => {
-    if (returning === turn) returning += 1;
+    if (turns === turn) turns += 1;
   };
   for (const moved of ["wheel", "touchmove", "keydown", "pointerdown"])
-    main.addEventListener(moved, stop, { once: true, passive: true });
+    window.addEventListener(moved, stop, { once: true, passive: true });
   const settle = () => {
-    if (returning !== turn) return;
-    const off = article.getBoundingClientRect().top - place.top;
+    if (turns !== turn || !main.isConnected) return;
     const before = main.scrollTop;
-    if (Math.abs(off) >= 1) main.scrollTop += off;
+    scroll();
     if (main.scrollTop !== before) end = performance.now() + SETTLING_MS;
     if (performance.now() < end) requestAnimationFrame(settle);
   };
