@@ -103,7 +103,8 @@ function Head({
     <header class="page-head">
       <div>
         <h1>
-          {connection.name} <span class="dialect">{connection.dialect}</span>
+          {connection.name}{" "}
+          <span class="dialect">{connectionTexts.dialects[connection.dialect] ?? connection.dialect}</span>
         </h1>
         {connection.description && <p>{connection.description}</p>}
         <p class="quiet">

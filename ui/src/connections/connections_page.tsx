@@ -65,7 +65,7 @@ function Entry({ connection }: { connection: Connection }) {
     <li>
       <a href={`/connections/${connection.id}`} onClick={onLinkClick}>
         <strong>{connection.name}</strong>
-        <span class="dialect">{connection.dialect}</span>
+        <span class="dialect">{connectionTexts.dialects[connection.dialect] ?? connection.dialect}</span>
         {connection.shared && <span class="dialect">{connectionTexts.shared}</span>}
         {connection.description && <p>{connection.description}</p>}
         <p class="quiet">

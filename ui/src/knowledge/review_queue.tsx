@@ -65,6 +65,12 @@ interface Card {
 
 function ReviewCard({ example, isOneOfSeveral, onReview }: Card) {
   const [busy, setBusy] = useState(false);
+  const [ran, setRan] = useState<ExampleRun | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const run = () => {
+    setProblem(null);
+    testExample(example.id, example.sql).then(setRan, (error: unknown) => setProblem(asProblem(error)));
+  };
   const review = (status: Review) => {
     setBusy(true);
     orSay(onReview(status).finally(() => setBusy(false)));
@@ -85,7 +91,8 @@ function ReviewCard({ example, isOneOfSeveral, onReview }: Card) {
           {example.fault && <p class="entry-fault">{example.fault}</p>}
         </section>
       </div>
-      <Rows example={example} />
+      {problem && <ProblemBox problem={problem} />}
+      {ran && <Rows example={example} ran={ran} />}
       <div class="problem-actions">
         <button
           type="button"
@@ -98,27 +105,16 @@ function ReviewCard({ example, isOneOfSeveral, onReview }: Card) {
         <button type="button" class="button small" disabled={busy} onClick={() => review("rejected")}>
           <Icon of={X} size={14} /> {words.reject}
         </button>
+        <button type="button" class="button small" onClick={run}>
+          <Icon of={FlaskConical} size={14} /> {words.run}
+        </button>
       </div>
     </article>
   );
 }
 
-/** The rows of the statement, read when the reviewer asks for them. */
-function Rows({ example }: { example: Example }) {
-  const [ran, setRan] = useState<ExampleRun | null>(null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const run = () => {
-    setProblem(null);
-    testExample(example.id, example.sql).then(setRan, (error: unknown) => setProblem(asProblem(error)));
-  };
-  if (problem) return <ProblemBox problem={problem} onRetry={run} />;
-  if (ran === null) {
-    return (
-      <button type="button" class="button small" onClick={run}>
-        <Icon of={FlaskConical} size={14} /> {words.run}
-      </button>
-    );
-  }
+/** The rows of the statement, which the reviewer has asked for. */
+function Rows({ example, ran }: { example: Example; ran: ExampleRun }) {
   return (
     <>
       <p class="quiet" role="status">

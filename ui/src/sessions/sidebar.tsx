@@ -228,6 +228,7 @@ interface Foot {
 
 function FootIcon({ page, icon, news = 0 }: Foot) {
   const { title } = texts[page];
+  const here = route.value.page === "board" ? "boards" : route.value.page;
   const label = news > 0 ? texts.boards.news(title, news) : title;
   return (
     <a
@@ -235,7 +236,7 @@ function FootIcon({ page, icon, news = 0 }: Foot) {
       href={`/${page}`}
       aria-label={label}
       title={label}
-      aria-current={route.value.page === page ? "page" : undefined}
+      aria-current={here === page ? "page" : undefined}
       onClick={onLinkClick}
     >
       <Icon of={icon} />

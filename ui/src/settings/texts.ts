@@ -31,7 +31,7 @@ export const settings = {
   of: (used: string, limit: string) => `${used} of ${limit}`,
   again: (when: string) => `The count starts again ${when}.`,
 
-  look: "Look",
+  look: "Appearance",
   theme: "Theme",
   themes: { system: "As the system", light: "Light", dark: "Dark" } satisfies Record<Theme, string>,
   density: "Density",
