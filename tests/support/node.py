@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 SCRIPTS = Path(__file__).parents[1] / "e2e" / "node"
 SUITE = SCRIPTS.with_name("node_mcp")
+_ROLLDOWN = Path(__file__).parents[2] / "ui" / "node_modules" / ".bin" / "rolldown"
 _INSTALL_SECONDS = 300
 _SCRIPT_SECONDS = 120
 
@@ -48,6 +49,21 @@ async def run_script(name: str, **values: str) -> JsonValue:
     assert process.returncode == 0, f"{name}.mjs failed:\n{errors.decode()[-4000:]}"
     written: JsonValue = json.loads(output)
     return written
+
+
+def bundle(name: str) -> str:
+    """Returns `tests/e2e/node/<name>.jsx` with all that it imports, as one script for browsers.
+
+    It is made by the bundler that builds KAI's page.
+    """
+    _install(SCRIPTS)
+    options = ["--format", "iife", "--platform", "browser", "--minify"]
+    command: list[str | Path] = [_ROLLDOWN, f"{name}.jsx", *options]
+    ran = subprocess.run(
+        command, cwd=SCRIPTS, env={"PATH": _path()}, capture_output=True, text=True, timeout=_SCRIPT_SECONDS
+    )
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    return ran.stdout
 
 
 def run_conformance(address: str, revision: str) -> dict[str, bool]:

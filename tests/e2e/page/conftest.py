@@ -17,6 +17,8 @@ from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Server, running_server
 
 MANY_ROWS = 100_000
+OTHER_SITE = "http://localhost:3000"
+"""A page of others, which may ask KAI. Nothing listens there: tests give the answers."""
 expect.set_options(timeout=60_000)
 
 
@@ -36,7 +38,11 @@ def browser(_needs: None) -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def page_server(tmp_path_factory: pytest.TempPathFactory, model_of_all: ScriptedModel) -> Iterator[Server]:
-    settings = {**model_settings(model_of_all), "KAI_LIMITS__RESULT_ROWS": str(MANY_ROWS)}
+    settings = {
+        **model_settings(model_of_all),
+        "KAI_LIMITS__RESULT_ROWS": str(MANY_ROWS),
+        "KAI_CORS_ORIGINS": OTHER_SITE,
+    }
     with running_server(tmp_path_factory.mktemp("page"), settings) as server:
         yield server
 
