@@ -5,9 +5,9 @@ Cells are separated by commas, semicolons, tabs or bars.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from app.core.redaction.shapes import Span
 from app.core.redaction.words import is_complex, is_key, is_password, is_strong
@@ -43,6 +43,35 @@ _AROUND = " \t\r\"'`\\"
 _start: Callable[[Sequence[object]], int] = itemgetter(0)  # of a place, and of a cell
 
 
+class TableHead(NamedTuple):
+    """The names of the columns of a table, of which some are those of secrets."""
+
+    sign: str
+    """What separates cells. Empty in a table of one column."""
+    width: int
+    """Number of its cells."""
+    secret: Mapping[int, Judge]
+    """The columns that are secret, from 0."""
+    is_table: bool
+    """The line has nothing but names."""
+
+    def secrets_of(self, text: str, start: int, stop: int) -> list[Span] | None:
+        """Returns the places of secrets in a line of a text. None if it is no row of the table."""
+        if start == stop or (self.sign and _STATEMENT.match(text, start, stop)):
+            return None
+        if _RULE.fullmatch(text, start, stop):
+            return []
+        row = _cells(text, start, stop, sign=self.sign)
+        if len(row) != self.width:
+            return None
+        values = [(_value(text, row[column]), judge) for column, judge in self.secret.items()]
+        return [
+            value
+            for value, judge in values
+            if _is_secret(text[slice(*value)], judge, is_table=self.is_table, is_alone=not self.sign)
+        ]
+
+
 def column_spans(text: str, names: Sequence[NamedPlace]) -> Iterator[Span]:
     """Yields the places of values below names of secrets, in order. Each line is read a few times at most."""
     places = sorted(names)
@@ -51,31 +80,38 @@ def column_spans(text: str, names: Sequence[NamedPlace]) -> Iterator[Span]:
         if at < done:
             continue
         start, done, following = _line_around(text, at)
-        if start < 0 or _STATEMENT.match(text, start, done):
-            continue
-        sign = next((each for each in _SIGNS if text.find(each, start, done) >= 0), "")
-        cells = _cells(text, start, done, sign=sign)
-        if not _names_columns(text, cells, sign) or _is_row(text, start, cells, sign=sign):
-            continue
-        secret: dict[int, Judge] = {}
-        for place, judge in places[number : bisect_left(places, done, key=_start)]:
-            secret[bisect_right(cells, place, key=_start) - 1] = judge
-        is_table = ", " not in text[start:done] and all(
-            _is_clean(text, cell) for cell in _filled(text, cells)
-        )
-        while following < len(text):
+        head = None if start < 0 else _head_of(text, start, done, places=places[number:])
+        while head is not None and following < len(text):
             start, stop, following = _line_at(text, following)
-            if start < 0 or start == stop or (sign and _STATEMENT.match(text, start, stop)):
+            secrets = None if start < 0 else head.secrets_of(text, start, stop)
+            if secrets is None:
                 break
-            if not _RULE.fullmatch(text, start, stop):
-                row = _cells(text, start, stop, sign=sign)
-                if len(row) != len(cells):
-                    break
-                for column, judge in secret.items():
-                    value = _value(text, row[column])
-                    if _is_secret(text[slice(*value)], judge, is_table=is_table, is_alone=not sign):
-                        yield value
+            yield from secrets
             done = stop
+
+
+def last_head(text: str, names: Sequence[NamedPlace]) -> TableHead | None:
+    """Returns what the last line of a text names, if it is the head of a table with secrets."""
+    start = text.rfind("\n") + 1
+    places = sorted(place for place in names if place[0] >= start)
+    return (
+        _head_of(text, start, len(text), places=places) if places and len(text) - start <= _LONGEST else None
+    )
+
+
+def _head_of(text: str, start: int, stop: int, *, places: Sequence[NamedPlace]) -> TableHead | None:
+    """Returns what a line names; None if it is no head. Of the names, those in the line count."""
+    if _STATEMENT.match(text, start, stop):
+        return None
+    sign = next((each for each in _SIGNS if text.find(each, start, stop) >= 0), "")
+    cells = _cells(text, start, stop, sign=sign)
+    if not _names_columns(text, cells, sign) or _is_row(text, start, cells, sign=sign):
+        return None
+    secret: dict[int, Judge] = {}
+    for place, judge in places[: bisect_left(places, stop, key=_start)]:
+        secret[bisect_right(cells, place, key=_start) - 1] = judge
+    is_table = ", " not in text[start:stop] and all(_is_clean(text, cell) for cell in _filled(text, cells))
+    return TableHead(sign, len(cells), secret, is_table)
 
 
 def _is_secret(value: str, judge: Judge, *, is_table: bool, is_alone: bool) -> bool:

@@ -2,8 +2,10 @@
 
 import re
 
+from app.core.redaction.columns import TableHead
 from app.core.redaction.shapes import may_begin_token
-from app.core.redaction.text import HIDDEN, secrets_in
+from app.core.redaction.text import HIDDEN, in_ascii, secrets_in
+from app.core.redaction.values import table_head
 
 HELD_CHARACTERS = 64
 """Characters at the end of what has arrived that are looked at: a part of them that may belong to a secret is
@@ -12,6 +14,8 @@ held back until the rest shows what it is."""
 _SEEN_CHARACTERS = 512
 """Characters before them that are remembered, because a secret is known by what stands before it."""
 _MOST_HELD = 8_192
+_LONGEST_LINE = 4_000
+"""Characters of a line. A longer one is no part of a table."""
 _TELLING = 3
 """Characters of a word that may be the beginning of a token; fewer pass at once."""
 _PLAIN = re.compile(r"[A-Za-z ,.!?()\n]*")
@@ -29,24 +33,73 @@ _NUMBERED = 6
 _PRIVATE_KEY = re.compile(r"-----BEGIN (?:(?!-----END)[\s\S])*$|-{1,5}(?:B(?:E(?:G(?:I(?:N)?)?)?)?)?$")
 
 
+class _Tables:
+    """Redacts the values below names of secrets in tables. Rows of such tables pass as whole lines."""
+
+    def __init__(self) -> None:
+        self._head: TableHead | None = None
+        """That of the table whose rows may follow."""
+        self._before = ""
+        """The line before."""
+        self._line = ""
+        """What has arrived of the line; it has passed, unless there is a head."""
+
+    def feed(self, piece: str) -> str:
+        first, *others = piece.split("\n")
+        shown = [self._add(first)]
+        for line in others:
+            shown += [self._end_line(), "\n", self._add(line)]
+        return "".join(shown)
+
+    def end(self) -> str:
+        """Returns the rest."""
+        return self._end_line()
+
+    def _add(self, text: str) -> str:
+        if self._head is None:
+            self._line = (self._line + text)[: _LONGEST_LINE + 1]
+            return text
+        self._line += text
+        if len(self._line) <= _LONGEST_LINE:
+            return ""
+        self._head = None  # no row is so long
+        return self._line
+
+    def _end_line(self) -> str:
+        """Returns what has not passed of the line."""
+        line = in_ascii(self._line)
+        shown = "" if self._head is None else self._line
+        secrets = None if self._head is None else self._head.secrets_of(line, 0, len(line))
+        if secrets is None:
+            self._head = table_head(f"{self._before}\n{line}")
+        for start, stop in reversed(secrets or ()):
+            shown = shown[:start] + HIDDEN + shown[stop:]
+        self._before, self._line = line, ""
+        return shown
+
+
 class RedactedStream:
     """Returns the pieces without secrets. Plain words pass at once."""
 
     def __init__(self) -> None:
+        self._tables = _Tables()
         self._seen = ""
         self._held = ""
 
     def feed(self, piece: str) -> str:
         """Returns the text that is certain to hold no part of a secret."""
+        return self._feed(self._tables.feed(piece))
+
+    def end(self) -> str:
+        """Returns the rest."""
+        return self._feed(self._tables.end()) + self._release(len(self._held))
+
+    def _feed(self, piece: str) -> str:
         if not self._held and self._is_plain(piece):
             self._seen = (self._seen + piece)[-_SEEN_CHARACTERS:]
             return piece
         self._held += piece
         return self._release(self._safe_length())
-
-    def end(self) -> str:
-        """Returns the rest."""
-        return self._release(len(self._held))
 
     def _is_plain(self, piece: str) -> bool:
         if _PLAIN.fullmatch(piece) is None:

@@ -32,6 +32,11 @@ def _by_letters(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(_BY_A_LETTER, _by_letters)
 
 
+def in_ascii(text: str) -> str:
+    """Returns the text with a letter in the place of each other character."""
+    return text if text.isascii() else text.encode("ascii", _BY_A_LETTER).decode("ascii")
+
+
 def redacted(text: str) -> str:
     """Returns the text without passwords, keys, tokens and credentials of URLs."""
     spans = secrets_in(text)
@@ -54,7 +59,7 @@ def secrets_in(text: str) -> Sequence[Span]:
 
 
 def _found(text: str) -> Sequence[Span]:
-    text = text if text.isascii() else text.encode("ascii", _BY_A_LETTER).decode("ascii")
+    text = in_ascii(text)
     found = [*secret_spans(text), *token_spans(text), *encoded_spans(text), *encoded_logins(text)]
     apart: list[Span] = []
     for start, stop in sorted(found):

@@ -3,9 +3,17 @@ URLs, headers, commands and statements.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 
-from app.core.redaction.columns import ENDS_CELL, Judge, NamedPlace, column_spans
+from app.core.redaction.columns import (
+    ENDS_CELL,
+    Judge,
+    NamedPlace,
+    TableHead,
+    column_spans,
+    last_head,
+)
 from app.core.redaction.shapes import Span
 from app.core.redaction.words import is_complex, is_key, is_mixed, is_password, is_placeholder, is_strong
 
@@ -177,6 +185,20 @@ def secret_spans(text: str) -> Iterator[Span]:
             yield from _placed(text, lowered, part, pattern=pattern)
     yield from _in_password_files(text)
     yield from _in_urls(text)
+
+
+def table_head(text: str) -> TableHead | None:
+    """Returns what the last line of a text names, if it is the head of a table with secrets.
+
+    The text has ASCII characters only.
+    """
+    lowered = text.lower()
+    line = lowered.rfind("\n") + 1
+    columns: list[NamedPlace] = []
+    for part, pattern in _NAMES:
+        if part in _JUDGES and lowered.find(part, line) >= 0:
+            deque(_named(text, lowered, part, pattern=pattern, columns=columns), maxlen=0)
+    return last_head(text, columns) if columns else None
 
 
 def names_secret(name: str) -> bool:

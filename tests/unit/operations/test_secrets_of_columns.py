@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from app.core.redaction.stream import RedactedStream
 from app.core.redaction.text import redacted
 
 SAID = [
@@ -103,6 +104,32 @@ OTHER_TABLES = [
 def test_the_secret_is_found(text: str, secret: str) -> None:
     assert secret in text
     assert secret not in redacted(text)
+
+
+def streamed(text: str, size: int) -> list[str]:
+    stream = RedactedStream()
+    return [*(stream.feed(text[at : at + size]) for at in range(0, len(text), size)), stream.end()]
+
+
+@pytest.mark.parametrize("size", [1, 4, 15])
+@pytest.mark.parametrize(("text", "secret"), TABLES)
+def test_the_secret_is_found_in_a_table_that_arrives_in_pieces(text: str, secret: str, size: int) -> None:
+    shown = "".join(streamed(f"Größe:\n{text}\nThe end.", size))
+    assert shown == redacted(f"Größe:\n{text}\nThe end.")
+    assert secret not in shown
+
+
+@pytest.mark.parametrize("size", [1, 15])
+def test_a_table_below_the_head_of_a_long_text_is_redacted_to_its_end(size: int) -> None:
+    rows = [f"{number},user{number},Tr0mbone{number}x" for number in range(200)]
+    text = "\n".join(["id,name,password", *rows, "", "id,name,7", "8,ada,Tr0mbone7x"])
+    assert "".join(streamed(text, size)) == redacted(text)
+    assert redacted(text).count("[redacted]") == 200
+
+
+@pytest.mark.parametrize("text", [*NOT_SAID, *OTHER_TABLES])
+def test_what_is_no_secret_stays_in_pieces(text: str) -> None:
+    assert "".join(streamed(text, 3)) == text
 
 
 WITHIN_JSON = [each for each in TABLES if "\t" not in each[0] and each[0][:8] != "password"]
