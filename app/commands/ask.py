@@ -49,7 +49,7 @@ async def ask(question: str, database: str, mode: Mode) -> int:
 
 async def _follow(services: Services, session: Session, run: Run) -> Transcript:
     with Transcript() as transcript:
-        async for entry in services.sessions.follower.events(session, run):
+        async for entry in services.sessions.follower.events(run):
             transcript.show(event_of(entry.data))
     return transcript
 

@@ -26,7 +26,7 @@ class _Followed:
         self.failure: str | None = None
 
     async def follow(self, services: Services, session: Session, run: Run) -> None:
-        async for entry in services.sessions.follower.events(session, run):
+        async for entry in services.sessions.follower.events(run):
             match event_of(entry.data):
                 case AnalysisChunk(content=content):
                     self.document = content

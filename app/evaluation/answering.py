@@ -150,7 +150,7 @@ class KaiSession:
         session, run = await sessions.ask(
             self._owner, self._session_id, question, on_busy="reject", idempotency_key=None
         )
-        async for entry in sessions.follower.events(session, run):
+        async for entry in sessions.follower.events(run):
             event = event_of(entry.data)
             answer.take(event)
             if not is_measured and _is_after_answer(event, answer):

@@ -146,7 +146,7 @@ async def _waiting(services: Services, connection_id: str) -> str:
     asked = await services.sessions.ask(
         LOCAL_OWNER, session.id, QUESTION, on_busy="reject", idempotency_key=None
     )
-    async for _ in services.sessions.follower.events(*asked):
+    async for _ in services.sessions.follower.events(asked[1]):
         pass
     return session.id
 
@@ -165,7 +165,7 @@ async def _approved_ms(services: Services, session_id: str) -> float:
     if decided.run_id is None:
         raise RuntimeError("no run goes on")
     following = await services.sessions.run(LOCAL_OWNER, session_id, decided.run_id)
-    events = services.sessions.follower.events(*following)
+    events = services.sessions.follower.events(following[1])
     await anext(events)
     took = (time.perf_counter() - began) * 1_000
     async for _ in events:

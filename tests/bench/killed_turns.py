@@ -342,7 +342,7 @@ async def _drive(services: Services, session_id: str, write: Write) -> None:
 
 async def _follow(services: Services, session: Session, run: Run) -> list[str]:
     """Follow a run to its end. Returns the events from the first `done` on."""
-    events = [each.event async for each in services.sessions.follower.events(session, run)]
+    events = [each.event async for each in services.sessions.follower.events(run)]
     return events[events.index("done") :] if "done" in events else events
 
 

@@ -51,7 +51,7 @@ async def events_of(settings: Settings, database: str) -> list[SessionEvent]:
             on_busy="reject",
             idempotency_key=None,
         )
-        return [event_of(entry.data) async for entry in services.sessions.follower.events(*asked)]
+        return [event_of(entry.data) async for entry in services.sessions.follower.events(asked[1])]
 
 
 async def test_an_investigation_calls_tools_reads_their_results_and_concludes(

@@ -34,7 +34,7 @@ async def asked(services: Services, folder: Path) -> tuple[str, str]:
     _, run = await services.sessions.ask(
         LOCAL_OWNER, session.id, "Describe it.", on_busy="reject", idempotency_key=None
     )
-    async for _ in services.sessions.follower.events(session, run):
+    async for _ in services.sessions.follower.events(run):
         pass
     return session.id, run.id
 
@@ -65,7 +65,7 @@ async def test_a_turn_goes_on_whenever_the_process_that_decided_dies(
     before = len(model.requests)
     async with open_services(settings(tmp_path, model), "once") as services:
         session, run = await services.sessions.run(LOCAL_OWNER, session_id, next_run_id(run_id))
-        async for _ in services.sessions.follower.events(session, run):
+        async for _ in services.sessions.follower.events(run):
             pass
         session = await services.sessions.repository.get(LOCAL_OWNER, session_id)
         messages, _ = await services.sessions.repository.messages(session, 10, None)

@@ -28,7 +28,7 @@ async def test_metrics_usage_session_and_history_are_right_when_done_is_read(
     asked = await services.sessions.ask(
         OWNER, session.id, "How many customers?", on_busy="reject", idempotency_key=None
     )
-    async for entry in services.sessions.follower.events(*asked):
+    async for entry in services.sessions.follower.events(asked[1]):
         if entry.event == "done":
             assert services.metrics.get_sample_value("kai_runs_under_way") == 0
             tokens = json.loads(entry.data)["tokens_used"]

@@ -169,7 +169,7 @@ async def ask(services: Services, session: Session, question: str, key: str = WO
     asked = await sessions.ask(
         OWNER, session.id, question, on_busy="reject", idempotency_key=f"{key}-{new_id()}"
     )
-    events = [entry async for entry in sessions.follower.events(*asked)]
+    events = [entry async for entry in sessions.follower.events(asked[1])]
     assert events[-1].event == "done"
     now = await sessions.repository.get(OWNER, session.id)
     messages, _ = await sessions.repository.messages(now, 20, None)
@@ -270,10 +270,10 @@ async def investigated(kai: Opened, model: ScriptedModel, *, is_decided: bool) -
     finding: JsonValue = {"claim": f"One in {WORD}", "value": "1", "result": "r1.1"}
     ends = Scripted(calls=(call("finish", answer=f"Three in {WORD}.", findings=[finding]),))
     model.say(f"INVESTIGATE:\n1. Look at {WORD}", reads, ends)
-    asked, run = await services.sessions.ask(
+    _, run = await services.sessions.ask(
         OWNER, session.id, f"Why {WORD}?", on_busy="reject", idempotency_key=f"{WORD}-{new_id()}"
     )
-    events = [json.loads(entry.data) async for entry in services.sessions.follower.events(asked, run)]
+    events = [json.loads(entry.data) async for entry in services.sessions.follower.events(run)]
     assert events[-1]["status"] == "awaiting_approval", events[-1]
     cards = {each["tool_name"]: each for each in events if each["event"] == "confirmation"}
     assert cards.keys() == {"remember", "define_term"}
@@ -292,7 +292,7 @@ async def investigated(kai: Opened, model: ScriptedModel, *, is_decided: bool) -
             )
             run_ids.append(decided.run_id)
         following = await services.sessions.run(OWNER, session.id, str(run_ids[-1]))
-        events = [json.loads(entry.data) async for entry in services.sessions.follower.events(*following)]
+        events = [json.loads(entry.data) async for entry in services.sessions.follower.events(following[1])]
         assert (events[-1]["event"], events[-1]["status"]) == ("done", "complete"), events[-1]
         assert any(WORD in str(each) for each in events if each.get("type") == "findings"), events
     return session
@@ -420,7 +420,7 @@ async def test_a_session_that_is_deleted_while_it_is_answered_leaves_nothing(
     asked = await services.sessions.ask(
         OWNER, session.id, f"How many {WORD}?", on_busy="reject", idempotency_key=None
     )
-    async with services.sessions.follower.follow(*asked) as log:
+    async with services.sessions.follower.follow(asked[1]) as log:
         async for entry in log.read(after=0, stop=lambda: False):
             if entry.event == "chunk" and "analysis" in entry.data:
                 break

@@ -57,7 +57,7 @@ async def test_a_hidden_column_is_in_no_prompt_and_in_no_answer(
         run = await services.sessions.ask(
             OWNER, session.id, question, on_busy="reject", idempotency_key=None, sql=sql
         )
-        async for _ in services.sessions.follower.events(*run):
+        async for _ in services.sessions.follower.events(run[1]):
             pass
 
     await ask("What do we know?")

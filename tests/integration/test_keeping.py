@@ -47,7 +47,7 @@ async def ask(services: Services, session_id: str, question: str = QUESTION) -> 
     asked = await services.sessions.ask(
         LOCAL_OWNER, session_id, question, on_busy="reject", idempotency_key=None
     )
-    said = [entry async for entry in services.sessions.follower.events(*asked)]
+    said = [entry async for entry in services.sessions.follower.events(asked[1])]
     assert '"complete"' in said[-1].data
 
 

@@ -37,7 +37,7 @@ async def ask(services: Services, session: Session, question: str, sql: str | No
     asked = await services.sessions.ask(
         OWNER, session.id, question, on_busy="reject", idempotency_key=None, sql=sql
     )
-    async for _ in services.sessions.follower.events(*asked):
+    async for _ in services.sessions.follower.events(asked[1]):
         pass
 
 

@@ -69,7 +69,7 @@ async def test_what_was_laid_down_in_turn_2_is_in_the_prompt_of_turn_60(
         asked = await services.sessions.ask(
             OWNER, session.id, question, on_busy="reject", idempotency_key=None
         )
-        assert [entry.event async for entry in services.sessions.follower.events(*asked)][-1] == "done"
+        assert [entry.event async for entry in services.sessions.follower.events(asked[1])][-1] == "done"
         prompts.extend(each for each in model.requests if "SQL writer" in each.text)
         calls = [each for each in model.requests if is_summary(each)]
         assert len(calls) <= 1

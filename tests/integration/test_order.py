@@ -41,7 +41,7 @@ async def services(
 async def ask(services: Services, session: Session, question: str, key: str | None = None) -> list[str]:
     """Of the events of its run, the answers' last one included."""
     asked = await services.sessions.ask(OWNER, session.id, question, on_busy="enqueue", idempotency_key=key)
-    return [entry.event async for entry in services.sessions.follower.events(*asked)]
+    return [entry.event async for entry in services.sessions.follower.events(asked[1])]
 
 
 async def history(services: Services, session: Session, limit: int = 100) -> list[Message]:
@@ -143,7 +143,7 @@ async def test_questions_that_wait_are_answered_in_the_order_in_which_they_came(
     model.release()
     await first
     for asked in waiting:
-        assert [entry.event async for entry in services.sessions.follower.events(*asked)][-1] == "done"
+        assert [entry.event async for entry in services.sessions.follower.events(asked[1])][-1] == "done"
     assert answered(model) == questions
     assert [each.query for each in await history(services, session)] == [
         question for question in questions for _ in "ha"
@@ -166,7 +166,7 @@ async def test_a_question_cancelled_while_it_waits_stands_before_those_answered_
     await services.sessions.submissions.cancel(*runs[0])
     model.release()
     await first
-    assert [entry.event async for entry in services.sessions.follower.events(*runs[1])][-1] == "done"
+    assert [entry.event async for entry in services.sessions.follower.events(runs[1][1])][-1] == "done"
     kept = [(each.role, each.query, each.status) for each in await history(services, session)]
     assert kept == [
         ("human", "the held one", "complete"),
@@ -240,12 +240,12 @@ async def test_a_cancelled_run_leaves_no_error(
     services: Services, session: Session, model: ScriptedModel
 ) -> None:
     model.say(Scripted("CHAT: held", hold_after=0))
-    kept, run = await services.sessions.ask(
+    _, run = await services.sessions.ask(
         OWNER, session.id, "How many?", on_busy="reject", idempotency_key=None
     )
     await model.until(lambda: model.on_hold == 1)
     await services.sessions.submissions.cancel(session, run)
-    assert [entry.event async for entry in services.sessions.follower.events(kept, run)][-1] == "done"
+    assert [entry.event async for entry in services.sessions.follower.events(run)][-1] == "done"
     assert (await services.sessions.repository.get(OWNER, session.id)).status == "idle"
 
 

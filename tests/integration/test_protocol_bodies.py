@@ -97,7 +97,7 @@ async def serving(
             _, run = await services.sessions.ask(
                 owner, session.id, "How many customers?", on_busy="reject", idempotency_key=None
             )
-            async for _ in services.sessions.follower.events(session, run):
+            async for _ in services.sessions.follower.events(run):
                 pass
             kept, _ = await services.sessions.checkpoints(owner, session.id, 1, cursor=None)
             return shop.id, session.id, run.id, kept[0].id

@@ -71,7 +71,7 @@ async def ask(services: Services, session: Session, question: str) -> list[Event
     asked = await services.sessions.ask(
         LOCAL_OWNER, session.id, question, on_busy="reject", idempotency_key=None
     )
-    return [json.loads(entry.data) async for entry in services.sessions.follower.events(*asked)]
+    return [json.loads(entry.data) async for entry in services.sessions.follower.events(asked[1])]
 
 
 async def approve(services: Services, session: Session, card: Event) -> str | None:
@@ -177,7 +177,7 @@ async def test_comments_of_a_schema_and_texts_of_other_users_leave_no_fact(
             asked = await services.sessions.ask(
                 owner, session.id, question, on_busy="reject", idempotency_key=None
             )
-            async for _ in services.sessions.follower.events(*asked):
+            async for _ in services.sessions.follower.events(asked[1]):
                 pass
         assert any("refunds are void" in each.text for each in model.requests)  # it is shown, as data
         assert not any("bob's own" in each.text for each in [*model.requests][-2:])
@@ -275,7 +275,7 @@ async def test_a_fact_is_recalled_with_its_id_and_forgotten_once_its_words_are_a
         for card in cards:
             run_id = await approve(services, session, card)
         following = await services.sessions.run(LOCAL_OWNER, session.id, str(run_id))
-        rest = [json.loads(entry.data) async for entry in services.sessions.follower.events(*following)]
+        rest = [json.loads(entry.data) async for entry in services.sessions.follower.events(following[1])]
         said = [(each["status"], each["content"]) for each in rest if each["event"] == "tool_result"]
         assert said == [
             ("failed", "The fact with this id says something else. Look at it with recall."),

@@ -32,7 +32,7 @@ async def answered(services: Services, session_id: str, question: str, sql: str 
     session, run = await services.sessions.ask(
         LOCAL_OWNER, session_id, question, on_busy="reject", idempotency_key=None, sql=sql
     )
-    assert '"complete"' in [entry async for entry in services.sessions.follower.events(session, run)][-1].data
+    assert '"complete"' in [entry async for entry in services.sessions.follower.events(run)][-1].data
     messages, _ = await services.sessions.repository.messages(session, 100, None)
     return messages[-1]
 

@@ -83,7 +83,7 @@ async def ask(
 
 
 async def answer(services: Services, asked: tuple[Session, Run]) -> None:
-    async for _ in services.sessions.follower.events(*asked):
+    async for _ in services.sessions.follower.events(asked[1]):
         pass
 
 
@@ -287,14 +287,14 @@ async def test_the_rows_of_an_answer_are_the_same_live_in_the_history_and_withou
     await services.storage.delete("result_chunks", [Equals("message_id", message.id)])
     session, run = await services.sessions.run(OWNER, session.id, asked[1].id)
     await services.storage.patch("messages", message.id, {"rows_head": [[7]]})
-    async with services.sessions.follower.follow(session, replace(run, id=new_id())) as log:
+    async with services.sessions.follower.follow(replace(run, id=new_id())) as log:
         again = [event_of(entry) async for entry in log.read(0, lambda: False)]
     assert [each.content["rows"] for each in again if isinstance(each, ResultsChunk)] == [[[7]]]
 
 
 async def result_of(services: Services, asked: tuple[Session, Run]) -> ChatMessage:
     """Returns the chat message of the rows that a run has emitted."""
-    emitted = [event_of(entry) async for entry in services.sessions.follower.events(*asked)]
+    emitted = [event_of(entry) async for entry in services.sessions.follower.events(asked[1])]
     (found,) = [each.content for each in emitted if isinstance(each, ResultsChunk)]
     return rows(
         asked[1].message_id,

@@ -59,7 +59,7 @@ async def use(
         asked = await services.sessions.ask(
             who.owner, session.id, QUESTION, on_busy="reject", idempotency_key=None, sql=None
         )
-    entries = [entry.data async for entry in services.sessions.follower.events(*asked)]
+    entries = [entry.data async for entry in services.sessions.follower.events(asked[1])]
     events = [json.loads(line) for entry in entries for line in entry.splitlines() if line.startswith("{")]
     return [each for each in events if each.get("event") == "tool_result"]
 

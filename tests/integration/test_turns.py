@@ -52,7 +52,7 @@ async def ask(services: Services, session: Session) -> list[str]:
     asked = await services.sessions.ask(
         OWNER, session.id, "How many customers?", on_busy="reject", idempotency_key=None
     )
-    return [entry.event async for entry in services.sessions.follower.events(*asked)]
+    return [entry.event async for entry in services.sessions.follower.events(asked[1])]
 
 
 async def test_a_hold_whose_run_is_gone_does_not_block_the_session(
@@ -164,11 +164,11 @@ async def test_the_stream_of_a_run_whose_end_was_never_kept_ends_all_the_same(
         _, run = await first.sessions.ask(
             OWNER, session.id, "How many customers?", on_busy="reject", idempotency_key=None
         )
-        assert [entry.event async for entry in first.sessions.follower.events(session, run)][-1] == "done"
+        assert [entry.event async for entry in first.sessions.follower.events(run)][-1] == "done"
         await first.storage.delete("messages", [Equals("id", run.message_id)])
     async with open_services(settings) as second:  # its log is gone, too
         over = await second.sessions.run(OWNER, session.id, run.id)
-        events = [entry.event async for entry in second.sessions.follower.events(*over)]
+        events = [entry.event async for entry in second.sessions.follower.events(over[1])]
         assert events == ["done"]
 
 

@@ -287,7 +287,7 @@ class Client:
             latest = await site.repository.get_run(session, run.id)
             last = asked.events[-1][0] if asked.events else 0
             async with (
-                site.follower.follow(session, latest) as log,
+                site.follower.follow(latest) as log,
                 aclosing(log.read(last, lambda: False)) as entries,
             ):
                 async for entry in entries:

@@ -65,6 +65,7 @@ class NatsLogs:
         self._names = connection.names
         self._publishing: set[asyncio.Task[None]] = set()
         self._followed: dict[str, _Followed] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         connection.on_restored(self._read_again)
 
     def writer(self, run_id: str, attempt: int) -> LogWriter:
@@ -90,20 +91,19 @@ class NatsLogs:
     async def follow(self, run_id: str) -> AsyncGenerator[EventLog]:
         if (followed := self._followed.get(run_id)) is None:
             followed = self._followed[run_id] = _Followed()
-            followed.reading = asyncio.create_task(
-                self._read(run_id, followed), name=f"run {run_id}: read events"
-            )
+            self._start_reading(run_id, followed)
         followed.readers += 1
         try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(TIMEOUT_SECONDS):
-                    await followed.caught_up.wait()
+            await asyncio.wait([followed.reading], timeout=TIMEOUT_SECONDS)
             yield followed.log
         finally:
             followed.readers -= 1
             if followed.readers == 0:
                 del self._followed[run_id]
-                await end_tasks([followed.reading])
+                # A task, for this one may be cancelled again whenever it waits.
+                ending = asyncio.create_task(followed.end(), name=f"run {run_id}: stop reading events")
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)
 
     async def latest_attempts(self, run_ids: Collection[str]) -> Mapping[str, int]:
         lasts = await asyncio.gather(*(self._last(run_id) for run_id in run_ids))
@@ -143,7 +143,8 @@ class NatsLogs:
     async def aclose(self) -> None:
         if self._publishing:
             await asyncio.wait(self._publishing, timeout=_FAREWELL_SECONDS)
-        await end_tasks([*self._publishing, *(each.reading for each in self._followed.values())])
+        reading = [each.reading for each in self._followed.values()]
+        await end_tasks([*self._publishing, *reading, *self._ending])
 
     # Writing
 
@@ -233,35 +234,39 @@ class NatsLogs:
 
     def _read_again(self) -> None:
         """From the beginning, for a server that has lost data counts again; known events are left out."""
-        for followed in self._followed.values():
-            followed.again.set()
+        for run_id, followed in self._followed.items():
+            followed.is_current = False
+            if followed.reading.done():
+                self._start_reading(run_id, followed)
+
+    def _start_reading(self, run_id: str, followed: "_Followed") -> None:
+        followed.reading = asyncio.create_task(
+            self._read(run_id, followed), name=f"run {run_id}: read events"
+        )
 
     async def _read(self, run_id: str, followed: "_Followed") -> None:
+        """Subscribe to a log. Returns once the copy has what was there; the rest comes without this task."""
+
         async def add(message: Msg) -> None:
             followed.add(message)
 
-        while True:
-            followed.again.clear()
-            reading: JetStreamContext.PushSubscription | None = None
+        while not followed.is_current:
+            followed.is_current = True
+            await followed.unsubscribe()
             try:
                 last = await self._last(run_id)
                 followed.parts.clear()
                 async with self._connection.translated_errors():
-                    reading = await self._streams.subscribe(
+                    followed.subscription = await self._streams.subscribe(
                         self._names.log(run_id),
                         stream=self._names.token_streams,
                         ordered_consumer=True,
                         cb=add,
                     )
                 await followed.reach(0 if last is None else last.entry_id)
-                followed.caught_up.set()
-                await followed.again.wait()
             except BusUnavailable:
+                followed.is_current = False
                 await asyncio.sleep(_AGAIN_SECONDS)
-            finally:
-                if reading is not None:
-                    with suppress(*NATS_FAILURES):
-                        await reading.unsubscribe()
 
 
 def _is_not_the_last(error: Exception) -> bool:
@@ -288,11 +293,11 @@ class _Followed:
 
     log: EventLog = field(default_factory=EventLog)
     readers: int = 0
-    caught_up: asyncio.Event = field(default_factory=asyncio.Event)
-    """What was there when the first reader came is in the copy."""
-    again: asyncio.Event = field(default_factory=asyncio.Event)
+    is_current: bool = False
+    """False once the server may have lost what the subscription follows."""
     reading: asyncio.Task[None] = field(init=False)
-
+    """Ends when what was there is in the copy."""
+    subscription: JetStreamContext.PushSubscription | None = None
     parts: list[bytes] = field(default_factory=list)
     """Of a message that has not come whole."""
 
@@ -305,6 +310,16 @@ class _Followed:
         if number == count == len(self.parts):
             new = [Entry(*each) for each in ormsgpack.unpackb(b"".join(self.parts))]
             self.log.extend(new, ended=headers[_ENDED] == "1")
+
+    async def end(self) -> None:
+        await end_tasks([self.reading])
+        await self.unsubscribe()
+
+    async def unsubscribe(self) -> None:
+        subscription, self.subscription = self.subscription, None
+        if subscription is not None:
+            with suppress(*NATS_FAILURES):
+                await subscription.unsubscribe()
 
     async def reach(self, entry_id: int) -> None:
         """Wait until the copy has this entry, for a moment."""

@@ -178,7 +178,7 @@ class _Heard:
 
     async def follow(self, services: Services, session: Session, run: Run) -> None:
         """Take in the events of a run, up to its end."""
-        async for entry in services.sessions.follower.events(session, run):
+        async for entry in services.sessions.follower.events(run):
             self._take(event_of(entry.data))
 
     def _take(self, event: SessionEvent) -> None:

@@ -169,8 +169,8 @@ async def follow_answer(
     for an unknown session or message, and 400 if `Last-Event-ID` is not a number.
     """
     after = last_event_id(last_event)
-    session, run = await sessions.run_of(owner, session_id, chat_message_id)
-    return event_stream(run.id, sessions.follower.follow(session, run), after)
+    _, run = await sessions.run_of(owner, session_id, chat_message_id)
+    return event_stream(run.id, sessions.follower.follow(run), after)
 
 
 @router.get("/history/users/{userId}/conversations", summary="List conversations", dependencies=[READ])

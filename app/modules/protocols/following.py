@@ -14,7 +14,6 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-import anyio
 from pydantic import JsonValue, TypeAdapter
 from starlette.types import Receive, Scope, Send
 
@@ -25,7 +24,14 @@ from app.core.errors import Malformed, NotFound, Problem
 from app.core.pairs import pair_key
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.run.sse import SEND_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS, EventStream, Heartbeat, pieces
+from app.modules.run.sse import (
+    SEND_TIMEOUT_SECONDS,
+    SHUTDOWN_GRACE_SECONDS,
+    EventStream,
+    Heartbeat,
+    Leaving,
+    pieces,
+)
 from app.modules.session.model import Run, Session
 from app.modules.session.service import SessionService
 from graph.events import SessionEvent
@@ -164,7 +170,8 @@ def folded_stream(
     reading = Reading()
 
     async def frames() -> AsyncGenerator[bytes]:
-        async with following as log, reading.waking(log):
+        async with following as log:
+            reading.leaving.wake(log)
             async with aclosing(folded(log, fold, after=after, stop=reading.leaving.is_set)) as batches:
                 async for batch in batches:
                     for piece in pieces(encoded(str(position), frame) for position, frame in batch):
@@ -184,33 +191,14 @@ class Reading:
     """State of a stream that is being sent. `leaving` is set when the server stops."""
 
     def __init__(self) -> None:
-        self.leaving = anyio.Event()
+        self.leaving = Leaving()
         self.has_ended = False
-
-    def waking(self, log: EventLog) -> "_Waking":
-        """Within the block, a stop of the server wakes the readers of the log."""
-        return _Waking(self.leaving, log)
 
     @property
     def end(self) -> StreamEnd:
         if self.has_ended:
             return "ended"
         return "stopping" if self.leaving.is_set() else "left"
-
-
-class _Waking:
-    def __init__(self, leaving: anyio.Event, log: EventLog) -> None:
-        self._leaving = leaving
-        self._log = log
-        self._watch: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> None:
-        self._watch = asyncio.create_task(self._leaving.wait(), name="stream: wait for shutdown")
-        self._watch.add_done_callback(lambda _: self._log.wake_readers())
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
 
 
 class FrameStream(EventStream):
@@ -305,7 +293,7 @@ class Departures:
         )
 
     async def _hide(self, session: Session, run: Run) -> None:
-        async for _ in self._sessions.follower.events(session, run):
+        async for _ in self._sessions.follower.events(run):
             pass
         await _persist(lambda: self._sessions.hide(session, run), f"session {session.id} is not hidden")
 

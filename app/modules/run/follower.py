@@ -9,7 +9,7 @@ from app.core.bus.port import EventLogs
 from app.core.storage.port import StorageUnavailable
 from app.modules.run.messages import Ending, done_event, message_events, wire
 from app.modules.run.records import HEAD_ROWS, ResultRows, Row, RowsGone, SessionRecords
-from app.modules.session.model import Message, Run, Session
+from app.modules.session.model import Message, Run
 from graph.answer import Effort, TurnAnswer
 from graph.events import Reset, SessionEvent
 from graph.state import Rows
@@ -41,29 +41,28 @@ class RunFollower:
         self._logs = logs
 
     @asynccontextmanager
-    async def follow(self, session: Session, run: Run) -> AsyncGenerator[EventLog]:
+    async def follow(self, run: Run) -> AsyncGenerator[EventLog]:
         """The log of a run as it grows to its end. If the log has expired, the stored answer is
         emitted instead.
         """
         async with self._logs.follow(run.id) as log:
             if run.status != "open" and log.last_id == 0:
                 with suppress(StorageUnavailable):
-                    await self._say_again(session, run, log)
-            watching = asyncio.create_task(
-                self._watch(session, run, log), name=f"run {run.id}: check a silent log"
-            )
+                    await self._say_again(run, log)
+            watching = asyncio.create_task(self._watch(run.id, log), name=f"run {run.id}: check a silent log")
+            del run  # many streams wait, and its document takes memory
             try:
                 yield log
             finally:
                 watching.cancel()
 
-    async def events(self, session: Session, run: Run) -> AsyncGenerator[Entry]:
+    async def events(self, run: Run) -> AsyncGenerator[Entry]:
         """All events of a run, until it ends."""
-        async with self.follow(session, run) as log:
+        async with self.follow(run) as log:
             async for entry in log.read(after=0, stop=lambda: False):
                 yield entry
 
-    async def _watch(self, session: Session, run: Run, log: EventLog) -> None:
+    async def _watch(self, run_id: str, log: EventLog) -> None:
         """End the log of a run that has ended, if nothing else did."""
         patience = _SILENT_SECONDS
         while not log.ended:
@@ -74,15 +73,15 @@ class RunFollower:
                 continue
             patience = min(2 * patience, _SILENT_AT_MOST_SECONDS)
             with suppress(StorageUnavailable):
-                now = await self._repository.find_run(run.id)
+                now = await self._repository.find_run(run_id)
                 if now is None:  # deleted, with its session
                     log.extend([], ended=True)
                 elif now.status != "open":
                     await asyncio.sleep(_ON_ITS_WAY_SECONDS)
                     if log.last_id == heard:
-                        await self._say_again(session, now, log)
+                        await self._say_again(now, log)
 
-    async def _say_again(self, session: Session, run: Run, log: EventLog) -> None:
+    async def _say_again(self, run: Run, log: EventLog) -> None:
         """Extend the log by the stored answer, or by `done` alone if there is none.
 
         Does nothing while the run holds its session: its answer is being stored, and a client that sees
@@ -91,13 +90,13 @@ class RunFollower:
         a run that withdraws its calls has not ended the turn.
         """
         heard = log.last_id
-        now = await self._repository.find(session.id)
-        asks = now is not None and now.status == "awaiting_approval"
-        holder = None if now is None else now.active_run_id
+        session = await self._repository.find(run.session_id)
+        asks = session is not None and session.status == "awaiting_approval"
+        holder = None if session is None else session.active_run_id
         is_held = (holder == run.id and not asks) or (holder is not None and holder == run.resumes)
         if run.status == "open" or is_held:
             return
-        message = await self._repository.find_answer(session, run.message_id)
+        message = None if session is None else await self._repository.find_answer(session, run.message_id)
         if message is not None:
             events = await self._answer(run, message)
         else:

@@ -1,8 +1,8 @@
 """Server-sent events of a run: the stream response, and where it continues."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing
+from typing import Self
 
 import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -57,8 +57,31 @@ class EventStream(EventSourceResponse):
         await super().__call__(scope, receive, direct_after_head(scope, send))
 
 
+class Leaving(anyio.Event):
+    """Set when the server stops. It wakes the reader of a log by itself, without a task that waits for it."""
+
+    def __new__(cls) -> Self:
+        return object.__new__(cls)  # anyio's own makes an event of its backend
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._log: EventLog | None = None
+
+    def set(self) -> None:
+        self._is_set = True
+        if self._log is not None:
+            self._log.wake_readers()
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def wake(self, log: EventLog) -> None:
+        """From now on, wake the readers of this log."""
+        self._log = log
+
+
 def event_stream(run_id: str, following: AbstractAsyncContextManager[EventLog], after: int) -> EventStream:
-    leaving = anyio.Event()
+    leaving = Leaving()
     return EventStream(
         _frames(following, after, leaving),
         headers={"Cache-Control": "no-cache, no-store", "X-Run-Id": run_id},
@@ -72,21 +95,17 @@ def event_stream(run_id: str, following: AbstractAsyncContextManager[EventLog], 
 
 
 async def _frames(
-    following: AbstractAsyncContextManager[EventLog], after: int, leaving: anyio.Event
+    following: AbstractAsyncContextManager[EventLog], after: int, leaving: Leaving
 ) -> AsyncGenerator[bytes]:
     """Yields the events that are present at a time in one piece, so that they are sent in one write."""
     async with following as log:
-        watch = asyncio.create_task(leaving.wait(), name="stream: wait for shutdown")
-        watch.add_done_callback(lambda _: log.wake_readers())
-        try:
-            async with aclosing(log.read_batches(after, leaving.is_set)) as batches:
-                async for batch in batches:
-                    for piece in pieces(map(_encoded, batch)):
-                        yield piece
-            if not log.ended:
-                yield b": the server is stopping; come back with Last-Event-ID\n"
-        finally:
-            watch.cancel()
+        leaving.wake(log)
+        async with aclosing(log.read_batches(after, leaving.is_set)) as batches:
+            async for batch in batches:
+                for piece in pieces(map(_encoded, batch)):
+                    yield piece
+        if not log.ended:
+            yield b": the server is stopping; come back with Last-Event-ID\n"
 
 
 def _encoded(entry: Entry) -> bytes:

@@ -192,7 +192,7 @@ async def ask(
     """
     await count_question(request)  # what is no dependency delays the first event less
     service = sessions_of(request)
-    session, run = await service.ask(
+    _, run = await service.ask(
         owner_of(request),
         session_id,
         body.query,
@@ -205,7 +205,7 @@ async def ask(
         about=None if body.about is None else About(kind=body.about.kind, id=body.about.id),
         db_connection_id=body.db_connection_id,
     )
-    return event_stream(run.id, service.follower.follow(session, run), after=0)
+    return event_stream(run.id, service.follower.follow(run), after=0)
 
 
 @router.post("", summary="Create a session", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
@@ -348,8 +348,8 @@ async def follow(
     a `reset`, the stored answer and `done`. Answers 400 if `Last-Event-ID` is not a number.
     """
     after = last_event_id(last_event)
-    session, run = await service.run(owner, session_id, run_id)
-    return event_stream(run.id, service.follower.follow(session, run), after)
+    _, run = await service.run(owner, session_id, run_id)
+    return event_stream(run.id, service.follower.follow(run), after)
 
 
 @router.post(

@@ -91,7 +91,7 @@ def _kai(services: Services, connection_id: str) -> TakeTurn:
             LOCAL_OWNER, session.id, question(steps, turn), on_busy="reject", idempotency_key=None
         )
         last = ""
-        async for entry in services.sessions.follower.events(*asked):
+        async for entry in services.sessions.follower.events(asked[1]):
             last = entry.data
         used = time.process_time() - began
         if json.loads(last).get("steps") != steps:

@@ -86,7 +86,7 @@ async def ask(services: Services, connection: Connection, who: Caller, sql: str 
         asked = await services.sessions.ask(
             who.owner, session.id, "mine", on_busy="reject", idempotency_key=None, sql=sql
         )
-    return "\n".join([entry.data async for entry in services.sessions.follower.events(*asked)])
+    return "\n".join([entry.data async for entry in services.sessions.follower.events(asked[1])])
 
 
 def rows_of(events: str) -> object:

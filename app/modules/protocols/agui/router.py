@@ -101,7 +101,7 @@ async def run_agent(
 
     return folded_stream(
         run.id,
-        sessions.follower.follow(session, run),
+        sessions.follower.follow(run),
         EventFold(run, body.thread_id, body.run_id, known_calls=known_calls),
         on_close=leave,
     )

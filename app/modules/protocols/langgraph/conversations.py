@@ -528,7 +528,7 @@ class Conversations:
         comes before it. The thread of a run without one is hidden behind the end of the log.
         """
         session, run = started.session, started.run
-        async with self._sessions.follower.follow(session, run) as log:
+        async with self._sessions.follower.follow(run) as log:
             if is_waiting:
                 while not log.ended and not _has_begun(log):
                     await log.news()

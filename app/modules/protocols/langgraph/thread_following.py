@@ -94,7 +94,8 @@ class ThreadFollower:
                     turn, is_waiting = await self._conversations.turn(started, is_complete=is_complete)
                     fold = fold_of(turn, each.run)
                     following = self._conversations.following(started, fold.run_fold, is_waiting=is_waiting)
-                    async with following as log, reading.waking(log):
+                    async with following as log:
+                        reading.leaving.wake(log)
                         batches = folded(log, fold, after=position, stop=reading.leaving.is_set)
                         async with aclosing(batches):
                             async for batch in batches:

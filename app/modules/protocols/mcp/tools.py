@@ -423,7 +423,7 @@ class McpTools:
         failure: Failure | None = None
         outcome: Outcome = "failed"
         try:
-            async for entry in self._services.sessions.follower.events(session, run):
+            async for entry in self._services.sessions.follower.events(run):
                 match entry.event:
                     case "status":
                         steps += 1

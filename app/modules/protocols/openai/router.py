@@ -195,7 +195,7 @@ async def complete(
     include_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
     return folded_stream(
         run.id,
-        sessions.follower.follow(session, run),
+        sessions.follower.follow(run),
         ChunkFold(run, body.model, include_usage=include_usage),
         headers=headers,
         on_close=leave,
@@ -232,7 +232,7 @@ async def _whole_answer(
 ) -> Response:
     """The answer when its run has ended. A client should not ask again what has failed: KAI has tried."""
     fold = CompletionFold(run, model)
-    async with aclosing(sessions.follower.events(session, run)) as log:
+    async with aclosing(sessions.follower.events(run)) as log:
         async for entry in log:
             fold.add(event_of(entry))
     if fold.failure is None:
