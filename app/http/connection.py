@@ -27,6 +27,9 @@ _MAX_HEAD_BYTES = 65_536
 class HttpConnection(HttpToolsProtocol):
     """One connection. `connection_class` sets how long it waits."""
 
+    # More than thirty attributes in one dictionary would give each connection keys of its own.
+    __slots__ = ("_awaited", "_deadline", "_head_bytes", "_part")
+
     settings: HttpSettings
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:

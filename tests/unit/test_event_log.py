@@ -1,12 +1,15 @@
 """A run's log: a reader misses nothing and sees nothing twice, wherever it starts."""
 
 import asyncio
+from contextlib import aclosing
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.bus.event_log import IDS_PER_ATTEMPT, EventLog, entries, first_id
 from app.core.bus.local import LocalLogs
+from app.modules.run import sse
 
 
 def log_of(said: int, attempt: int = 1, *, ended: bool = True) -> EventLog:
@@ -61,6 +64,30 @@ async def test_a_reader_that_should_stop_is_released_when_woken() -> None:
     stopped = True
     log.wake_readers()
     assert await reader is None
+
+
+async def test_a_silent_log_has_empty_batches() -> None:
+    log = log_of(1, ended=False)
+    async with aclosing(log.read_batches(0, lambda: False, silence_seconds=0)) as batches:
+        assert [len(await anext(batches)) for _ in range(3)] == [1, 0, 0]
+
+
+async def test_a_silent_stream_has_comments_until_the_server_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "PING_SECONDS", 0)
+    leaving = sse.Leaving()
+    frames = sse._frames(LocalLogs().follow("run"), 0, leaving)
+    assert [await anext(frames), await anext(frames)] == [sse.Heartbeat().encode()] * 2
+    leaving.set()
+    assert b"Last-Event-ID" in [frame async for frame in frames][-1]
+
+
+async def test_a_stop_of_the_server_wakes_a_reader() -> None:
+    leaving = sse.Leaving()
+    frames = sse._frames(LocalLogs().follow("run"), 0, leaving)
+    reading = asyncio.create_task(anext(frames, b""))
+    await asyncio.sleep(0)
+    leaving.set()
+    assert b"Last-Event-ID" in await reading
 
 
 async def test_ended_logs_are_forgotten_beyond_a_number_and_live_ones_never() -> None:

@@ -72,9 +72,11 @@ class EventLog:
                 for entry in batch:
                     yield entry
 
-    async def read_batches(self, after: int, stop: Callable[[], bool]) -> AsyncGenerator[Sequence[Entry]]:
+    async def read_batches(
+        self, after: int, stop: Callable[[], bool], *, silence_seconds: float | None = None
+    ) -> AsyncGenerator[Sequence[Entry]]:
         """Yields every entry with a greater id than `after`, present and future, until the end: those that
-        are present at a time in one batch.
+        are present at a time in one batch, and an empty one after each silence of `silence_seconds`.
 
         If `after` is beyond the end, yields the last entry. `stop` is called whenever readers are woken; if
         it returns true, the reading ends before the end of the log.
@@ -88,7 +90,11 @@ class EventLog:
                 after = batch[-1].id
             if (self.ended and after >= self.last_id) or stop():
                 return
-            await news.wait()
+            try:
+                async with asyncio.timeout(silence_seconds):
+                    await news.wait()
+            except TimeoutError:
+                yield ()
 
     async def wait_for_end(self, seconds: float) -> None:
         """Returns at the end of the log, or after so long."""

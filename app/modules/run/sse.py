@@ -13,7 +13,7 @@ from app.core.errors import Malformed
 from app.http.direct_send import direct_after_head
 
 PING_SECONDS = 10
-"""Proxies cut idle streams from 29 s on."""
+"""Silence after which a comment is sent. Proxies cut idle streams from 29 s on."""
 
 SEND_TIMEOUT_SECONDS = 20
 """Time after which a client that reads nothing is disconnected; it may resume. A shorter time would trap
@@ -22,6 +22,7 @@ clients on slow links: the same large event would be cut off and sent again fore
 SHUTDOWN_GRACE_SECONDS = 2
 """Time for the last comment when the server stops. Shorter than uvicorn's own limit."""
 
+_HEARTBEAT = b": heartbeat\n"
 _MAX_ID_DIGITS = 15
 _PIECE_BYTES = 65_536
 """The most bytes of several events in one write. A whole log would fill the client's buffer at once."""
@@ -42,7 +43,7 @@ class Heartbeat(ServerSentEvent):
     """
 
     def encode(self) -> bytes:
-        return b": heartbeat\n"
+        return _HEARTBEAT
 
 
 class EventStream(EventSourceResponse):
@@ -85,8 +86,7 @@ def event_stream(run_id: str, following: AbstractAsyncContextManager[EventLog], 
     return EventStream(
         _frames(following, after, leaving),
         headers={"Cache-Control": "no-cache, no-store", "X-Run-Id": run_id},
-        ping=PING_SECONDS,
-        ping_message_factory=Heartbeat,
+        ping=0,  # the library's costs each stream a task; the frames have their own
         send_timeout=SEND_TIMEOUT_SECONDS,
         shutdown_event=leaving,
         shutdown_grace_period=SHUTDOWN_GRACE_SECONDS,
@@ -100,8 +100,11 @@ async def _frames(
     """Yields the events that are present at a time in one piece, so that they are sent in one write."""
     async with following as log:
         leaving.wake(log)
-        async with aclosing(log.read_batches(after, leaving.is_set)) as batches:
+        reading = log.read_batches(after, leaving.is_set, silence_seconds=PING_SECONDS)
+        async with aclosing(reading) as batches:
             async for batch in batches:
+                if not batch:
+                    yield _HEARTBEAT
                 for piece in pieces(map(_encoded, batch)):
                     yield piece
         if not log.ended:
