@@ -1,7 +1,7 @@
 """A thousand open streams: what they cost idle and talking, and how long all need to move to another API.
 
 Idle are those whose runs wait, for there is no worker. Then, with workers, each gets a word every two
-seconds. Then all connections break and come back to another API by `Last-Event-ID`.
+seconds. Then their API is killed, and all come back to another one by `Last-Event-ID`.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ async def _talking(ground: Ground, count: int) -> None:
     room = {"KAI_WORKER__CONCURRENCY": str(max(1, count // WORKERS + AT_ONCE))}
     settings = ground.over_nats(**room, KAI_LLM__TOTAL_TIMEOUT_SECONDS="600")
     with running_cluster(ground.folder / "talking", settings, apis=2, workers=WORKERS) as cluster:
-        first, second = cluster.apis
+        first = cluster.apis[0]
         async with asked_of(first, ground.database) as (client, database):
             sessions = await _sessions(client, database, count)
         before = resident_mib(first.process_id)
@@ -59,7 +59,7 @@ async def _talking(ground: Ground, count: int) -> None:
         rate = (sum(len(each.ids) for each in wires) - heard) / use.seconds
         _tell(f"talking, {rate:.0f} events/s in all", use)
         _tell_memory(first, before, count)
-        await _move(second.address, sessions, wires)
+        await _move(ground, cluster, sessions, wires)
 
 
 async def _asked(api: Server, sessions: Sequence[str], ready: Ready) -> list[Wire]:
@@ -111,24 +111,28 @@ def _tell_memory(api: Server, before: float, count: int) -> None:
     row("memory of the API for one of them", f"{1_024 * held / count:.0f} KiB")
 
 
-async def _move(address: str, sessions: Sequence[str], wires: Sequence[Wire]) -> None:
-    """All streams disconnect and resume at another API, each after the last event it received."""
-    for each in wires:
-        each.close()
-    seen = [each.ids for each in wires]
-    asked = [
-        partial(follow, address, session, wire.run_id, ids[-1])
-        for session, wire, ids in zip(sessions, wires, seen, strict=True)
-    ]
-    start = time.perf_counter()
-    moved, refused = await _opened(asked, Wire.accepted)
-    accepted = time.perf_counter() - start
-    for each in moved:
-        await each.ended()
+async def _move(ground: Ground, cluster: Cluster, sessions: Sequence[str], wires: Sequence[Wire]) -> None:
+    """All streams break and resume at another API, each after the last event it received."""
+    first, second = cluster.apis
+    with used(ground.processes(Cluster([second], cluster.workers))) as use:
+        start = time.perf_counter()
+        first.kill()
+        for each in wires:
+            await each.broken()
+        seen = [each.ids for each in wires]
+        asked = [
+            partial(follow, second.address, session, wire.run_id, ids[-1])
+            for session, wire, ids in zip(sessions, wires, seen, strict=True)
+        ]
+        moved, refused = await _opened(asked, Wire.accepted)
+        accepted = time.perf_counter() - start
+    for wire in moved:
+        await wire.ended()
     heard = time.perf_counter() - start
     await asyncio.sleep(2 * SLOW_TOKEN_SECONDS)
     broken = sum(not _whole(ids + wire.ids) for ids, wire in zip(seen, moved, strict=True))
-    title(f"{len(wires)} streams disconnect and resume at another API")
+    title(f"their API is killed, and {len(wires)} streams resume at another one")
+    _tell("until all are accepted", use)
     row("until all are accepted", f"{accepted:.2f} s")
     row(f"until all have news (one each {SLOW_TOKEN_SECONDS:.0f} s)", f"{heard:.2f} s")
     row("asked to come again later", str(refused))

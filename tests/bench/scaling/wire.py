@@ -89,6 +89,12 @@ class Wire(asyncio.Protocol):
         assert b'"status":"complete"' in self.received, bytes(self.received[-500:])
         return self
 
+    async def broken(self) -> None:
+        """Returns once the server has ended the connection."""
+        while not self.closed:
+            self.news.clear()
+            await self.news.wait()
+
     async def _until(self, met: Callable[[], bool]) -> None:
         async with asyncio.timeout(LONGEST_SECONDS):
             while not met():
