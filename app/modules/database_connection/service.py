@@ -38,7 +38,7 @@ from app.modules.database_connection.guard.inspection import (
     sample_statement,
     sampled,
 )
-from app.modules.database_connection.guard.secrets import find_secret_outputs
+from app.modules.database_connection.guard.secrets import find_secret_outputs, without_values
 from app.modules.database_connection.guard.statement_text import check_length
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
@@ -61,7 +61,7 @@ from app.modules.database_connection.schema import ColumnEdit, Schema, Table
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.uploads.folder import UploadFolder, database_file_name
 from app.modules.sql.provenance.secret_outputs import SecretOutputs
-from graph.errors import DatabaseUnavailable, StatementRefused, StatementTimedOut
+from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused, StatementTimedOut
 
 _KnownStatement: TypeAlias = tuple[str, str | None, str]
 """The connection's encrypted address, the role it acts as, and the checked text."""
@@ -512,6 +512,11 @@ class DatabaseConnections:
             except StatementTimedOut:
                 self._timed_out[known_as] = True
                 raise
+            except StatementFailed as failed:
+                said = await self.examine(sql, partial(without_values, failed.detail, sql, schema))
+                if said == failed.detail:
+                    raise
+                raise StatementFailed(said) from None
             record.gave(result)
             if secret is None:
                 return result

@@ -330,3 +330,24 @@ async def test_a_check_that_takes_too_long_is_given_up(storage: SqliteStorage, p
             await connections.examine("select 1", released.wait)
     finally:
         released.set()
+
+
+async def test_an_error_of_the_database_quotes_no_value_of_a_table_with_secrets(
+    connections: DatabaseConnections, tmp_path: Path
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "logins.duckdb")) as made:
+        made.execute("CREATE TABLE logins (name TEXT, password TEXT)")
+        made.execute("INSERT INTO logins VALUES ('ada', ?)", ["Tr0mb'o\"ne5 x"])
+    url = f"duckdb:///{tmp_path}/logins.duckdb"
+    logins = await connections.register("ann", url, "Logins", description="")
+    for sql in (
+        "SELECT CAST(password AS INTEGER) AS n FROM logins",
+        "WITH l(a, b) AS (SELECT * FROM logins) SELECT count(*) FROM l WHERE CAST(b AS DATE) IS NULL",
+    ):
+        with pytest.raises(StatementFailed, match=r"\[redacted\]") as failed:
+            await connections.run(logins, sql, ASKER)
+        assert "ne5" not in failed.value.detail
+        assert "Tr0mb" not in failed.value.detail
+    with pytest.raises(StatementFailed, match='"password"'):
+        await connections.run(logins, "SELECT passwort FROM logins", ASKER)

@@ -1,10 +1,16 @@
-"""Columns of a result that are made of columns that are named as secrets are: no model reads their values."""
+"""What a statement gives of columns that are named as secrets are: no model reads their values."""
+
+import re
+from collections.abc import Collection
 
 from sqlglot import exp
 
+from app.core.redaction.text import HIDDEN
 from app.modules.database_connection.guard.check import written
 from app.modules.database_connection.schema import Schema
 from app.modules.sql.provenance.secret_outputs import SecretOutputs, secret_outputs
+
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 
 
 def find_secret_outputs(sql: str, schema: Schema) -> SecretOutputs | None:
@@ -12,12 +18,11 @@ def find_secret_outputs(sql: str, schema: Schema) -> SecretOutputs | None:
 
     Returns None if no column of its result is secret.
     """
-    secret = schema.tables_with_secrets
-    if not secret:
+    read = _tables_read(sql, schema)
+    if not read & schema.tables_with_secrets.keys():
         return None
     found = written(sql, schema.dialect)
-    read = {table.name.casefold() for table in found.tree.find_all(exp.Table)}
-    if found.prefix or not read & secret.keys():
+    if found.prefix:
         return None
     tables = {
         table.name: [column.name for column in table.columns]
@@ -25,3 +30,30 @@ def find_secret_outputs(sql: str, schema: Schema) -> SecretOutputs | None:
         if table.name.rpartition(".")[2].casefold() in read
     }
     return secret_outputs(found.tree, schema.dialect, tables)
+
+
+def without_values(said: str, sql: str, schema: Schema) -> str:
+    """Returns an error of the database without the values that it quotes: a conversion that fails quotes what
+    could not be converted. Nothing changes if the statement, which was checked, reads no table with secrets.
+    """
+    if not _tables_read(sql, schema) & schema.tables_with_secrets.keys():
+        return said
+    known = {name.casefold() for table in schema.tables for name in table.name.split(".")}
+    known |= {column.name.casefold() for table in schema.tables for column in table.columns}
+    return "\n".join(_without_values(line, sql, known) for line in said.split("\n"))
+
+
+def _without_values(line: str, sql: str, known: Collection[str]) -> str:
+    for found in _QUOTED.finditer(line):
+        quoted = found[0][1:-1]
+        if quoted not in sql and not all(each.casefold() in known for each in quoted.split(".")):
+            quote = found[0][0]  # which the value itself may have
+            return f"{line[: found.start()]}{quote}{HIDDEN}{quote}{line[line.rindex(quote) + 1 :]}"
+    return line
+
+
+def _tables_read(sql: str, schema: Schema) -> set[str]:
+    """Returns the names of tables in a statement, in lower case. Empty where no table has secrets."""
+    if not schema.tables_with_secrets:
+        return set()
+    return {table.name.casefold() for table in written(sql, schema.dialect).tree.find_all(exp.Table)}
