@@ -17,7 +17,7 @@ async def test_both_sdks_ask_come_back_to_a_cut_stream_and_read_the_thread(
     kai: Client, shared_server: Server, model: ScriptedModel, shop: str
 ) -> None:
     assistant = await kai.connect(shop)
-    model.say(*[sql(PER_COUNTRY), "Two in Brazil.", "CHAT: four"] * 2)
+    model.say(*[sql(PER_COUNTRY), "Two in Brazil.", "CHAT: four", "CHAT: five"] * 2)
     async with fault_proxy(urlsplit(shared_server.address).port or 0) as proxy:
         proxy.cut_after = 12_000
         results: Any = await run_script(
@@ -41,7 +41,7 @@ async def test_both_sdks_ask_come_back_to_a_cut_stream_and_read_the_thread(
         assert result["same"]
         assert result["values"]["sql"] == PER_COUNTRY
         assert result["values"]["messages"][0]["id"] == "mine"
-        assert result["waited"]["analysis"] == "four"
+        assert (result["waited"]["analysis"], result["batched"]) == ("four", "five")
         assert result["same_state"]
         assert (result["states"], result["found"]) == (2, 1)
         assert result["item"]["value"] == {"page": "revenue"}

@@ -32,6 +32,9 @@ async function ask({ Client }) {
   const waited = await client.runs.wait(thread.thread_id, ASSISTANT, {
     input: { messages: [{ role: "user", content: "How many orders?" }] },
   });
+  const input = { messages: [{ role: "user", content: "How many orders?" }] };
+  const [batched] = await client.runs.createBatch([{ assistantId: ASSISTANT, input, onCompletion: "delete" }]);
+  const joinedBatch = await client.runs.join(batched.thread_id, batched.run_id);
   const state = await client.threads.getState(thread.thread_id);
   const history = await client.threads.getHistory(thread.thread_id);
   const found = await client.threads.search({ ids: [thread.thread_id] });
@@ -66,6 +69,7 @@ async function ask({ Client }) {
     same: JSON.stringify(parts) === JSON.stringify(joined),
     values: parts.filter((part) => part.event === "values").at(-1).data,
     waited,
+    batched: joinedBatch.analysis,
     same_state: JSON.stringify(waited) === JSON.stringify(state.values),
     states: history.length,
     found: found.length,

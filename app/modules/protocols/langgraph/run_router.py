@@ -33,7 +33,14 @@ from app.modules.protocols.langgraph.conversations import (
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, RunIdPath, ThreadIdPath
 from app.modules.protocols.langgraph.errors import Unsupported
 from app.modules.protocols.langgraph.fold import MODES, WHOLE, Mode, RunFold, RunStatus
-from app.modules.protocols.langgraph.schemas import MAX_BATCH, Modes, NewRun, RunField, RunsCancelled
+from app.modules.protocols.langgraph.schemas import (
+    MAX_BATCH,
+    BatchedRun,
+    Modes,
+    NewRun,
+    RunField,
+    RunsCancelled,
+)
 from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
 
@@ -220,7 +227,7 @@ async def create_stateless_run(
 
 @router.post("/runs/batch", summary="Start several runs without a thread", dependencies=[ASK])
 async def create_batch(
-    bodies: list[NewRun],
+    bodies: list[BatchedRun],
     owner: Owner,
     conversations: CurrentConversations,
     departures: CurrentDepartures,

@@ -14,6 +14,7 @@ from pydantic import (
     StrictInt,
     model_validator,
 )
+from pydantic.alias_generators import to_snake
 
 from app.http.routes import Body, Text
 from app.modules.protocols.langgraph.fold import MODES, Mode
@@ -447,6 +448,19 @@ class NewRun(Body):
     @property
     def all_metadata(self) -> dict[str, JsonValue]:
         return {**(self.config.metadata if self.config else {}), **self.metadata}
+
+
+class BatchedRun(NewRun):
+    """A run of a batch. The JavaScript SDK sends the fields under its own names, such as `assistantId`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        return {to_snake(name): value for name, value in given.items()} | {
+            name: value for name, value in given.items() if name in cls.model_fields
+        }
 
 
 class RunsCancelled(Body):
