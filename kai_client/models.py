@@ -609,6 +609,18 @@ class ExampleRun(Model):
     elapsed_ms: int
 
 
+class ExampleMatch(Model):
+    index: int
+    example_id: str
+    question: str
+    verified_by: str | None
+    verified_at: datetime | None
+
+
+class ExampleMatches(Model):
+    items: list[ExampleMatch]
+
+
 class Sample(Model):
     columns: list[ResultColumn]
     rows: list[list[JsonValue]]

@@ -751,6 +751,13 @@ class Examples(Group[C_co]):
         return (yield from post(f"/examples/{segment(example_id)}/test", given(sql=sql), m.ExampleRun))
 
     @endpoint
+    def matches(self, database: m.Database | str, statements: Sequence[str]) -> Flow[Items[m.ExampleMatch]]:
+        """Statements that are the SQL of a verified example, apart from their layout."""
+        body = given(db_connection_id=id_of(database), statements=[*statements])
+        found = yield from post("/examples/matches", body, m.ExampleMatches)
+        return found.items
+
+    @endpoint
     def delete(self, example_id: str) -> Flow[None]:
         yield from delete(f"/examples/{segment(example_id)}")
 

@@ -167,6 +167,23 @@ async def test_an_example_says_who_verified_it_and_when_for_as_long_as_it_is_ver
     assert (await client.get(f"/examples/{made['id']}")).json() == rejected
 
 
+async def test_a_statement_is_matched_with_the_latest_verified_example_whatever_its_layout(
+    client: httpx.AsyncClient, app: FastAPI, shop: Connection
+) -> None:
+    body = {"db_connection_id": shop.id, "question": "How many?", "sql": COUNT}
+    latest: dict[str, str] = {}
+    for status in ("verified", "verified", "proposed"):
+        added = (await client.post("/examples", json={**body, "status": status})).json()
+        latest = added if status == "verified" else latest
+    statements = ["SELECT 1", "SELECT COUNT(*)\n  FROM customers;", COUNT + " where 1 = 1", "not SQL"]
+    wanted = {"db_connection_id": shop.id, "statements": statements}
+    (match,) = (await client.post("/examples/matches", json=wanted)).json()["items"]
+    assert (match["index"], match["example_id"]) == (1, latest["id"])
+    assert (match["verified_by"], match["verified_at"]) == ("ann", latest["verified_at"])
+    call_as(app, lambda _: admin("bob"))
+    assert (await client.post("/examples/matches", json=wanted)).status_code == 404
+
+
 async def test_an_example_whose_column_a_scan_finds_gone_is_not_used_until_it_is_repaired(
     client: httpx.AsyncClient,
     store: ContextStore,

@@ -16,6 +16,8 @@ from app.modules.context_store.repository import Entries, Entry
 from app.modules.context_store.schemas import (
     ExampleBody,
     ExampleChange,
+    ExampleMatch,
+    ExampleMatches,
     ExampleRunBody,
     ExampleTest,
     InstructionBody,
@@ -23,6 +25,7 @@ from app.modules.context_store.schemas import (
     NewExample,
     NewInstruction,
     NewTerm,
+    StatementsToMatch,
     TermBody,
     TermChange,
 )
@@ -108,6 +111,21 @@ async def list_examples(
     """
     found, next_cursor = await _listed(store, store.examples, owner, wanted)
     return PageOf(items=await _bodies(store, found), next_cursor=next_cursor)
+
+
+@router.post("/examples/matches", summary="Find the verified examples of statements", dependencies=[READ])
+async def match_examples(body: StatementsToMatch, owner: Owner, store: Store) -> ExampleMatches:
+    """Says which of up to a hundred statements are the SQL of a verified example, apart from their layout.
+    Needs scope `read`. No statement runs. An example with a fault counts as none. Answers 404 for a
+    connection that the caller may not use.
+    """
+    found = await store.matches(owner, body.db_connection_id, body.statements)
+    return ExampleMatches(
+        items=[
+            ExampleMatch.model_validate({**vars(example), "example_id": example.id, "index": index})
+            for index, example in found
+        ]
+    )
 
 
 @router.get("/examples/{example_id}", summary="Get an example", dependencies=[READ])

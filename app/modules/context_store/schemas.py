@@ -73,6 +73,21 @@ class ExampleTest(Body):
     """Statement to run in place of the example's own. Null for that."""
 
 
+class StatementsToMatch(Body):
+    """Statements to look up among the verified examples of a connection."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"db_connection_id": _ID, "statements": ["SELECT count(*) FROM orders"]}]
+        }
+    )
+
+    db_connection_id: ConnectionId
+    """Id of the database connection."""
+    statements: Annotated[list[Sql], Field(min_length=1, max_length=100)]
+    """The statements."""
+
+
 class NewTerm(Body):
     """A business term with its meaning."""
 
@@ -195,6 +210,28 @@ class ExampleRunBody(ResponseBody):
     """A limit cut the result."""
     elapsed_ms: int
     """Milliseconds that the statement took."""
+
+
+class ExampleMatch(ResponseBody):
+    """A statement that is the SQL of a verified example."""
+
+    index: int
+    """Index of the statement, from 0."""
+    example_id: str
+    """Id of the example, the latest if there are several."""
+    question: str
+    """The question of the example."""
+    verified_by: str | None
+    """The owner who verified it. Null if it was verified before this was recorded."""
+    verified_at: Time | None
+    """Time of the verification. Null when `verified_by` is."""
+
+
+class ExampleMatches(ResponseBody):
+    """The statements that are the SQL of a verified example."""
+
+    items: list[ExampleMatch]
+    """One for each such statement, in their order. The other statements are left out."""
 
 
 class TermBody(_Entry):

@@ -33,6 +33,7 @@ from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.sql.layout import laid_out
 from graph.errors import StatementFailed
 
 audit = logging.getLogger("kai.audit")
@@ -354,6 +355,24 @@ class ContextStore:
         schema = await self._connections.known_schema(connection)
         return without_hidden(await self.examples.latest(connection.id, _VERIFIED), schema)
 
+    async def matches(
+        self, reader: str, connection_id: str, statements: Sequence[str]
+    ) -> list[tuple[int, Example]]:
+        """Returns the latest verified example whose SQL is a statement, apart from its layout, with the index
+        of the statement. Examples with faults are left out.
+
+        Raises `ConnectionNotFound`, and `StatementFailed` or `DatabaseDown` if comparing takes too long.
+        """
+        connection = await self._connections.repository.get(reader, connection_id)
+        examples = await self.verified_examples(connection)
+        longest = max(statements, key=len)
+        with as_problems():
+            found = await self._connections.examine(
+                longest, _matches, statements, connection.dialect, examples
+            )
+        faults = await self.faults([example for _, example in found])
+        return [match for match, fault in zip(found, faults, strict=True) if fault is None]
+
     async def verified_answer(self, connection: Connection, question: str) -> Example | None:
         """Returns the latest verified example of the same question (see `question_key`), or None."""
         same = [Equals("status", "verified"), Equals("question_key", question_key(question))]
@@ -381,6 +400,17 @@ class ContextStore:
             schema = await self._connections.schema(connection)
         if all(table.name != scope for table in schema.tables):
             raise ScopeUnknown(scope)
+
+
+def _matches(
+    statements: Sequence[str], dialect: str, examples: Sequence[Example]
+) -> list[tuple[int, Example]]:
+    """`examples` are newest first."""
+    if not examples:
+        return []
+    known = {laid_out(each.sql, dialect): each for each in reversed(examples)}
+    found = [(at, known.get(laid_out(each, dialect))) for at, each in enumerate(statements)]
+    return [(at, example) for at, example in found if example is not None]
 
 
 def _is_public(entry: Example | Term | Instruction) -> bool:

@@ -11,10 +11,12 @@ import httpx
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 
-from tests.e2e.page.browser import eventually
+from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import connected
 from tests.e2e.page.test_layout import MOST_SHIFT, WATCH
 from tests.e2e.page.test_reach import AXE, DRAWN, violations
+from tests.e2e.test_turn import sql
+from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Server
 from tests.support.shop import make_shop
 
@@ -88,6 +90,35 @@ def pinned(api: httpx.Client, session: str) -> str:
     message = api.get(f"/sessions/{session}").json()["messages"]["items"][-1]
     api.post(f"/boards/{board}/pins", json={"message_id": message["id"], "title": "By country"})
     return board
+
+
+def test_ask_and_pin_leads_back_to_its_board_and_a_verified_statement_says_so(
+    page: Page, api: httpx.Client, asked: str, model: ScriptedModel
+) -> None:
+    board = pinned(api, asked)
+    api.post("/boards", json={"title": "A newer one"})
+    connection = api.get(f"/sessions/{asked}").json()["db_connection_id"]
+    example = {"db_connection_id": connection, "question": "Buyers by country", "sql": f"{PER_COUNTRY};"}
+    api.post("/examples", json=example)
+    page.goto(f"/boards/{board}")
+    expect(page.locator(".tile footer").get_by_text("Verified")).to_be_visible()
+    page.get_by_role("link", name="Ask and pin").click()
+    expect(page.get_by_text("Ask for the board “Weekly”")).to_be_visible()
+    page.get_by_label("Database").select_option("Shop of the board")
+    model.rule("SQL writer", sql(PER_COUNTRY.lower()))
+    ask(page, "Where are they?")
+    page.get_by_role("button", name="Pin to a board").click()
+    expect(page.get_by_role("dialog").get_by_label("Board")).to_have_value(board)
+    page.keyboard.press("Escape")
+    expect(page.locator(".answer-meta").get_by_text("Verified by local on")).to_be_visible()
+    page.get_by_role("button", name="Not what I meant").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Understood as: ")
+    if AXE.is_file():
+        assert violations(page) == []
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Your question").fill("How many are there?")
+    dialog.get_by_role("button", name="Ask").click()
+    expect(page.get_by_role("heading", name="How many are there?", level=2)).to_be_visible()
 
 
 def test_a_tile_that_was_moved_stays_though_the_board_was_being_read_again(

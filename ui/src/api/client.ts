@@ -142,8 +142,11 @@ export function readSession(session_id: string, cursor?: string, limit = 40): Pr
   return dataOf(http.GET("/api/v1/sessions/{session_id}", { params }));
 }
 
-export function createSession(db_connection_id: string): Promise<Session> {
-  return dataOf(http.POST("/api/v1/sessions", { body: { db_connection_id, mode: "ask" } }));
+export function createSession(
+  db_connection_id: string,
+  metadata: Record<string, string> = {},
+): Promise<Session> {
+  return dataOf(http.POST("/api/v1/sessions", { body: { db_connection_id, mode: "ask", metadata } }));
 }
 
 export function renameSession(session_id: string, title: string): Promise<Session> {

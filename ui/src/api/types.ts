@@ -81,6 +81,7 @@ export type {
   NewFactBody as NewFact,
   NotConfirmedBody as Unconfirmed,
   ExampleBody as Example,
+  ExampleMatch,
   ExampleRunBody as ExampleRun,
   KnownExampleBody as KnownExample,
   ProvenanceBody as Provenance,

@@ -104,7 +104,7 @@ function Head({ board, open }: Shown) {
         </p>
       </div>
       <div class="page-actions">
-        <a class="button" href="/" onClick={onLinkClick}>
+        <a class="button" href={`/#board=${board.id}`} onClick={onLinkClick}>
           <Icon of={MessageSquarePlus} /> {boardTexts.ask}
         </a>
         {board.pins.length > 0 && <Period board={board} open={open} />}

@@ -31,7 +31,8 @@ export default function PinDialog({ messageId, question, size, session, onClose 
   useEffect(() => {
     const found = (all: Board[]) => {
       setBoards(all);
-      choose(all[0]?.id ?? NEW);
+      const wanted = session?.metadata.pins_to_board;
+      choose((all.find((each) => each.id === wanted) ?? all[0])?.id ?? NEW);
     };
     listBoards().then(found, failed);
   }, []);

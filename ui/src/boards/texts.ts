@@ -28,6 +28,7 @@ export const boardTexts = {
   empty: "Pin an answer",
   emptyLead: "Ask a question, and pin its answer with the pin under it. It stays here and can be refreshed.",
   ask: "Ask and pin",
+  askedFor: (title: string) => `Ask for the board “${title}”: the pin under the answer leads there.`,
   changed: (time: string) => `changed ${time}`,
   rename: "Rename",
   delete: "Delete the board",

@@ -30,6 +30,7 @@ import { shortly } from "./when";
 
 const ScheduleDialog = lazy(() => import("../schedules/schedule_dialog"));
 const PeriodDialog = lazy(() => import("./period_dialog"));
+const VerifiedMark = lazy(() => import("../provenance/verified_mark"));
 const SqlText = lazy(() => import("../shared/sql_text").then(({ SqlText: found }) => ({ default: found })));
 
 interface Shown {
@@ -83,7 +84,7 @@ export function Tile(shown: Shown) {
             {" · "}
           </>
         )}
-        {footOf(pin)}
+        {footOf(pin)} <VerifiedMark connectionId={pin.db_connection_id} sql={pin.sql} short={true} />
       </footer>
       <Corner {...shown} />
       {dialog === "rename" && (

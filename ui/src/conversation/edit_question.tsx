@@ -10,10 +10,13 @@ import type { Exchange } from "./model";
 export default function EditQuestion({
   exchange,
   conversation,
+  reading,
   onClose,
 }: {
   exchange: Exchange;
   conversation: Conversation;
+  /** How KAI understood the question, where that was not meant. */
+  reading?: string;
   onClose: () => void;
 }) {
   const [text, setText] = useState(exchange.question);
@@ -26,7 +29,7 @@ export default function EditQuestion({
     orSay(askInstead(session, exchange, question).finally(() => setAsking(false)));
   };
   return (
-    <Dialog title={texts.sessions.edit} onClose={onClose}>
+    <Dialog title={reading ? texts.answer.notMeant : texts.sessions.edit} onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -34,6 +37,12 @@ export default function EditQuestion({
           ask();
         }}
       >
+        {reading && (
+          <p class="quiet">
+            {texts.answer.notMeantLead}
+            {reading}
+          </p>
+        )}
         <label>
           {texts.composer.label}
           <textarea

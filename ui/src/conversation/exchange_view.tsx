@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { orSay } from "../shared/or_say";
 import { lazy } from "../shared/lazy";
 import { investigates } from "../shared/capability";
@@ -28,6 +28,8 @@ const VerifiedBadge = lazy(
   () => import("../provenance/verified_badge"),
   () => <span class="origin verified">{texts.answer.verified}</span>,
 );
+const VerifiedMark = lazy(() => import("../provenance/verified_mark"));
+const EditQuestion = lazy(() => import("./edit_question"));
 const Terms = lazy(() => import("../knowledge/terms"));
 const Pointers = lazy(() => import("./investigation/pointers"));
 
@@ -69,6 +71,9 @@ export function ExchangeView({ exchange, conversation }: Shown) {
           given={exchange.sql !== undefined}
         />
         <MadeButton exchange={exchange} conversation={conversation} />
+        {seen && connectionId && answer.messageId && answer.sql && !isOfExample(exchange) && (
+          <VerifiedMark connectionId={connectionId} sql={answer.sql} />
+        )}
       </div>
       {answer.standalone_question && (
         <p class="understood">
@@ -83,6 +88,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
         <p class="understood explained">
           {answer.explanation && <Origin exchange={exchange} conversation={conversation} />}{" "}
           {answer.explanation}
+          {answer.explanation && <NotMeant exchange={exchange} conversation={conversation} />}
         </p>
       )}
       {seen && <Remembered answer={answer} />}
@@ -110,12 +116,44 @@ export function ExchangeView({ exchange, conversation }: Shown) {
 
 /** Where the statement comes from: the analyst, a verified example, or KAI's reading of the question. */
 function Origin({ exchange, conversation }: Shown) {
-  const { context, messageId } = exchange.answer;
   if (exchange.sql !== undefined) return <span class="origin">{texts.answer.ownSql}</span>;
-  // Only a verified example that is the answer itself is used without a table.
-  if (context?.examples.length === 1 && context.tables.length === 0)
-    return <VerifiedBadge sessionId={conversation.sessionId} messageId={messageId} />;
+  if (isOfExample(exchange))
+    return <VerifiedBadge sessionId={conversation.sessionId} messageId={exchange.answer.messageId} />;
   return <span>{texts.answer.understood}</span>;
+}
+
+/** Whether a verified example is the answer itself: only then it is used without a table. */
+function isOfExample({ sql, answer: { context } }: Exchange): boolean {
+  return sql === undefined && context?.examples.length === 1 && context.tables.length === 0;
+}
+
+/** Asks the question again where KAI read it in another way than its reader. */
+function NotMeant({ exchange, conversation }: Shown) {
+  const [asking, ask] = useState(false);
+  const { answer, sql } = exchange;
+  if (sql !== undefined) return null;
+  return (
+    <>
+      {" "}
+      {/* Its room is kept while the answer arrives. */}
+      <button
+        type="button"
+        class="not-meant"
+        disabled={isUnderWay(answer) || answer.messageId === null}
+        onClick={() => ask(true)}
+      >
+        {texts.answer.notMeant}
+      </button>
+      {asking && (
+        <EditQuestion
+          exchange={exchange}
+          conversation={conversation}
+          reading={answer.explanation}
+          onClose={() => ask(false)}
+        />
+      )}
+    </>
+  );
 }
 
 function hasPointers({ code, link, action }: Answer): boolean {

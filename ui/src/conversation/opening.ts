@@ -11,9 +11,16 @@ interface Opening {
 
 const openings = new Map<string, Opening>();
 
-/** Makes a session on a database and opens it with a first question. Raises what the API calls raise. */
-export async function openSession(connectionId: string, question: string, about?: api.About): Promise<void> {
-  const session = await api.createSession(connectionId);
+/**
+ * Makes a session on a database and opens it with a first question; its answers are for a board, if one is named.
+ * Raises what the API calls raise.
+ */
+export async function openSession(
+  connectionId: string,
+  question: string,
+  { about, boardId }: { about?: api.About | undefined; boardId?: string | undefined } = {},
+): Promise<void> {
+  const session = await api.createSession(connectionId, boardId ? { pins_to_board: boardId } : {});
   rememberConnection(connectionId);
   openWith(session.id, { question, ...(about && { about }) });
 }

@@ -5,7 +5,8 @@ import type { Connection } from "../api/types";
 import { connections, problem, refreshConnections, usualConnection } from "../connections/connections";
 import { mayManage, me } from "../identity/me";
 import { ProblemBox } from "../shared/problem_box";
-import { onLinkClick } from "../shared/route";
+import { lazy } from "../shared/lazy";
+import { boardToFill, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { Composer } from "./composer";
@@ -15,6 +16,11 @@ import { openSession } from "./opening";
 import { StarterList } from "./starter_list";
 import { WriterSign } from "./writer_sign";
 import "./start_page.css";
+
+const ForBoard = lazy(
+  () => import("../boards/for_board"),
+  () => <p class="for-board" />,
+);
 
 /** The start page: pick a database, ask, or choose an example. */
 export function StartPage() {
@@ -36,9 +42,10 @@ export function StartPage() {
 function Ready({ connection, choose }: { connection: Connection; choose: (id: string) => void }) {
   const [opening, setOpening] = useState(false);
   const proposed = draftOfStart();
+  const boardId = boardToFill();
   const ask = (question: string, about?: About) => {
     setOpening(true);
-    openSession(connection.id, question, about).catch((error: unknown) => {
+    openSession(connection.id, question, { about, boardId }).catch((error: unknown) => {
       setOpening(false);
       say(asProblem(error).detail);
     });
@@ -47,6 +54,7 @@ function Ready({ connection, choose }: { connection: Connection; choose: (id: st
     <div class="start">
       <h1>{texts.start.title}</h1>
       <p class="lead">{texts.start.lead}</p>
+      {boardId && <ForBoard key={boardId} boardId={boardId} />}
       <Composer
         place="start"
         placeholder={texts.composer.placeholder}

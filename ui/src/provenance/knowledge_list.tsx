@@ -4,6 +4,7 @@ import { onLinkClick } from "../shared/route";
 import { dayOf } from "../shared/time";
 import type { ShownProvenance } from "./shown";
 import { provenanceTexts } from "./texts";
+import { verifiedTexts } from "./verified_texts";
 
 /** What the statement's author knew; each definition leads to where it is corrected. */
 export function KnowledgeList({ made, shown }: { made: Provenance; shown: ShownProvenance }) {
@@ -33,7 +34,7 @@ export function KnowledgeList({ made, shown }: { made: Provenance; shown: ShownP
           <Entry key={each.id} kind={t.example} href={place} changed={each.is_changed}>
             {each.question}{" "}
             {each.verified_by && each.verified_at && (
-              <span class="quiet">{t.verifiedBy(each.verified_by, dayOf(each.verified_at))}</span>
+              <span class="quiet">{verifiedTexts.by(each.verified_by, dayOf(each.verified_at))}</span>
             )}
             {each.is_statement && <strong class="made-same">{t.sameStatement}</strong>}
           </Entry>

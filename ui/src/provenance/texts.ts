@@ -90,8 +90,6 @@ export const provenanceTexts = {
   example: "verified example",
   sameStatement: "The statement is that of this example.",
   fact: "memory",
-  verifiedBy: (name: string, day: string) => `Verified by ${name} on ${day}`,
-  verifiedTitle: (name: string, time: string) => `${name} reviewed this SQL for this question: ${time}`,
   checks: "Checks",
   states: { passed: "Confirmed", warning: "Look at this", unknown: "Not known" },
   openSql: "Open SQL",

@@ -4,7 +4,7 @@ import type { KnownExample } from "../api/types";
 import { orSay } from "../shared/or_say";
 import { texts } from "../shared/texts";
 import { dayOf, moment } from "../shared/time";
-import { provenanceTexts } from "./texts";
+import { verifiedTexts } from "./verified_texts";
 
 export interface BadgeShown {
   sessionId: string;
@@ -20,13 +20,12 @@ export default function VerifiedBadge({ sessionId, messageId }: BadgeShown) {
     const read = readProvenance(sessionId, messageId);
     orSay(read.then(({ knowledge }) => setExample(knowledge?.examples[0] ?? null)));
   }, [sessionId, messageId]);
-  const t = provenanceTexts;
   const by = example && !example.is_changed ? example.verified_by : null;
   const at = example?.verified_at;
   if (!by || !at) return <span class="origin verified">{texts.answer.verified}</span>;
   return (
-    <span class="origin verified" title={t.verifiedTitle(by, moment(at))}>
-      {t.verifiedBy(by, dayOf(at))}
+    <span class="origin verified" title={verifiedTexts.title(by, moment(at))}>
+      {verifiedTexts.by(by, dayOf(at))}
     </span>
   );
 }

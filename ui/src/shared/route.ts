@@ -49,6 +49,11 @@ export const route = computed<Route>(() => {
   return { page: "start" };
 });
 
+/** The board that a question on the start page is asked for, as the address names it. */
+export function boardToFill(): string | undefined {
+  return /^board=(.+)$/.exec(fragment.value.id)?.[1];
+}
+
 export function go(to: string, how: "push" | "replace" = "push"): void {
   for (const left of leaving) left();
   history[how === "push" ? "pushState" : "replaceState"](null, "", to);

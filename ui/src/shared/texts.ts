@@ -168,6 +168,8 @@ export const texts = {
     understood: "Understood as",
     verified: "Verified",
     ownSql: "Your SQL",
+    notMeant: "Not what I meant",
+    notMeantLead: "Understood as: ",
     tabs: "Ways to look at the answer",
     chart: "Chart",
     figure: "Figure",

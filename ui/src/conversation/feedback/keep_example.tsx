@@ -4,6 +4,7 @@ import { findProposal, testExample, verifyExample } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import { connectionOf } from "../../connections/connections";
 import { mayChange } from "../../identity/me";
+import { askAgain } from "../../provenance/verified";
 import { Icon } from "../../shared/icon";
 import { orSay } from "../../shared/or_say";
 import { count, duration } from "../../shared/time";
@@ -53,6 +54,7 @@ export default function KeepExample({ connectionId, messageId, onClose }: Shown)
   };
   const verify = async () => {
     await verifyExample(proposal.id, proposal.question.trim(), proposal.sql.trim());
+    askAgain(connectionId);
     say(words.verified);
     onClose();
   };
