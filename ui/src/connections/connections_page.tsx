@@ -20,6 +20,11 @@ const FileForm = lazy(() => import("../uploads/file_form"));
 /** The databases that can be asked. */
 export default function ConnectionsPage() {
   const [adding, setAdding] = useState(false);
+  const [read, setRead] = useState(false);
+  const add = () => {
+    setRead(false);
+    setAdding(true);
+  };
   useEffect(() => {
     document.title = `${texts.connections.title} · ${texts.product}`;
     void refreshConnections();
@@ -29,7 +34,7 @@ export default function ConnectionsPage() {
       <header class="page-head">
         <h1>{texts.connections.title}</h1>
         {mayManage.value && (
-          <button type="button" class="button primary" onClick={() => setAdding(true)}>
+          <button type="button" class="button primary" onClick={add}>
             <Icon of={Plus} /> {connectionTexts.add}
           </button>
         )}
@@ -39,8 +44,8 @@ export default function ConnectionsPage() {
       <List />
       {adding && (
         <Dialog title={connectionTexts.add} onClose={() => setAdding(false)}>
-          <FileForm />
-          <AddForm />
+          <FileForm onRead={() => setRead(true)} />
+          {!read && <AddForm />}
         </Dialog>
       )}
     </div>

@@ -60,7 +60,7 @@ export const connectionTexts = {
   remove: "Disconnect",
   removed: (name: string) => `“${name}” disconnected`,
   ask: "Ask this database",
-  none: "No database is connected yet.",
+  none: "No database is connected yet. Connect one by its address, or choose a CSV, Excel or Parquet file.",
   back: "All databases",
   columns: "Columns",
   sample: "First rows",

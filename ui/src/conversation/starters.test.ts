@@ -34,6 +34,17 @@ test("questions come from what the columns hold", () => {
   ]);
 });
 
+test("tables that are named after one row are asked for as many", () => {
+  const company = table("Company", 90, column("Country", "text", ["Brazil", "Norway", "Peru"]));
+  const invoice = table("Invoice", 900, column("InvoiceDate", "datetime"), column("Total", "number"));
+  expect(starters([company, invoice])).toEqual([
+    "How many companies per country?",
+    "What is the average total of invoices?",
+    "Number of invoices per month",
+    "How many companies are there?",
+  ]);
+});
+
 test("values that are nearly as many as the rows group nothing", () => {
   const people = table("people", 4, column("name", "text", ["A", "B", "C"]));
   expect(starters([people])).toEqual(["How many people are there?"]);

@@ -24,7 +24,7 @@ function perGroup(tables: Table[]): string | null {
   for (const most of [FEW, MANY]) {
     for (const table of tables) {
       const group = table.columns.find((each) => isGroup(each, table, most));
-      if (group) return `How many ${words(table.name)} per ${words(group.name)}?`;
+      if (group) return `How many ${several(table.name)} per ${words(group.name)}?`;
     }
   }
   return null;
@@ -39,7 +39,7 @@ function total(tables: Table[]): string | null {
   for (const amount of AMOUNTS) {
     for (const table of tables) {
       const measure = table.columns.find((each) => isNumber(each) && amount.test(each.name));
-      if (measure) return `What is the total ${words(measure.name)} of ${words(table.name)}?`;
+      if (measure) return `What is the ${summaryOf(words(measure.name))} of ${several(table.name)}?`;
     }
   }
   return null;
@@ -51,7 +51,7 @@ function isNumber(column: TableColumn): boolean {
 
 function perMonth(tables: Table[]): string | null {
   const dated = tables.find((table) => table.columns.some((each) => isDate(each)));
-  return dated ? `Number of ${words(dated.name)} per month` : null;
+  return dated ? `Number of ${several(dated.name)} per month` : null;
 }
 
 function isDate(column: TableColumn): boolean {
@@ -60,7 +60,18 @@ function isDate(column: TableColumn): boolean {
 
 function howMany(tables: Table[]): string | null {
   const first = tables[0];
-  return first ? `How many ${words(first.name)} are there?` : null;
+  return first ? `How many ${several(first.name)} are there?` : null;
+}
+
+function summaryOf(measure: string): string {
+  return `${measure.startsWith("total") ? "average" : "total"} ${measure}`;
+}
+
+/** The name of a table as a plural: many databases name a table after one of its rows. */
+function several(table: string): string {
+  const name = words(table);
+  if (/([^s]s|people|children|data|media|staff)$/.test(name)) return name;
+  return `${name.replace(/([^aeiou])y$/, "$1ie").replace(/(ss|x|z|ch|sh)$/, "$1e")}s`;
 }
 
 function words(name: string): string {

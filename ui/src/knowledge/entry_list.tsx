@@ -56,7 +56,7 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
       </header>
       {problem && <ProblemBox problem={problem} />}
       {mayChange && kind === "examples" && <ReviewQueue connectionId={connectionId} onReviewed={read} />}
-      {entries?.length === 0 && <p class="quiet">{knowledgeTexts.none}</p>}
+      {entries?.length === 0 && <p class="quiet">{knowledgeTexts.none[kind]}</p>}
       {entries?.filter(isReviewed).map((each) => (
         <EntryCard
           key={each.id}

@@ -75,7 +75,11 @@ export const knowledgeTexts = {
   add: "Add",
   edit: "Edit",
   added: "Kept",
-  none: "Nothing here yet.",
+  none: {
+    examples: "Nothing here yet. Add a question with its SQL, or rate an answer as good.",
+    glossary: "Nothing here yet. Add a word that has its own meaning here, such as “active customer”.",
+    instructions: "Nothing here yet. Add what holds for each question, such as “Leave out test orders”.",
+  },
   helped: (uses: number) => (uses === 1 ? "helped 1 answer" : `helped ${uses} answers`),
   broken: "broken",
   notUsed: "No answer uses it.",

@@ -3,6 +3,7 @@ import { listPastConversations, searchPastConversations } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { PastConversation, Problem } from "../api/types";
 import { knowMe, me } from "../identity/me";
+import { Analysis } from "../conversation/analysis/analysis";
 import { ProblemBox } from "../shared/problem_box";
 import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
@@ -79,7 +80,7 @@ function PastCard({ past }: { past: PastConversation }) {
   const { relevance, userSentiment } = past;
   return (
     <article class="entry">
-      <p class="memory-text">{past.summary}</p>
+      <Analysis text={past.summary} whole />
       <p class="quiet">
         {moment(past.timestamp)}
         {named && ` · ${about(named)}`}

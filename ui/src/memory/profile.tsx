@@ -36,7 +36,7 @@ export function ProfileView({ profile, onChange }: Shown) {
         </div>
       )}
       {enabled && consented_at && <NewItem onChange={onChange} />}
-      {names.length === 0 && <p class="quiet">{none}</p>}
+      {enabled && names.length === 0 && <p class="quiet">{none}</p>}
       {names.map((each) => (
         <AttributeView key={each} name={each} profile={profile} onChange={onChange} />
       ))}

@@ -26,10 +26,13 @@ export function SessionLink({ session }: { session: ListedSession }) {
     returns.current = byKey;
     setRenaming(false);
   };
-  if (renaming) return <RenameField session={session} onEnd={end} />;
   const title = session.title ?? texts.sessions.untitled;
   const here = route.value;
   const current = here.page === "session" && here.sessionId === session.id;
+  useEffect(() => {
+    if (current && link.current) reveal(link.current);
+  }, [current]);
+  if (renaming) return <RenameField session={session} onEnd={end} />;
   const { found } = session;
   const isPinned = session.pinned_at !== null;
   return (
@@ -87,6 +90,15 @@ export function SessionLink({ session }: { session: ListedSession }) {
       {reporting && <ReportDialog of={{ session }} onClose={() => setReporting(false)} />}
     </li>
   );
+}
+
+/** Scrolls the list, and nothing around it, until the link is in sight. */
+function reveal(link: HTMLElement): void {
+  const list = link.closest<HTMLElement>(".session-list");
+  if (!list) return;
+  const [seen, of] = [list.getBoundingClientRect(), link.getBoundingClientRect()];
+  if (of.top < seen.top) list.scrollTop -= seen.top - of.top;
+  else if (of.bottom > seen.bottom) list.scrollTop += of.bottom - seen.bottom;
 }
 
 /** When the session was last used, its database, and its length. */

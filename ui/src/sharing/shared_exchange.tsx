@@ -45,7 +45,12 @@ export function SharedExchange({ exchange, linkId }: Shown) {
       )}
       {answer.explanation && (
         <p class="understood">
-          <span>{texts.answer.understood}</span> {answer.explanation}
+          {exchange.sql === undefined ? (
+            <span>{texts.answer.understood}</span>
+          ) : (
+            <span class="origin">{texts.answer.ownSql}</span>
+          )}{" "}
+          {answer.explanation}
         </p>
       )}
       {answer.clarification && (

@@ -15,7 +15,7 @@ import "./uploads.css";
 type State = { at: "empty" } | { at: "sending"; share: number } | { at: "read"; file: FileBody };
 
 /** Makes a database of a dropped or chosen file, and shows the types of its columns for correction. */
-export default function FileForm() {
+export default function FileForm({ onRead }: { onRead: () => void }) {
   const [state, setState] = useState<State>({ at: "empty" });
   const [problem, setProblem] = useState<Problem | null>(null);
   const [over, setOver] = useState(false);
@@ -33,6 +33,7 @@ export default function FileForm() {
       rememberConnection(made.connection.id);
       void refreshConnections();
       setState({ at: "read", file: made });
+      onRead();
     } catch (error) {
       setProblem(asProblem(error));
       setState({ at: "empty" });
