@@ -15,7 +15,8 @@ _WITHHELD = (
     "The people who run this service let no model read: {kinds}. Work without it: do not ask for it, and do "
     "not guess what it holds."
 )
-_HEADING = re.compile(r"^(\s*)#", re.MULTILINE)
+_HEADING = re.compile(r"^([\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*)#", re.MULTILINE)
+"""A heading, also behind characters that nobody sees."""
 
 
 @dataclass(frozen=True)
