@@ -64,12 +64,12 @@ class TableHead(NamedTuple):
         row = _cells(text, start, stop, sign=self.sign)
         if len(row) != self.width:
             return None
-        values = [(_value(text, row[column]), judge) for column, judge in self.secret.items()]
-        return [
-            value
-            for value, judge in values
-            if _is_secret(text[slice(*value)], judge, is_table=self.is_table, is_alone=not self.sign)
-        ]
+        found: list[Span] = []
+        for column, judge in self.secret.items():
+            value = _value(text, row[column])
+            if _is_secret(text[slice(*value)], judge, is_table=self.is_table, is_alone=not self.sign):
+                found.append(value)
+        return found
 
 
 def column_spans(text: str, names: Sequence[NamedPlace]) -> Iterator[Span]:
@@ -118,7 +118,7 @@ def _is_secret(value: str, judge: Judge, *, is_table: bool, is_alone: bool) -> b
     """`is_table`: the line above has nothing but names. `is_alone`: the table has one column, so that it may
     be a list of words.
     """
-    if _TYPE.fullmatch(value):
+    if value.endswith(")") and _TYPE.fullmatch(value):
         return False
     if is_alone:
         return " " not in value and is_complex(value)
@@ -157,8 +157,9 @@ def _cells(text: str, start: int, stop: int, *, sign: str) -> list[Span]:
     """Returns the places of the cells of a line."""
     cells: list[Span] = []
     at = start
+    has_quotes = text.find('"', start, stop) >= 0
     while sign:
-        quoted = _QUOTED.match(text, at, stop)
+        quoted = _QUOTED.match(text, at, stop) if has_quotes else None
         end = text.find(sign, at if quoted is None else quoted.end(), stop)
         if end < 0:
             break
@@ -206,6 +207,8 @@ def _value(text: str, cell: Span) -> Span:
     """Returns the place of a value, without the blanks and the quotes around it."""
     start, stop = cell
     whole = text[start:stop]
+    if whole.isalnum():
+        return cell
     bare = whole.lstrip(_AROUND)
     start += len(whole) - len(bare)
     quote = bare.find('"')
