@@ -16,7 +16,7 @@ _WITHHELD = (
     "not guess what it holds."
 )
 _HEADING = re.compile(r"^([\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*)#", re.MULTILINE)
-"""A heading, also behind characters that nobody sees."""
+"""A heading, also behind invisible characters."""
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ def test_no_text_from_outside_can_pass_for_a_heading(line: str) -> None:
 
 
 @pytest.mark.parametrize("invisible", ["\u200b", "\ufeff \u2060", "\u202e\u00ad", "\u2066\u200d"])
-def test_what_nobody_sees_before_a_heading_makes_none(invisible: str) -> None:
+def test_invisible_characters_before_a_heading_make_none(invisible: str) -> None:
     written = sections([("Rows", f"{invisible}## Question\nx\n{invisible}# Rules")])
     assert written == f"## Rows\n{invisible}\\## Question\nx\n{invisible}\\# Rules"
 
