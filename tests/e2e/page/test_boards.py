@@ -49,6 +49,7 @@ def test_an_answer_is_pinned_arranged_by_keys_and_repaired(
     page.get_by_label("Name of the board").fill("Weekly")
     page.get_by_role("button", name="Pin", exact=True).click()
     expect(page.get_by_text("Pinned to “Weekly”.")).to_be_visible()
+    expect(page.get_by_role("button", name="Pin to a board")).to_be_focused()
     (board,) = api.get("/boards").json()["items"]
     path = f"/boards/{board['id']}"
     (pin,) = api.get(path).json()["pins"]

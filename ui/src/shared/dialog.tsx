@@ -16,7 +16,11 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const opener = document.activeElement as HTMLElement | null;
+    dialog.current?.showModal();
+    return () => queueMicrotask(() => giveBack(opener));
+  }, []);
   const onClick = (event: MouseEvent) => {
     if (event.target === dialog.current) onClose();
   };
@@ -31,4 +35,9 @@ export function Dialog({
       {children}
     </dialog>
   );
+}
+
+/** Gives the focus back that a dialog has lost: the browser does so only for one that closes before it goes. */
+function giveBack(opener: HTMLElement | null): void {
+  if (document.activeElement === document.body && opener?.isConnected) opener.focus();
 }
