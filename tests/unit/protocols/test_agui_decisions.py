@@ -39,6 +39,13 @@ def answer(name: str, payload: JsonValue = None, status: str = "resolved") -> In
         (answer("a", {"type": "reject", "message": "Too early."}), ("deny", "Too early.", "hash of a")),
         (answer("a", {"type": "reject"}), ("deny", None, "hash of a")),
         (answer("a", None, "cancelled"), ("deny", None, "hash of a")),
+        (answer("a", {"approved": True}), ("approve", None, "hash of a")),
+        (answer("a", {"approved": False}), ("deny", None, "hash of a")),
+        (answer("a", {"approved": False, "reason": "Too early."}), ("deny", "Too early.", "hash of a")),
+        (
+            answer("a", {"approved": True, "editedArgs": {"n": 1}}),
+            ("deny", 'Call save_example with these arguments instead: {"n": 1}', "hash of a"),
+        ),
         (
             answer("a", {"type": "edit", "edited_action": {"name": "f", "args": {"n": 1}}}),
             ("deny", 'Call f with these arguments instead: {"n": 1}', "hash of a"),
@@ -54,6 +61,12 @@ def test_an_answer_is_a_decision(given: InterruptAnswer, decided: tuple[str, str
     "payload",
     [
         *(None, True, "approve", {}, {"type": "perhaps"}, {"decisions": []}),
+        *(
+            {"approved": "yes"},
+            {"approved": 1},
+            {"approved": True, "args": {}},
+            {"approved": True, "editedArgs": 1},
+        ),
         {"type": "reject", "message": "x" * 1_001},
         {"type": "edit", "edited_action": {"name": "f", "args": {"n": "x" * 1_001}}},
         {"type": "reject", "message": "half \ud800"},

@@ -15,7 +15,8 @@ from app.modules.session.confirmations import Verdict
 _MAX_REASON_CHARACTERS = 1_000
 _FORM = (
     'The payload of an answer is {"type": "approve"}, {"type": "reject", "message": ...} or {"type": "edit", '
-    '"edited_action": {"name": ..., "args": ...}}, or {"decisions": [...]} with one of these.'
+    '"edited_action": {"name": ..., "args": ...}}, or {"decisions": [...]} with one of these; or '
+    '{"approved": true}, {"approved": true, "editedArgs": ...} or {"approved": false, "reason": ...}.'
 )
 
 
@@ -75,6 +76,14 @@ def _decision(answer: InterruptAnswer, call: CallRecord) -> Decision:
             return Decision(call, "approve", None, call_hash)
         case {"type": "reject", "message": str() as message}:
             return Decision(call, "deny", _reason(message) or None, call_hash)
+        case {"approved": True, **rest} if not rest.keys() - {"call_hash"}:
+            return Decision(call, "approve", None, call_hash)
+        case {"approved": True, "editedArgs": dict() as arguments, **rest} if not rest.keys() - {"call_hash"}:
+            return Decision(call, "deny", _edit(call.tool, arguments), call_hash)
+        case {"approved": False, "reason": str() as reason}:
+            return Decision(call, "deny", _reason(reason) or None, call_hash)
+        case {"approved": False} if "reason" not in payload:
+            return Decision(call, "deny", None, call_hash)
         case {"type": "reject"} if "message" not in payload:
             return Decision(call, "deny", None, call_hash)
         case {"type": "edit", "edited_action": {"name": str() as name, "args": dict() as arguments}}:

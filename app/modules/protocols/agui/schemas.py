@@ -47,7 +47,8 @@ class InterruptAnswer(_Body):
     """`resolved` with a payload; `cancelled` denies the call."""
     payload: JsonValue = None
     """`{"type": "approve"}` or `{"type": "reject", "message": ...}`, as the interrupt's `responseSchema`
-    says; or LangChain's form of it, `{"decisions": [...]}`.
+    says; or LangChain's form of it, `{"decisions": [...]}`; or `{"approved": true}`, with `editedArgs` for
+    an edit, or `{"approved": false, "reason": ...}`.
     """
 
 
