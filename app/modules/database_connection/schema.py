@@ -5,6 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypedDict
 
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
 from app.core.redaction.values import names_secret
 from graph.described import described
 
@@ -117,6 +120,13 @@ class Schema:
             if any(names_secret(column.name) for column in table.columns):
                 found.setdefault(table.name.rpartition(".")[2].casefold(), []).append(table)
         return found
+
+    @cached_property
+    def folded(self) -> Mapping[str, str]:
+        """Names of the tables, by name as the database compares names."""
+        folds = Dialect.get_or_raise(self.dialect)
+        names = (table.name for table in self.tables)
+        return {folds.normalize_identifier(exp.to_identifier(name, quoted=True)).name: name for name in names}
 
 
 @dataclass(frozen=True)

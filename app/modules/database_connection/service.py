@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
-from typing import ParamSpec, TypeAlias, TypeVar
+from typing import NamedTuple, ParamSpec, Protocol, TypeAlias, TypeVar
 
-from cachetools import TTLCache
+from cachetools import LRUCache, TTLCache
 from sqlalchemy.exc import DBAPIError
 
 from app.core.auth.caller import current_database_claim
@@ -40,7 +40,7 @@ from app.modules.database_connection.guard.inspection import (
 )
 from app.modules.database_connection.guard.secrets import find_secret_outputs, without_values
 from app.modules.database_connection.guard.statement_text import check_length
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.records import Asker, StatementRecords
 from app.modules.database_connection.repository import (
@@ -69,6 +69,33 @@ _KnownStatement: TypeAlias = tuple[str, str | None, str]
 P = ParamSpec("P")
 T = TypeVar("T")
 
+
+class Rewritten(Protocol):
+    """What became of a statement that is to run next: `sql`."""
+
+    @property
+    def sql(self) -> str: ...
+
+
+R = TypeVar("R", bound=Rewritten)
+
+
+class _Checked(NamedTuple):
+    """The statement to run, and which columns of its result are secret."""
+
+    sql: str
+    secret: SecretOutputs | None
+
+
+class _Passed(NamedTuple):
+    """What the guard returned for a statement and this schema."""
+
+    schema: Schema
+    checked: _Checked
+
+
+_MOST_PASSED = 64
+"""Most statements that have passed the guard and are yet to run: those of this moment."""
 _MOST_TIMED_OUT = 1_000
 _TIMED_OUT_SECONDS = 300.0
 """So long a statement that timed out is not run again."""
@@ -116,6 +143,7 @@ class DatabaseConnections:
         self._uploads = uploads
         self._threads = DatabaseThreads(limits.max_threads)
         self._checks = BoundedThreads(limits.max_checks, limits.check_seconds, "statement check")
+        self._passed: LRUCache[str, _Passed] = LRUCache(_MOST_PASSED)
         self._timed_out: TTLCache[_KnownStatement, bool] = TTLCache(_MOST_TIMED_OUT, _TIMED_OUT_SECONDS)
         records.watch_abandoned_checks(lambda: self._checks.abandoned)
         self._schemas = ScannedSchemas(limits.max_cached_schemas)
@@ -143,6 +171,7 @@ class DatabaseConnections:
         """Stop the scans. The next use of their tables starts them again."""
         await self._scans.close()
         self._checks.close()
+        self._threads.close()
         if self._vectors is not None:
             await self._vectors.close()
 
@@ -435,6 +464,26 @@ class DatabaseConnections:
                 "check-time",
             ) from None
 
+    async def examine_to_run(self, sql: str, schema: Schema, rewrite: Callable[[str], R]) -> R:
+        """Rewrite a statement that is to run next, and check what it becomes, in one visit of a thread.
+
+        `run` does not check it again, unless the schema is another one by then. What the guard refuses here
+        is left to `run`, which records it. Raises what `examine` raises.
+        """
+        rewritten, checked = await self.examine(
+            sql, _rewritten_and_checked, rewrite, sql, schema=schema, limits=self._limits.statement
+        )
+        if checked is not None:
+            self._passed[rewritten.sql] = _Passed(schema, checked)
+        return rewritten
+
+    async def _checked(self, sql: str, schema: Schema) -> _Checked:
+        """Raises what `examine` and the guard raise."""
+        passed = self._passed.pop(sql, None)
+        if passed is not None and passed.schema is schema:
+            return passed.checked
+        return await self.examine(sql, _checked, sql, schema, self._limits.statement.max_characters)
+
     async def _with_schema(self, owner: str, connection_id: str) -> tuple[Connection, Schema]:
         """Returns a connection with its schema. Raises `DatabaseDown` if a first scan fails."""
         connection = await self.repository.get(owner, connection_id)
@@ -475,8 +524,7 @@ class DatabaseConnections:
 
     async def check(self, connection: Connection, sql: str) -> None:
         """Check that a statement may run. Raises `StatementFailed` or `DatabaseUnavailable`."""
-        schema = await self.schema(connection)
-        await self.examine(sql, partial(check, sql, schema, self._limits.statement.max_characters))
+        await self._checked(sql, await self.schema(connection))
 
     async def run(
         self, connection: Connection, sql: str, asker: Asker, *, check_names: CheckNames | None = None
@@ -502,9 +550,7 @@ class DatabaseConnections:
                 limits=limits.statement,
                 connect_seconds=limits.connect_seconds,
             )
-            checked, secret = await self.examine(
-                sql, partial(_checked, sql, schema, limits.statement.max_characters)
-            )
+            checked, secret = await self._checked(sql, schema)
             known_as = (connection.encrypted_url, record.database_role, checked)
             self._refuse_slow(known_as)
             try:
@@ -575,9 +621,19 @@ class DatabaseConnections:
         return running or self._scans.start(connection, self._database(connection))
 
 
-def _checked(sql: str, schema: Schema, max_characters: int) -> tuple[str, SecretOutputs | None]:
-    """Returns the statement to run, and which columns of its result are secret."""
-    return check(sql, schema, max_characters), find_secret_outputs(sql, schema)
+def _checked(sql: str, schema: Schema, max_characters: int) -> _Checked:
+    return _Checked(check(sql, schema, max_characters), find_secret_outputs(sql, schema))
+
+
+def _rewritten_and_checked(
+    rewrite: Callable[[str], R], sql: str, *, schema: Schema, limits: StatementLimits
+) -> tuple[R, _Checked | None]:
+    """Returns the rewritten statement, and what the guard returns for it: None if it refuses it."""
+    rewritten = rewrite(sql)
+    try:
+        return rewritten, _checked(rewritten.sql, schema, limits.max_characters)
+    except StatementRefused:
+        return rewritten, None
 
 
 def _if_alive(progress: ScanProgress) -> ScanProgress:

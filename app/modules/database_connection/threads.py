@@ -4,10 +4,11 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 import anyio
-from anyio.to_thread import run_sync
 
 T = TypeVar("T")
 
@@ -45,20 +46,25 @@ class DatabaseThreads:
     """At most `limit` running threads. Later calls wait and can be cancelled while waiting."""
 
     def __init__(self, limit: int) -> None:
-        self._limiter = anyio.CapacityLimiter(limit)
+        self._room = asyncio.Semaphore(limit)
+        self._executor = ThreadPoolExecutor(limit, thread_name_prefix="database")
 
     async def run(self, work: Callable[[Stop], T]) -> T:
         """Run the work and return its result. On cancellation the work is stopped and awaited first."""
-        async with self._limiter:
+        async with self._room:
             stop = Stop()
-            thread = asyncio.create_task(
-                run_sync(work, stop, limiter=anyio.CapacityLimiter(1)), name="database thread"
-            )
+            loop = asyncio.get_running_loop()
+            thread = loop.run_in_executor(self._executor, copy_context().run, work, stop)
             try:
                 return await asyncio.shield(thread)
             finally:
                 stop.abandon()
-                await _ended(thread)
+                if not thread.done():
+                    await _ended(thread)
+
+    def close(self) -> None:
+        """Threads end once their work has."""
+        self._executor.shutdown(wait=False)
 
 
 async def _ended(thread: "asyncio.Future[T]") -> None:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import Scope, traverse_scope
 from sqlglot.schema import MappingSchema
 from sqlglot.tokenizer_core import Token
 
@@ -29,6 +30,7 @@ class Statement:
         self.text = text
         self.dialect = dialect
         self._qualified: tuple[MappingSchema, exp.Expr | None] | None = None
+        self._scopes: tuple[exp.Expr, Sequence[Scope]] | None = None
 
     @cached_property
     def tokens(self) -> list[Token]:
@@ -52,8 +54,7 @@ class Statement:
     @cached_property
     def folded(self) -> exp.Expr:
         """The tree with names in the case that the dialect compares them in. Raises what `tree` raises."""
-        with sqlglot_errors_only():
-            return normalize_identifiers(self.tree.copy(), dialect=self.dialect)
+        return self._folded_copy()
 
     def qualified(self, schema: MappingSchema) -> exp.Expr | None:
         """The tree with every resolvable column under its table's alias; None if sqlglot cannot do that.
@@ -62,9 +63,27 @@ class Statement:
         """
         kept = self._qualified
         if kept is None or kept[0] is not schema:
-            kept = (schema, qualified(self.folded.copy(), self.dialect, schema))
+            kept = (schema, qualified(self._folded_copy(), self.dialect, schema))
             self._qualified = kept
         return kept[1]
+
+    def scopes(self, schema: MappingSchema) -> Sequence[Scope]:
+        """The scopes of the tree that `qualified` returns, inner ones first; none if there is no such tree.
+
+        They are shared as the trees are. Raises what `tree` raises, and other errors of sqlglot.
+        """
+        tree = self.qualified(schema)
+        if tree is None:
+            return []
+        kept = self._scopes
+        if kept is None or kept[0] is not tree:
+            kept = (tree, traverse_scope(tree))
+            self._scopes = kept
+        return kept[1]
+
+    def _folded_copy(self) -> exp.Expr:
+        with sqlglot_errors_only():
+            return normalize_identifiers(self.tree.copy(), dialect=self.dialect)
 
 
 @lru_cache(_MOST_KEPT)

@@ -121,9 +121,12 @@ class SchemaContext:
 
     async def corrected(self, sql: str) -> Corrected:
         """Returns a model's statement, corrected where the correction is certain."""
-        names = (await self.index()).names
+        index = await self.index()
+        names = index.names
         try:
-            found = await self._connections.examine(sql, correct, sql, names)
+            found = await self._connections.examine_to_run(
+                sql, index.scanned.schema, lambda written: correct(written, names)
+            )
         except StatementRefused:
             return Corrected(sql)  # `check` says why
         if found.is_checked:

@@ -35,12 +35,7 @@ class Catalog:
 
     @classmethod
     def of(cls, schema: Schema) -> "Catalog":
-        folds = Dialect.get_or_raise(schema.dialect)
-        names = {
-            folds.normalize_identifier(exp.to_identifier(table.name, quoted=True)).name: table.name
-            for table in schema.tables
-        }
-        return cls(schema.dialect, names, schema.database)
+        return cls(schema.dialect, schema.folded, schema.database)
 
     def check(self, table: exp.Table, common: CommonTables) -> None:
         """Raises `StatementRefused` unless it is a table of the schema, a common table expression in scope or

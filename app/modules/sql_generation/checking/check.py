@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
@@ -60,8 +61,7 @@ def missing(sql: str, schema: SchemaNames) -> list[Correction]:
             statement = statement_of(sql, schema.dialect)
             if not isinstance(statement.tree, exp.Query):
                 return []
-            resolved = statement.qualified(schema.mapping)
-            return [] if resolved is None else list(missing_groups(sql, resolved, schema))
+            return list(missing_groups(sql, statement.scopes(schema.mapping), schema))
     except (SqlglotError, RecursionError):
         return []
 
@@ -72,21 +72,21 @@ def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
             statement = statement_of(sql, schema.dialect)
             if not isinstance(statement.tree, exp.Query) or _has_pivot_statement(statement.tree):
                 return []
-            if found := list(_unknown_tables(statement.folded, schema)):
+            scopes = statement.scopes(schema.mapping)
+            if found := list(_unknown_tables(scopes or traverse_scope(statement.folded), schema)):
                 return found
-            resolved = statement.qualified(schema.mapping)
-            return [] if resolved is None else list(check_columns(sql, resolved, schema))
+            return list(check_columns(sql, scopes, schema))
     except (SqlglotError, RecursionError):
         return []
 
 
-def _unknown_tables(statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault | Correction]:
-    """Yields the unknown tables of a statement with folded names.
+def _unknown_tables(scopes: Sequence[Scope], schema: SchemaNames) -> Iterator[Fault | Correction]:
+    """Yields the unknown tables in the scopes of a statement with folded names.
 
     Tables that are qualified with a schema's name are left to the guard.
     """
     real = list(schema.tables.values())
-    for table in base_tables(statement):
+    for table in base_tables(scopes):
         if table.db or table.name in schema.tables:
             continue
         place = table.this

@@ -1,9 +1,9 @@
 """Faults of columns: unknown and ambiguous names."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
-from sqlglot.optimizer.scope import traverse_scope
+from sqlglot.optimizer.scope import Scope
 
 from app.modules.sql_generation.checking.findings import Correction, Fault, quoted, replaced, respelled
 from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
@@ -17,15 +17,15 @@ _MOST_FAULTS = 10
 _COMPARED = (exp.Predicate, exp.In, exp.Between, exp.Tuple, exp.Func, exp.DPipe)
 
 
-def check_columns(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault | Correction]:
-    """Yields the faults and corrections of columns in a qualified statement.
+def check_columns(sql: str, scopes: Iterable[Scope], schema: SchemaNames) -> Iterator[Fault | Correction]:
+    """Yields the faults and corrections of columns in the scopes of a qualified statement.
 
     Uncertain cases are left to the database.
     """
-    scopes = StatementNames(schema)
+    names_in = StatementNames(schema)
     faults = 0
-    for scope in traverse_scope(statement):
-        names = scopes.of(scope)
+    for scope in scopes:
+        names = names_in.of(scope)
         if names.has_pivot:
             continue
         for column in scope.find_all(exp.Column):

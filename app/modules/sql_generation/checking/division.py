@@ -1,10 +1,11 @@
 """Division of whole numbers, which some databases truncate: a share of 0.4 would become 0."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.optimizer.scope import Scope
 
 from app.modules.database_connection.schema import TableColumn
 from app.modules.sql.parsing import DATABASE_NAMES, sqlglot_errors_only
@@ -50,7 +51,7 @@ def _divide(statement: exp.Expr, read: Statement, schema: SchemaNames) -> list[s
     quotients = list(resolved.find_all(exp.Div))
     if len(written) != len(quotients):
         return []
-    whole = _WholeColumns.of(resolved, schema)
+    whole = _WholeColumns.of(read.scopes(schema.mapping), schema)
     divided: list[str] = []
     for original, quotient in zip(written, quotients, strict=True):
         divisor = _divisor(quotient)
@@ -83,10 +84,10 @@ class _WholeColumns:
     dialect: str
 
     @classmethod
-    def of(cls, resolved: exp.Expr, schema: SchemaNames) -> "_WholeColumns":
+    def of(cls, scopes: Iterable[Scope], schema: SchemaNames) -> "_WholeColumns":
         stored = [
             (id(node), column)
-            for scope in traverse_scope(resolved)
+            for scope in scopes
             for node in scope.columns
             if (column := _stored(node, scope, schema)) is not None and column.type == "integer"
         ]

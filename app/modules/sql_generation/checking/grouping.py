@@ -1,9 +1,9 @@
 """Columns that are selected beside an aggregate and missing in GROUP BY."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from sqlglot import exp
-from sqlglot.optimizer.scope import Scope, traverse_scope, walk_in_scope
+from sqlglot.optimizer.scope import Scope, walk_in_scope
 
 from app.modules.sql_generation.checking.clauses import Clauses, first_table
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
@@ -14,9 +14,9 @@ _MOST_STEPS = 20
 """The most steps from one equal column to the next."""
 
 
-def missing_groups(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Correction]:
+def missing_groups(sql: str, scopes: Iterable[Scope], schema: SchemaNames) -> Iterator[Correction]:
     """Yields a correction for each incomplete SELECT of a qualified statement without faults."""
-    for scope in traverse_scope(statement):
+    for scope in scopes:
         select = scope.expression
         if not isinstance(select, exp.Select) or (place := first_table(select)) is None:
             continue

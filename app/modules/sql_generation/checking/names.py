@@ -34,7 +34,7 @@ class SchemaNames:
         """True if the case of column names does not matter."""
         self.all_tables = schema.tables
         self.foreign_keys = ForeignKeyGraph(schema.tables)
-        self.tables = {self.folded(table.name): table.name for table in schema.tables}
+        self.tables = schema.folded
         self._tables = {table.name: table for table in schema.tables}
         self._columns = {
             table.name: {self.folded(column.name): column.name for column in table.columns}

@@ -1,19 +1,19 @@
 """Resolution of the names in a statement to tables and columns of the schema."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from sqlglot import exp
 from sqlglot.optimizer.resolver import Resolver
-from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.optimizer.scope import Scope
 
 from app.modules.sql_generation.checking.names import SchemaNames
 
 
-def base_tables(statement: exp.Expr) -> Iterator[exp.Table]:
-    """Yields the tables of the database that a statement reads, without CTEs and table functions."""
-    for scope in traverse_scope(statement):
+def base_tables(scopes: Iterable[Scope]) -> Iterator[exp.Table]:
+    """Yields the tables of the database that scopes read, without CTEs and table functions."""
+    for scope in scopes:
         for _, source in scope.selected_sources.values():
             if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
                 yield source

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.optimizer.scope import Scope
 
 from app.modules.database_connection.schema import Table
 from app.modules.sql.parsing import sqlglot_errors_only
@@ -16,7 +16,7 @@ from app.modules.sql_generation.result_warnings.joins import (
     find_unjoined_tables,
     rows_that_meet_one,
 )
-from app.modules.sql_generation.result_warnings.statements import read_statement, scanned_tables
+from app.modules.sql_generation.result_warnings.statements import scanned_tables, scopes_of
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.described import described
 from graph.state import Rows
@@ -56,10 +56,7 @@ def check_rows(rows: Rows) -> list[ResultCheck]:
 def _of_statement(sql: str, rows: Rows, index: SchemaIndex) -> list[ResultCheck]:
     try:
         with sqlglot_errors_only():
-            resolved = read_statement(sql, index.names)
-            if resolved is None:
-                return []
-            scopes = [(scope, scanned_tables(scope, index)) for scope in traverse_scope(resolved)]
+            scopes = [(scope, scanned_tables(scope, index)) for scope in scopes_of(sql, index.names)]
             return [*_repeated_rows(scopes, rows, index), *_stored_values(scopes, index)]
     except (SqlglotError, RecursionError):
         return []

@@ -6,15 +6,15 @@ from itertools import islice
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.optimizer.scope import Scope
 
 from app.modules.database_connection.schema import Table
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.statements import (
     conditions_of,
-    read_statement,
     scanned_tables,
+    scopes_of,
 )
 from app.modules.sql_generation.schema_index import SchemaIndex
 
@@ -43,8 +43,7 @@ def join_probes(sql: str, index: SchemaIndex) -> list[JoinProbe]:
     """
     try:
         with sqlglot_errors_only():
-            resolved = read_statement(sql, index.names)
-            scopes = [] if resolved is None else traverse_scope(resolved)
+            scopes = scopes_of(sql, index.names)
             return list(islice((each for scope in scopes for each in _probes(scope, index)), _MOST_PROBES))
     except (SqlglotError, RecursionError):
         return []

@@ -1,6 +1,6 @@
 """Statements as the warnings read them: parsed, and every column qualified with its table's alias."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -11,12 +11,12 @@ from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.schema_index import SchemaIndex
 
 
-def read_statement(sql: str, names: SchemaNames) -> exp.Expr | None:
-    """Returns the qualified statement; None if sqlglot cannot qualify it.
+def scopes_of(sql: str, names: SchemaNames) -> Sequence[Scope]:
+    """Returns the scopes of the qualified statement, the root last; none if sqlglot cannot qualify it.
 
     Raises `SqlglotError` or `RecursionError` if it cannot be parsed.
     """
-    return statement_of(sql, names.dialect).qualified(names.mapping)
+    return statement_of(sql, names.dialect).scopes(names.mapping)
 
 
 def scanned_tables(scope: Scope, index: SchemaIndex) -> Mapping[str, Table]:

@@ -6,7 +6,6 @@ They are shown with the answer, and some of them have the statement repaired.
 from collections.abc import Iterator
 
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.scope import traverse_scope
 
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql_generation.result_warnings.cut_lists import find_cut_list
@@ -15,7 +14,7 @@ from app.modules.sql_generation.result_warnings.fan_out import find_repeated_row
 from app.modules.sql_generation.result_warnings.filters import find_unknown_texts
 from app.modules.sql_generation.result_warnings.joins import find_multiplied_rows, find_unjoined_tables
 from app.modules.sql_generation.result_warnings.model import ResultWarning
-from app.modules.sql_generation.result_warnings.statements import read_statement, scanned_tables
+from app.modules.sql_generation.result_warnings.statements import scanned_tables, scopes_of
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.state import Rows
 
@@ -47,11 +46,11 @@ def _of_readable(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> lis
 
 
 def _of_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> Iterator[ResultWarning]:
-    resolved = read_statement(sql, index.names)
-    if resolved is None:
+    scopes = scopes_of(sql, index.names)
+    if not scopes:
         return
     empty = is_empty(rows)
-    for scope in traverse_scope(resolved):
+    for scope in scopes:
         tables = scanned_tables(scope, index)
         yield from find_unknown_texts(scope, tables, index, empty=empty)
         yield from find_repeated_rows(scope, tables, index.names)
@@ -61,7 +60,7 @@ def _of_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> It
             yield from find_unjoined_tables(scope, tables, index.names)
         if scope.is_root:
             yield from find_multiplied_rows(scope, tables, index.names, rows=rows)
-    yield from find_cut_list(resolved, rows, asked)
+    yield from find_cut_list(scopes[-1].expression, rows, asked)
 
 
 def _null_columns(rows: Rows) -> Iterator[ResultWarning]:
