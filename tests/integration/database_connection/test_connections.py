@@ -25,6 +25,7 @@ from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import Access
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.sql_generation.checking.correct import Corrected
 from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused, StatementTimedOut
 from tests.support.postgres_server import PostgresServer
 from tests.support.records import ASKER, no_records
@@ -330,6 +331,23 @@ async def test_a_check_that_takes_too_long_is_given_up(storage: SqliteStorage, p
             await connections.examine("select 1", released.wait)
     finally:
         released.set()
+
+
+async def test_a_statement_that_was_checked_ahead_runs_by_the_present_schema(
+    connections: DatabaseConnections, shop: Connection
+) -> None:
+    async def checked_ahead(sql: str) -> str:
+        return (await connections.examine_to_run(sql, await connections.schema(shop), Corrected)).sql
+
+    sql = await checked_ahead("select name from customers order by id")
+    assert len((await connections.run(shop, sql, ASKER)).rows) == 3
+    sql = await checked_ahead(sql)
+    await connections.describe_table("ann", shop.id, "customers", columns={"name": {"hidden": True}})
+    with pytest.raises(StatementFailed, match="name"):
+        await connections.run(shop, sql, ASKER)
+    refused = await checked_ahead("delete from customers")
+    with pytest.raises(StatementRefused, match="Only queries"):
+        await connections.run(shop, refused, ASKER)
 
 
 async def test_an_error_of_the_database_quotes_no_value_of_a_table_with_secrets(
