@@ -132,7 +132,7 @@ async def _move(ground: Ground, cluster: Cluster, sessions: Sequence[str], wires
     await asyncio.sleep(2 * SLOW_TOKEN_SECONDS)
     broken = sum(not _whole(ids + wire.ids) for ids, wire in zip(seen, moved, strict=True))
     title(f"their API is killed, and {len(wires)} streams resume at another one")
-    _tell("until all are accepted", use)
+    _tell("meanwhile", use)
     row("until all are accepted", f"{accepted:.2f} s")
     row(f"until all have news (one each {SLOW_TOKEN_SECONDS:.0f} s)", f"{heard:.2f} s")
     row("asked to come again later", str(refused))
