@@ -17,6 +17,7 @@ from mcp_types import TextContent, TextResourceContents
 
 from tests.e2e.conftest import SHOP
 from tests.support.command_line import kai as kai_command
+from tests.support.corpus import RUNS_ON, attacks
 from tests.support.keys import made_key
 from tests.support.mcp_client import kai_mcp, mcp_client, refused_by, said_by, text_of
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -147,6 +148,15 @@ async def test_a_statement_that_does_not_merely_read_is_refused_with_a_reason(ho
         assert await said_by(client, "run_sql", sql="SELECT COUNT(*) AS n FROM customers")
     assert len(reason) > len("Error executing tool run_sql: ")
     assert "Traceback" not in reason
+
+
+async def test_no_statement_of_the_corpus_passes_but_those_that_only_cost(house: House) -> None:
+    async with mcp_client(house.server.address, house.ann) as client:
+        for category, sql in attacks("sqlite"):
+            if category != RUNS_ON:
+                assert await refused_by(client, "run_sql", sql=sql)
+        found = await said_by(client, "run_sql", sql="SELECT name FROM customers ORDER BY id")
+    assert found["rows"] == [["Ada"], ["Ben"], ["Cleo"]]
 
 
 async def test_past_conversations_are_found_by_their_words(house: House) -> None:
