@@ -45,6 +45,7 @@ _PATHS = (
     "/links",
     "/memory",
     "/rules",
+    "/schedules",
     "/settings",
     "/tools",
 )
@@ -91,6 +92,7 @@ class _Assets(UnbuiltFiles):
 @_page.api_route("/shared/{link_id}", methods=["GET", "HEAD"])
 @_page.api_route("/memory", methods=["GET", "HEAD"])
 @_page.api_route("/rules", methods=["GET", "HEAD"])
+@_page.api_route("/schedules", methods=["GET", "HEAD"])
 @_page.api_route("/settings", methods=["GET", "HEAD"])
 @_page.api_route("/tools", methods=["GET", "HEAD"])
 async def page() -> Response:

@@ -22,6 +22,7 @@ const ToolsPage = lazy(() => import("./tools/tools_page"));
 const MemoryPage = lazy(() => import("./memory/memory_page"));
 const SettingsPage = lazy(() => import("./settings/settings_page"));
 const LinksPage = lazy(() => import("./sharing/links_page"));
+const SchedulesPage = lazy(() => import("./schedules/schedules_page"));
 const SharedPage = lazy(() => import("./sharing/shared_page"));
 const ConnectionPage = lazy(() => import("./connections/connection_page"));
 
@@ -96,6 +97,8 @@ function Here({ route }: { route: Route }) {
       return <SettingsPage />;
     case "links":
       return <LinksPage />;
+    case "schedules":
+      return <SchedulesPage />;
     case "shared":
       return <SharedPage key={route.linkId} linkId={route.linkId} />;
     case "connection":

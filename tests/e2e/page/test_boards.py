@@ -1,11 +1,13 @@
 """Boards on the page: pin an answer, arrange by keys, refresh, and repair a pin whose column is gone."""
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -176,7 +178,19 @@ def test_a_pin_is_scheduled_paused_and_its_schedule_removed(
     page.get_by_role("button", name="Resume every Monday at 8:00").click()
     expect(page.get_by_role("button", name="Pause every Monday at 8:00")).to_be_visible()
     assert api.get("/schedules").json()["items"][0]["paused"] is False
-    page.get_by_role("button", name="Remove every Monday at 8:00").click()
+    page.goto("/schedules")
+    expect(page.get_by_role("link", name="Weekly · By country")).to_be_visible()
+    expect(page.get_by_text("08:00 (Europe/Zurich)")).to_be_visible()
+    page.get_by_role("button", name="Change every Monday at 8:00").click()
+    page.get_by_role("main").get_by_role("combobox").first.select_option("every day at 8:00")
+    page.get_by_label("Time zone").fill("Asia/Tokyo")
+    if AXE.is_file():
+        assert violations(page) == []
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("08:00 (Asia/Tokyo)")).to_be_visible()
+    (changed,) = api.get("/schedules").json()["items"]
+    assert (changed["cron"], changed["condition"]) == ("0 8 * * *", made["condition"])
+    page.get_by_role("button", name="Remove every day at 8:00").click()
     expect(page.get_by_text("Nothing is scheduled yet.")).to_be_visible()
     assert api.get("/schedules").json()["items"] == []
 
@@ -255,6 +269,26 @@ def test_what_happened_at_a_time_is_counted_in_the_sidebar_until_it_is_read(
     expect(page.get_by_role("link", name="Boards", exact=True)).to_have_text("")
     expect(feed.get_by_text("1 new")).to_have_count(0)
     assert api.get("/notices").json()["unread"] == 0
+    copy_notices(page_server.data_dir / "kai.db", 24)
+    page.reload()
+    expect(feed.get_by_role("listitem")).to_have_count(20)
+    feed.get_by_role("button", name="Show older ones").click()
+    expect(feed.get_by_role("listitem")).to_have_count(25)
+    expect(feed.get_by_role("button", name="Show older ones")).to_have_count(0)
+
+
+def copy_notices(path: Path, count: int) -> None:
+    """Stores so many older copies of the only notice."""
+    with closing(sqlite3.connect(path, timeout=60)) as store, store:
+        store.row_factory = sqlite3.Row
+        (found,) = store.execute("SELECT * FROM notices").fetchall()
+        names = [name for name in dict(found) if name != "_position"]
+        values = ", ".join(f":{name}" for name in names)
+        for at in range(count):
+            changed = {"id": str(uuid4()), "at": found["at"] - at - 1}
+            document = json.dumps({**json.loads(found["_document"]), **changed})
+            row = {**dict(found), **changed, "_document": document}
+            store.execute(f"INSERT INTO notices ({', '.join(names)}) VALUES ({values})", row)
 
 
 def test_a_line_fills_its_tile_with_its_axis_in_sight(page: Page, api: httpx.Client, asked: str) -> None:

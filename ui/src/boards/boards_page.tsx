@@ -1,4 +1,4 @@
-import { LayoutDashboard, Link2, Plus } from "lucide";
+import { CalendarClock, LayoutDashboard, Link2, Plus } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { Board, Problem } from "../api/types";
@@ -38,6 +38,9 @@ export default function BoardsPage() {
           <p class="quiet">{boardTexts.lead}</p>
         </div>
         <div class="page-actions">
+          <a class="button" href="/schedules" onClick={onLinkClick}>
+            <Icon of={CalendarClock} /> {texts.boards.schedules}
+          </a>
           <a class="button" href="/links" onClick={onLinkClick}>
             <Icon of={Link2} /> {texts.share.links}
           </a>

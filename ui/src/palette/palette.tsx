@@ -196,6 +196,7 @@ function actions(): Place[] {
     action(texts.connections.title, () => go("/connections")),
     action(texts.memory.title, () => go("/memory")),
     action(texts.share.links, () => go("/links")),
+    action(texts.boards.schedules, () => go("/schedules")),
     ...(me.value ? [action(texts.tools.title, () => go("/tools"))] : []),
     action(texts.settings.title, () => go("/settings")),
     action(texts.settings.changeTheme, nextTheme),

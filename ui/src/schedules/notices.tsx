@@ -12,10 +12,12 @@ import "./schedules.css";
 /** What happened at the times of schedules, the latest first. Nothing where nothing did. */
 export default function Notices() {
   const [page, setPage] = useState<NoticesPage | null>(null);
-  const load = async () => {
-    const found = await listNotices();
+  const load = async (cursor?: string) => {
+    const found = await listNotices(cursor);
     unread.value = found.unread;
-    setPage(found);
+    setPage((before) =>
+      cursor !== undefined && before ? { ...found, items: [...before.items, ...found.items] } : found,
+    );
   };
   useEffect(() => orSay(load()), []);
   const newest = page?.items[0];
@@ -29,7 +31,11 @@ export default function Notices() {
         {page.unread > 0 && (
           <>
             <strong role="status">{scheduleTexts.unread(page.unread)}</strong>
-            <button type="button" class="button small" onClick={() => orSay(markRead(newest).then(load))}>
+            <button
+              type="button"
+              class="button small"
+              onClick={() => orSay(markRead(newest).then(() => load()))}
+            >
               {scheduleTexts.read}
             </button>
           </>
@@ -50,6 +56,15 @@ export default function Notices() {
           </li>
         ))}
       </ul>
+      {page.next_cursor !== null && (
+        <button
+          type="button"
+          class="button small older"
+          onClick={() => orSay(load(page.next_cursor ?? undefined))}
+        >
+          {scheduleTexts.more}
+        </button>
+      )}
     </section>
   );
 }

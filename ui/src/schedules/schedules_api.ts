@@ -7,7 +7,7 @@ export interface NewSchedule {
   pin_id: string | null;
   cron: string;
   time_zone: string;
-  condition: Schedule["condition"];
+  condition?: Schedule["condition"];
   webhook_url?: string;
 }
 
@@ -18,15 +18,23 @@ export async function listSchedules(boardId: string, pinId: string | null): Prom
   return items.filter((each) => each.pin_id === pinId);
 }
 
+/** A page of all schedules, the newest first. */
+export const pageOfSchedules = (cursor?: string) =>
+  call<Page<Schedule>>("GET", `schedules?limit=20${after(cursor)}`);
+
 export const addSchedule = (schedule: NewSchedule) => call<Schedule>("POST", "schedules", schedule);
-export const pauseSchedule = (id: string, paused: boolean) =>
-  call<Schedule>("PATCH", `schedules/${encodeURIComponent(id)}`, { paused });
+export const changeSchedule = (
+  id: string,
+  change: Partial<Omit<NewSchedule, "board_id" | "pin_id">> & { paused?: boolean },
+) => call<Schedule>("PATCH", `schedules/${encodeURIComponent(id)}`, change);
 export const deleteSchedule = (id: string) => call("DELETE", `schedules/${encodeURIComponent(id)}`);
+
+const after = (cursor?: string) => (cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`);
 
 export interface NoticesPage extends Page<Notice> {
   unread: number;
 }
 
-/** The latest notices, and how many are unread. */
-export const listNotices = () => call<NoticesPage>("GET", "notices?limit=20");
+/** A page of notices, the latest first, and how many are unread. */
+export const listNotices = (cursor?: string) => call<NoticesPage>("GET", `notices?limit=20${after(cursor)}`);
 export const markRead = (notice: Notice) => call("POST", "notices/read", { notice_id: notice.id });

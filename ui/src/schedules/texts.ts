@@ -13,7 +13,7 @@ export const scheduleTexts = {
   ],
   own: "by a cron expression",
   cron: "Cron expression",
-  zone: (name: string) => `in the time zone ${name}`,
+  zone: "Time zone",
   when: "Tell me",
   always: "after each run",
   kinds: {
@@ -25,14 +25,20 @@ export const scheduleTexts = {
   column: "Value in the first row of",
   bound: "Bound",
   webhook: "Webhook, if a program shall get it, too",
+  kept: (host: string) => `as it is: ${host}`,
   add: "Schedule",
+  save: "Save",
+  edit: (times: string) => `Change ${times}`,
+  changed: "The schedule is changed.",
   remove: (times: string) => `Remove ${times}`,
   pause: (times: string) => `Pause ${times}`,
   resume: (times: string) => `Resume ${times}`,
   paused: "paused",
   removed: "The schedule is removed.",
   added: "It is scheduled.",
-  next: (time: string) => `next on ${time}`,
+  next: (time: string, zone: string) => `next on ${time} (${zone})`,
+  more: "Show older ones",
+  noneAtAll: "Nothing is scheduled yet. Schedule a board or a pin from its menu.",
   running: "runs now",
   sent: (host: string) => `and a webhook to ${host}`,
   last: (time: string, outcome: string) => `last on ${time}: ${outcome}`,
@@ -49,6 +55,7 @@ export const scheduleTexts = {
     no_rows: () => "when there are no rows",
   },
   secret: "The secret that signs the webhook. It is shown this once:",
+  boardGone: "A deleted board",
   none: "Nothing is scheduled yet.",
   happened: "What happened",
   unread: (count: number) => `${count} new`,
@@ -59,6 +66,12 @@ export const scheduleTexts = {
 /** The times of a schedule, in words where there are some. */
 export function timesOf(schedule: Pick<Schedule, "cron">): string {
   return scheduleTexts.times.find((each) => each.cron === schedule.cron)?.label ?? schedule.cron;
+}
+
+/** The next time of a schedule, in its own time zone. */
+export function nextOf(time: string, timeZone: string): string {
+  const style = { dateStyle: "medium", timeStyle: "short", timeZone } as const;
+  return scheduleTexts.next(new Intl.DateTimeFormat(undefined, style).format(new Date(time)), timeZone);
 }
 
 /** When a schedule tells of its runs, if not always. */

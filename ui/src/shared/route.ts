@@ -7,6 +7,7 @@ export type Route =
   | { page: "boards" }
   | { page: "board"; boardId: string }
   | { page: "links" }
+  | { page: "schedules" }
   | { page: "shared"; linkId: string }
   | { page: "connections" }
   | { page: "rules" }
@@ -43,7 +44,7 @@ export const route = computed<Route>(() => {
   if (first === "connections" && second) return { page: "connection", connectionId: second };
   if (first === "shared" && second) return { page: "shared", linkId: second };
   if (first === "boards") return second ? { page: "board", boardId: second } : { page: first };
-  const pages = ["connections", "rules", "tools", "memory", "links", "settings"] as const;
+  const pages = ["connections", "rules", "tools", "memory", "links", "schedules", "settings"] as const;
   const page = pages.find((each) => each === first);
   if (page) return { page };
   return { page: "start" };

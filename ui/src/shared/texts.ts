@@ -273,6 +273,7 @@ export const texts = {
     title: "Boards",
     news: (title: string, count: number) => `${title}, ${count} new`,
     pin: "Pin to a board",
+    schedules: "Schedules",
   },
 
   rules: { title: "Rules" },

@@ -1,0 +1,84 @@
+import { type IconNode, Pause, Pencil, Play, Trash2 } from "lucide";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Pin, Schedule } from "../api/types";
+import { Icon } from "../shared/icon";
+import { orSay } from "../shared/or_say";
+import { say } from "../shared/toasts";
+import { ScheduleForm } from "./schedule_form";
+import { changeSchedule, deleteSchedule } from "./schedules_api";
+import { conditionOf, lastRunOf, nextOf, scheduleTexts, timesOf } from "./texts";
+import "./schedules.css";
+
+interface Shown {
+  schedule: Schedule;
+  /** Null for a board, and for a pin that is gone. */
+  pin: Pin | null;
+  /** What it runs, where that is not plain from the place. */
+  children?: ComponentChildren;
+  /** After each change; null if it was deleted. */
+  onChange: (changed: Schedule | null) => void;
+}
+
+/** A schedule: its times, its next and its last run, and ways to change, pause and delete it. */
+export function ScheduleRow({ schedule, pin, children, onChange }: Shown) {
+  const [editing, edit] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const times = timesOf(schedule);
+  const state = [
+    schedule.paused && scheduleTexts.paused,
+    schedule.running && scheduleTexts.running,
+    schedule.next_at ? nextOf(schedule.next_at, schedule.time_zone) : schedule.time_zone,
+    schedule.last_run && lastRunOf(schedule.last_run),
+  ];
+  const saved = (changed: Schedule) => {
+    edit(false);
+    setSecret(changed.webhook_secret);
+    say(scheduleTexts.changed);
+    onChange(changed);
+  };
+  const pause = async () => onChange(await changeSchedule(schedule.id, { paused: !schedule.paused }));
+  const remove = async () => {
+    await deleteSchedule(schedule.id);
+    say(scheduleTexts.removed);
+    onChange(null);
+  };
+  return (
+    <li>
+      <span>
+        {children}
+        <strong>{[times, conditionOf(schedule.condition)].filter(Boolean).join(", ")}</strong>
+        {schedule.webhook_host && ` ${scheduleTexts.sent(schedule.webhook_host)}`}
+        <span class="quiet schedule-state">{state.filter(Boolean).join(" · ")}</span>
+      </span>
+      <span class="schedule-actions">
+        <Action label={scheduleTexts.edit(times)} icon={Pencil} act={() => edit(!editing)} />
+        <Action
+          label={(schedule.paused ? scheduleTexts.resume : scheduleTexts.pause)(times)}
+          icon={schedule.paused ? Play : Pause}
+          act={() => orSay(pause())}
+        />
+        <Action label={scheduleTexts.remove(times)} icon={Trash2} act={() => orSay(remove())} />
+      </span>
+      {editing && <ScheduleForm boardId={schedule.board_id} pin={pin} schedule={schedule} onSaved={saved} />}
+      {secret !== null && <Secret secret={secret} />}
+    </li>
+  );
+}
+
+/** The secret of a webhook, which is shown once. */
+export function Secret({ secret }: { secret: string }) {
+  return (
+    <p class="schedule-secret" role="status">
+      {scheduleTexts.secret} <code>{secret}</code>
+    </p>
+  );
+}
+
+function Action({ label, icon, act }: { label: string; icon: IconNode; act: () => void }) {
+  return (
+    <button type="button" class="icon-button" aria-label={label} title={label} onClick={act}>
+      <Icon of={icon} size={15} />
+    </button>
+  );
+}
