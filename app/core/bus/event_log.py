@@ -15,7 +15,7 @@ ENDING_SECONDS = 5.0
 """How long who erases a log waits for its end."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """An event as sent: `data` is one line of JSON."""
 
