@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -34,7 +35,8 @@ class KaiProcess:
         try:
             self.wait(0)
         except TimeoutError:
-            os.kill(self.process_id, which)
+            with suppress(ProcessLookupError):  # it has ended, and its exit code is on its way
+                os.kill(self.process_id, which)
 
     def wait(self, seconds: float) -> int:
         """Returns its exit code, negative for a signal. Raises `TimeoutError` if it has not ended in time."""

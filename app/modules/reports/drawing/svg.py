@@ -7,11 +7,11 @@ from html import escape
 WIDTH = 780
 INK, MUTED, LINE, SURFACE = "#1b1f23", "#5b636b", "#e3e3dd", "#ffffff"
 ACCENT = "#0f8b8d"
-COLORS = ("#0f8b8d", "#c05926", "#7761e0", "#838fce", "#21a64d", "#a55057", "#d62e82", "#a441a4")
+COLORS = ("#0f8b8d", "#c05926", "#7761e0", "#838fce", "#21a64d", "#a55057", "#d62e82", "#a441a4", "#90987c")
 """Those of the page, which differ for every kind of colour vision."""
 MANY_SERIES = 5
 """With so many series or more, dashes tell lines apart, too."""
-_DASHES = ("", "6 3", "2 3", "8 3 2 3", "12 4", "4 2 1 2 1 2", "1 2", "10 2 4 2")
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "12 4", "4 2 1 2 1 2", "1 2", "10 2 4 2", "3 4")
 _FONT_SIZE = 12
 _EM = (
     (re.compile(r"[ilj.,:;'|!I]"), 0.3),
