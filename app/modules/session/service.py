@@ -51,7 +51,6 @@ from app.modules.session.errors import (
     MessageUnknown,
     OptionRefused,
     ResultMissing,
-    RunUnknown,
     SessionExists,
     SessionUnknown,
     StatusHeld,
@@ -445,13 +444,9 @@ class SessionService:
         return session, await self.submissions.latest_of_turn(run)
 
     async def run(self, owner: str, session_id: str, run_id: str) -> tuple[Session, Run]:
-        """Returns a run of a session, read together. Raises `SessionUnknown` and `RunUnknown`."""
-        session, run = await asyncio.gather(
-            self.repository.get(owner, session_id), self.repository.find_run(run_id)
-        )
-        if run is None or run.session_id != session.id:
-            raise RunUnknown
-        return session, run
+        """Returns a run of a session. Raises `SessionUnknown` and `RunUnknown`."""
+        session = await self.repository.get(owner, session_id)
+        return session, await self.repository.get_run(session, run_id)
 
     async def runs(
         self, session: Session, limit: int, offset: int = 0, *, status: RunStatus | None = None
