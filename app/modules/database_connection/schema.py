@@ -113,13 +113,13 @@ class Schema:
     database: str = ""
 
     @cached_property
-    def tables_with_secrets(self) -> Mapping[str, Sequence[Table]]:
-        """Tables with a column named as secrets are, by their names in lower case, without a schema."""
-        found: dict[str, list[Table]] = {}
-        for table in self.tables:
-            if any(names_secret(column.name) for column in table.columns):
-                found.setdefault(table.name.rpartition(".")[2].casefold(), []).append(table)
-        return found
+    def tables_with_secrets(self) -> frozenset[str]:
+        """Names of tables with a column named as secrets are: in lower case, without a schema."""
+        return frozenset(
+            table.name.rpartition(".")[2].casefold()
+            for table in self.tables
+            if any(names_secret(column.name) for column in table.columns)
+        )
 
     @cached_property
     def folded(self) -> Mapping[str, str]:

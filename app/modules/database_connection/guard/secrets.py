@@ -19,7 +19,7 @@ def find_secret_outputs(sql: str, schema: Schema) -> SecretOutputs | None:
     Returns None if no column of its result is secret.
     """
     read = _tables_read(sql, schema)
-    if not read & schema.tables_with_secrets.keys():
+    if not read & schema.tables_with_secrets:
         return None
     found = written(sql, schema.dialect)
     if found.prefix:
@@ -36,7 +36,7 @@ def without_values(said: str, sql: str, schema: Schema) -> str:
     """Returns an error of the database without the values that it quotes: a conversion that fails quotes what
     could not be converted. Nothing changes if the statement, which was checked, reads no table with secrets.
     """
-    if not _tables_read(sql, schema) & schema.tables_with_secrets.keys():
+    if not _tables_read(sql, schema) & schema.tables_with_secrets:
         return said
     known = {name.casefold() for table in schema.tables for name in table.name.split(".")}
     known |= {column.name.casefold() for table in schema.tables for column in table.columns}
