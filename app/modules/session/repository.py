@@ -191,14 +191,15 @@ class SessionRepository:
         return session
 
     async def hide(self, session: Session, message_ids: Sequence[str]) -> bool:
-        """Hide a session that no run holds, with these messages. Returns False if a run holds it."""
+        """Hide these messages, then their session if no run holds it. Returns False if a run holds it.
+
+        Who no longer finds the session finds none of its messages either.
+        """
         owner = hidden_owner(session.owner)
-        changes: dict[str, JsonValue] = {"owner": owner, "updated_at": later(session)}
-        if await self.change(session, changes, [Equals("active_run_id", None)]) is None:
-            return False
         for each in message_ids:
             await self._storage.patch("messages", each, {"owner": owner})
-        return True
+        changes: dict[str, JsonValue] = {"owner": owner, "updated_at": later(session)}
+        return await self.change(session, changes, [Equals("active_run_id", None)]) is not None
 
     async def delete(self, session_ids: Sequence[str]) -> None:
         """Delete the sessions last, so that an interrupted deletion can be repeated."""
