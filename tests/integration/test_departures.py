@@ -9,8 +9,8 @@ from pydantic import JsonValue
 from app.bootstrap import Services, open_services
 from app.core.clock import now_ms
 from app.core.settings import NO_QUOTAS, Settings
-from app.modules.protocols.following import ONE_RUN, Departures
-from app.modules.session.model import Run, Session
+from app.modules.protocols.following import Departures
+from app.modules.session.model import ONE_RUN, Run, Session
 from app.modules.session.service import SessionFilter
 from tests.support.waiting import until
 
@@ -72,25 +72,32 @@ async def test_sessions_of_one_run_that_a_process_has_left_are_deleted_and_no_ot
 ) -> None:
     connection = session.connection_id
 
-    async def made(metadata: dict[str, JsonValue], sql: str) -> tuple[Session, Run]:
-        new = await services.sessions.create(OWNER, connection, None, mode=None, metadata=metadata)
+    async def made(sql: str, *, is_for_one_run: bool, metadata: dict[str, JsonValue]) -> tuple[Session, Run]:
+        new = await services.sessions.create(
+            OWNER, connection, None, mode=None, metadata=metadata, is_for_one_run=is_for_one_run
+        )
         return await ask(services, new, sql)
 
-    left, _ = await made({ONE_RUN: True}, "SELECT 1 AS one")
-    kept, _ = await made({"team": "sales"}, "SELECT 1 AS one")
-    asking, endless = await made({ONE_RUN: True}, ENDLESS)
+    left, _ = await made("SELECT 1 AS one", is_for_one_run=True, metadata={})
+    kept, _ = await made(
+        "SELECT 1 AS one", is_for_one_run=False, metadata={ONE_RUN: True, "langgraph_stateless": True}
+    )
+    asking, endless = await made(ENDLESS, is_for_one_run=True, metadata={})
     for each in (left, kept):
 
         async def is_idle(session_id: str = each.id) -> bool:
             return (await services.sessions.repository.get(OWNER, session_id)).status == "idle"
 
         await until(is_idle)
+    (ended, *_), _ = await services.sessions.checkpoints(OWNER, left.id, 1, cursor=None)
+    continued = await services.sessions.fork(OWNER, left.id, ended.id)
+    left = await services.sessions.change(OWNER, left.id, {"metadata": {"team": "sales"}})
 
     async def left_ids(before: int) -> list[str]:
         await services.departures.delete_left(before + 600_000)
         return [each.id for each in await services.sessions.select(OWNER, SessionFilter(), 100)]
 
     assert left.id in await left_ids(left.created_at)
-    assert set(await left_ids(now_ms() + 1)) == {session.id, kept.id, asking.id}
+    assert set(await left_ids(now_ms() + 1)) == {session.id, kept.id, asking.id, continued.id}
     await services.sessions.submissions.cancel(asking, endless)
     await until_cancelled(services, endless)

@@ -20,7 +20,7 @@ from app.core.storage.port import Equals
 from app.core.storage.typesense_server import TypesenseServer
 from app.main import create_app
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.protocols.following import ONE_RUN, event_of
+from app.modules.protocols.following import event_of
 from app.modules.protocols.messages import ChatMessage, chat_messages, conversation, question_of_run, rows
 from app.modules.protocols.threads import DatabaseUnclear, DatabaseUnknown
 from app.modules.run.errors import SessionBusy
@@ -129,7 +129,7 @@ async def test_a_session_of_one_run_is_hidden_at_its_end_and_deleted_a_minute_la
     services: Services, databases: list[str]
 ) -> None:
     sessions = services.sessions
-    alone = await sessions.create(OWNER, databases[0], None, mode="ask", metadata={ONE_RUN: True})
+    alone = await sessions.create(OWNER, databases[0], None, mode="ask", metadata={}, is_for_one_run=True)
     asked = await ask(services, alone, None)
     services.departures.hide_at_end(*asked)
 

@@ -21,7 +21,6 @@ from app.core.bus.event_log import Entry, EventLog
 from app.core.bus.port import BusUnavailable
 from app.core.clock import now_ms
 from app.core.errors import Malformed, NotFound, Problem
-from app.core.pairs import pair_key
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
 from app.modules.run.sse import (
@@ -40,9 +39,6 @@ logger = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 5
 """Pause between the comments of a silent stream."""
-
-ONE_RUN = "langgraph_stateless"
-"""Key in the metadata of a session that was made for one run, and is deleted after it."""
 
 _CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,6})")
 _FROM_THE_START = (None, "", "-1")
@@ -274,7 +270,7 @@ class Departures:
 
     async def delete_left(self, now: int) -> None:
         """Delete sessions of one run, of all owners, whose time is over by now (epoch ms)."""
-        async for session in self._sessions.repository.left(pair_key(ONE_RUN, True), now - _HIDDEN_MS):
+        async for session in self._sessions.repository.left(now - _HIDDEN_MS):
             if session.is_hidden or session.updated_at < now - _LEFT_MS:
                 await self._delete_session(session)
 

@@ -17,6 +17,8 @@ MOST_VERSIONS = 20
 """Later statements of an answer."""
 MAX_CLIENT_ID_CHARACTERS = 100
 """Of the id that a client gives a question."""
+ONE_RUN = "one_run"
+"""Key of a session that was made for one run. No pair of its metadata has it: those are hexadecimal."""
 START = ""
 """In place of the id of a parent, for a question that follows no answer of its session."""
 
@@ -85,7 +87,7 @@ class Session:
     documentation: DocumentationRequest | None = None
     """None for a session that was not begun to document its database."""
     metadata_keys: tuple[str, ...] = ()
-    """Keys of the pairs of its metadata, by which it is found."""
+    """Keys by which it is found: of the pairs of its metadata, and `ONE_RUN`."""
     transcript: str | None = None
     """Digest of the questions that have held it, in their order. None before the first."""
     pinned_at: int | None = None
@@ -94,6 +96,11 @@ class Session:
     """Id of the request that has made it, if a client has chosen its id: to the store, two equal requests at
     one moment would be one.
     """
+
+    @property
+    def is_for_one_run(self) -> bool:
+        """True for one that was made for one run, and is deleted after it."""
+        return ONE_RUN in self.metadata_keys
 
     @property
     def is_hidden(self) -> bool:

@@ -25,6 +25,7 @@ from app.modules.session.cache import ConversationCache
 from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknown
 from app.modules.session.finding import extended_transcript
 from app.modules.session.model import (
+    ONE_RUN,
     AnswerVersion,
     Feedback,
     Message,
@@ -239,12 +240,12 @@ class SessionRepository:
         async for found in self._all("sessions", held):
             yield _SESSION.validate_python(found)
 
-    async def left(self, metadata_key: str, before: int) -> AsyncGenerator[Session]:
-        """Sessions of all owners with a pair in their metadata, by the pair's key, that no run holds and that
-        have not changed since then (epoch ms).
+    async def left(self, before: int) -> AsyncGenerator[Session]:
+        """Sessions of one run, of all owners, that no run holds and that have not changed since then (epoch
+        ms).
         """
         left: list[Condition] = [
-            Contains("metadata_keys", metadata_key),
+            Contains("metadata_keys", ONE_RUN),
             AnyOf("status", ["idle", "error", "awaiting_approval", "closed"]),
             Range("updated_at", below=before),
         ]

@@ -62,6 +62,7 @@ from app.modules.session.forgetting import SessionForgetting
 from app.modules.session.model import (
     ALL_SOURCES,
     MOST_VERSIONS,
+    ONE_RUN,
     OWN_ROUTES,
     About,
     AnswerVersion,
@@ -208,9 +209,10 @@ class SessionService:
         also: Sequence[str] = (),
         documentation: DocumentationRequest | None = None,
         session_id: str | None = None,
+        is_for_one_run: bool = False,
     ) -> Session:
         """Without a connection, the first question has to name one. `session_id` is a UUID that the client
-        has chosen.
+        has chosen. A session for one run is deleted after it.
 
         Raises `NotFound` for an unknown connection, `TooManySessions`, or `SessionExists` if the id is taken.
         """
@@ -229,7 +231,7 @@ class SessionService:
             titled_by=_titled_by(title),
             also=tuple(also),
             documentation=documentation,
-            metadata_keys=(*pair_keys(metadata),),
+            metadata_keys=(*pair_keys(metadata), *([ONE_RUN] if is_for_one_run else [])),
             made_by=None if session_id is None else new_id(),
         )
         async with self._allowances.new_session(owner):
@@ -299,7 +301,8 @@ class SessionService:
         if "title" in changes:
             changes = {**changes, "titled_by": _titled_by(changes["title"])}
         if isinstance(metadata := changes.get("metadata"), dict):
-            changes = {**changes, "metadata_keys": [*pair_keys(metadata)]}
+            kept = [ONE_RUN] if session.is_for_one_run else []
+            changes = {**changes, "metadata_keys": [*pair_keys(metadata), *kept]}
         if isinstance(pinned := changes.get("pinned"), bool):
             changes = {each: value for each, value in changes.items() if each != "pinned"}
             changes["pinned_at"] = now_ms() if pinned else None
@@ -728,6 +731,7 @@ class SessionService:
                 turn=0,
                 turns=0,
                 pinned_at=None,
+                metadata_keys=(*pair_keys(session.metadata),),
             )
             if remembered := state.get("messages"):
                 copies, questions, turns = await self._copy_history(session, forked, remembered[-1]["id"])

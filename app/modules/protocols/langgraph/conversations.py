@@ -12,7 +12,7 @@ from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
 from app.core.clock import rfc3339
 from app.modules.agent.records import CallRecord
-from app.modules.protocols.following import ONE_RUN, event_of
+from app.modules.protocols.following import event_of
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
 from app.modules.protocols.langgraph.chat import (
     LangChainMessage,
@@ -318,8 +318,14 @@ class Conversations:
         return _Alone(body, asked, (await self._threads.database(owner, body.assistant_id)).id)
 
     async def _start_alone(self, owner: str, run: "_Alone") -> Started:
-        metadata: dict[str, JsonValue] = {} if run.body.on_completion == "keep" else {ONE_RUN: True}
-        session = await self._sessions.create(owner, run.connection_id, None, mode=None, metadata=metadata)
+        session = await self._sessions.create(
+            owner,
+            run.connection_id,
+            None,
+            mode=None,
+            metadata={},
+            is_for_one_run=run.body.on_completion != "keep",
+        )
         return await self._ask(session, run.asked, run.body)
 
     async def _ask(
@@ -490,7 +496,7 @@ class Conversations:
             message_id=run.message_id,
             question=langchain_message(question_of_run(run)),
         )
-        is_alone = session.metadata.get(ONE_RUN) and run.question_turn == 1
+        is_alone = session.is_for_one_run and run.question_turn == 1
         if is_alone or (not is_complete and run.resumes is None):
             return turn, False
         if run.resumes is not None:
@@ -551,7 +557,7 @@ class Conversations:
 
     async def hide(self, started: Started) -> None:
         """Hide the thread of a run that was started without one, once the run has ended."""
-        if started.session.metadata.get(ONE_RUN):
+        if started.session.is_for_one_run:
             await self._sessions.hide(started.session, started.run)
 
     async def delete(self, session: Session) -> None:

@@ -18,7 +18,6 @@ from app.http.router import Router
 from app.modules.protocols.dependencies import CurrentDepartures
 from app.modules.protocols.following import (
     HEARTBEAT_SECONDS,
-    ONE_RUN,
     Departures,
     StreamEnd,
     folded_stream,
@@ -120,7 +119,7 @@ class _Streams:
 
 
 def _hide_at_end(departures: Departures, started: Started) -> None:
-    if started.session.metadata.get(ONE_RUN):
+    if started.session.is_for_one_run:
         departures.hide_at_end(started.session, started.run)
 
 
