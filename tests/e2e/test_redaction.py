@@ -16,6 +16,7 @@ def vault(path: Path) -> str:
     with closing(sqlite3.connect(path)) as made:
         made.executescript(
             "CREATE TABLE logins (name TEXT, password TEXT, note TEXT);"
+            "CREATE VIEW people AS SELECT name, password AS p FROM logins;"
             f"INSERT INTO logins VALUES ('ada', '{PASSWORD}', 'use {KEY} and {URL}');"
         )
     return f"sqlite:///{path}"
@@ -42,6 +43,11 @@ async def test_nothing_secret_reaches_the_model_and_users_see_their_rows(
     (shown,) = chunks(events, "results")
     assert shown["rows"] == [["ada", PASSWORD.lower(), len(PASSWORD)]]
     assert [column.get("secret", False) for column in shown["columns"]] == [False, True, False]
+    model.say("```sql\nSELECT p AS name, lower(p) AS q FROM people\n```", "One.")
+    events = await kai.ask(session, f"And of people, whose p is {PASSWORD[:6]}?")
+    (shown,) = chunks(events, "results")
+    assert shown["rows"] == [[PASSWORD, PASSWORD.lower()]]
+    assert [column.get("secret", False) for column in shown["columns"]] == [True, True]
     for request in model.requests:
         assert KEY not in request.text
         assert PASSWORD.lower() not in request.text.lower()

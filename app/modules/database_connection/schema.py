@@ -81,11 +81,17 @@ class Table:
     description: str = ""
     hides: Sequence[str] = field(default_factory=list)
     """Names of columns that are left out of `columns`, because the owner hides them."""
+    secrets: Sequence[str] = field(default_factory=list)
+    """Columns of a view that it makes of columns which are named as secrets, under other names."""
 
     @property
     def foreign_key_columns(self) -> set[str]:
         """All columns of its foreign keys."""
         return {name for key in self.foreign_keys for name in key.columns}
+
+    def is_secret(self, column: str) -> bool:
+        """True if no model may read the values of the column of this name."""
+        return names_secret(column) or column in self.secrets
 
     def without_hidden(self) -> "Table":
         """Returns the table as everyone but its owner sees it."""
@@ -114,11 +120,11 @@ class Schema:
 
     @cached_property
     def tables_with_secrets(self) -> frozenset[str]:
-        """Names of tables with a column named as secrets are: in lower case, without a schema."""
+        """Names of tables with a column whose values are secret: in lower case, without a schema."""
         return frozenset(
             table.name.rpartition(".")[2].casefold()
             for table in self.tables
-            if any(names_secret(column.name) for column in table.columns)
+            if any(table.is_secret(column.name) for column in table.columns)
         )
 
     @cached_property

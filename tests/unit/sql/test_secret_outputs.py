@@ -39,6 +39,11 @@ def found(sql: str, dialect: str = "postgres") -> SecretOutputs | None:
         ("SELECT u.name, l.p FROM users u, LATERAL (SELECT u.password AS p) l", "-x"),
         ("SELECT x FROM (SELECT array_agg(password) a FROM users) t, unnest(t.a) AS x", "x"),
         ("SELECT to_json(u), row_to_json(users) FROM users u, users", "xx"),
+        ("SELECT to_json(u.*), o.id FROM users u, LATERAL (SELECT id, u.* FROM orders) o", "x-"),
+        (
+            "SELECT (SELECT json_agg(u.*) FROM orders) AS j, jsonb_build_array(o.*) FROM users u, orders o",
+            "x-",
+        ),
         ("WITH x AS (SELECT to_json(u) AS city FROM users u) SELECT city FROM x", "x"),
         ("SELECT u.n FROM (VALUES ((SELECT password FROM users LIMIT 1))) u(n)", "x"),
     ],

@@ -24,12 +24,10 @@ def find_secret_outputs(sql: str, schema: Schema) -> SecretOutputs | None:
     found = written(sql, schema.dialect)
     if found.prefix:
         return None
-    tables = {
-        table.name: [column.name for column in table.columns]
-        for table in schema.tables
-        if table.name.rpartition(".")[2].casefold() in read
-    }
-    return secret_outputs(found.tree, schema.dialect, tables)
+    tables = [table for table in schema.tables if table.name.rpartition(".")[2].casefold() in read]
+    columns = {table.name: [column.name for column in table.columns] for table in tables}
+    secrets = {table.name: table.secrets for table in tables}
+    return secret_outputs(found.tree, schema.dialect, columns, secrets=secrets)
 
 
 def without_values(said: str, sql: str, schema: Schema) -> str:

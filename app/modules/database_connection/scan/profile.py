@@ -17,7 +17,9 @@ _GUESSED = {"date", "datetime"}
 
 
 def profiled(plain: Table, questions: Questions) -> Profile:
-    """Returns the table with as much of its profile as the time limits allow."""
+    """Returns the table with as much of its profile as the time limits allow. Of columns that a view makes of
+    secrets nothing is read.
+    """
     rows = questions.ask(_sample(plain))
     if rows is None:
         return Profile(plain, {})
@@ -28,13 +30,13 @@ def profiled(plain: Table, questions: Questions) -> Profile:
         for each, sample in zip(plain.columns, samples, strict=True)
     ]
     counted = [] if whole or plain.row_count is not None else [func.count()]
-    columns, rows_there = _measured(plain.name, columns, counted, questions=questions)
+    columns, rows_there = _measured(plain, columns, counted, questions=questions)
     count = len(rows) if whole else plain.row_count or rows_there
     found = replace(plain, columns=columns, row_count=count)
     texts = {
         each.name: distinct_texts(found, each, sample, questions=questions if not whole else None)
         for each, sample in zip(columns, samples, strict=True)
-        if each.type == "text"
+        if each.type == "text" and each.name not in plain.secrets
     }
     return _with_texts(found, texts)
 
@@ -46,7 +48,8 @@ def _with_texts(found: Table, texts: Mapping[str, Sequence[str] | None]) -> Prof
 
 def _sample(plain: Table) -> Executable:
     source = table(plain.name, *(column(each.name) for each in plain.columns))
-    return select(*(_sampled(each) for each in plain.columns)).select_from(source).limit(_SAMPLE_ROWS)
+    sampled = (null() if each.name in plain.secrets else _sampled(each) for each in plain.columns)
+    return select(*sampled).select_from(source).limit(_SAMPLE_ROWS)
 
 
 def _sampled(each: TableColumn) -> ColumnElement[object] | Null:
@@ -75,16 +78,20 @@ def _with_format(each: TableColumn, sample: Sequence[object]) -> TableColumn:
 
 
 def _measured(
-    name: str, columns: Sequence[TableColumn], counted: Sequence[ColumnElement[int]], *, questions: Questions
+    plain: Table,
+    columns: Sequence[TableColumn],
+    counted: Sequence[ColumnElement[int]],
+    *,
+    questions: Questions,
 ) -> tuple[Sequence[TableColumn], int | None]:
     """Returns the columns with their ranges, and the row count if requested, by one statement."""
-    ordered = [each.name for each in columns if each.type in _ORDERED]
+    ordered = [each.name for each in columns if each.type in _ORDERED and each.name not in plain.secrets]
     asked: list[ColumnElement[object]] = []
     for each in ordered:
         asked += [func.min(column(each)), func.max(column(each))]
     if not counted and not asked:
         return columns, None
-    answer = questions.ask(select(*counted, *asked).select_from(table(name)))
+    answer = questions.ask(select(*counted, *asked).select_from(table(plain.name)))
     if not answer:
         return columns, None
     values = list(answer[0])

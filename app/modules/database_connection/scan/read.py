@@ -12,6 +12,7 @@ from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.scan.asking import Questions
 from app.modules.database_connection.scan.catalog import read_catalog
 from app.modules.database_connection.scan.profile import profiled
+from app.modules.database_connection.scan.views import with_secrets_of_views
 from app.modules.database_connection.schema import Profile, Schema, Table
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable
@@ -31,7 +32,7 @@ def scan(database: Database, limits: Limits, stop: Stop, *, tell: Tell = lambda 
     try:
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
             stop.after(limits.scan_seconds)
-            tables = read_catalog(connection)
+            tables = with_secrets_of_views(read_catalog(connection), connection, database.dialect)
             plain = [Profile(table, {}) for table in tables]
             tell(plain)
             own_name = database_name(database.dialect, database.masked_url)

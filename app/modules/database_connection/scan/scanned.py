@@ -22,8 +22,12 @@ class ScannedSchema:
         """Returns the present tables, with descriptions and profiles of the previous scan."""
         before = {table.name: table for table in self.schema.tables}
         merged = [_carried(table, before.get(table.name)) for table in tables]
-        names = {table.name for table in tables}
-        texts = {name: columns for name, columns in self.texts.items() if name in names}
+        secrets = {table.name: table.secrets for table in tables}
+        texts = {
+            name: {column: values for column, values in columns.items() if column not in secrets[name]}
+            for name, columns in self.texts.items()
+            if name in secrets
+        }
         return ScannedSchema(replace(self.schema, tables=merged), texts)
 
     def without_profiles(self) -> "ScannedSchema":
@@ -98,7 +102,8 @@ def _carried(table: Table, before: Table | None) -> Table:
         return table
     said = replace(table, description=before.description or table.description)
     declared = [(each.name, each.database_type) for each in table.columns]
-    if declared != [(each.name, each.database_type) for each in before.columns]:
+    known = [(each.name, each.database_type) for each in before.columns]
+    if declared != known or table.secrets != before.secrets:
         return _edited(said, before)
     return replace(said, columns=before.columns, row_count=before.row_count)
 

@@ -154,7 +154,9 @@ class Expressions:
                 known = self._describe(node, around, role="subquery", name="", gives=gives)
                 queries.append(known.query)
                 inner.extend(each.sources for each in known.columns or ())
-            elif isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+                found.extend(self._of_row(node, scope))
+            elif isinstance(node, exp.Column):
                 found.extend(self._of_column(node, scope))
         self.note(found)
         scope.is_correlated |= any(each.is_outer for each in found)
@@ -169,6 +171,14 @@ class Expressions:
             return found
         ref = ColumnRef(source=column.table, column=column.name, table=None, query=None)
         return [Found(ref, ())]
+
+    def _of_row(self, star: exp.Column, scope: Scope) -> list[Found]:
+        """Returns all columns of a source that is used as a value, as in `to_json(orders.*)`."""
+        source = scope.sources.get(self._names.fold(star.args["table"]))
+        if source is None or source.columns is None:
+            ref = ColumnRef(source=star.table, column=star.table, table=None, query=None)
+            return [Found(ref, ())]
+        return _all_columns(source)
 
     def filter(self, clause: Clause, condition: exp.Expr, scope: Scope) -> Filter:
         """Describes one condition of a clause."""

@@ -2,18 +2,26 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.core.redaction.values import names_secret
 from app.modules.sql.parsing import sqlglot_errors_only
-from app.modules.sql.provenance.model import OutputColumn, QueryDescription, StatementDescription
+from app.modules.sql.provenance.model import (
+    OutputColumn,
+    QueryDescription,
+    StatementDescription,
+    TableColumnRef,
+)
 from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.reading import Reader
 
-_TELLS_NO_VALUE = (exp.Predicate, exp.Count, exp.CountIf, exp.ApproxDistinct, exp.Length)
+_TELLS_NO_VALUE = (exp.Predicate, exp.Count, exp.CountIf, exp.ApproxDistinct, exp.Length, exp.BitLength)
 """Whatever they are made of, these tell whether, how many or how long, and no value."""
+_LENGTHS = {"octet_length", "strlen"}
+"""The same, of functions that sqlglot does not know."""
 _GIVES_ROWS = (exp.Values, exp.UDTF, exp.Table, exp.Lateral)
 
 
@@ -36,20 +44,31 @@ class SecretOutputs:
         return [name.casefold() not in self.plain for name in names]
 
 
-def secret_outputs(tree: exp.Expr, dialect: str, tables: Mapping[str, Sequence[str]]) -> SecretOutputs | None:
+def secret_outputs(
+    tree: exp.Expr,
+    dialect: str,
+    tables: Mapping[str, Sequence[str]],
+    *,
+    secrets: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> SecretOutputs | None:
     """Reads a statement. `tables` are those that it may read: names of columns by the name of the table.
 
+    `secrets` are columns, by the name of their table, that are secret though their names do not say so.
     Returns None if no column of the result is secret.
     """
     tree = tree.copy()
-    plain = _plain_names(tree, tables)
+    hidden = {(table, column) for table, columns in secrets.items() for column in columns}
+    plain = _plain_names(tree, tables, hidden)
     for node in list(_without_values(tree)):
         node.replace(exp.Null())
     described = _described(tree, dialect, tables)
     if described is None or tree.find(exp.Columns) or not described.queries[-1].has_all_columns:
         return SecretOutputs(None, plain)
     unclear = _unclear_queries(described.queries, plain)
-    outputs = [_is_secret(each, unclear, plain) for each in described.queries[-1].columns]
+    outputs = [
+        any(_is_secret(source, hidden) for source in each.sources) or _is_unclear(each, unclear, plain)
+        for each in described.queries[-1].columns
+    ]
     return SecretOutputs(outputs, plain) if any(outputs) else None
 
 
@@ -63,8 +82,8 @@ def _described(
         return None
 
 
-def _is_secret(column: OutputColumn, unclear: Collection[str], plain: Collection[str]) -> bool:
-    return any(names_secret(each.column) for each in column.sources) or _is_unclear(column, unclear, plain)
+def _is_secret(source: TableColumnRef, hidden: Collection[tuple[str, str]]) -> bool:
+    return names_secret(source.column) or (source.table, source.column) in hidden
 
 
 def _unclear_queries(queries: Sequence[QueryDescription], plain: Collection[str]) -> set[str]:
@@ -91,16 +110,23 @@ def _is_unclear(column: OutputColumn, unclear: Collection[str], plain: Collectio
 
 def _without_values(tree: exp.Expr) -> Iterator[exp.Expr]:
     """Yields the outermost expressions that tell no value of what is inside of them."""
-    nodes = tree.walk(prune=lambda node: isinstance(node, _TELLS_NO_VALUE))
-    return (node for node in nodes if isinstance(node, _TELLS_NO_VALUE))
+    return filter(_tells_no_value, tree.walk(prune=_tells_no_value))
 
 
-def _plain_names(tree: exp.Expr, tables: Mapping[str, Sequence[str]]) -> set[str]:
+def _tells_no_value(node: exp.Expr) -> bool:
+    is_length = isinstance(node, exp.Anonymous) and node.name.lower() in _LENGTHS
+    return is_length or isinstance(node, _TELLS_NO_VALUE)
+
+
+def _plain_names(
+    tree: exp.Expr, tables: Mapping[str, Sequence[str]], hidden: Collection[tuple[str, str]]
+) -> set[str]:
     """Returns names, in lower case, that are no secrets: of columns of tables, and of sources of constants.
 
     A name that the statement gives to anything else is none.
     """
     plain = {column.casefold() for some in tables.values() for column in some if not names_secret(column)}
+    plain -= {column.casefold() for _, column in hidden}
     for node in tree.find_all(*_GIVES_ROWS):
         is_table = isinstance(node, exp.Table) and not isinstance(node.this, exp.Func)
         if not is_table and node.find(exp.Column, exp.Query) is None:

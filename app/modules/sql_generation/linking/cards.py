@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from app.core.redaction.values import names_secret
 from app.modules.database_connection.schema import Table, TableColumn
 from app.modules.sql_generation.linking.columns import is_named
 from app.modules.sql_generation.linking.contents import contents_of
@@ -156,7 +155,7 @@ def _shows_values(table: Table, column: TableColumn) -> bool:
     values = column.values
     if (
         _is_identifier(column)
-        or names_secret(column.name)
+        or table.is_secret(column.name)
         or contents_of(table, column, values) != "category"
     ):
         return False

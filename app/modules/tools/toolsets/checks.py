@@ -11,7 +11,6 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 from sqlglot import exp
 
-from app.core.redaction.values import names_secret
 from app.modules.database_connection.schema import ForeignKey, Table, TableColumn
 from app.modules.run.records import Row
 from app.modules.sql_generation.foreign_keys import inferred_keys
@@ -160,7 +159,7 @@ def _profile_statement(table: Table, columns: Sequence[TableColumn], dialect: st
     for at, each in enumerate(columns):
         column = _column(each.name)
         is_measured = each.type not in _UNMEASURED
-        is_ordered = is_measured and each.type != "boolean" and not names_secret(each.name)
+        is_ordered = is_measured and each.type != "boolean" and not table.is_secret(each.name)
         counted += [
             exp.Count(this=column).as_(f"c{at}_filled"),
             (
@@ -379,7 +378,7 @@ async def _check_outliers(
     for each in profiles:
         name = each.column.name
         is_measure = each.column.type in _NUMBERS and name not in keys and each.distinct > _LEAST_DAYS
-        if not is_measure or names_secret(name) or _looks_like_key(table, each.column):
+        if not is_measure or table.is_secret(name) or _looks_like_key(table, each.column):
             continue
         number = exp.Mul(this=_column(name), expression=exp.Literal.number("1.0"))
         moments = exp.select(
