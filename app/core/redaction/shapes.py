@@ -61,6 +61,10 @@ _TOKENS: dict[str, str] = {
     "ntn_": r"[A-Za-z0-9]{30,}",
     "secret_": r"[A-Za-z0-9]{32,}",
     "CFPAT-": r"[\w-]{30,}",
+    "pk_": r"\d{5,10}_[A-Z0-9]{32}\b",  # ClickUp
+    **dict.fromkeys(("pbkdf2_sha256$", "pbkdf2_sha512$"), r"\d{3,8}\$[\w./+-]{1,100}\$[\w./+=-]{20,}"),
+    "1/": r"\d{13,19}:[0-9a-f]{32}\b",  # Asana
+    "2/": r"\d{13,19}/\d{13,19}:[0-9a-f]{32}\b",
     # Talking and mailing
     **dict.fromkeys(("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-"), r"[\w%-]{10,}"),
     "CCIPAT_": r"\w{20,}",

@@ -3,6 +3,7 @@ URLs, headers, commands and statements.
 """
 
 import re
+from base64 import b64decode
 from collections import deque
 from collections.abc import Iterator
 
@@ -21,9 +22,11 @@ _VALUE = r"""(?:\\*"(?P<double>[^"\\\n]{1,400})\\*"|\\*'(?P<single>[^'\\\n]{1,40
 _BARE = r"""|`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s"'`,;&<>()\[\]{}|\\]{1,400}))"""
 _AFTER = (
     r"\d{0,2}(?P<close>[\"'`]|\\\")?\]?[ \t]{0,4}"
-    r"(?P<sign>=>|:=|==|=|:|(?<=[\"']),(?=[ \t]{0,4}[\"'])|>(?=[^<>\s]{3,200}</)|"
-    r"[\"']?[ \t]{0,4},?[ \t\n]{0,8}[\"']?value[\"']?[ \t]{0,2}[=:])"
-    r"[ \t]{0,4}(?:\n[ \t]{2,12}(?=value))?"
+    r"(?P<sign>=>|:=|==|=|:|(?<=[\"']),(?=[ \t]{0,4}[\"'](?!value))|>(?=[^<>\s]{3,200}</)|"
+    r"[\"']?[ \t]{0,4},?[ \t\n]{0,8}[\"']?value[\"']?[ \t]{0,2}[=:]|"
+    r"\{(?:\s{1,12}\w{1,20}[ \t]{0,12}=[ \t]{0,4}[\w\"]{1,40}){0,2}?\s{1,12}default[ \t]{0,12}=)"
+    r"[ \t]{0,4}(?:\n[ \t]{2,12}(?=value)|[>|][+-]?\n[ \t]{1,12}"
+    r"|convertto-securestring[ \t](?:-string[ \t])?)?"
 )
 _PASSWORD = re.compile(
     rf"(?:w(?:ord|ort|d)?s?|phrase|code|e)?(?:[_-]?confirm\w{{0,6}})?{_AFTER}{_VALUE}{_BARE}", re.IGNORECASE
@@ -35,7 +38,8 @@ _KEY = re.compile(
 _KEYS = (
     *("api", "app", "access", "account", "private", "auth", "encryption", "signing", "master", "secret"),
     *("shared", "sas", "bot", "license", "service", "session", "subscription", "instrumentation", "storage"),
-    *("client", "webhook", "server", "ssh", "rsa", "crypt", "hmac", "jwt"),
+    *("client", "webhook", "server", "ssh", "rsa", "crypt", "hmac", "jwt", "admin", "application", "fastly"),
+    "write",
 )
 """What stands before `key` in the name of a secret."""
 _NO_TOKENS = (
@@ -46,7 +50,7 @@ _NO_TOKENS = (
 _SPOKEN = re.compile(
     r"(?:w(?:ord|ort|d)|phrase|code|e|xa| key)?"
     r"(?:\s+(?:for|of|fxr|von|der|des|de|du|pour|del|para)(?:\s+[\w@.'-]{1,40}){1,6}?)?"
-    r"\s+(?:is|was|to|ist|lautet|war|heixt|heisst|est|es|era|xtait|sera)"
+    r"\s+(?:is|was|to|ist|lautet|war|heixt|heisst|est|es|era|xtait|sera|x)"
     r"(?:\s+(?:now|been|set|reset|changed|updated)){0,3}(?:\s+to)?\s*:?\s+"
     r"[\"'`]?(?P<bare>[^\s\"'`,;]{4,200})",
     re.IGNORECASE,
@@ -55,11 +59,13 @@ _SAID = re.compile(
     r"(?:w(?:ord|ort|d)|phrase|code|e|xa)?[ \t][\"'`]?(?P<bare>[^\s\"'`,;]{8,200})", re.IGNORECASE
 )
 """A name and a value without a word between them."""
+_LONG_KEY = 20
+"""Characters of a key that stands behind its name without a sign between them."""
 _CALLS = ("(", "[")
 _FOREIGN = re.compile(rf"(?:x[ao]s?)?{_AFTER}{_VALUE}{_BARE}", re.IGNORECASE)
 _OPTION = re.compile(rf"[\w-]{{0,30}}[ \t]+{_VALUE}{_BARE}")
 _SIGNATURE = re.compile(rf"(?P<sign>)(?:{_VALUE[3:]}{_BARE}")
-_PASSWORDS = ("pass", "pwd", "pw", "kennwort", "contrase")
+_PASSWORDS = ("pass", "pwd", "pw", "kennwort", "contrase", "psk")
 _JUDGES: dict[str, Judge] = {
     **dict.fromkeys(("pass", "pwd", "kennwort", "secret"), "password"),
     **dict.fromkeys(("token", "key"), "key"),
@@ -82,6 +88,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("kennwort", _FOREIGN),
     ("contrase", _FOREIGN),
     ("clave", _FOREIGN),
+    ("psk", _FOREIGN),
     ("secret", _KEY),
     ("token", _KEY),
     ("key", _KEY),
@@ -106,7 +113,8 @@ _PUTTY = re.compile(r"Private-Lines: \d+\s(?P<secret>[\w+/=\s]{20,8000})")
 _BEARER = re.compile(r"bearer[ \t]+(?P<secret>[\w.~+/-]{12,4000}=*)", re.IGNORECASE)
 _BASIC = re.compile(r"basic[ \t]+(?P<secret>[A-Za-z0-9+/]{10,2000}={0,2})(?![\w.-])", re.IGNORECASE)
 _AUTHORIZATION = re.compile(
-    r"authorization[\"'\\]{0,3}\s{0,3}[:=,]\s{0,3}[\"'\\]{0,3}(?:(?:bearer|basic|token|apikey|key|digest|bot|ssws)\s+)?"
+    r"authorization[\"'\\]{0,3}\s{0,3}[:=,]\s{0,3}[\"'\\]{0,3}"
+    r"(?:(?:bearer|basic|token|apikey|key|digest|bot|ssws)\s+|[a-z][\w-]{2,20}[ \t]+(?=[\w.~+/:=-]{16}))?"
     r"(?!(?:bearer|basic|token|apikey|key|digest|bot|required|missing)\b)"
     r"(?P<secret>[^\s\"',;<>\\]{6,4000})",
     re.IGNORECASE,
@@ -119,6 +127,7 @@ _STATEMENT = re.compile(
     r"(?:=\s*)?(?:N|E|PASSWORD\()?'(?P<secret>[^'\n]{3,200})'",
     re.IGNORECASE,
 )
+_CRYPT = re.compile(r"(?<![a-z_])crypt\('(?P<secret>[^'\n]{3,200})'", re.IGNORECASE)
 _MYSQL = re.compile(r"mysql\w*\b[^\n|;]{0,200}?\s-p(?P<secret>[^\s-]\S{2,100})")
 _CURL = re.compile(
     r"curl\b[^\n|;]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,80}:(?P<secret>[^\s\"']{3,100})"
@@ -147,6 +156,7 @@ _PLACES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("identified", _STATEMENT),
     ("password ", _STATEMENT),
     ("secret '", _STATEMENT),
+    ("crypt('", _CRYPT),
     ("curl ", _CURL),
     ("redis-cli", _REDIS),
     ("login ", _LOGIN),
@@ -232,11 +242,18 @@ def _placed(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> 
             at = lowered.find(part, at + len(part))
             continue
         secret = found["secret"]
-        if not is_placeholder(secret) and (
-            (pattern not in (_BASIC, _BEARER) and part != "secret '") or is_mixed(secret)
-        ):
+        is_word = (pattern is _BEARER or part == "secret '") and not is_mixed(secret)
+        is_word = is_word or (pattern is _BASIC and not _is_encoded_login(secret))
+        if not is_placeholder(secret) and not is_word:
             yield found.span("secret")
         at = lowered.find(part, found.end())
+
+
+def _is_encoded_login(word: str) -> bool:
+    """True for base64 of a user, a colon and a password."""
+    letters = word.rstrip("=")
+    whole = letters[: -1 if len(letters) % 4 == 1 else None]
+    return b":" in b64decode(whole + "=" * (-len(whole) % 4))
 
 
 def _named(
@@ -263,7 +280,10 @@ def _named(
                 is_prose = group == "bare" and found["sign"] == ":" and _goes_on(text, found.end())
                 is_variable = group != "bare" or text[at:end].isupper() or text[at - 1 : at] == ";"
                 is_called = group == "bare" and text[found.end() : found.end() + 1] in _CALLS
-                is_prose = is_prose or is_short or part == "pw"
+                is_setting = (
+                    text[at - 1 : end] == "_PASS" and found["sign"] == "=" and not found[group].isdigit()
+                )
+                is_prose = is_prose or (is_short and not is_setting) or part == "pw"
                 is_word = (part == "clave" or found["sign"] == ",") and not is_complex(found[group])
                 is_secret = is_password if part == "secret" and is_variable else judge
                 if (
@@ -280,9 +300,11 @@ def _named(
                 value = found["bare"].rstrip(".!?)")
                 if is_strong(value):
                     yield found.start("bare"), found.start("bare") + len(value)
-            elif is_password_name and (found := _SAID.match(text, end)) is not None:
+            elif (found := _SAID.match(text, end)) is not None:
                 value = found["bare"].rstrip(".!?)")
-                if is_complex(value):
+                is_quoted = is_password_name and text[found.start("bare") - 1] == '"'
+                is_long = is_password_name or len(value) >= _LONG_KEY
+                if is_long and (is_strong(value) if is_quoted else is_complex(value)):
                     yield found.start("bare"), found.start("bare") + len(value)
         at = lowered.find(part, end)
 
@@ -293,7 +315,9 @@ def _is_name(lowered: str, at: int, part: str) -> bool:
         case "key":
             return _ends_with(lowered[max(0, at - 16) : at], _KEYS, "_- .")
         case "pass" if lowered[at + 4 : at + 5] not in ("w", "p"):
-            return at == 0 or not lowered[at - 1].isalpha() or lowered[max(0, at - 2) : at] in ("db", "er")
+            return (
+                at == 0 or not lowered[at - 1].isalpha() or lowered[max(0, at - 2) : at] in ("db", "er", "re")
+            )
         case "pw":
             is_begun = at > 0 and lowered[at - 1].isalnum()
             return not is_begun and not lowered[at + 2 : at + 3].isalnum()
@@ -301,7 +325,7 @@ def _is_name(lowered: str, at: int, part: str) -> bool:
             return lowered[at - 1 : at] in ("?", "&", ";", "-")
         case "token":
             return not _ends_with(lowered[max(0, at - 14) : at], _NO_TOKENS, "_- ")
-        case "sig=" | "jwt":
+        case "sig=" | "jwt" | "psk":
             return at == 0 or not lowered[at - 1].isalpha()
         case _:
             return True

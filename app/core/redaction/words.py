@@ -15,7 +15,7 @@ _NO_SECRETS = frozenset(
     manual auto new old only never always may can cannot has was are be to for of min max minimum
     maximum length characters policy field column value select from where and or like primary
     foreign unique index include omit same-origin rotate rotated revoked enabled disabled pending
-    active inactive
+    active inactive passwort kennwort
     """.split()  # noqa: SIM905 - a list would take a hundred lines
 )
 _PLACEHOLDER = re.compile(
