@@ -9,10 +9,10 @@ import asyncio
 import json
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Self, cast
+from typing import Self, TypeVar, cast
 
 from pydantic import JsonValue
 
@@ -28,6 +28,9 @@ AFTERWARDS = ("You name conversations", "so that it can be found again")
 PROFILE = "You keep the profile of a user"
 """Of the prompt by which a profile is learned, which is asked for there, too."""
 WAIT_SECONDS = 60
+_MOST_KEPT = 10_000
+
+Kept = TypeVar("Kept")
 
 
 class ScriptedModel:
@@ -35,12 +38,13 @@ class ScriptedModel:
 
     def __init__(self) -> None:
         self.base_url = ""
-        self.requests: deque[Asked] = deque(maxlen=1_000)
-        self.embedded: deque[str] = deque(maxlen=10_000)
+        # Lists: a test may read them while others are added, which a deque does not allow.
+        self.requests: list[Asked] = []
+        self.embedded: list[str] = []
         """The texts that were embedded, in their order."""
         self.embedding = Scripted()
         """Its delay, status and text (a whole body) are those of every answer with embeddings."""
-        self.afterwards: deque[Asked] = deque(maxlen=1_000)
+        self.afterwards: list[Asked] = []
         """Requests for titles and memories; nothing is said to them but what `rule_after` has scripted."""
         self.listed: list[JsonValue] | None = [{"id": "scripted", "object": "model"}]
         """What it lists as its models. None if it has no list."""
@@ -162,7 +166,7 @@ class ScriptedModel:
     async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with self._changed:
             after = any(each in asked.text for each in (*AFTERWARDS, PROFILE))
-            (self.afterwards if after else self.requests).append(asked)
+            _keep(self.afterwards if after else self.requests, [asked])
             reply = self._reply_after(asked) if after else self._reply_to(asked)
             self._changed.notify_all()
         if reply.status != 200:
@@ -182,7 +186,7 @@ class ScriptedModel:
     async def _embed(self, asked: dict[str, JsonValue]) -> bytes:
         texts, reply = cast("list[str]", asked["input"]), self.embedding
         with self._changed:
-            self.embedded.extend(texts)
+            _keep(self.embedded, texts)
             self._changed.notify_all()
         if reply.delay_seconds:
             await asyncio.sleep(reply.delay_seconds)
@@ -240,6 +244,12 @@ class ScriptedModel:
         with self._changed:
             asked.on_hold, asked.disconnected = on_hold, disconnected
             self._changed.notify_all()
+
+
+def _keep(kept: list[Kept], more: Sequence[Kept]) -> None:
+    """Add what has come. Benchmarks ask for ever, so the oldest are forgotten."""
+    kept += more
+    del kept[:-_MOST_KEPT]
 
 
 def scripted_model() -> ScriptedModel:
