@@ -6,11 +6,14 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.core.bus.event_log import first_id
+from app.core.bus.nats_server import NatsServer
 from app.core.bus.port import FOLLOW_UPS, LeasedJob, RunRef
 from app.core.clock import now_ms
-from tests.support.buses import LEASE_SECONDS, Bus, heard, local_bus, nats_bus, new_prefix, ref
+from tests.support.buses import Bus, heard, local_bus, nats_bus, new_prefix, ref
 
-NOW, SOON = 0.05, 10.0
+NOW, SOON = 0.05, 60.0
+LONG_LEASE_SECONDS = 60
+"""A busy machine lets none end."""
 
 
 @pytest.fixture(params=["local", "nats"])
@@ -18,7 +21,8 @@ async def bus(request: pytest.FixtureRequest) -> AsyncGenerator[Bus]:
     if request.param == "local":
         yield local_bus()
     else:
-        async with nats_bus(request.getfixturevalue("nats_server"), new_prefix()) as opened:
+        server: NatsServer = request.getfixturevalue("nats_server")
+        async with nats_bus(server, new_prefix(), LONG_LEASE_SECONDS) as opened:
             yield opened
 
 
@@ -64,7 +68,7 @@ async def test_who_waits_is_woken(bus: Bus) -> None:
     taking = asyncio.create_task(bus.queue.take("run", SOON))
     await asyncio.sleep(0)
     await bus.queue.put(ref(), first=True)
-    assert await asyncio.wait_for(taking, 1) == run_job()
+    assert await asyncio.wait_for(taking, SOON / 2) == run_job()
 
 
 async def test_a_run_put_in_twice_is_delivered_once(bus: Bus) -> None:
@@ -98,7 +102,7 @@ async def test_a_run_given_back_goes_before_all_that_wait(bus: Bus) -> None:
 
 async def test_a_job_given_back_for_later_comes_later(bus: Bus) -> None:
     await bus.queue.put(ref(), first=True)
-    await bus.queue.requeue(await taken(bus), delay_seconds=0.5)
+    await bus.queue.requeue(await taken(bus), delay_seconds=1)
     assert await bus.queue.take("run", NOW) is None
     assert await taken(bus) == run_job(first=False, tries=2)
 
@@ -131,7 +135,7 @@ async def test_a_completed_run_is_a_job_of_each_kind_that_follows(bus: Bus) -> N
         for each in leased:
             assert each is not None
             await bus.queue.ack(each)
-        assert await bus.queue.take(kind, 2 * LEASE_SECONDS) is None
+        assert await bus.queue.take(kind, NOW) is None
 
 
 async def test_a_job_that_follows_says_when_it_was_added(bus: Bus) -> None:

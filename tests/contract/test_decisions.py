@@ -11,7 +11,7 @@ from tests.support.buses import local_bus, nats_bus, new_prefix
 from tests.support.waiting import until
 
 KEY = "sessions.01a3185c-5000-7558-9125-3902ffc597bd.04b5"
-OLD_SECONDS = 0.3
+OLD_SECONDS = 1.0
 
 
 @pytest.fixture(params=["local", "nats"])
