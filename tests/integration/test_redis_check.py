@@ -15,6 +15,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes no Redis seem unavailable."""
+    monkeypatch.setattr("app.core.redis_check._PATIENCE_SECONDS", 60.0)
+
+
 class OfCluster(RedisServer):
     def _options(self) -> list[str]:
         return [*super()._options(), "--cluster-enabled", "yes", "--cluster-port", str(free_port())]

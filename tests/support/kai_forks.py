@@ -18,6 +18,7 @@ import app
 import graph
 import migrations
 import typesense_checkpoint
+from app.core import best_effort_cache, rates, redis_check
 
 ORDER_BYTES = 1 << 17
 _DUCKDB = ("app.modules.database_connection.engines.duckdb.", "app.modules.database_connection.uploads.child")
@@ -44,6 +45,7 @@ class Order:
 def main(descriptor: int) -> None:
     """Serve the orders that come through a socket until its other end is closed."""
     import_application()
+    wait_for_redis()
     gc.freeze()  # a collection in a child would copy what it shares with the others
     order = _fork(socket.socket(fileno=descriptor))
     os.environ.clear()
@@ -66,6 +68,11 @@ def import_application() -> None:
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.startswith(_DUCKDB):
                 import_module(module.name)
+
+
+def wait_for_redis() -> None:
+    """Let a busy machine make no command late: KAI gives up what takes longer than the blink of an eye."""
+    best_effort_cache._PATIENCE_SECONDS = rates.PATIENCE_SECONDS = redis_check._PATIENCE_SECONDS = 60.0
 
 
 def _fork(orders: socket.socket) -> Order:

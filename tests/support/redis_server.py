@@ -81,7 +81,7 @@ class RedisServer:
             return False
 
     def _asked(self, command: str) -> bytes:
-        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
             connection.sendall(f"{command}\r\n".encode())
             return connection.recv(1_000)
 
