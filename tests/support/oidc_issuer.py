@@ -1,7 +1,7 @@
 """An OpenID Connect provider (Canaille) in a process of its own: people sign in with a password there.
 
 Its keys change at `POST /rotate`, and `POST /pages` adds a page that people sign in to. Run as
-`python oidc_issuer.py PORT`.
+`python -m tests.support.oidc_issuer PORT`.
 """
 
 import os
@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from socket import create_server
-from wsgiref.simple_server import make_server
+from socketserver import ThreadingMixIn
+from wsgiref.simple_server import WSGIServer, make_server
 
 import httpx
+
+from app.core.servers import free_port
 
 AUDIENCE = "kai"
 CLIENT = "kai-page"
@@ -25,6 +27,7 @@ ADMINS = "kai-admin"
 _BACK = "http://127.0.0.1/back"
 _SECRET = "a-secret-of-tests"
 _START_SECONDS = 90
+_ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,11 @@ class Issuer:
 
     def add_page(self, back: str) -> None:
         """From now on people can sign in to a page, as `CLIENT`, and come back at this address."""
-        httpx.post(f"{self.address}/pages", data={"back": back}).raise_for_status()
+        httpx.post(f"{self.address}/pages", data={"back": back}, timeout=_START_SECONDS).raise_for_status()
 
     def rotate(self) -> None:
         """From now on it signs with a new key; tokens of the old one stay good."""
-        httpx.post(f"{self.address}/rotate").raise_for_status()
+        httpx.post(f"{self.address}/rotate", timeout=_START_SECONDS).raise_for_status()
 
 
 def _redirected(browser: httpx.Client, answer: httpx.Response) -> httpx.Response:
@@ -74,10 +77,12 @@ def _redirected(browser: httpx.Client, answer: httpx.Response) -> httpx.Response
 
 @contextmanager
 def running_issuer() -> Iterator[Issuer]:
-    with create_server(("localhost", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
-        [sys.executable, __file__, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "tests.support.oidc_issuer", str(port)],
+        cwd=_ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     issuer = Issuer(f"http://localhost:{port}")
     try:
@@ -98,6 +103,12 @@ def _wait_for(issuer: Issuer) -> None:
             time.sleep(0.05)
         else:
             return
+
+
+class _Threads(ThreadingMixIn, WSGIServer):
+    """A browser opens connections ahead, on which it asks for nothing yet."""
+
+    daemon_threads = True
 
 
 def _serve(port: int) -> None:
@@ -137,7 +148,7 @@ def _serve(port: int) -> None:
 
     app.add_url_rule("/rotate", view_func=rotate, methods=["POST"])
     app.add_url_rule("/pages", view_func=add_page, methods=["POST"])
-    make_server("localhost", port, app).serve_forever()
+    make_server("localhost", port, app, _Threads).serve_forever()
 
 
 def _populate() -> None:
