@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -68,9 +69,14 @@ async def followed(apis: list[Server], asked: Asked, chance: random.Random) -> l
     return events
 
 
-async def kill_and_start(cluster: Cluster, nats: FragileNats, chance: random.Random) -> None:
+async def kill_and_start(
+    cluster: Cluster, nats: FragileNats, chance: random.Random, over: asyncio.Event
+) -> None:
+    """Whatever it kills runs again when it returns."""
     while True:
-        await asyncio.sleep(chance.uniform(6, 9))  # a stream that lost its end needs five seconds of silence
+        with suppress(TimeoutError):  # a stream that lost its end needs five seconds of silence
+            await asyncio.wait_for(over.wait(), chance.uniform(6, 9))
+            return
         victim = chance.choice([*cluster.processes, None])
         (victim or nats).kill()
         await asyncio.sleep(chance.uniform(0, 1))
@@ -98,12 +104,13 @@ async def test_every_question_is_answered_once_whichever_process_dies(
             asked = await submitted(apis, chance.choice(sessions), question, chance)
             runs[asked.run_id] = await followed(apis, asked, chance)
 
-    killing = asyncio.create_task(kill_and_start(cluster, fragile_nats, chance))
+    over = asyncio.Event()
+    killing = asyncio.create_task(kill_and_start(cluster, fragile_nats, chance, over))
     try:
         await asyncio.gather(*(use() for _ in range(CLIENTS)))
     finally:
-        killing.cancel()
-        await asyncio.gather(killing, return_exceptions=True)
+        over.set()
+        await killing
     for process in cluster.processes:
         await asyncio.to_thread(process.kill)
         await asyncio.to_thread(process.start)
