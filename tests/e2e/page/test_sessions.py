@@ -9,7 +9,17 @@ from tests.e2e.page.conftest import opened
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel
 
-TOP = "(article) => article.getBoundingClientRect().top"
+TOP = """async (article) => {
+    const top = () => article.getBoundingClientRect().top;
+    let before, still = 0;
+    while (still < 10) {
+        before = top();
+        await new Promise(requestAnimationFrame);
+        still = top() === before ? still + 1 : 0;
+    }
+    return before;
+}"""
+"""Where an exchange has come to rest: scrolling goes on for some frames."""
 
 
 def asked(api: httpx.Client, connection: str, question: str) -> str:
