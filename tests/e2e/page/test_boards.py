@@ -15,7 +15,7 @@ from playwright.sync_api import APIResponse, Page, Route, expect
 
 from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import connected
-from tests.e2e.page.test_layout import MOST_SHIFT, WATCH
+from tests.e2e.page.test_layout import MOST_SHIFT, SHIFTS, WATCH
 from tests.e2e.page.test_reach import AXE, DRAWN, violations
 from tests.e2e.test_turn import sql
 from tests.support.scripted_model import ScriptedModel
@@ -322,5 +322,5 @@ def test_a_line_fills_its_tile_with_its_axis_in_sight(page: Page, api: httpx.Cli
     held[0].continue_()
     expect(body.locator(".chart svg")).to_have_count(2)
     page.evaluate(f"() => {DRAWN}")
-    shifts = page.evaluate("window.shifts")
+    shifts = page.evaluate(SHIFTS)
     assert sum(each[0] for each in shifts) < MOST_SHIFT, shifts
