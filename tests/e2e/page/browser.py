@@ -59,6 +59,7 @@ def eventually(met: Callable[[], bool]) -> None:
     end = time.monotonic() + 60
     while not met():
         assert time.monotonic() < end, "it never came about"
+        time.sleep(0.02)
 
 
 def expect_width(page: Page, width: int) -> None:
