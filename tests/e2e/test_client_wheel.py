@@ -38,5 +38,5 @@ def test_the_wheel_runs_the_example_of_its_readme_in_an_empty_environment(tmp_pa
 def register_sample(server: Server, path: Path) -> None:
     build_sample(path, date(2026, 6, 30))
     body = {"url": f"sqlite:///{path}", "name": "Sample"}
-    made = httpx.post(f"{server.address}/api/v1/database-connections", json=body)
+    made = httpx.post(f"{server.address}/api/v1/database-connections", json=body, timeout=60)
     assert made.status_code == 201, made.text

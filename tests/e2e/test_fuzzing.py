@@ -48,7 +48,7 @@ def server(data: Path, key: str) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def http(server: Server, key: str) -> Iterator[httpx.Client]:
     headers = {"Authorization": f"Bearer {key}"}
-    with httpx.Client(base_url=server.address, headers=headers, timeout=30) as client:
+    with httpx.Client(base_url=server.address, headers=headers, timeout=100) as client:
         yield client
 
 

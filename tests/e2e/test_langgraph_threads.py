@@ -50,7 +50,7 @@ async def events_of(
     url = f"{base}/threads/{thread_id}/stream/events"
     async with (
         asyncio.timeout(SECONDS),
-        httpx.AsyncClient() as client,
+        httpx.AsyncClient(timeout=SECONDS) as client,
         client.stream("POST", url, json={"channels": channels, **more}) as response,
     ):
         assert response.status_code == 200, await response.aread()
@@ -241,7 +241,7 @@ async def test_runs_of_a_thread_are_joined_and_what_is_not_honoured_is_refused(
     ends = await joined("-1", 2, stream_mode="lifecycle")
     assert ends == [part for part in whole if part.event in ("metadata", "end")]
 
-    async with httpx.AsyncClient(base_url=f"{base}/threads") as client:
+    async with httpx.AsyncClient(base_url=f"{base}/threads", timeout=SECONDS) as client:
         for method, params, reason in (
             ("run.start", {}, "assistant_id"),
             ("run.start", {"assistant_id": "kai", "input": {}}, "messages"),

@@ -35,7 +35,7 @@ def server(data: Path, admin_key: str) -> Iterator[Server]:
 
 @pytest.fixture
 def stranger(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.address, timeout=30) as client:
+    with httpx.Client(base_url=server.address, timeout=100) as client:
         yield client
 
 

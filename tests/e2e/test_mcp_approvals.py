@@ -58,6 +58,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House
                 f"{server.address}/api/v1/database-connections",
                 json={"url": shop, "name": "test"},
                 headers={"X-API-Key": ann},
+                timeout=60,
             )
             assert made.status_code == 201, made.text
             yield House(server, model, ann, asker, bob)

@@ -68,6 +68,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
             f"{server.address}/api/v1/database-connections",
             json={"url": url, "name": "Shop"},
             headers={"X-API-Key": ann},
+            timeout=60,
         )
         yield House(server, data, made.json()["id"], ann, bob, reader)
 

@@ -65,7 +65,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             with running_server(data, settings) as server:
                 address = f"{server.address}/api/v1"
                 admin, user = (
-                    httpx.Client(base_url=address, headers={"X-API-Key": key}, timeout=30) for key in keys
+                    httpx.Client(base_url=address, headers={"X-API-Key": key}, timeout=100) for key in keys
                 )
                 with admin, user:
                     yield Site(admin, user, other)

@@ -45,7 +45,7 @@ def test_a_server_starts_in_a_process_of_its_own(tmp_path: Path) -> None:
         assert process.stdout is not None
         said = process.stdout.readline()
         assert said.startswith("KAI is ready at "), said
-        assert httpx.get(f"{said.split()[-1]}/healthz").status_code == 200
+        assert httpx.get(f"{said.split()[-1]}/healthz", timeout=60).status_code == 200
         process.terminate()
         assert process.wait(60) == 0
 

@@ -79,6 +79,6 @@ async def test_keys_that_were_read_count_while_the_issuer_is_unavailable() -> No
 def test_a_server_that_trusts_an_issuer_needs_no_key(issuer: Issuer, tmp_path: Path) -> None:
     with running_server(tmp_path, issuer.settings) as server:
         me = f"{server.address}/api/v1/me"
-        assert httpx.get(me).status_code == 401
+        assert httpx.get(me, timeout=60).status_code == 401
         known = httpx.get(me, headers={"Authorization": f"Bearer {issuer.token('ada')}"}).json()
         assert (known["owner"], known["role"], known["signed_in_by"]) == ("ada", "admin", "oidc")

@@ -80,7 +80,7 @@ class Wire(httpx.AsyncBaseTransport):
 
 def address_of(server: TypesenseServer) -> TypesenseAddress:
     return TypesenseAddress(
-        nodes=[server.url], api_key=SecretStr(server.api_key), timeout_seconds=5, max_retries=2
+        nodes=[server.url], api_key=SecretStr(server.api_key), timeout_seconds=30, max_retries=2
     )
 
 
@@ -98,7 +98,7 @@ async def open_typesense(
 async def client_of(
     server: TypesenseServer, wire: httpx.AsyncBaseTransport | None = None
 ) -> AsyncGenerator[AsyncClient]:
-    async with DirectClient(transport=wire, timeout=10) as http:
+    async with DirectClient(transport=wire, timeout=60) as http:
         yield AsyncClient(
             {"api_key": server.api_key, "nodes": [server.url], "retry_interval_seconds": 0.01}, http
         )

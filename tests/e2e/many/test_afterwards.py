@@ -64,7 +64,7 @@ async def until_titled(kai: Client, session: str, title: str) -> None:
     async def titled() -> bool:
         return bool((await kai.session(session))["title"] == title)
 
-    await until(titled, 40)
+    await until(titled)
 
 
 async def until_idle(kai: Client, session: str) -> None:
@@ -159,6 +159,6 @@ async def test_a_worker_of_titles_that_is_stopped_ends_the_present_one(
 
 
 async def test_each_worker_tells_of_its_health(cluster: Cluster) -> None:
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=60) as http:
         for worker in cluster.afterwards:
             assert (await http.get(worker.address)).json()["status"] == "ready"

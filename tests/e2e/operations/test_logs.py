@@ -90,7 +90,7 @@ async def test_every_line_is_json_with_time_level_and_logger(watched: Watched) -
 
 
 async def test_probes_are_logged_at_level_debug_only(watched: Watched) -> None:
-    async with httpx.AsyncClient(base_url=watched.server.address) as http:
+    async with httpx.AsyncClient(base_url=watched.server.address, timeout=60) as http:
         await http.get("/healthz")
     assert (await watched.line(route="/healthz"))["level"] == "DEBUG"
 
@@ -118,5 +118,5 @@ def test_a_demo_logs_no_request_unless_it_is_asked_to(tmp_path: Path) -> None:
     for options, is_logged in (([], False), (["--access-log"], True)):
         with running_demo(tmp_path, *options) as (address, log):
             for _ in range(2):  # the line of the first is written before the second is answered
-                assert httpx.get(f"{address}/api/v1/sessions").status_code == 200
+                assert httpx.get(f"{address}/api/v1/sessions", timeout=60).status_code == 200
             assert ("kai.access" in log.read_text()) == is_logged

@@ -50,7 +50,7 @@ def page_server(tmp_path_factory: pytest.TempPathFactory, model_of_all: Scripted
 @pytest.fixture
 def api(page_server: Server, model_of_all: ScriptedModel) -> Iterator[httpx.Client]:
     """An HTTP client of the page's server; no run of the test outlives it."""
-    with httpx.Client(base_url=f"{page_server.address}/api/v1", timeout=30) as client:
+    with httpx.Client(base_url=f"{page_server.address}/api/v1", timeout=100) as client:
         yield client
         model_of_all.release()
         deadline = time.monotonic() + 60
@@ -105,6 +105,7 @@ def context(browser: Browser, page_server: Server) -> Iterator[BrowserContext]:
     with browser.new_context(
         base_url=page_server.address, locale="en-GB", timezone_id="Europe/Zurich"
     ) as opened:
+        opened.set_default_timeout(60_000)
         watched = Watched(opened, page_server.address)
         yield opened
         assert watched.faults == []

@@ -162,7 +162,7 @@ def test_where_investigations_are_off_nothing_of_an_earlier_one_is_shown(
 ) -> None:
     with (
         running_server(tmp_path, model_settings(model)) as server,
-        httpx.Client(base_url=f"{server.address}/api/v1", timeout=30) as api,
+        httpx.Client(base_url=f"{server.address}/api/v1", timeout=100) as api,
     ):
         session = opened(api, connected(api, shop, "Shop"))
         model.say(PLAN, per_year(), finish("It rose.", findings=FINDINGS[:1], main_result="r1.1"))

@@ -162,7 +162,7 @@ def test_a_line_is_kept_and_undone_and_a_profile_and_consents_are_given_and_with
     }
     with (
         running_server(tmp_path / "data", settings) as server,
-        httpx.Client(base_url=f"{server.address}/api/v1", timeout=30) as api,
+        httpx.Client(base_url=f"{server.address}/api/v1", timeout=100) as api,
         browser.new_context(base_url=server.address, color_scheme="dark") as context,
     ):
         model.rule("SQL writer", sql(PER_COUNTRY))

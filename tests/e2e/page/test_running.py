@@ -116,7 +116,7 @@ def test_a_killed_server_is_waited_for_and_its_run_followed_to_the_end(
 
 
 def session_of(address: str, database: str) -> str:
-    with httpx.Client(base_url=address, timeout=30) as api:
+    with httpx.Client(base_url=address, timeout=100) as api:
         connection = api.post("/database-connections", json={"url": database, "name": "Shop"}).json()
         session = api.post("/sessions", json={"db_connection_id": connection["id"]}).json()
         return str(session["id"])
