@@ -37,8 +37,12 @@ function Chat() {
     stream.submit({ messages }, { streamMode: ["values", "messages-tuple"], streamResumable: true });
     event.target.reset();
   };
-  const approve = () =>
-    stream.submit(undefined, { command: { resume: { decisions: [{ type: "approve" }] } } });
+  const decide = (decision) => stream.submit(undefined, { command: { resume: { decisions: [decision] } } });
+  const edit = (event, { name, args }) => {
+    event.preventDefault();
+    const text = new FormData(event.target).get("text");
+    decide({ type: "edit", edited_action: { name, args: { ...args, text } } });
+  };
   return (
     <main>
       <ol>
@@ -47,8 +51,12 @@ function Chat() {
         ))}
       </ol>
       {stream.interrupt?.value.action_requests.map((request) => (
-        <section key={request.description}>
-          {request.description} <button onClick={approve}>Approve</button>
+        <section key={`${stream.interrupt.id} ${request.description}`}>
+          {request.description} <button onClick={() => decide({ type: "approve" })}>Approve</button>
+          <button onClick={() => decide({ type: "reject", message: "Not now." })}>Reject</button>
+          <form onSubmit={(event) => edit(event, request)}>
+            <input name="text" aria-label="Text" defaultValue={request.args.text} />
+          </form>
         </section>
       ))}
       <form onSubmit={ask}>

@@ -63,12 +63,14 @@ def test_a_page_with_use_stream_shows_words_as_they_come_and_the_thread_after_a_
     assert len(shown) == 6
 
 
-def test_a_page_with_use_stream_approves_a_call(
+def test_a_page_with_use_stream_approves_edits_and_rejects_calls(
     chat: Page, api: httpx.Client, page_server: Server, connection: str, model_of_all: ScriptedModel
 ) -> None:
     model = model_of_all
     model.forget()
     model.say(PLAN_TO_ACT, describe(), finish("It is described."))
+    model.say(PLAN_TO_ACT, describe("Short."), describe("People who buy."), finish("It has other words."))
+    model.say(PLAN_TO_ACT, describe("Other."), finish("It stays as it is."))
     body = {"db_connection_id": connection, "mode": "agent"}
     session = api.post("/sessions", json=body).json()["id"]
     open_chat(chat, page_server, assistant=connection, thread=session)
@@ -78,3 +80,24 @@ def test_a_page_with_use_stream_approves_a_call(
     chat.get_by_role("button", name="Approve").click()
     expect(chat.get_by_role("listitem").last).to_have_text("It is described.")
     expect(chat.get_by_role("button", name="Approve")).to_have_count(0)
+
+    ask(chat, "Describe them better.")
+    text = chat.get_by_label("Text")
+    is_ready = expect(chat.get_by_role("status"))
+    expect(text).to_have_value("Short.")
+    is_ready.to_have_text("ready")
+    text.fill("Those who buy.")
+    text.press("Enter")
+    expect(text).to_have_value("People who buy.")  # the model's new call
+    is_ready.to_have_text("ready")
+    chat.get_by_role("button", name="Approve").click()
+    expect(chat.get_by_role("listitem").last).to_have_text("It has other words.")
+
+    ask(chat, "Describe them again.")
+    expect(text).to_have_value("Other.")
+    is_ready.to_have_text("ready")
+    chat.get_by_role("button", name="Reject").click()
+    expect(chat.get_by_role("listitem").last).to_have_text("It stays as it is.")
+    expect(text).to_have_count(0)
+    tables = api.get(f"/database-connections/{connection}/tables").json()["items"]
+    assert [each["description"] for each in tables if each["name"] == "customers"] == ["People who buy."]
