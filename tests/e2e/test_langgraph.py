@@ -77,6 +77,8 @@ async def test_a_database_is_an_assistant_that_cannot_be_changed_here(graph: Gra
     assert {each["graph_id"] for each in found} == {"kai"}
     assert await graph.assistants.count() == len(found)
     assert await graph.assistants.search(graph_id="other") == []
+    assert await graph.assistants.search(limit=100, metadata={"created_by": "system"}) == found
+    assert await graph.assistants.count(metadata={"created_by": "user"}) == 0
     page = await graph.assistants.search(limit=len(found), response_format="object")
     assert (len(page["assistants"]), page["next"]) == (len(found), None)
     assistant = await graph.assistants.get(shop_id)
@@ -87,6 +89,7 @@ async def test_a_database_is_an_assistant_that_cannot_be_changed_here(graph: Gra
     assert schemas["input_schema"]["required"] == ["messages"]
     assert await graph.assistants.get_subgraphs(shop_id) == {}
     assert [len(await graph.assistants.get_versions(shop_id, offset=each)) for each in (0, 1)] == [1, 0]
+    assert await graph.assistants.get_versions(shop_id, metadata={"created_by": "user"}) == []
     for refused in (
         graph.assistants.create("kai"),
         graph.assistants.update(shop_id, name="other"),

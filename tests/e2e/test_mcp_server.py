@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from mcp import Client, MCPError
-from mcp_types import TextContent, TextResourceContents
+from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 
 from tests.e2e.conftest import SHOP
 from tests.support.command_line import kai as kai_command
@@ -186,6 +186,36 @@ async def test_resources_and_prompts_are_offered(house: House, mode: str) -> Non
     content = explored.messages[0].content
     assert isinstance(content, TextContent)
     assert "Shop" in content.text
+
+
+@REVISIONS
+async def test_what_is_wrong_with_a_request_is_said_in_plain_words(house: House, mode: str) -> None:
+    async with mcp_client(house.server.address, house.ann, mode) as client:
+        reasons = [
+            await refused_by(client, "ask"),
+            await refused_by(client, "run_sql", sql="SELECT 1", limit=500),
+            await refused_by(client, "run_sql", sql="SELECT 1", limits=5),
+            await refused_by(client, "list_databases", name="Shop"),
+        ]
+        with pytest.raises(MCPError) as no_prompt:
+            await client.get_prompt("explore")
+        with pytest.raises(MCPError) as no_argument:
+            await client.get_prompt("explore_database")
+        with pytest.raises(MCPError) as no_session:
+            await client.read_resource("kai://sessions/01970000-0000-7000-8000-000000000000")
+    assert reasons == [
+        "The arguments of ask are not valid: question: Field required.",
+        "The arguments of run_sql are not valid: limit: Input should be less than or equal to 200.",
+        "The tool run_sql has no argument 'limits'. It has: sql, database, limit.",
+        "The tool list_databases has no argument 'name'. It has none.",
+    ]
+    refusals = [each.value for each in (no_prompt, no_argument, no_session)]
+    assert [each.code for each in refusals] == [INVALID_PARAMS] * 3
+    assert [each.message for each in refusals] == [
+        "There is no prompt 'explore'. There are: explore_database, explain_answer.",
+        "The prompt explore_database needs the argument 'database'.",
+        "There is no session with this id.",
+    ]
 
 
 async def resource(client: Client, uri: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from app.modules.protocols.dependencies import CurrentThreads
 from app.modules.protocols.langgraph.assistants import (
     assistant_of,
     graph,
+    have_metadata,
     matching,
     page_headers,
     schemas,
@@ -93,4 +94,4 @@ async def list_versions(
 ) -> list[dict[str, JsonValue]]:
     """Returns the only version: assistants are not changed here. Needs scope `read`."""
     only = assistant_of(await threads.database(owner, assistant_id))
-    return [] if body is not None and body.offset else [only]
+    return [] if body is not None and (body.offset or not have_metadata(body.metadata)) else [only]

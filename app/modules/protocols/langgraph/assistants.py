@@ -11,6 +11,8 @@ from app.modules.protocols.langgraph.schemas import AssistantSearch
 from graph.session import drawn_graph
 
 GRAPH_ID = "kai"
+_METADATA: Mapping[str, JsonValue] = {"created_by": "system"}
+"""Of every assistant."""
 
 
 def assistant_of(connection: Connection) -> dict[str, JsonValue]:
@@ -23,15 +25,20 @@ def assistant_of(connection: Connection) -> dict[str, JsonValue]:
         "version": 1,
         "config": {},
         "context": {},
-        "metadata": {"created_by": "system"},
+        "metadata": {**_METADATA},
         "created_at": created_at,
         "updated_at": created_at,
     }
 
 
+def have_metadata(metadata: Mapping[str, JsonValue]) -> bool:
+    """Returns true if assistants have these values in their metadata."""
+    return metadata.items() <= _METADATA.items()
+
+
 def matching(connections: Sequence[Connection], wanted: AssistantSearch) -> list[dict[str, JsonValue]]:
     """Returns all assistants that match, in order."""
-    if wanted.graph_id not in (None, GRAPH_ID):
+    if wanted.graph_id not in (None, GRAPH_ID) or not have_metadata(wanted.metadata):
         return []
     name = (wanted.name or "").casefold()
     found = [assistant_of(each) for each in connections if name in each.name.casefold()]

@@ -166,8 +166,8 @@ class AssistantSearch(Body):
     """Only `kai` has any."""
     name: Text | None = None
     """A part of the name, in any case."""
-    metadata: Annotated[JsonValue, _refused("Assistants have no metadata to search by.")] = None
-    """Empty."""
+    metadata: OptionalMetadata = Field(default_factory=dict)
+    """Only those with these values. All have one: `created_by` is `system`."""
     limit: Annotated[int, Field(ge=1, le=1_000)] = 10
     """The most assistants of the answer."""
     offset: Annotated[int, Field(ge=0, le=10_000)] = 0
@@ -185,8 +185,8 @@ class VersionSearch(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"limit": 10}]})
 
-    metadata: Annotated[JsonValue, _refused("Assistants have no metadata to search by.")] = None
-    """Empty."""
+    metadata: OptionalMetadata = Field(default_factory=dict)
+    """Only those with these values. All have one: `created_by` is `system`."""
     limit: Annotated[int, Field(ge=1, le=1_000)] = 10
     """The most versions of the answer."""
     offset: Annotated[int, Field(ge=0, le=10_000)] = 0

@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from pydantic import BaseModel, Field
 
+from app.core.errors import NotFound
 from app.modules.protocols.mcp.answers import DatabaseInfo, DatabaseList, TableDescription
 from app.modules.protocols.mcp.tools import McpTools
 
@@ -62,7 +63,7 @@ class McpResources:
             with self._tools.calling("read") as caller:
                 found = await self._tools.databases(caller)
         except ToolError as error:
-            raise ResourceError(str(error)) from error
+            raise _refusal(error) from error
         return DatabaseList(databases=[DatabaseInfo.of(each) for each in found]).model_dump_json()
 
     async def schema(self, database_id: str) -> str:
@@ -71,7 +72,7 @@ class McpResources:
             with self._tools.calling("read") as caller:
                 connection, tables, more = await self._tools.schema(caller, database_id)
         except ToolError as error:
-            raise ResourceError(str(error)) from error
+            raise _refusal(error) from error
         described = [TableDescription.of(table) for table in tables]
         database = DatabaseInfo.of(connection)
         return Schema(database=database, tables=described, more_tables=more).model_dump_json()
@@ -82,7 +83,7 @@ class McpResources:
             with self._tools.calling("read") as caller:
                 session, messages = await self._tools.conversation(caller, session_id, _MESSAGES)
         except ToolError as error:
-            raise ResourceError(str(error)) from error
+            raise _refusal(error) from error
         said = [
             ConversationMessage(
                 role=message.role,
@@ -97,6 +98,12 @@ class McpResources:
             session_id=session.id, title=session.title, database_id=session.db_connection_id, messages=said
         )
         return found.model_dump_json()
+
+
+def _refusal(error: ToolError) -> ResourceError:
+    """The error of a tool as that of a resource, which has a code of its own for what is not there."""
+    kind = ResourceNotFoundError if isinstance(error.__cause__, NotFound) else ResourceError
+    return kind(str(error))
 
 
 def explore_database(database: Annotated[str, Field(description="Name or id of the database.")]) -> str:

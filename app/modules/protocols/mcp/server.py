@@ -3,8 +3,16 @@
 Imports the SDK, which takes most of a second; so nothing imports this module before MCP is used.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
+from mcp import MCPError
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.request_state import RequestStateSecurity
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
+from pydantic import ValidationError
 
 from app import __version__
 from app.modules.protocols.mcp.callers import CallerOfMessages, owner_of_messages
@@ -22,9 +30,44 @@ _STATE_SECONDS = 8 * 86_400.0
 """Longer than a call may wait for a person: its own record says when its time is over."""
 
 
+class _Server(MCPServer):
+    """Says in plain words what is wrong with the arguments of a tool or a prompt."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        known = {tool.name: list(tool.input_schema["properties"]) for tool in await self.list_tools()}
+        unknown = [each for each in arguments if each not in known.get(name, arguments)]
+        if unknown:
+            has = f"It has: {', '.join(known[name])}." if known[name] else "It has none."
+            raise ToolError(f"The tool {name} has no argument {unknown[0]!r}. {has}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = "; ".join(f"{_place(each['loc'])}: {each['msg']}" for each in error.__cause__.errors())
+            raise ToolError(f"The arguments of {name} are not valid: {wrong}.") from error.__cause__
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        known = {prompt.name: prompt.arguments or [] for prompt in await self.list_prompts()}
+        if name not in known:
+            raise MCPError(INVALID_PARAMS, f"There is no prompt {name!r}. There are: {', '.join(known)}.")
+        missing = [each.name for each in known[name] if each.required and each.name not in (arguments or {})]
+        if missing:
+            raise MCPError(INVALID_PARAMS, f"The prompt {name} needs the argument {missing[0]!r}.")
+        return await super().get_prompt(name, arguments, context)
+
+
+def _place(parts: Sequence[int | str]) -> str:
+    return ".".join(str(each) for each in parts)
+
+
 def mcp_server(services: McpServices) -> MCPServer:
     """Returns the server over opened services."""
-    server: MCPServer = MCPServer(
+    server = _Server(
         server_name(services.instance_id),
         title="KAI",
         version=__version__,
