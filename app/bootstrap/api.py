@@ -46,7 +46,7 @@ from app.modules.memory.facts import Facts
 from app.modules.memory.graphiti.external import ExternalMemory
 from app.modules.memory.profile import Profiles
 from app.modules.memory.service import ConversationMemories
-from app.modules.protocols.following import Departures
+from app.modules.protocols.departures import Departures
 from app.modules.protocols.mcp.endpoint import McpEndpoint
 from app.modules.protocols.mcp.services import McpServices, instance_id_of, state_key_of
 from app.modules.protocols.threads import Threads

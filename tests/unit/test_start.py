@@ -73,7 +73,14 @@ def test_a_server_builds_its_routes_after_it_listens() -> None:
 def test_ask_imports_no_routes() -> None:
     modules = modules_after(f"import app.commands.ask; {LIST_MODULES}")
     assert "app.modules.session.service" in modules
-    assert modules.isdisjoint({"fastapi", "app.http.parameters"})
+    assert modules.isdisjoint({"fastapi", "uvicorn", "sse_starlette", "app.http.parameters"})
+    assert modules.isdisjoint({"app.modules.session.schemas", "yaml"})
+
+
+def test_a_server_imports_what_writes_reports_with_the_first_report() -> None:
+    modules = modules_after(f"import app.commands.serve; {LIST_MODULES}")
+    assert "app.modules.reports.service" in modules
+    assert not {each for each in modules if each.startswith("app.modules.reports.drawing")}
 
 
 def test_servers_do_not_import_the_terminals_formatting() -> None:

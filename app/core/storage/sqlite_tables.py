@@ -9,6 +9,7 @@ Internal names begin with an underscore or contain a dot, unlike names of collec
 import json
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
@@ -82,22 +83,28 @@ class CollectionTable:
         """The columns that `document_of` makes a document of."""
         self.position = self.rows.c["_position"]
         self.full_text = Table(f"{self.name}.text", metadata, Column("rowid", Integer, primary_key=True))
+        self._given = ["id", "_document", *(field.name for field in self._declared)]
 
+    # Written when they are first used: a process writes to few of its collections.
+
+    @cached_property
+    def inserting(self) -> Prepared:
+        return Prepared(insert(self.rows), self._given)
+
+    @cached_property
+    def inserting_missing(self) -> Prepared:
         missing = sqlite.insert(self.rows).on_conflict_do_nothing(index_elements=["id"])
-        given = ["id", "_document", *(field.name for field in self._declared)]
-        self.inserting = Prepared(insert(self.rows), given)
-        self.inserting_missing = Prepared(missing, given)
-        self.replacing = Prepared(self._replacing(), given)
+        return Prepared(missing, self._given)
+
+    @cached_property
+    def replacing(self) -> Prepared:
+        insertion = sqlite.insert(self.rows)
+        changed = {name: insertion.excluded[name] for name in self._given if name != "id"}
+        return Prepared(insertion.on_conflict_do_update(index_elements=["id"], set_=changed), self._given)
 
     @property
     def has_words(self) -> bool:
         return any(field.kind == "text" for field in self._declared)
-
-    def _replacing(self) -> sqlite.Insert:
-        insertion = sqlite.insert(self.rows)
-        names = ("_document", *(field.name for field in self._declared))
-        changed = {name: insertion.excluded[name] for name in names}
-        return insertion.on_conflict_do_update(index_elements=["id"], set_=changed)
 
     def _compared(self) -> list[Field]:
         return [field for field in self._declared if field.kind in ("keyword", "integer")]

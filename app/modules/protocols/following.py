@@ -5,11 +5,9 @@ event. It is the same in every process. A client that comes back gets the log fo
 without the frames that it has.
 """
 
-import asyncio
 import json
-import logging
 import re
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -18,11 +16,7 @@ from pydantic import JsonValue, TypeAdapter
 from starlette.types import Receive, Scope, Send
 
 from app.core.bus.event_log import Entry, EventLog
-from app.core.bus.port import BusUnavailable
-from app.core.clock import now_ms
-from app.core.errors import Malformed, NotFound, Problem
-from app.core.storage.port import StorageUnavailable
-from app.core.tasks import end_tasks
+from app.core.errors import Malformed
 from app.modules.run.sse import (
     SEND_TIMEOUT_SECONDS,
     SHUTDOWN_GRACE_SECONDS,
@@ -31,27 +25,13 @@ from app.modules.run.sse import (
     Leaving,
     pieces,
 )
-from app.modules.session.model import Run, Session
-from app.modules.session.service import SessionService
 from graph.events import SessionEvent
-
-logger = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 5
 """Pause between the comments of a silent stream."""
 
 _CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,6})")
 _FROM_THE_START = (None, "", "-1")
-_HIDDEN_MS = 60_000
-"""Time for a client whose connection was cut to come back, before the session of its run is deleted."""
-
-_LEFT_MS = 600_000
-"""The same where the process ended before it had hidden the session."""
-
-_SWEEP_SECONDS = 30.0
-_TRIES = 30
-_TRY_AGAIN_SECONDS = 1.0
-
 _EVENT: TypeAdapter[SessionEvent] = TypeAdapter(SessionEvent)
 
 StreamEnd = Literal["ended", "left", "stopping"]
@@ -227,97 +207,3 @@ class FrameStream(EventStream):
         finally:
             if self._on_close is not None:
                 self._on_close(self._reading.end)
-
-
-class Departures:
-    """Work that begins when a client has left: it outlives the request, and ends with the process.
-
-    A stop of the server cancels no run: other processes, or this one after its start, go on with it.
-    """
-
-    def __init__(self, sessions: SessionService, *, is_stopping: Callable[[], bool]) -> None:
-        self._sessions = sessions
-        self._is_stopping = is_stopping
-        self._cancelling: dict[str, asyncio.Task[None]] = {}
-        """By run id."""
-        self._hiding: set[asyncio.Task[None]] = set()
-
-    def start(self) -> None:
-        """Delete sessions of one run some time after its end, whichever process has followed it."""
-        sweeping = asyncio.create_task(self._sweep_for_ever(), name="delete what runs left")
-        self._hiding.add(sweeping)
-
-    def cancel_later(self, session: Session, run: Run, *, seconds: float = 0) -> None:
-        """Cancel a run after this time, unless `keep` is called before."""
-        if self._is_stopping() or run.id in self._cancelling:
-            return
-        work = self._cancel(session, run, seconds)
-        task = asyncio.create_task(work, name=f"run {run.id}: cancel, as its client has left")
-        self._cancelling[run.id] = task
-        task.add_done_callback(lambda _: self._drop(run.id, task))
-
-    def keep(self, run_id: str) -> None:
-        """Withdraw a cancellation that waits: a client follows the run again."""
-        if (task := self._cancelling.pop(run_id, None)) is not None:
-            task.cancel()
-
-    def hide_at_end(self, session: Session, run: Run) -> None:
-        """Hide a session when its run has ended: its client may come back for the rest."""
-        work = self._hide(session, run)
-        task = asyncio.create_task(work, name=f"session {session.id}: hide at the end of its run")
-        self._hiding.add(task)
-        task.add_done_callback(self._hiding.discard)
-
-    async def delete_left(self, now: int) -> None:
-        """Delete sessions of one run, of all owners, whose time is over by now (epoch ms)."""
-        async for session in self._sessions.repository.left(now - _HIDDEN_MS):
-            if session.is_hidden or session.updated_at < now - _LEFT_MS:
-                await self._delete_session(session)
-
-    async def aclose(self) -> None:
-        await end_tasks([*self._cancelling.values(), *self._hiding])
-
-    def _drop(self, run_id: str, task: "asyncio.Task[None]") -> None:
-        """The run may have another one by now."""
-        if self._cancelling.get(run_id) is task:
-            del self._cancelling[run_id]
-
-    async def _cancel(self, session: Session, run: Run, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        await _persist(
-            lambda: self._sessions.submissions.cancel(session, run), f"run {run.id} is not cancelled"
-        )
-
-    async def _hide(self, session: Session, run: Run) -> None:
-        async for _ in self._sessions.follower.events(run):
-            pass
-        await _persist(lambda: self._sessions.hide(session, run), f"session {session.id} is not hidden")
-
-    async def _delete_session(self, session: Session) -> None:
-        await _persist(
-            lambda: self._sessions.delete(session.owner, session.id), f"session {session.id} is not deleted"
-        )
-
-    async def _sweep_for_ever(self) -> None:
-        while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
-            try:
-                await self.delete_left(now_ms())
-            except StorageUnavailable as error:
-                logger.info("sessions of one run are looked at later: %s", error)
-
-
-async def _persist(work: Callable[[], Coroutine[None, None, None]], failed: str) -> None:
-    """Do the work, again if the store or the bus is unavailable for a while."""
-    for tries_left in reversed(range(_TRIES)):
-        try:
-            await work()
-        except NotFound:
-            return  # deleted meanwhile
-        except (StorageUnavailable, BusUnavailable, Problem) as error:
-            if tries_left == 0:
-                logger.warning("%s: %s", failed, error)
-                return
-            await asyncio.sleep(_TRY_AGAIN_SECONDS)
-        else:
-            return

@@ -1,10 +1,10 @@
-"""Conversations by a client's own ids: the database they are about, and the questions of its messages."""
+"""Conversations by a client's own ids, and the database they are about."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from uuid import NAMESPACE_OID, UUID, uuid5
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue
 
 from app.core.errors import Invalid, NotFound, Problem
 from app.modules.database_connection.errors import ConnectionNotFound
@@ -12,8 +12,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.run.errors import NotKeptYet
 from app.modules.session.errors import SessionExists, SessionUnknown
-from app.modules.session.model import MAX_QUERY_CHARACTERS, Session
-from app.modules.session.schemas import QuestionText
+from app.modules.session.model import Session
 from app.modules.session.service import SessionService
 
 ONLY_DATABASE = "kai"
@@ -21,7 +20,6 @@ ONLY_DATABASE = "kai"
 
 _PAGE = 100
 _NAMED = 20
-_QUESTION: TypeAdapter[str] = TypeAdapter(QuestionText)
 
 
 class DatabaseUnknown(NotFound):
@@ -45,13 +43,6 @@ class DatabaseUnclear(Invalid):
             detail = "There is no database yet. POST /api/v1/database-connections adds one."
         databases: list[JsonValue] = [{"id": each.id, "name": each.name} for each in known[:_NAMED]]
         super().__init__(detail, databases=databases)
-
-
-class ContentUnsupported(Invalid):
-    """The content of a client's message is no question in words."""
-
-    problem = "content-unsupported"
-    title = "Only text can be asked"
 
 
 class NotStoredYet(Problem):
@@ -153,34 +144,3 @@ def as_uuid(client_id: str) -> str | None:
     except ValueError:
         return None
     return found if found == client_id.lower() else None
-
-
-def question_of(content: JsonValue) -> str:
-    """Returns the question in the content of a client's message: a text, or blocks of type `text`.
-
-    Raises `ContentUnsupported` for other blocks, for no text, and for text that cannot be asked.
-    """
-    try:
-        return _QUESTION.validate_python(_text_of(content))
-    except ValidationError as error:
-        raise ContentUnsupported(
-            f"The question must have 1 to {MAX_QUERY_CHARACTERS:,} characters of text, without NUL and half "
-            "surrogate pairs."
-        ) from error
-
-
-def _text_of(content: JsonValue) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        raise ContentUnsupported("The content of a message must be a text, or a list of text blocks.")
-    return "\n".join(_text_of_block(each) for each in content)
-
-
-def _text_of_block(block: JsonValue) -> str:
-    if isinstance(block, str):
-        return block
-    text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
-    if not isinstance(text, str):
-        raise ContentUnsupported("Only blocks of type `text` can be asked. Images and files cannot.")
-    return text

@@ -11,8 +11,6 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.reports.charts.shown import needs_all_rows, shown_chart
 from app.modules.reports.errors import NothingToReport
-from app.modules.reports.html import html_of
-from app.modules.reports.markdown import markdown_of
 from app.modules.reports.model import (
     MAX_PARTS,
     Exchange,
@@ -22,7 +20,6 @@ from app.modules.reports.model import (
     Report,
     ReportFormat,
 )
-from app.modules.reports.notebook import notebook_of
 from app.modules.reports.schemas import NewReport, PinPart, ReportPart, TextPart
 from app.modules.run.records import Row, RowsGone
 from app.modules.session.model import Message
@@ -204,6 +201,11 @@ def _report(title: str, parts: Sequence[Part]) -> Report:
 
 
 def _write(report: Report, file_format: ReportFormat) -> str:
+    # With what draws charts, loaded by the first report.
+    from app.modules.reports.html import html_of  # noqa: PLC0415
+    from app.modules.reports.markdown import markdown_of  # noqa: PLC0415
+    from app.modules.reports.notebook import notebook_of  # noqa: PLC0415
+
     match file_format:
         case "html":
             return html_of(report)

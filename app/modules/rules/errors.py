@@ -5,6 +5,10 @@ from collections.abc import Sequence
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 
 
+class RuleFault(ValueError):
+    """A rule cannot be read. The text says what is wrong, in a sentence."""
+
+
 class RuleUnknown(NotFound):
     """There is no such rule, or the caller may not see it."""
 

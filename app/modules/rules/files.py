@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from app.core.errors import reason
+from app.modules.rules.errors import RuleFault
 from app.modules.rules.model import FILES, MAX_BYTES, NAME, ChatMode, Rule, RuleScope
-from app.modules.rules.parsing import RuleFault, parse_rule
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +84,8 @@ def _rule(folder: Path, file: Path) -> Rule:
         return replace(
             rule, fault="Its name may have letters, digits, - and _ only, and at most 64 characters."
         )
+    from app.modules.rules.parsing import parse_rule  # noqa: PLC0415  (YAML: few have a folder)
+
     try:
         written = parse_rule(_text_of(folder, file))
     except RuleFault as fault:

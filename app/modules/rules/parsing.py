@@ -7,6 +7,7 @@ from typing import Annotated
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from app.modules.rules.errors import RuleFault
 from app.modules.rules.model import (
     DEFAULT_PRIORITY,
     MAX_BYTES,
@@ -23,10 +24,6 @@ _MOST = 100
 """Entries of a list in a scope."""
 
 Entry = Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class RuleFault(ValueError):
-    """A rule cannot be read. The text says what is wrong, in a sentence."""
 
 
 class ScopeFields(BaseModel):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StrictBool, StringConstraints, field_validator
 
 from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
-from app.modules.rules.errors import RuleNotReadable
+from app.modules.rules.errors import RuleFault, RuleNotReadable
 from app.modules.rules.model import (
     DEFAULT_PRIORITY,
     MAX_BYTES,
@@ -17,7 +17,7 @@ from app.modules.rules.model import (
     RuleScope,
     RuleText,
 )
-from app.modules.rules.parsing import RuleFault, has_front_matter, parse_rule
+from app.modules.rules.parsing import has_front_matter, parse_rule
 from app.modules.rules.service import JudgedRule
 
 RuleName = Annotated[Text, StringConstraints(pattern=rf"^{NAME}$")]

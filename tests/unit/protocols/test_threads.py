@@ -3,13 +3,8 @@
 import pytest
 from pydantic import JsonValue
 
-from app.modules.protocols.threads import (
-    ContentUnsupported,
-    NotStoredYet,
-    as_uuid,
-    question_of,
-    session_id_of,
-)
+from app.modules.protocols.questions import ContentUnsupported, question_of
+from app.modules.protocols.threads import NotStoredYet, as_uuid, session_id_of
 from app.modules.run.errors import NotKeptYet
 
 UUID = "019ab1c2-0000-7000-8000-0000000000ab"

@@ -7,9 +7,10 @@ import pytest
 
 from app.modules.rules.choosing import choose_rules, rules_section
 from app.modules.rules.conflicts import KnownDatabase, opposed, warnings_of
+from app.modules.rules.errors import RuleFault
 from app.modules.rules.files import RuleFiles
 from app.modules.rules.model import FILES, MAX_BYTES, ChatMode, Rule, RuleScope, Situation
-from app.modules.rules.parsing import RuleFault, parse_rule
+from app.modules.rules.parsing import parse_rule
 
 NOW = Situation(
     connection_id="c1",

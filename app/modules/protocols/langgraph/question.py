@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from app.http.routes import is_storable
 from app.modules.protocols.langgraph.errors import Unsupported
-from app.modules.protocols.threads import question_of
+from app.modules.protocols.questions import question_of
 
 _HUMAN = ("human", "user")
 _AI = ("ai", "assistant", "AIMessageChunk")

@@ -15,10 +15,10 @@ from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId
 from app.http.rate_limits import count_question
 from app.http.router import Router
+from app.modules.protocols.departures import Departures
 from app.modules.protocols.dependencies import CurrentDepartures
 from app.modules.protocols.following import (
     HEARTBEAT_SECONDS,
-    Departures,
     StreamEnd,
     folded_stream,
     position_of,

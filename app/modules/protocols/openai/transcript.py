@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from app.modules.protocols.openai.errors import WrongMessages
 from app.modules.protocols.openai.schemas import CompletionMessage
-from app.modules.protocols.threads import ContentUnsupported, question_of
+from app.modules.protocols.questions import ContentUnsupported, question_of
 
 
 def questions_of(messages: Sequence[CompletionMessage]) -> tuple[list[str], str]:
