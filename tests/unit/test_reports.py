@@ -148,8 +148,12 @@ def made(case: dict[str, Any]) -> Chart | None:
 
 
 @pytest.mark.parametrize("case", GOLDEN["charts"], ids=lambda case: case["says"])
-def test_a_report_has_the_points_title_and_numbers_of_the_pages_chart(case: dict[str, Any]) -> None:
-    found = json.loads(json.dumps(asdict(cast("Any", made(case)))))
+def test_a_report_has_the_points_words_and_numbers_of_the_pages_chart(case: dict[str, Any]) -> None:
+    chart = cast("Chart", made(case))
+    figure = draw_figure(chart, 1)
+    assert figure is not None
+    assert figure.notes == case["notes"]
+    found = json.loads(json.dumps(asdict(chart)))
     expected = case["shown"]
     assert {**found, "data": None} == {**expected, "data": None}
     assert len(found["data"]) == len(expected["data"])
@@ -175,6 +179,7 @@ def test_every_mark_is_drawn_with_the_title_unit_and_format_of_the_reader() -> N
     assert 'class="line"' in drawn["combo"]
     assert 'class="slice"' in drawn["arc"]
     assert ">50%<" in drawn["percent"]
+    assert ">120%<" not in drawn["percent"]
     assert 'class="area"' not in drawn["line"]
     assert 'fill="none"' in drawn["line"]
 

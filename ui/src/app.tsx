@@ -5,6 +5,7 @@ import { StartPage } from "./conversation/start_page";
 import { knowMe } from "./identity/me";
 import { PaletteShortcut } from "./palette/shortcut";
 import { Sidebar } from "./sessions/sidebar";
+import { useArrival } from "./shared/arrival";
 import { Icon } from "./shared/icon";
 import { lazy } from "./shared/lazy";
 import { type Route, route } from "./shared/route";
@@ -36,7 +37,12 @@ export function App() {
 function Frame() {
   const [drawer, setDrawer] = useState(false);
   const here = route.value;
-  useEffect(() => setDrawer(false), [here]);
+  useEffect(() => {
+    // A link in the drawer is hidden with it.
+    if (drawer) (document.activeElement as HTMLElement | null)?.blur();
+    setDrawer(false);
+  }, [here]);
+  useArrival(here);
   return (
     <div class="app" data-drawer={drawer ? "open" : undefined}>
       <a class="skip" href="#main" onClick={skip}>

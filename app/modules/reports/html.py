@@ -30,9 +30,10 @@ a{color:#1a56c4}
 .quiet,dl,figcaption{color:var(--quiet);font-size:.875rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 12px;margin:12px 0 0}
 dt{font-weight:600}dd{margin:0;overflow-wrap:anywhere}
-.note{border-left:3px solid #b3261e;padding-left:12px}
+.note{border-left:3px solid var(--quiet);padding-left:12px}
 figure{margin:16px 0}
-svg{display:block;width:100%;height:auto;font:12px system-ui,sans-serif}
+svg{display:block;width:100%;min-width:700px;height:auto;font:12px system-ui,sans-serif}
+.drawing{overflow-x:auto}
 .chart-title{font-weight:600;margin:0 0 8px}
 .rows{overflow-x:auto;max-height:560px;overflow-y:auto;margin:16px 0 6px;border:1px solid var(--line)}
 table{border-collapse:collapse;width:100%;font-size:.875rem;font-variant-numeric:tabular-nums}
@@ -45,6 +46,7 @@ pre{background:var(--soft);padding:12px;overflow-x:auto;font:13px/1.5 ui-monospa
 white-space:pre-wrap;overflow-wrap:anywhere}
 @media print{main{max-width:none;padding:0}section{break-inside:auto}figure,tr,dl{break-inside:avoid}
 h2{break-after:avoid}.rows{max-height:none;overflow:visible;border:0}details{display:block}
+.drawing{overflow:visible}svg{min-width:0}
 thead{display:table-header-group}}
 """
 _HASH = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
@@ -97,7 +99,7 @@ def _exchange(exchange: Exchange, number: int) -> Iterator[str]:
     yield _rendered(exchange.text, _parser_without_links(), "h3")
     figure = draw_figure(exchange.chart, number)
     if figure is not None:
-        yield _figure(figure)
+        yield _figure(figure, exchange.heading)
     if exchange.columns:
         label = escape(f"Rows of {exchange.heading}", quote=True)
         table = table_html(exchange)
@@ -119,9 +121,11 @@ def _provenance(exchange: Exchange) -> str:
     return f"<dl>{''.join(f'<dt>{name}</dt><dd>{escape(text)}</dd>' for name, text in said if text)}</dl>\n"
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Figure, heading: str) -> str:
+    label = escape(f"Chart of {heading}", quote=True)
     title = f'<p class="chart-title">{escape(figure.title)}</p>' if figure.title else ""
-    return f"<figure>{title}{figure.svg}<figcaption>{escape(figure.notes)}</figcaption></figure>\n"
+    drawing = f'<div class="drawing" role="region" tabindex="0" aria-label="{label}">{figure.svg}</div>'
+    return f"<figure>{title}{drawing}<figcaption>{escape(figure.notes)}</figcaption></figure>\n"
 
 
 def _rendered(markdown: str, parser: "MarkdownIt", heading: str) -> str:

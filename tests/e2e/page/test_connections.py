@@ -34,7 +34,8 @@ def test_a_database_gets_another_name_and_address(
     page: Page, connection: str, api: httpx.Client, many_rows: str
 ) -> None:
     page.goto(f"/connections/{connection}")
-    page.get_by_role("button", name="Edit", exact=True).click()
+    page.get_by_role("button", name="More for Shop").click()
+    page.get_by_role("menuitem", name="Edit").click()
     page.get_by_role("textbox", name="Name").fill("Weather")
     page.get_by_label("Kind of database").select_option("One address for everything")
     page.get_by_role("textbox", name="Address").fill(many_rows)
@@ -105,12 +106,18 @@ def test_the_picture_of_relations_is_moved_and_leads_to_a_table_that_a_link_open
     expect(page.get_by_role("heading", name="orders")).to_be_visible()
 
 
-def test_a_database_is_disconnected_after_a_second_click(
+def test_a_database_is_disconnected_after_a_second_thought(
     page: Page, connection: str, api: httpx.Client
 ) -> None:
     page.goto(f"/connections/{connection}")
-    page.get_by_role("button", name="Disconnect").click()
+
+    def disconnect() -> None:
+        page.get_by_role("button", name="More for Shop").click()
+        page.get_by_role("menuitem", name="Disconnect").click()
+
+    disconnect()  # without an answer to its dialog
     assert api.get(f"/database-connections/{connection}").status_code == 200
-    page.get_by_role("button", name="Disconnect?").click()
+    page.once("dialog", lambda dialog: dialog.accept())
+    disconnect()
     expect(page.get_by_text("“Shop” disconnected")).to_be_visible()
     assert api.get(f"/database-connections/{connection}").status_code == 404

@@ -43,6 +43,7 @@ def test_a_report_opens_from_disk_without_a_request_or_a_barrier(
         assert violations(page) == []
     with page.expect_download() as begun:
         dialog.get_by_role("button", name="Download").click()
+    expect(dialog.get_by_role("button", name="Download")).to_be_focused()
     file = tmp_path / "report.html"
     begun.value.save_as(file)
     requests: list[str] = []
@@ -57,6 +58,9 @@ def test_a_report_opens_from_disk_without_a_request_or_a_barrier(
         expect(opened.get_by_role("heading", name="Summary")).to_be_visible()
         expect(opened.get_by_role("heading", name="Customers of the week")).to_be_visible()
         expect(opened.get_by_role("cell", name="Brazil")).to_be_visible()
+        drawing = opened.get_by_role("region", name="Chart of Customers of the week")
+        assert drawing.evaluate("each => each.scrollWidth > each.clientWidth"), "its letters stay readable"
+        assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert requests == [file.as_uri()]
         opened.locator("summary").click()
         expect(opened.get_by_text("GROUP BY")).to_be_visible()

@@ -136,7 +136,8 @@ def test_databases_have_no_barriers(reader: Page, connection: str) -> None:
     reader.get_by_role("button", name="Show first rows").click()
     expect(reader.get_by_role("row", name="1 Ada Norway")).to_be_visible()
     assert violations_in_light_and_dark(reader) == []
-    reader.get_by_role("button", name="Edit", exact=True).click()
+    reader.get_by_role("button", name="More for Shop").click()
+    reader.get_by_role("menuitem", name="Edit").click()
     expect(reader.get_by_role("heading", name="Edit Shop")).to_be_visible()
     assert violations_in_light_and_dark(reader) == [], "edit"
     reader.goto("/connections")
@@ -152,6 +153,10 @@ def test_a_link_is_made_read_continued_and_revoked_without_barriers(reader: Page
     reader.goto(f"/sessions/{session}")
     ask(reader, "How many customers per country?")
     expect(reader.locator(".answer-actions")).to_be_visible()
+    reader.get_by_role("button", name="Share this answer").click()
+    expect(reader.get_by_role("dialog")).to_contain_text("the answer to this question")
+    reader.keyboard.press("Escape")
+    expect(reader.get_by_role("button", name="Share this answer")).to_be_focused()
     reader.get_by_role("button", name="Share this session").click()
     reader.get_by_label("It ends").select_option("7")
     assert violations_in_light_and_dark(reader) == [], "dialog"

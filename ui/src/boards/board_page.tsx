@@ -12,6 +12,7 @@ import {
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { BoardWithPins } from "../api/types";
 import { connections, refreshConnections } from "../connections/connections";
+import { busy } from "../shared/busy";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
 import { lazy } from "../shared/lazy";
@@ -112,8 +113,7 @@ function Head({ board, open }: Shown) {
           <button
             type="button"
             class="button"
-            disabled={running === board.pins.length}
-            onClick={() => orSay(open.refresh())}
+            {...busy(running === board.pins.length, () => orSay(open.refresh()))}
           >
             <Icon of={RefreshCw} /> {boardTexts.refresh}
           </button>

@@ -1,6 +1,7 @@
 import { useId, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { CheckedDatabase, Connection, Problem } from "../api/types";
+import { busy } from "../shared/busy";
 import { ProblemBox } from "../shared/problem_box";
 import { addressOf, type Engine, ENGINES, isFile, type Parts, partsOf } from "./address";
 import { testConnection } from "./connections_api";
@@ -117,7 +118,7 @@ function Test({ address, connectionId }: { address: string | null; connectionId?
   };
   return (
     <div class="connection-test">
-      <button type="button" class="button" disabled={address === null || testing} onClick={() => void test()}>
+      <button type="button" class="button" disabled={address === null} {...busy(testing, () => void test())}>
         {testing ? form.testing : form.test}
       </button>
       <div role="status">

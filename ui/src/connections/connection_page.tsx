@@ -1,10 +1,12 @@
-import { ArrowLeft, MessageSquarePlus, Pencil, RefreshCw, Unplug, Users } from "lucide";
+import { ArrowLeft, Ellipsis, MessageSquarePlus, Pencil, RefreshCw, Unplug, Users } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { deleteConnection, shareConnection } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { Connection, Problem, Scan, Table } from "../api/types";
 import { mayChange } from "../identity/me";
+import { busy } from "../shared/busy";
 import { Icon } from "../shared/icon";
+import { Menu } from "../shared/menu";
 import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
 import { go, onLinkClick } from "../shared/route";
@@ -84,7 +86,8 @@ function Head({
   scanning: boolean;
   scan: () => void;
 }) {
-  const { ask, neverScanned, remove, removed, scan: scanText, scanned } = connectionTexts;
+  const [editing, edit] = useState(false);
+  const { ask, more, neverScanned, removed, scan: scanText, scanned, sure } = connectionTexts;
   const start = () => {
     rememberConnection(connection.id);
     go("/");
@@ -99,6 +102,23 @@ function Head({
       say(asProblem(error).detail);
     }
   };
+  const share = async () => {
+    await shareConnection(connection.id, !connection.shared);
+    await refreshConnections();
+  };
+  const items = [
+    { icon: Pencil, label: form.edit, onSelect: () => edit(true) },
+    {
+      icon: Users,
+      label: connection.shared ? connectionTexts.unshare : connectionTexts.share,
+      onSelect: () => orSay(share()),
+    },
+    {
+      icon: Unplug,
+      label: connectionTexts.remove,
+      onSelect: () => confirm(sure(connection.name)) && void disconnect(),
+    },
+  ];
   return (
     <header class="page-head">
       <div>
@@ -123,56 +143,14 @@ function Head({
         </button>
         {mayChange(connection) && (
           <>
-            <button type="button" class="button" disabled={scanning} onClick={scan}>
+            <button type="button" class="button" {...busy(scanning, scan)}>
               <Icon of={RefreshCw} /> {scanText}
             </button>
-            <Edit connection={connection} onMoved={scan} />
-            <Share connection={connection} />
-            <Disconnect label={remove} onConfirm={() => void disconnect()} />
+            <Menu icon={Ellipsis} label={more(connection.name)} items={items} />
           </>
         )}
       </div>
+      {editing && <EditForm connection={connection} onClose={() => edit(false)} onMoved={scan} />}
     </header>
-  );
-}
-
-function Edit({ connection, onMoved }: { connection: Connection; onMoved: () => void }) {
-  const [editing, setEditing] = useState(false);
-  return (
-    <>
-      <button type="button" class="button" onClick={() => setEditing(true)}>
-        <Icon of={Pencil} /> {form.edit}
-      </button>
-      {editing && <EditForm connection={connection} onClose={() => setEditing(false)} onMoved={onMoved} />}
-    </>
-  );
-}
-
-function Share({ connection }: { connection: Connection }) {
-  const { share, unshare } = connectionTexts;
-  const change = async () => {
-    await shareConnection(connection.id, !connection.shared);
-    await refreshConnections();
-  };
-  return (
-    <button type="button" class="button" onClick={() => orSay(change())}>
-      <Icon of={Users} /> {connection.shared ? unshare : share}
-    </button>
-  );
-}
-
-/** Asks for confirmation: a deleted connection can only be restored with its URL. */
-function Disconnect({ label, onConfirm }: { label: string; onConfirm: () => void }) {
-  const [sure, setSure] = useState(false);
-  const onClick = () => (sure ? onConfirm() : setSure(true));
-  return (
-    <button
-      type="button"
-      class={sure ? "button danger" : "button"}
-      onClick={onClick}
-      onBlur={() => setSure(false)}
-    >
-      <Icon of={Unplug} /> {sure ? `${label}?` : label}
-    </button>
   );
 }

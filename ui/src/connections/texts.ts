@@ -58,6 +58,8 @@ export const connectionTexts = {
   unshare: "Stop sharing",
   shared: "shared",
   remove: "Disconnect",
+  more: (name: string) => `More for ${name}`,
+  sure: (name: string) => `Disconnect ${name}? To connect it again, its address is needed.`,
   removed: (name: string) => `“${name}” disconnected`,
   ask: "Ask this database",
   none: "No database is connected yet. Connect one by its address, or choose a CSV, Excel or Parquet file.",

@@ -1,5 +1,6 @@
 import { Copy, RotateCw } from "lucide";
 import { PinButton } from "../boards/pin_button";
+import { ShareButton } from "../sharing/share_button";
 import { copy } from "../shared/copy";
 import { orSay } from "../shared/or_say";
 import { Icon } from "../shared/icon";
@@ -8,7 +9,7 @@ import { count, duration } from "../shared/time";
 import type { Conversation } from "./conversation";
 import { RememberThis } from "../memory/remember_this";
 import { Feedback } from "./feedback/feedback";
-import { type Exchange, isUnderWay, shownSql } from "./model";
+import { type Exchange, shownSql } from "./model";
 import { AskAboutResult } from "./proposals";
 
 /** The actions of a finished answer, and its cost. */
@@ -20,13 +21,14 @@ export function AnswerActions({
   conversation: Conversation;
 }) {
   const { answer } = exchange;
-  if (isUnderWay(answer) || answer.phase !== "complete") return null;
+  if (answer.phase !== "complete") return null;
+  const connectionId = conversation.session.value?.db_connection_id ?? null;
   return (
     <footer class="answer-actions">
       {answer.messageId && (
         <Feedback
           sessionId={conversation.sessionId}
-          connectionId={conversation.session.value?.db_connection_id ?? null}
+          connectionId={connectionId}
           messageId={answer.messageId}
           sql={answer.sql}
           given={answer.feedback?.rating ?? null}
@@ -41,6 +43,9 @@ export function AnswerActions({
       >
         <Icon of={Copy} />
       </button>
+      {answer.messageId && (
+        <ShareButton kind="answer" thingId={answer.messageId} connectionId={connectionId} />
+      )}
       <button
         type="button"
         class="icon-button"

@@ -1,15 +1,15 @@
-import { Database, FoldHorizontal, Share2, UnfoldHorizontal } from "lucide";
+import { Database, FoldHorizontal, UnfoldHorizontal } from "lucide";
 import { useState } from "preact/hooks";
 import { connectionOf } from "../connections/connections";
 import { Icon } from "../shared/icon";
 import { lazy } from "../shared/lazy";
 import { onLinkClick } from "../shared/route";
 import { titleOf } from "../sessions/sessions";
+import { ShareButton } from "../sharing/share_button";
 import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
 import { switchWide, wide } from "./wide";
 
-const LinkDialog = lazy(() => import("../sharing/link_dialog"));
 const Outline = lazy(() => import("./outline"));
 
 export function ConversationHead({ conversation }: { conversation: Conversation }) {
@@ -26,32 +26,10 @@ export function ConversationHead({ conversation }: { conversation: Conversation 
         </a>
       )}
       {session && (session.turns > 0 || conversation.exchanges.value.length > 0) && (
-        <Share sessionId={session.id} database={connection?.name} />
+        <ShareButton kind="session" thingId={session.id} connectionId={session.db_connection_id} />
       )}
       <WideSwitch />
     </header>
-  );
-}
-
-function Share({ sessionId, database }: { sessionId: string; database: string | undefined }) {
-  const [open, setOpen] = useState(false);
-  const label = texts.share.session;
-  return (
-    <>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={label}
-        title={label}
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      >
-        <Icon of={Share2} />
-      </button>
-      {open && (
-        <LinkDialog kind="session" thingId={sessionId} database={database} onClose={() => setOpen(false)} />
-      )}
-    </>
   );
 }
 

@@ -180,8 +180,8 @@ function Foot({ conversation }: { conversation: Conversation }) {
         onStop={() => orSay(conversation.stop())}
       >
         {connection && <span class="connection-name">{connection.name}</span>}
-        {proposed ? <ModeTag mode="ask" /> : <ModeSwitch conversation={conversation} />}
-        <WriterSign />
+        {!closed && (proposed ? <ModeTag mode="ask" /> : <ModeSwitch conversation={conversation} />)}
+        {!closed && <WriterSign />}
       </Composer>
     </div>
   );

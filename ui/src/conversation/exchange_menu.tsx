@@ -16,7 +16,7 @@ const LinkDialog = lazy(() => import("../sharing/link_dialog"));
 export function ExchangeMenu({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
   const [editing, setEditing] = useState(false);
   const [sharing, setSharing] = useState(false);
-  const { messageId, sql, versions } = exchange.answer;
+  const { messageId, phase, sql, versions } = exchange.answer;
   if (isUnderWay(exchange.answer) || messageId === null) return null;
   const { sessionId } = conversation;
   const { exchange: label, fork, edit, link, linked, rerun } = texts.sessions;
@@ -25,6 +25,7 @@ export function ExchangeMenu({ exchange, conversation }: { exchange: Exchange; c
     label: rerun,
     onSelect: () => orSay(conversation.addVersion(exchange, versions.at(-1)?.sql ?? sql)),
   };
+  const share = { icon: Share2, label: texts.share.answer, onSelect: () => setSharing(true) };
   const address = `${location.origin}/sessions/${sessionId}#${messageId}`;
   return (
     <div class="exchange-menu">
@@ -40,7 +41,8 @@ export function ExchangeMenu({ exchange, conversation }: { exchange: Exchange; c
             onSelect: () => orSay(import("./fork").then(({ forkAfter }) => forkAfter(sessionId, messageId))),
           },
           { icon: Link, label: link, onSelect: () => orSay(copy(address, linked)) },
-          { icon: Share2, label: texts.share.answer, onSelect: () => setSharing(true) },
+          // Below an answer that is complete there is a button.
+          ...(phase === "complete" ? [] : [share]),
         ]}
       />
       {sharing && (

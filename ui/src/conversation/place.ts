@@ -61,8 +61,6 @@ export function keepPlace(sessionId: string, list: HTMLElement, at: Signal<numbe
   };
 }
 
-let turns = 0;
-
 /** Scrolls to a place, and again while content above it still arrives, until the reader moves. */
 export function returnTo(place: Place): void {
   const main = scroller();
@@ -80,22 +78,26 @@ export function bringToTop(article: Element): void {
   if (main) hold(main, () => article.scrollIntoView({ block: "start" }));
 }
 
+/** Holds the latest place. */
+let held = new AbortController();
+
 /** Scrolls in each frame until nothing has moved for a while, the reader moves, or another place is held. */
 function hold(main: HTMLElement, scroll: () => void): void {
-  turns += 1;
-  const turn = turns;
+  held.abort();
+  const holding = new AbortController();
+  held = holding;
+  const { signal } = holding;
+  const stop = () => holding.abort();
   let end = performance.now() + SETTLING_MS;
-  const stop = () => {
-    if (turns === turn) turns += 1;
-  };
   for (const moved of ["wheel", "touchmove", "keydown", "pointerdown"])
-    window.addEventListener(moved, stop, { once: true, passive: true });
+    window.addEventListener(moved, stop, { passive: true, signal });
   const settle = () => {
-    if (turns !== turn || !main.isConnected) return;
+    if (signal.aborted) return;
     const before = main.scrollTop;
     scroll();
     if (main.scrollTop !== before) end = performance.now() + SETTLING_MS;
-    if (performance.now() < end) requestAnimationFrame(settle);
+    if (main.isConnected && performance.now() < end) requestAnimationFrame(settle);
+    else stop();
   };
   settle();
 }

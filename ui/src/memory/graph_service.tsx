@@ -4,6 +4,7 @@ import { testGraphMemory } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { GraphMemory, GraphTest, Problem } from "../api/types";
 import { mayManage } from "../identity/me";
+import { busy } from "../shared/busy";
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
 import { count, duration } from "../shared/time";
@@ -53,10 +54,10 @@ function ConnectionTest({ onTested }: { onTested: () => Promise<void> }) {
   return (
     <>
       <div class="problem-actions">
-        <button type="button" class="button small" disabled={running} onClick={() => void run("basic")}>
+        <button type="button" class="button small" {...busy(running, () => void run("basic"))}>
           {test}
         </button>
-        <button type="button" class="button small" disabled={running} onClick={() => void run("smoke")}>
+        <button type="button" class="button small" {...busy(running, () => void run("smoke"))}>
           {smoke}
         </button>
       </div>

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { makeReport, readSession } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { BoardWithPins, NewReport, Problem, Session } from "../api/types";
+import { busy } from "../shared/busy";
 import { Dialog } from "../shared/dialog";
 import { download, fileName } from "../shared/files";
 import { ProblemBox } from "../shared/problem_box";
@@ -164,14 +165,14 @@ export default function ReportDialog({ of, onClose }: Shown) {
         {/* Without a right of its own: no script runs, no link leads away, and nothing of the page is in reach. */}
         {preview && <iframe class="report-preview" sandbox="" title={reports.preview} srcdoc={preview} />}
         <div class="tools">
-          <button type="button" class="button" disabled={none || making} onClick={() => void make(look)}>
+          <button type="button" class="button" disabled={none} {...busy(making, () => void make(look))}>
             {reports.preview}
           </button>
           <button
             type="button"
             class="button primary"
-            disabled={none || making}
-            onClick={() => void make(take)}
+            disabled={none}
+            {...busy(making, () => void make(take))}
           >
             {reports.download}
           </button>

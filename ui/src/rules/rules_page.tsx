@@ -10,6 +10,7 @@ import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
+import { SwitchedOff } from "../tools/switched_off";
 import { RuleForm } from "./rule_form";
 import "../knowledge/knowledge.css";
 import { ruleTexts } from "./texts";
@@ -17,6 +18,7 @@ import { ruleTexts } from "./texts";
 /** The rules that models follow: who wrote them, where they apply, and what is wrong with them. */
 export default function RulesPage() {
   const { rules, problem, act, load } = useRules();
+  const isOff = problem?.status === 404;
   const [edited, edit] = useState<Rule | "new" | null>(null);
   useEffect(() => {
     document.title = `${texts.rules.title} · ${texts.product}`;
@@ -33,13 +35,14 @@ export default function RulesPage() {
           <h1>{texts.rules.title}</h1>
           <p class="quiet">{ruleTexts.lead}</p>
         </div>
-        {mayManage.value && (
+        {mayManage.value && !isOff && (
           <button type="button" class="button primary" onClick={() => edit("new")}>
             <Icon of={Plus} /> {ruleTexts.add}
           </button>
         )}
       </header>
-      {problem && <ProblemBox problem={problem} onRetry={load} />}
+      {isOff && <SwitchedOff what="rules" />}
+      {problem && !isOff && <ProblemBox problem={problem} onRetry={load} />}
       {rules === null && !problem && <p class="quiet">{texts.loading} …</p>}
       {rules?.length === 0 && <p class="quiet">{ruleTexts.none}</p>}
       <div class="entries">

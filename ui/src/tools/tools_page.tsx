@@ -6,6 +6,7 @@ import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import { McpServers } from "./mcp_servers";
 import "../knowledge/knowledge.css";
+import { SwitchedOff } from "./switched_off";
 import { toolTexts } from "./texts";
 import "./tools.css";
 
@@ -21,6 +22,7 @@ export default function ToolsPage() {
     document.title = `${texts.tools.title} · ${texts.product}`;
     load();
   }, []);
+  const isOff = problem?.status === 404;
   const toolsets = Map.groupBy(list?.items ?? [], (each) => each.toolset);
   return (
     <div class="page">
@@ -30,7 +32,8 @@ export default function ToolsPage() {
           <p class="quiet">{toolTexts.lead}</p>
         </div>
       </header>
-      {problem && <ProblemBox problem={problem} onRetry={load} />}
+      {isOff && <SwitchedOff what="investigations" />}
+      {problem && !isOff && <ProblemBox problem={problem} onRetry={load} />}
       {list === null && !problem && <p class="quiet">{texts.loading} …</p>}
       {[...toolsets].map(([toolset, tools]) => (
         <section class="toolset" key={toolset}>

@@ -51,6 +51,7 @@ def read_chart(spec: Spec | None) -> Chart | None:
         adds=adds,
         how=how[:_LONGEST_HOW] if isinstance(how, str) else "",
         rows=rows if isinstance(rows, int) else len(data),
+        computed=False,
         data=data,
         heading=heading[:_LONGEST_TITLE] if isinstance(heading, str) else "",
         numbers=Numbers("percent" if _is_share(encoding) else "auto"),

@@ -40,8 +40,8 @@ class Chart:
     """`across` is what is compared, `value` the amount, `series` what colours distinguish, and `second` the
     line of a chart of bars and a line.
 
-    `adds` says that values may be added up, `how` what the points add up or leave out, and `rows` how many
-    rows of the result they are made of.
+    `adds` says that values may be added up, `how` what the points add up or leave out, `rows` how many rows
+    of the result they are made of, and `computed` that an option computed them from these.
     """
 
     mark: Mark
@@ -52,6 +52,7 @@ class Chart:
     adds: bool
     how: str
     rows: int
+    computed: bool
     data: Sequence[Datum]
     heading: str
     numbers: Numbers

@@ -59,4 +59,5 @@ def _computed(computed: ComputedChart | None, settings: Settings, choice: Choice
         and value.how in (None, "none", option.how)
     )
     chart = read_chart(computed.chart) if fits else None
-    return chart and dressed(chart, Choice(format=choice.format, unit=choice.unit, title=choice.title))
+    own = Choice(format=choice.format, unit=choice.unit, title=choice.title)
+    return chart and dressed(replace(chart, computed=True), own)

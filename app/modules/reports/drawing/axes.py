@@ -43,8 +43,7 @@ def unit_title(chart: Chart) -> str:
     if chart.mark == "percent":
         return f"{chart.value.title} (%)"
     unit = chart.numbers.unit
-    title = f"{chart.value.title} ({unit})" if unit else chart.value.title
-    return f"{title} | {chart.second.title}" if chart.second else title
+    return f"{chart.value.title} ({unit})" if unit else chart.value.title
 
 
 def vertical_ticks(scale: Linear, height: float, numbers: Numbers, *, whole: bool) -> list[Label]:

@@ -76,8 +76,8 @@ def _legend(names: Sequence[str]) -> tuple[str, float]:
 
 
 def _notes(chart: Chart) -> str:
-    """How many rows are drawn, and how."""
+    """How many rows are drawn, and how, in the words of the page."""
     counted = ((chart.rows, "row"), (len(chart.data), "point"))
     rows, points = (f"{plain(count, 0)} {word}{'' if count == 1 else 's'}" for count, word in counted)
     drawn = f"drawn as {points}" if chart.how and chart.rows != len(chart.data) else "all drawn"
-    return f"{rows}, {drawn}. {chart.how}".strip()
+    return ". ".join(filter(None, (rows if chart.computed else f"{rows}, {drawn}", chart.how)))

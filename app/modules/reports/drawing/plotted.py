@@ -96,8 +96,11 @@ def stacked(cells: Sequence[Cell], *, is_share: bool) -> list[Cell]:
     for cell in cells:
         value = (cell.value or 0.0) / ((sums[cell.place] or 1.0) if is_share else 1.0)
         start = piles.get((cell.place, value < 0), 0.0)
-        piles[cell.place, value < 0] = start + value
-        found.append(replace(cell, start=start, stop=start + value))
+        stop = start + value
+        if is_share:  # at most one, whatever the last digits say
+            stop = max(-1.0, min(1.0, stop))
+        piles[cell.place, value < 0] = stop
+        found.append(replace(cell, start=start, stop=stop))
     return found
 
 

@@ -93,7 +93,8 @@ def draw_upright(chart: Chart, found: Plotted) -> tuple[str, float]:
         *(text(each.text, left - 8, each.tick + 4, text_anchor="end", fill=MUTED) for each in ticks),
         *(text(each.text, right + 8, each.tick + 4, fill=MUTED) for each in second_ticks),
         *labels_below(across.labels, bottom),
-        text(cut(unit_title(chart), WIDTH), 0, 12, fill=MUTED),
+        text(cut(unit_title(chart), WIDTH / 2 if chart.second else WIDTH), 0, 12, fill=MUTED),
+        *_second_title(chart),
     ]
     if is_titled:
         title = cut(chart.across.title, right - left)
@@ -239,6 +240,11 @@ def _bars(frame: _Frame) -> Iterator[str]:
             height=ends[1] - ends[0],
             fill=frame.color(cell.series),
         )
+
+
+def _second_title(chart: Chart) -> Iterator[str]:
+    if chart.second is not None:
+        yield text(cut(chart.second.title, WIDTH / 2 - 10), WIDTH, 12, text_anchor="end", fill=MUTED)
 
 
 def _second_axis(chart: Chart, found: Plotted, bottom: float) -> tuple[Linear | None, list[Label]]:

@@ -62,6 +62,7 @@ test("without a choice, only what the server adds up is added up", () => {
     how: "",
     rows: 2,
     data: [{ c1: "North", c2: 7 }],
+    computed: false,
     heading: "",
     numbers: PLAIN_NUMBERS,
   };

@@ -106,7 +106,7 @@ export function built(
   const title = (at: number) => columns[at]?.name ?? "";
   const [first] = settings.values;
   const column = first?.column ?? 0;
-  const frame = { rows: rows.length, second: null, heading: "", numbers: PLAIN_NUMBERS };
+  const frame = { rows: rows.length, computed: false, second: null, heading: "", numbers: PLAIN_NUMBERS };
   if (settings.mark === "histogram") {
     const bins = binned(rows.map((row) => amountOf(row[column])));
     return dressed(

@@ -1,14 +1,13 @@
 import type { ComponentChildren } from "preact";
 import type { Column, Row } from "../../api/types";
 import { isNumeric } from "../rows/format";
-import { type Aggregate, AGGREGATES, type Sort, SORTS, TIME_UNITS } from "./aggregate";
-import { colorsOf, isTimed, possible, type Settings } from "./build";
+import type { Aggregate } from "./aggregate";
+import { colorsOf, possible, type Settings } from "./build";
 import type { Choice } from "./choices";
 import { type Chart, type Mark, MARKS } from "./intent";
-import { NUMBER_FORMATS, type NumberFormat } from "./numbers";
 import { chartTexts } from "./texts";
 
-interface Shown {
+export interface Shown {
   chart: Chart;
   settings: Settings;
   choice: Choice;
@@ -65,84 +64,6 @@ export function Builder(shown: Shown) {
   );
 }
 
-/** The choices that fewer readers need. */
-export function MoreChoices({ children, ...shown }: Shown & { children: ComponentChildren }) {
-  const { settings, choice, columns, rows, change } = shown;
-  const [first, second] = settings.values;
-  const column = first?.column ?? 0;
-  const set = (values: Settings["values"]) => change({ values: values.map(stored) });
-  const numbers = indices(columns, isNumeric).filter((at) => at !== column);
-  const binned = settings.mark === "histogram";
-  return (
-    <div class="chart-options">
-      {!binned && children}
-      {!binned && (
-        <Choose
-          name={chartTexts.how}
-          value={first?.how ?? ""}
-          of={["", ...AGGREGATES] as const}
-          label={(how) => (how === "" ? chartTexts.formats.auto : chartTexts.aggregates[how])}
-          choose={(how) => set([{ column, how: how === "" ? undefined : how }, ...settings.values.slice(1)])}
-        />
-      )}
-      {!binned && numbers.length > 0 && (
-        <ChooseColumn
-          name={chartTexts.second}
-          value={second?.column ?? -1}
-          of={settings.mark === "combo" ? numbers : [-1, ...numbers]}
-          columns={columns}
-          choose={(at) =>
-            set([...settings.values.slice(0, 1), ...(at < 0 ? [] : [{ column: at, how: first?.how }])])
-          }
-        />
-      )}
-      {isTimed(columns[settings.across], rows, settings.across) && !binned ? (
-        <Choose
-          name={chartTexts.time}
-          value={choice.time ?? ""}
-          of={["", ...TIME_UNITS] as const}
-          label={(unit) => (unit === "" ? chartTexts.asIs : chartTexts.times[unit])}
-          choose={(time) => change({ time: time === "" ? undefined : time })}
-        />
-      ) : (
-        <Choose
-          name={chartTexts.sort}
-          value={choice.sort ?? "rows"}
-          of={SORTS}
-          label={(sort) => chartTexts.sorts[sort]}
-          choose={(sort: Sort) => change({ sort })}
-        />
-      )}
-      <Choose
-        name={chartTexts.format}
-        value={choice.format ?? "auto"}
-        of={NUMBER_FORMATS}
-        label={(format) => chartTexts.formats[format]}
-        choose={(format: NumberFormat) => change({ format })}
-      />
-      <label>
-        {chartTexts.unit}
-        <input
-          size={6}
-          maxLength={12}
-          value={choice.unit ?? ""}
-          placeholder={chartTexts.unitHint}
-          onChange={(event) => change({ unit: event.currentTarget.value || undefined })}
-        />
-      </label>
-      <label>
-        {chartTexts.title}
-        <input
-          maxLength={200}
-          value={choice.title ?? ""}
-          placeholder={shown.chart.heading}
-          onChange={(event) => change({ title: event.currentTarget.value || undefined })}
-        />
-      </label>
-    </div>
-  );
-}
-
 interface Options<Value extends string> {
   name: ComponentChildren;
   value: Value;
@@ -175,7 +96,7 @@ interface ColumnOptions {
   choose: (column: number) => void;
 }
 
-function ChooseColumn({ name, value, of, columns, choose }: ColumnOptions) {
+export function ChooseColumn({ name, value, of, columns, choose }: ColumnOptions) {
   return (
     <Choose
       name={name}
@@ -187,10 +108,10 @@ function ChooseColumn({ name, value, of, columns, choose }: ColumnOptions) {
   );
 }
 
-function stored({ column, how }: Settings["values"][number]): { column: number; how?: Aggregate } {
+export function stored({ column, how }: Settings["values"][number]): { column: number; how?: Aggregate } {
   return how === undefined ? { column } : { column, how };
 }
 
-function indices(columns: Column[], of: (column: Column) => boolean): number[] {
+export function indices(columns: Column[], of: (column: Column) => boolean): number[] {
   return columns.flatMap((column, at) => (of(column) ? [at] : []));
 }

@@ -1,27 +1,30 @@
-import { type IconNode, RotateCcw, SlidersHorizontal } from "lucide";
+import { Download, type IconNode, RotateCcw, SlidersHorizontal } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { download, fileName } from "../../shared/files";
 import { Icon } from "../../shared/icon";
+import { Menu } from "../../shared/menu";
+import { lazy } from "../../shared/lazy";
 import { orSay } from "../../shared/or_say";
 import { texts } from "../../shared/texts";
-import { count } from "../../shared/time";
 import type { ChartOption, Column, ComputedChart, Row } from "../../api/types";
 import type { AnswerRows } from "../rows/answer_rows";
 import { settingsOf } from "./build";
-import { Builder, MoreChoices } from "./builder";
+import { Builder } from "./builder";
 import { ChartView } from "./chart_view";
 import { computedChart } from "./computed";
-import { ComputedOptions, useOptions } from "./computed_options";
 import { type Choice, needsRows, readChoice, withoutGaps } from "./choices";
 import { drawingHeight } from "./height";
 import type { Chart } from "./intent";
 import { colorsOf } from "./look";
-import { optionTexts } from "./option_texts";
+import { notesOf } from "./notes";
 import { picture } from "./picture";
 import { pictureOf } from "./scene";
 import { shownChart } from "./shown";
 import { chartTexts } from "./texts";
+import { useOptions } from "./use_options";
 import "./chart.css";
+
+const MoreChoices = lazy(() => import("./more_choices"));
 
 interface Shown {
   /** The server's chart; null if it proposed none. */
@@ -76,10 +79,7 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose, c
       (before) => new Set(before.has(name) ? [...before].filter((each) => each !== name) : [...before, name]),
     );
   const cut = wanted && rows?.cutBy ? texts.rows.cut[rows.cutBy] : "";
-  const how = [cut, shown.how].filter(Boolean).join(" ");
-  const drawn = chartTexts.rows(count(shown.rows), count(shown.data.length), how);
-  const counted = how ? `${drawn}. ${how}` : drawn;
-  const notes = ofServer ? optionTexts.of(count(shown.rows), how) : counted;
+  const notes = notesOf(shown, cut);
   const take = async (format: "png" | "svg") => {
     if (!root.current) return;
     const size = { width: PICTURE_WIDTH, height: drawingHeight(shown), direct: true };
@@ -107,24 +107,17 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose, c
           {(Object.keys(choice).length > 0 || (computed && compute)) && (
             <IconButton icon={RotateCcw} label={chartTexts.reset} onClick={reset} />
           )}
-          {(["png", "svg"] as const).map((format) => (
-            <button
-              type="button"
-              class="button small"
-              title={chartTexts.save[format]}
-              key={format}
-              onClick={() => orSay(take(format))}
-            >
-              {chartTexts[format]}
-            </button>
-          ))}
+          <Menu
+            icon={Download}
+            label={chartTexts.save}
+            items={(["png", "svg"] as const).map((format) => ({
+              label: chartTexts.saveAs[format],
+              onSelect: () => orSay(take(format)),
+            }))}
+          />
         </span>
       </div>
-      {more && rows && (
-        <MoreChoices {...parts}>
-          {compute && <ComputedOptions computed={computed} options={options} />}
-        </MoreChoices>
-      )}
+      {more && rows && <MoreChoices {...parts} computed={computed} options={compute ? options : null} />}
       {options.refusal && (
         <p class="chart-refusal" role="status">
           {options.refusal}

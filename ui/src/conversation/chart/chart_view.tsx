@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { shownTheme } from "../../shared/theme";
 import type { Plot, Scene, Stop } from "./drawing";
-import { drawingHeight, growsWithNames } from "./height";
+import { drawingHeight, FOOT, heightIn } from "./height";
 import type { Chart } from "./intent";
 import { type ChartColors, colorsOf } from "./look";
 import { shown } from "./nodes";
@@ -15,7 +15,7 @@ interface Shown {
   /** Series that are not drawn, by name. */
   hidden: ReadonlySet<string>;
   toggle: (name: string) => void;
-  /** `given`: the drawing fills the height of its place, unless it grows with the names that it shows. */
+  /** `given`: the drawing has the height of its place, and scrolls in it where its names take more. */
   room?: "own" | "given";
 }
 
@@ -23,8 +23,9 @@ interface Shown {
 export function ChartView({ chart, hidden, toggle, room = "own" }: Shown) {
   const place = useRef<HTMLDivElement>(null);
   const { width, height: given, colors } = usePlace(place);
-  const fits = room === "given" && !growsWithNames(chart);
-  const height = fits ? given : drawingHeight(chart);
+  const isGiven = room === "given";
+  const height = isGiven ? heightIn(chart, given) : drawingHeight(chart);
+  const scrolls = isGiven && height > given;
   const scene = useMemo(
     () =>
       width > 0 && height > 0 && colors
@@ -35,8 +36,12 @@ export function ChartView({ chart, hidden, toggle, room = "own" }: Shown) {
   return (
     <>
       {scene && scene.legend.length > 0 && <Legend series={scene.legend} hidden={hidden} toggle={toggle} />}
-      <div class="chart" ref={place} style={fits ? undefined : { minHeight: `${height}px` }}>
-        {scene && <Drawing chart={chart} scene={scene} />}
+      <div
+        class={scrolls ? "chart scrolls" : "chart"}
+        ref={place}
+        style={isGiven ? undefined : { minHeight: `${height}px` }}
+      >
+        {scene && <Drawing chart={chart} scene={scene} scrolls={scrolls} />}
       </div>
     </>
   );
@@ -62,7 +67,7 @@ function usePlace(place: { current: HTMLElement | null }) {
   return { width, height, colors };
 }
 
-function Drawing({ chart, scene }: { chart: Chart; scene: Scene }) {
+function Drawing({ chart, scene, scrolls }: { chart: Chart; scene: Scene; scrolls: boolean }) {
   const [at, setAt] = useState<number | null>(null);
   const [spoken, speak] = useState("");
   useEffect(() => setAt(null), [scene]);
@@ -105,11 +110,27 @@ function Drawing({ chart, scene }: { chart: Chart; scene: Scene }) {
         {scene.nodes.map((node, index) => shown(node, index))}
         {stop && <Crosshair stop={stop} scene={scene} />}
       </svg>
+      {scrolls && <Foot scene={scene} />}
       {stop && <Tooltip stop={stop} scene={scene} />}
       <span class="visually-hidden" role="status">
         {spoken}
       </span>
     </div>
+  );
+}
+
+/** The axis below, again: over that of the drawing, or over what is scrolled. */
+function Foot({ scene: { width, height, foot } }: { scene: Scene }) {
+  return (
+    <svg
+      class="chart-foot"
+      aria-hidden="true"
+      width={width}
+      height={FOOT}
+      viewBox={`0 ${height - FOOT} ${width} ${FOOT}`}
+    >
+      {foot?.map((node, index) => shown(node, index))}
+    </svg>
   );
 }
 

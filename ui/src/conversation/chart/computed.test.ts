@@ -52,6 +52,7 @@ test("a projection has a line of its own, a band in the range of the axis, and r
   const chart = computedChart(computed({}), SETTINGS, { title: "Ahead" });
   expect(chart).toMatchObject({
     mark: "line",
+    computed: true,
     heading: "Ahead",
     how: "Projection by Holt-Winters.",
     rows: 2,

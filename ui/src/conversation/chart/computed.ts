@@ -44,7 +44,6 @@ export function computedChart(
     series === null &&
     values.length === 1;
   const chart = fits ? readChart(computed.chart) : null;
-  return (
-    chart && dressed(chart, withoutGaps({ format: choice.format, unit: choice.unit, title: choice.title }))
-  );
+  const own = withoutGaps({ format: choice.format, unit: choice.unit, title: choice.title });
+  return chart && dressed({ ...chart, computed: true }, own);
 }

@@ -1,6 +1,7 @@
 /** A heat map: the darker a cell, the higher its value. */
 import { labelsBelow, placeTicks, textNode } from "./axes";
 import type { Chart } from "./intent";
+import { FOOT } from "./height";
 import { cut, textWidth } from "./letters";
 import { node } from "./nodes";
 import type { Plotted } from "./plotted";
@@ -10,14 +11,13 @@ import { extent } from "./stack";
 import { tickFormat } from "./numbers";
 
 const TOP = 22;
-const BOTTOM = 28;
 const STEPS = 5;
 
 export function heatMap(chart: Chart, { places, series, cells }: Plotted, setting: Setting): Scene {
   const { width, height, colors } = setting;
   const names = series.map((each) => cut(each.name, Math.min(160, width * 0.3)));
   const left = Math.max(24, ...names.map((name) => textWidth(name))) + 10;
-  const plot = { left, top: TOP, right: width - 8, bottom: height - BOTTOM };
+  const plot = { left, top: TOP, right: width - 8, bottom: height - FOOT };
   const order = chart.across.kind === "nominal" ? places.map((_, at) => at) : byPosition(places);
   const x = bands(order, [plot.left, plot.right], 0.04);
   const numbered = (of: unknown[]) => of.map((_, at) => at);
@@ -39,9 +39,11 @@ export function heatMap(chart: Chart, { places, series, cells }: Plotted, settin
   );
   const ends = tickFormat([domain[0], domain[1]], chart.numbers);
   const scaleAt = width - 8 - STEPS * 14 - textWidth(ends(domain[1])) - 6;
+  const foot = labelsBelow(labels, plot.bottom, colors.muted);
   return {
     width,
     height,
+    foot,
     nodes: [
       ...known.map((cell) =>
         node("rect", {
@@ -61,7 +63,7 @@ export function heatMap(chart: Chart, { places, series, cells }: Plotted, settin
           fill: colors.ink,
         }),
       ),
-      ...labelsBelow(labels, plot.bottom, colors.muted),
+      ...foot,
       textNode(cut(chart.value.title, scaleAt - 80), { x: 0, y: 12, fill: colors.muted }),
       textNode(ends(domain[0]), { x: scaleAt - 6, y: 12, "text-anchor": "end", fill: colors.muted }),
       ...steps.map((step, at) =>

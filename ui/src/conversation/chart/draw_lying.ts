@@ -5,12 +5,12 @@ import { cut, textWidth } from "./letters";
 import { node } from "./nodes";
 import type { Plotted } from "./plotted";
 import { axisNumbers, entryText, type Scene, type Setting, type Stop } from "./drawing";
+import { FOOT } from "./height";
 import { bands, linear } from "./scales";
 import { apart, extent, stacked } from "./stack";
 
 const MOST_NAME = 220;
 const TOP = 22;
-const BOTTOM = 28;
 const RIGHT = 16;
 
 export function lying(chart: Chart, { places, series, cells }: Plotted, setting: Setting): Scene {
@@ -18,7 +18,7 @@ export function lying(chart: Chart, { places, series, cells }: Plotted, setting:
   const room = Math.min(MOST_NAME, width * 0.4);
   const names = places.map((place) => cut(place.name, room));
   const left = Math.max(...names.map((name) => textWidth(name)), 24) + 10;
-  const plot = { left, top: TOP, right: width - RIGHT, bottom: height - BOTTOM };
+  const plot = { left, top: TOP, right: width - RIGHT, bottom: height - FOOT };
   const share = chart.mark === "percent";
   const grouped = chart.mark === "bar" && series.length > 1;
   const ends = chart.mark === "bar" ? apart(cells) : stacked(cells, share);
@@ -71,6 +71,15 @@ export function lying(chart: Chart, { places, series, cells }: Plotted, setting:
       })),
     };
   });
+  const foot = ticks.map(({ at, text: label }) =>
+    textNode(label, {
+      class: "tick",
+      x: at,
+      y: plot.bottom + 18,
+      "text-anchor": "middle",
+      fill: colors.muted,
+    }),
+  );
   const nodes = [
     ...grid,
     ...bars,
@@ -83,23 +92,14 @@ export function lying(chart: Chart, { places, series, cells }: Plotted, setting:
         fill: colors.ink,
       }),
     ),
-    ...ticks.map(({ at, text: label }) =>
-      textNode(label, {
-        class: "tick",
-        x: at,
-        y: plot.bottom + 18,
-        "text-anchor": "middle",
-        fill: colors.muted,
-      }),
-    ),
+    ...foot,
     textNode(cut(unitOf(chart), width - left), { x: plot.left, y: 12, fill: colors.muted }),
   ];
-  return { width, height, nodes, stops, along: "y", plot, legend: series.length > 1 ? series : [] };
+  return { width, height, nodes, foot, stops, along: "y", plot, legend: series.length > 1 ? series : [] };
 }
 
 /** The title of the axis of values, with the unit. */
-export function unitOf({ value, numbers, mark, second }: Chart): string {
+export function unitOf({ value, numbers, mark }: Chart): string {
   if (mark === "percent") return `${value.title} (%)`;
-  const title = numbers.unit ? `${value.title} (${numbers.unit})` : value.title;
-  return second ? `${title} | ${second.title}` : title;
+  return numbers.unit ? `${value.title} (${numbers.unit})` : value.title;
 }

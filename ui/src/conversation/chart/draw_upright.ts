@@ -29,6 +29,7 @@ const LONGEST_DIRECT = 130;
 const FEW_POINTS = 40;
 const LINE_HEIGHT = 15;
 const FAR_FROM_ZERO = 0.6;
+const GAP = 8;
 const BARS: readonly string[] = ["bar", "stacked", "percent", "histogram", "combo"];
 
 /** The horizontal scale: where each place is, and how wide its bar may be. */
@@ -92,7 +93,17 @@ export function upright(chart: Chart, data: Plotted, setting: Setting): Scene {
       }),
     ),
     ...labelsBelow(across.labels, plot.bottom, colors.muted),
-    textNode(cut(unitOf(chart), width), { x: 0, y: 12, fill: colors.muted }),
+    textNode(cut(unitOf(chart), chart.second ? width / 2 - GAP : width), { x: 0, y: 12, fill: colors.muted }),
+    ...(chart.second
+      ? [
+          textNode(cut(chart.second.title, width / 2 - GAP), {
+            x: width,
+            y: 12,
+            "text-anchor": "end",
+            fill: colors.muted,
+          }),
+        ]
+      : []),
     ...(titled
       ? [
           textNode(cut(chart.across.title, plot.right - plot.left), {

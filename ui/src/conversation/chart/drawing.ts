@@ -34,6 +34,8 @@ export interface Scene {
   width: number;
   height: number;
   nodes: Node[];
+  /** Those of the axis below, which stays in view where the rest scrolls. */
+  foot?: Node[];
   stops: Stop[];
   /** The direction in which the nearest stop is sought: along x, along y, or both. */
   along: "x" | "y" | "both";

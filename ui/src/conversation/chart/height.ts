@@ -5,9 +5,12 @@ const MANY_BARS = 48;
 const FEW_BARS = 12;
 const ROOMY_STEP = 28;
 const DENSE_STEP = 20;
+const LEAST_STEP = 16;
 const STEP_OF_A_SERIES = 9;
 const HEIGHT = 300;
 const AXIS = 50;
+/** Of the axis below the drawing. */
+export const FOOT = 28;
 const LEGEND = 32;
 /** Of the heading and the line that counts the rows. */
 const AROUND = 68;
@@ -19,9 +22,12 @@ export function isLying(chart: Chart): boolean {
   return BARS.includes(chart.mark) && chart.across.kind === "nominal" && placesOf(chart) <= MANY_BARS;
 }
 
-/** Whether the height is that of the names beside the drawing. */
-export function growsWithNames(chart: Chart): boolean {
-  return isLying(chart) || chart.mark === "heat";
+/** The height of the drawing where there is `room`: all of it, but with names beside it as much as they take. */
+export function heightIn(chart: Chart, room: number): number {
+  if (!isLying(chart) && chart.mark !== "heat") return room;
+  const names = chart.mark === "heat" ? seriesOf(chart) : placesOf(chart);
+  const step = isLying(chart) && stepOf(chart) > ROOMY_STEP ? stepOf(chart) : LEAST_STEP;
+  return Math.max(names * step + AXIS, Math.min(room, drawingHeight(chart)));
 }
 
 /** The height of the drawing, with its axes. */

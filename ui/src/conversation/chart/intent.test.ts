@@ -13,6 +13,7 @@ test("lying bars are read as a value by a category", () => {
     value: { field: "c1", kind: "quantitative", title: "revenue" },
     series: null,
     second: null,
+    computed: false,
     heading: "",
     numbers: PLAIN_NUMBERS,
     adds: true,

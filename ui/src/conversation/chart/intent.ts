@@ -33,8 +33,8 @@ export type Datum = Record<string, string | number | boolean | null>;
 
 /**
  * `across` is what is compared, `value` the amount, `series` what colours distinguish. `adds` says that
- * values may be added up, as stacked bars and slices do; `how` says what the points add up or leave out, and
- * `rows` how many rows of the result they are made of.
+ * values may be added up, as stacked bars and slices do; `how` says what the points add up or leave out,
+ * `rows` how many rows of the result they are made of, and `computed` that the server computed them from these.
  */
 export interface Chart {
   mark: Mark;
@@ -46,6 +46,7 @@ export interface Chart {
   adds: boolean;
   how: string;
   rows: number;
+  computed: boolean;
   data: Datum[];
   /** Above the chart; empty for none. */
   heading: string;
@@ -77,7 +78,8 @@ export function readChart(spec: Record<string, unknown> | null): Chart | null {
   const coverage = coverageOf(spec.usermeta, data);
   const across = onTime(axes.across, data);
   const numbers = isShare(encoding) ? { ...PLAIN_NUMBERS, format: "percent" as const } : PLAIN_NUMBERS;
-  return { mark, ...axes, across, second: null, adds, ...coverage, data, heading, numbers };
+  const drawing = { mark, ...axes, across, second: null, adds, data };
+  return { ...drawing, ...coverage, computed: false, heading, numbers };
 }
 
 /** How many places there are beside each other. */

@@ -10,5 +10,4 @@ export const optionTexts = {
   },
   window: "Periods",
   windowHint: "auto",
-  of: (rows: string, how: string) => `${rows} rows. ${how}`,
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drawingHeight } from "./height";
+import { drawingHeight, heightIn } from "./height";
 import { type Chart, type Datum, type Kind, type Mark, MARKS, PLAIN_NUMBERS } from "./intent";
 import { FONT_SIZE, textWidth } from "./letters";
 import type { ChartColors } from "./look";
@@ -44,6 +44,7 @@ function made({
     how: "",
     rows: data.length,
     data,
+    computed: false,
     heading: "Revenue by month",
     numbers: PLAIN_NUMBERS,
   };
@@ -247,4 +248,22 @@ test("a sentence names the lowest, the highest and the trend", () => {
   expect(summaryOf(made({ mark: "line", kind: "temporal", places: days(9), value: () => 4 }))).toMatch(
     /level\.$/,
   );
+});
+
+test("bars take the room of a tile down to the height of their names, and keep their axis below", () => {
+  const chart = made({ mark: "bar", places: Array.from({ length: 12 }, (_, at) => `place ${at}`) });
+  expect(heightIn(chart, 1_000)).toBe(drawingHeight(chart));
+  expect(heightIn(chart, 300)).toBe(300);
+  const height = heightIn(chart, 100);
+  expect(height).toBe(12 * 16 + 50);
+  const { foot, nodes } = sceneOf(chart, {
+    width: 300,
+    height,
+    colors: LIGHT,
+    hidden: new Set(),
+    direct: true,
+  });
+  expect(foot?.map((each) => each.children[0])).toContain("100");
+  expect(foot?.every((each) => nodes.includes(each))).toBe(true);
+  expect(heightIn(made({ mark: "line", kind: "temporal", places: days(3) }), 100)).toBe(100);
 });

@@ -6,6 +6,7 @@ import { readChoice } from "./choices";
 import { computedChart } from "./computed";
 import golden from "./golden/charts.json";
 import { type Chart, readChart } from "./intent";
+import { notesOf } from "./notes";
 import { shownChart } from "./shown";
 
 interface Golden {
@@ -14,12 +15,14 @@ interface Golden {
   proposed: Record<string, unknown> | null;
   computed: ComputedChart | null;
   choice: object;
-  shown: Chart | null;
+  notes: string;
+  shown: Chart;
 }
 
 const tables = golden.tables as unknown as Record<string, { columns: Column[]; rows: Row[] }>;
 
-test.each(golden.charts as unknown as Golden[])("$says", ({ table, proposed, computed, choice, shown }) => {
+test.each(golden.charts as unknown as Golden[])("$says", (each) => {
+  const { table, proposed, computed, choice, notes, shown } = each;
   const { columns, rows } = tables[table] ?? { columns: [], rows: [] };
   const chart = readChart(proposed);
   const chosen = readChoice(choice, columns.length);
@@ -27,4 +30,5 @@ test.each(golden.charts as unknown as Golden[])("$says", ({ table, proposed, com
     computedChart(computed, settingsOf(chart, chosen, columns, rows), chosen) ??
     shownChart(chart, chosen, { columns, rows });
   expect(made).toEqual(shown);
+  expect(notesOf(shown)).toBe(notes);
 });

@@ -17,8 +17,10 @@ export function stacked(cells: Cell[], share: boolean): Stacked[] {
     const value = (cell.value ?? 0) / (share && sum > 0 ? sum : 1);
     const pile = value < 0 ? below : above;
     const from = pile.get(cell.place) ?? 0;
-    pile.set(cell.place, from + value);
-    return { ...cell, from, to: from + value };
+    // Shares of a whole are at most one, whatever their last digits say.
+    const to = share ? Math.max(-1, Math.min(1, from + value)) : from + value;
+    pile.set(cell.place, to);
+    return { ...cell, from, to };
   });
 }
 

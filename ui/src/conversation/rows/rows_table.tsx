@@ -1,5 +1,5 @@
 import { type ComponentChildren } from "preact";
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Row } from "../../api/types";
 import { copy } from "../../shared/copy";
 import { orSay } from "../../shared/or_say";
@@ -36,6 +36,9 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
   const scroller = useRef<HTMLDivElement>(null);
   const [sorting, setSorting] = useState<Sorting | null>(null);
   const [widths, setWidths] = useState(() => firstWidths(rows.columns, rows.loaded.value));
+  useLayoutEffect(() => {
+    setWidths(firstWidths(rows.columns, rows.loaded.value, scroller.current?.clientWidth));
+  }, []);
   const [opened, setOpened] = useState<Opened | null>(null);
   const [totals, setTotals] = useState(false);
   const [detailed, setDetailed] = useState(false);

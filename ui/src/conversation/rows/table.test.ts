@@ -5,6 +5,7 @@ import { plain } from "./format";
 import { laidOut } from "./laid_out";
 import { asTable } from "./selection";
 import { statisticsOf, sumOf } from "./statistics";
+import { firstWidths } from "./widths";
 import { columnsInSight, rowsInSight, scrolledTo } from "./window";
 
 const rows: Row[] = [
@@ -118,4 +119,18 @@ test.each([
   [null, null],
 ])("%j is laid out as %j", (cell, text) => {
   expect(laidOut(cell)).toBe(text);
+});
+
+test("names of columns are cut where all columns then fit, and nowhere else", () => {
+  const columns = [
+    { name: "country", type: "text" },
+    { name: "number of customers", type: "integer" },
+  ] as const;
+  const cells: Row[] = [["United Kingdom", 12]];
+  const whole = firstWidths([...columns], cells);
+  const fitted = firstWidths([...columns], cells, 280);
+  expect(whole.reduce((all, each) => all + each)).toBeGreaterThan(280);
+  expect(fitted.reduce((all, each) => all + each)).toBeLessThanOrEqual(280);
+  expect(fitted[0]).toBe(whole[0]);
+  expect(firstWidths([...columns], cells, 200)).toEqual(whole);
 });
