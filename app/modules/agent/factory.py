@@ -13,6 +13,7 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
 from app.modules.run.records import ResultRows
 from app.modules.session.model import Mode, Run, Session
+from app.modules.sql_generation.checking.names import in_one_line
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import SessionDatabases, ToolDatabase
 from app.modules.tools.history import Answers, ConversationHistory
@@ -110,9 +111,9 @@ class InvestigatorFactory:
 
 
 def labels_of(names: list[str]) -> list[str]:
-    """Returns the names, with a number where one is there already."""
+    """Returns the names in one line, with a number where one is there already."""
     labels: list[str] = []
-    for name in names:
+    for name in map(in_one_line, names):
         label = name
         number = 2
         while label.casefold() in {each.casefold() for each in labels}:

@@ -16,6 +16,7 @@ from app.modules.prompt_rows import without_secrets
 from app.modules.prompt_sections import ContextFilter, sections
 from app.modules.run.records import ResultRows, RowsGone, StoredResult
 from app.modules.session.model import About, Message, Session
+from app.modules.sql_generation.checking.names import in_one_line
 from app.modules.sql_generation.linking.cards import CardDetail, card
 from graph.state import Column, Rows
 
@@ -105,7 +106,7 @@ class PageContext:
         ran = [each.sql for each in answers if each.sql and each.error is None]
         statements = [sql for sql in ran if word.search(sql)]
         return [
-            ("schema", f"Table {table.name}:\n{shown}"),
+            ("schema", f"Table {in_one_line(table.name)}:\n{shown}"),
             ("history", _listed("Its last statements:", statements)),
         ]
 
@@ -115,10 +116,10 @@ class PageContext:
             return []
         tables = await self._tables(connection)
         scanned = "never" if connection.scanned_at is None else rfc3339(connection.scanned_at)
-        names = ", ".join(table.name for table in tables[:_TABLES])
+        names = ", ".join(in_one_line(table.name) for table in tables[:_TABLES])
         questions = [each.query for each in await self._answers_about(owner, connection.id)]
         return [
-            ("schema", f"Database {connection.name}, last scanned: {scanned}\nTables: {names}"),
+            ("schema", f"Database {in_one_line(connection.name)}, last scanned: {scanned}\nTables: {names}"),
             ("history", _listed("Its last questions:", questions)),
         ]
 

@@ -47,6 +47,14 @@ def corrected(sql: str, dialect: str = "sqlite") -> tuple[str, list[str]]:
     return found.sql, [each.said for each in found.corrections]
 
 
+def test_names_with_line_breaks_may_be_written_as_prompts_show_them() -> None:
+    columns = [TableColumn(name=name, type="text", database_type="TEXT") for name in ("id", "Total\nRevenue")]
+    broken = Table(name="open\n# orders", kind="table", columns=columns)
+    sql = 'SELECT o."Total Revenue" FROM "open # orders" o'
+    found = correct(sql, SchemaNames(Schema("duckdb", [broken])))
+    assert found.sql == 'SELECT o."Total\nRevenue" FROM "open\n# orders" o'
+
+
 @pytest.mark.parametrize(
     ("sql", "expected", "said"),
     [

@@ -99,7 +99,17 @@ def nearest(name: str, names: Collection[str]) -> list[str]:
     return [match for match, _, _ in found]
 
 
+def in_one_line(name: str) -> str:
+    """Returns a name as prompts show it: with spaces for line breaks, behind which text could pass for a
+    heading there.
+    """
+    return " ".join(name.splitlines())
+
+
 def same_but_for_case(name: str, names: Collection[str]) -> str | None:
-    """Returns the one name that equals `name` except for case; None if there is none or several."""
-    found = [each for each in names if each.casefold() == name.casefold()]
+    """Returns the one name that equals `name` except for case; None if there is none or several.
+
+    A name with line breaks equals what prompts show of it, too: see `in_one_line`.
+    """
+    found = [each for each in names if in_one_line(each).casefold() == in_one_line(name).casefold()]
     return found[0] if len(found) == 1 else None

@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.optimizer.resolver import Resolver
 from sqlglot.optimizer.scope import Scope
 
-from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.checking.names import SchemaNames, in_one_line
 
 
 def base_tables(scopes: Iterable[Scope]) -> Iterator[exp.Table]:
@@ -112,14 +112,14 @@ class Names:
         return folded if table is None else self._schema.real_column(table, folded)
 
     def in_any_case(self, alias: str, name: str) -> list[str]:
-        """Returns the real names of a source's columns that equal `name` except for case."""
+        """Returns the real names of a source's columns that equal `name` except for case and line breaks."""
         if alias not in self._by_case:
             found: defaultdict[str, list[str]] = defaultdict(list)
             for each in self.columns_of(alias) or ():
                 spelled = self.real(alias, each)
-                found[spelled.casefold()].append(spelled)
+                found[in_one_line(spelled).casefold()].append(spelled)
             self._by_case[alias] = found
-        return self._by_case[alias].get(name.casefold(), [])
+        return self._by_case[alias].get(in_one_line(name).casefold(), [])
 
     def is_output(self, column: exp.Column) -> bool:
         """True if an unqualified name may be an alias that the scope gives to one of its results."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from app.modules.database_connection.schema import Table, TableColumn
+from app.modules.sql_generation.checking.names import in_one_line
 from app.modules.sql_generation.linking.columns import is_named
 from app.modules.sql_generation.linking.contents import contents_of
 from app.modules.sql_generation.linking.words import words_of
@@ -110,8 +111,8 @@ def _composite_key(table: Table) -> list[str]:
 
 
 def _written(name: str) -> str:
-    """Returns a name, in double quotes if it needs them."""
-    return exp.to_identifier(name).sql()
+    """Returns a name in one line, in double quotes if it needs them."""
+    return exp.to_identifier(in_one_line(name)).sql()
 
 
 def _references(table: Table) -> dict[str, str]:
