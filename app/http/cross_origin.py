@@ -7,6 +7,21 @@ from starlette.types import ASGIApp
 
 ANY_ORIGIN = "*"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+_OF_OPENAI = (
+    "OpenAI-Beta",
+    "OpenAI-Organization",
+    "OpenAI-Project",
+    "X-Stainless-Arch",
+    "X-Stainless-Helper-Method",
+    "X-Stainless-Lang",
+    "X-Stainless-OS",
+    "X-Stainless-Package-Version",
+    "X-Stainless-Retry-Count",
+    "X-Stainless-Runtime",
+    "X-Stainless-Runtime-Version",
+    "X-Stainless-Timeout",
+)
+"""What OpenAI's JavaScript client sends with every request, also from a browser. KAI reads none of it."""
 _REQUEST_HEADERS = (
     "Authorization",
     "Content-Type",
@@ -18,6 +33,7 @@ _REQUEST_HEADERS = (
     "Mcp-Name",
     "Mcp-Protocol-Version",
     "Mcp-Session-Id",
+    *_OF_OPENAI,
 )
 _RESPONSE_HEADERS = (
     "Content-Location",

@@ -97,7 +97,7 @@ def problem_answer(error: Problem) -> JSONResponse:
     )
 
 
-async def _validation(_: Request, error: Exception) -> JSONResponse:
+async def _validation(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     errors = error.errors()
     if any(each["type"] == "json_invalid" for each in errors):
@@ -106,6 +106,8 @@ async def _validation(_: Request, error: Exception) -> JSONResponse:
         {"field": ".".join(map(str, each["loc"])), "message": str(each["msg"])} for each in errors
     ]
     detail = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in errors[:3])
+    if "json" not in request.headers.get("content-type", "") and isinstance(error.body, bytes):
+        detail = "The body was not read as JSON: send it with the header Content-Type: application/json."
     return problem_response(
         "validation", "The request is not valid", 422, detail=detail, members={"errors": listed}
     )

@@ -113,6 +113,15 @@ async def test_malformed_json_is_400(plain: Client, session: str, content: bytes
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "application/x-www-form-urlencoded"}], ids=len)
+async def test_json_under_another_name_is_refused_with_the_cure(
+    plain: Client, session: str, headers: dict[str, str]
+) -> None:
+    url = f"/sessions/{session}/query/stream"
+    answer = await plain.http.post(url, content=b'{"query": "How many?"}', headers=headers)
+    assert "Content-Type: application/json" in assert_problem(answer, 422)["detail"]
+
+
 @pytest.mark.parametrize("declared", [True, False])
 async def test_a_body_over_a_megabyte_is_413(plain: Client, session: str, declared: bool) -> None:
     big = b'{"query": "' + b"x" * 1_100_000 + b'"}'

@@ -238,7 +238,9 @@ def preflight(server: Server, origin: str, **asked: str) -> httpx.Response:
 
 
 def test_a_page_of_a_listed_site_may_call_and_read_the_ids_of_its_run(open_server: Server) -> None:
-    asked = "authorization,content-type,last-event-id,mcp-protocol-version,x-api-key"
+    own = "authorization,content-type,last-event-id,mcp-protocol-version,x-api-key"
+    names = ("arch", "helper-method", "lang", "os", "package-version", "retry-count", "runtime")
+    asked = ",".join([own, *(f"x-stainless-{name}" for name in names)])  # of OpenAI's JavaScript client
     allowed = preflight(open_server, LISTED, Headers=asked, Private_Network="true")
     assert allowed.status_code == 200
     assert allowed.headers["access-control-allow-origin"] == LISTED
