@@ -47,12 +47,14 @@ _MOST_KEPT = 16
 class Written:
     """A statement as it would run, of which all but its tables is checked. `prefix` is its EXPLAIN.
 
-    `tree` is that of the text; nothing outside the guard has it, and the guard does not change it.
+    `tree` is that of the text, and `nodes` are all of it, outer ones first; nothing outside the guard has it,
+    and the guard does not change it.
     """
 
     prefix: str
     text: str
     tree: exp.Expr
+    nodes: Sequence[exp.Expr]
 
 
 def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> str:
@@ -64,7 +66,7 @@ def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) 
     check_length(sql, max_characters)
     with _refusals_only():
         found = written(sql, schema.dialect)
-        _check_tables(found.tree, Catalog.of(schema), Joins.of(schema))
+        _check_tables(found.nodes, Catalog.of(schema), Joins.of(schema))
         return found.prefix + without_hidden_columns(found.tree, found.text, schema)
 
 
@@ -75,7 +77,7 @@ def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTE
     """
     check_length(sql, max_characters)
     with _refusals_only():
-        _check_tables(written(sql, dialect).tree, Catalog(dialect, None), Joins({}))
+        _check_tables(written(sql, dialect).nodes, Catalog(dialect, None), Joins({}))
 
 
 @contextmanager
@@ -102,8 +104,7 @@ def written(sql: str, dialect: str) -> Written:
     tokens = tokenized(text, dialect)
     check_words(tokens, dialect)
     tree = _query([each for each in parsed(tokens, text, dialect) if each is not None], dialect)
-    _check_nodes(tree, dialect)
-    return Written(prefix, text, tree)
+    return Written(prefix, text, tree, _check_nodes(tree, dialect))
 
 
 def _query(statements: Sequence[exp.Expr], dialect: str) -> exp.Expr:
@@ -118,18 +119,18 @@ def _query(statements: Sequence[exp.Expr], dialect: str) -> exp.Expr:
     return found[0]
 
 
-def _check_nodes(statement: exp.Expr, dialect: str) -> None:
-    """Check everything but the tables. Spells the statement plainly, in place."""
-    spell_plainly(statement)
-    nodes = list(statement.walk())
+def _check_nodes(statement: exp.Expr, dialect: str) -> list[exp.Expr]:
+    """Check everything but the tables. Spells the statement plainly, in place. Returns its nodes."""
+    nodes = spell_plainly(statement)
     for node in nodes:
         _check_node(node, dialect)
     check_amplification(nodes, dialect)
+    return nodes
 
 
-def _check_tables(statement: exp.Expr, catalog: Catalog, joins: Joins) -> None:
+def _check_tables(nodes: Sequence[exp.Expr], catalog: Catalog, joins: Joins) -> None:
     common = CommonTables(catalog.dialect)
-    for node in statement.walk():
+    for node in nodes:
         if isinstance(node, exp.Table):
             catalog.check(node, common)
         elif isinstance(node, exp.Select):

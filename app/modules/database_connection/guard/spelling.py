@@ -30,15 +30,20 @@ _ESCAPE_LETTERS = re.compile(r"[^0-9a-fA-F+'\"\s]")
 _SURROGATES = range(0xD800, 0xE000)
 
 
-def spell_plainly(statement: exp.Expr) -> None:
-    """Decode every U& string and check every hint, in place. Raises `StatementRefused`."""
-    for node in list(statement.walk()):
+def spell_plainly(statement: exp.Expr) -> list[exp.Expr]:
+    """Decode every U& string and check every hint, in place. Returns all nodes of the plain statement, outer
+    ones first. Raises `StatementRefused`.
+    """
+    nodes = list(statement.walk())
+    spelled = [node for node in nodes if isinstance(node, exp.Hint | exp.UnicodeString)]
+    for node in spelled:
         if isinstance(node, exp.Hint):
             text = node.sql(dialect="mysql").strip().removeprefix("/*+").removesuffix("*/").strip()
             _check_hint(text)
             node.set("expressions", [text])
-        elif isinstance(node, exp.UnicodeString):
+        else:
             node.replace(exp.Literal.string(_decoded(node)))
+    return list(statement.walk()) if spelled else nodes
 
 
 def pivot_as_select(sql: str, dialect: str) -> str:

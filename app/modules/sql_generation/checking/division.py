@@ -26,7 +26,7 @@ def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
     A division by a literal stays: truncation may be intended (`year / 10`). Returns None if there is nothing
     to correct.
     """
-    if schema.dialect not in _CUTTING:
+    if schema.dialect not in _CUTTING or "/" not in sql:
         return None
     try:
         with sqlglot_errors_only():

@@ -19,6 +19,8 @@ def find_repeated_rows(
     scope: Scope, tables: Mapping[str, Table], names: SchemaNames
 ) -> Iterator[ResultWarning]:
     """Yields warnings for sums, averages and counts over a table that a join to its many side repeats."""
+    if len(tables) < 2:
+        return
     joins = _joins(scope)
     grouped = _grouped(scope)
     for aggregate in scope.find_all(exp.Sum, exp.Avg, exp.Count):

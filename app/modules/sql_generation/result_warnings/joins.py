@@ -21,7 +21,9 @@ def find_unjoined_tables(
 ) -> Iterator[ResultWarning]:
     """Yields a warning for tables that no condition connects, unless one of them has a single row."""
     select = scope.expression
-    if not isinstance(select, exp.Select) or _is_natural(select) or _counts_each_once(select):
+    if len(tables) < 2 or not isinstance(select, exp.Select):
+        return
+    if _is_natural(select) or _counts_each_once(select):
         return
     sides = _Sides.of(scope, tables, names)
     many = [alias for alias in tables if alias in sides.own and not sides.is_single(alias, ())]
