@@ -61,13 +61,15 @@ def weigh(folder: Path) -> None:
 
 def too_heavy(folder: Path) -> Iterator[str]:
     """Yields the routes whose scripts, compressed, are beyond what a route may load to be shown."""
-    manifest = json.loads((folder / ".vite" / "manifest.json").read_text())
-    start = closure(manifest, "index.html")
-    for name in ("index.html", *manifest["index.html"].get("dynamicImports", ())):
-        scripts = start | closure(manifest, name)
-        weight = sum(len(gzip.compress((folder / script).read_bytes(), 6)) for script in scripts)
-        if weight > ROUTE_WEIGHT:
-            yield f"{name} loads {weight:,} bytes of scripts, more than {ROUTE_WEIGHT:,}"
+    for path in sorted((folder / ".vite").glob("manifest*.json")):
+        manifest = json.loads(path.read_text())
+        index = next(name for name in manifest if name.endswith(".html"))
+        start = closure(manifest, index)
+        for name in (index, *manifest[index].get("dynamicImports", ())):
+            scripts = start | closure(manifest, name)
+            weight = sum(len(gzip.compress((folder / script).read_bytes(), 6)) for script in scripts)
+            if weight > ROUTE_WEIGHT:
+                yield f"{name} of {index} loads {weight:,} bytes of scripts, more than {ROUTE_WEIGHT:,}"
 
 
 def closure(manifest: dict[str, Any], name: str) -> set[str]:
@@ -109,7 +111,8 @@ def fingerprint() -> str:
 
 
 def sources() -> Iterator[Path]:
-    yield from (UI / name for name in ("index.html", "package.json", "package-lock.json", "vite.config.ts"))
+    yield from UI.glob("index*.html")
+    yield from (UI / name for name in ("package.json", "package-lock.json", "vite.config.ts"))
     for folder in ("src", "public"):
         built = (path for path in (UI / folder).rglob("*") if path.is_file())
         yield from (path for path in built if ".test." not in path.name and path.name != "schema.ts")

@@ -1,12 +1,18 @@
-"""Serves the chat page: hashed assets are cached forever, the page itself is always revalidated."""
+"""Serves the chat page: hashed assets are cached forever, the page itself is always revalidated.
+
+The page is built once for each language; its index says which files a reader loads.
+"""
 
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
+
+from app.web.language import Language, language_of
 
 STATIC = Path(__file__).parent / "static"
 """Written by `make ui`."""
@@ -30,6 +36,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
+_INDEXES: dict[Language, str] = {"en": "index.html", "de": "index.de.html"}
 _IMMUTABLE = "public, max-age=31536000, immutable"
 NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>KAI</title>
 <body style="font: 1rem/1.5 system-ui; max-width: 40rem; margin: 4rem auto; padding: 0 1rem">
@@ -95,11 +102,13 @@ class _Assets(UnbuiltFiles):
 @_page.api_route("/schedules", methods=["GET", "HEAD"])
 @_page.api_route("/settings", methods=["GET", "HEAD"])
 @_page.api_route("/tools", methods=["GET", "HEAD"])
-async def page() -> Response:
-    index = STATIC / "index.html"
+async def page(request: Request) -> Response:
+    language = language_of(request)
+    index = STATIC / _INDEXES[language]
     if not index.is_file():
         return HTMLResponse(NOT_BUILT, 503, headers=HEADERS)
-    return FileResponse(index, headers=HEADERS)
+    chosen = {"Content-Language": language, "Vary": "Accept-Language, Cookie"}
+    return FileResponse(index, headers={**HEADERS, **chosen})
 
 
 @_page.api_route("/favicon.svg", methods=["GET", "HEAD"])

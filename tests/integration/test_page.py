@@ -45,6 +45,20 @@ async def test_the_page_comes_at_every_deep_link_under_a_strict_policy(
 
 
 @needs_page
+@pytest.mark.parametrize("path", ["/", "/settings", "/sessions/any"])
+async def test_each_language_has_its_own_page_and_caches_know_why(
+    browser: httpx.AsyncClient, path: str
+) -> None:
+    german = await browser.get(path, headers={"Accept-Language": "de-AT"})
+    english = await browser.get(path, headers={"Accept-Language": "de-AT", "Cookie": "kai_language=en"})
+    for answer, language in ((german, "de"), (english, "en")):
+        assert f'<html lang="{language}">' in answer.text
+        assert answer.headers["content-language"] == language
+        assert answer.headers["vary"] == "Accept-Language, Cookie"
+        assert answer.headers["content-security-policy"] == page.POLICY
+
+
+@needs_page
 async def test_hashed_files_stay_for_ever_and_travel_compressed(browser: httpx.AsyncClient) -> None:
     script = next(each.name for each in (page.STATIC / "assets").glob("index-*.js"))
     answer = await browser.get(f"/assets/{script}")

@@ -41,4 +41,4 @@ def test_panels_do_not_count_and_shared_chunks_count_once(tmp_path: Path) -> Non
 def test_a_route_that_is_too_heavy_is_named(tmp_path: Path, start: int, route: int, named: str) -> None:
     done = weigh(tmp_path, start=start, route=route, panel=0)
     assert done.returncode == 1
-    assert f"{named} loads" in done.stderr
+    assert f"{named} of index.html loads" in done.stderr

@@ -206,6 +206,29 @@ def test_the_settings_tell_the_state_and_have_no_barriers(reader: Page) -> None:
     expect(reader.get_by_role("listitem").filter(has_text="ada").first).to_contain_text("revoked")
 
 
+def test_german_is_chosen_stays_in_all_tabs_and_goes_back_to_english(reader: Page, session: str) -> None:
+    reader.goto("/settings")
+    reader.get_by_role("combobox", name="Language").select_option("Deutsch")
+    expect(reader.get_by_role("heading", name="Einstellungen")).to_be_visible()
+    reader.reload()
+    expect(reader.get_by_role("combobox", name="Sprache")).to_have_value("de")
+    reader.goto(f"/sessions/{session}")
+    field = reader.get_by_label("Ihre Frage")
+    field.fill("Wie viele Kunden je Land?")
+    field.press("Enter")
+    expect(reader.get_by_role("tab", name="Diagramm")).to_be_visible()
+    expect(reader.get_by_role("button", name="Antwort kopieren")).to_be_visible()
+    assert violations_in_light_and_dark(reader) == []
+    other = reader.context.new_page()
+    other.goto("/connections")
+    expect(other.get_by_role("heading", name="Datenbanken")).to_be_visible()
+    expect(other.locator("html")).to_have_attribute("lang", "de")
+    other.goto("/settings")
+    other.get_by_role("combobox", name="Sprache").select_option("English")
+    expect(other.get_by_role("heading", name="Settings")).to_be_visible()
+    expect(other.locator("html")).to_have_attribute("lang", "en")
+
+
 def test_dark_is_dark_by_choice_and_stays_so(page: Page) -> None:
     page.goto("/settings")
     page.get_by_label("Theme").select_option("Dark")

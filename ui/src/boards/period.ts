@@ -1,12 +1,13 @@
 /** The period of a board, as its tiles show it. */
 import type { Cell, Pin } from "../api/types";
+import { locale } from "../shared/locale";
 import { periodTexts } from "./texts";
 
 export const LENGTHS = [7, 30, 90, 365];
 
-const DAYS = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const YEARS = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
-const PERCENT = new Intl.NumberFormat(undefined, {
+const DAYS = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const YEARS = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
+const PERCENT = new Intl.NumberFormat(locale, {
   style: "percent",
   maximumFractionDigits: 1,
   signDisplay: "exceptZero",

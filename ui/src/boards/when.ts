@@ -1,10 +1,11 @@
 /** Times of rows, as a board shows them. */
 import type { Pin } from "../api/types";
+import { locale } from "../shared/locale";
 import { moment } from "../shared/time";
 import { boardTexts } from "./texts";
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const CLOCK = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
 
 /** 20:08 today, 18 Nov 2026 on another day. */
 export function shortly(time: string, now = new Date()): string {

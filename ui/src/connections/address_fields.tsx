@@ -7,6 +7,8 @@ import { addressOf, type Engine, ENGINES, isFile, type Parts, partsOf } from "./
 import { testConnection } from "./connections_api";
 import { form } from "./texts";
 
+const PORTS: Partial<Record<Engine, string>> = { postgresql: "5432", mysql: "3306" };
+
 interface Shown {
   parts: Parts;
   set: (part: Partial<Parts>) => void;
@@ -53,7 +55,7 @@ function FieldsOf({ parts, set, of }: Shown) {
     <>
       <div class="host-and-port">
         <Field part="host" required parts={parts} set={set} />
-        <Field part="port" placeholder={form.ports[parts.engine]} parts={parts} set={set} />
+        <Field part="port" placeholder={PORTS[parts.engine]} parts={parts} set={set} />
       </div>
       <Field part="database" required parts={parts} set={set} />
       <Field part="user" required parts={parts} set={set} />

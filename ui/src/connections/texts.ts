@@ -12,7 +12,6 @@ export const form = {
   } satisfies Record<Engine, string>,
   host: "Host",
   port: "Port",
-  ports: { postgresql: "5432", mysql: "3306" } as Partial<Record<Engine, string>>,
   database: "Database",
   user: "User",
   password: "Password",

@@ -6,7 +6,8 @@ import { orSay } from "../shared/or_say";
 import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
-import { KINDS, turnTexts } from "./turn";
+import { KINDS } from "./turn";
+import { turnTexts } from "./turn_texts";
 
 /** Lines of a question that are to be remembered; the server alone decides which are. */
 const DIRECTIVE = new RegExp(`^(${KINDS.join("|")})\\s*([(（][^\\n]*)?[:：]`, "im");

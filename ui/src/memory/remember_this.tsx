@@ -5,7 +5,8 @@ import type { Answer } from "../conversation/model";
 import { remembersFacts } from "../shared/capability";
 import { Icon } from "../shared/icon";
 import { lazy } from "../shared/lazy";
-import { LONGEST, turnTexts } from "./turn";
+import { LONGEST } from "./turn";
+import { turnTexts } from "./turn_texts";
 
 const NewFactForm = lazy(() => import("./new_fact"));
 

@@ -3,7 +3,7 @@ import { readFact } from "../api/client";
 import type { NamedFact } from "../api/types";
 import type { Answer } from "../conversation/model";
 import { onLinkClick } from "../shared/route";
-import { turnTexts } from "./turn";
+import { turnTexts } from "./turn_texts";
 
 /** The facts that the model has read with the question, each with a link to it. */
 export function Remembered({ answer }: { answer: Answer }) {

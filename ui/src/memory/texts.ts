@@ -1,6 +1,6 @@
-/** How much is forgotten, where that is known. */
-import { turnTexts } from "./turn";
+import { turnTexts } from "./turn_texts";
 
+/** How much is forgotten, where that is known. */
 type Counted = Record<"facts" | "conversations" | "consents", number>;
 
 const inBrackets = (count: number | undefined) => (count === undefined ? "" : ` (${count})`);

@@ -10,17 +10,3 @@ export const KINDS = [
   "task_update",
 ] as const satisfies Fact["kind"][];
 export const LONGEST = 500;
-
-export const turnTexts = {
-  remembered: "Remembered",
-  rememberThis: "Remember this",
-  keptNow: (scope: string) => `Remembered from now on (${scope})`,
-  notKept: "Not remembered",
-  forgotten: (text: string) => `Forgotten: ${text}`,
-  scopes: {
-    session: "One session",
-    workspace: "One database",
-    user: "All your questions",
-    shared: "Everyone who asks the database",
-  },
-};

@@ -5,7 +5,8 @@ import { orSay } from "../shared/or_say";
 import { onLinkClick } from "../shared/route";
 import { moment } from "../shared/time";
 import { listNotices, markRead, type NoticesPage } from "./schedules_api";
-import { scheduleTexts, sentenceOf } from "./texts";
+import { sentenceOf } from "./said";
+import { scheduleTexts } from "./texts";
 import { unread } from "./unread";
 import "./schedules.css";
 

@@ -9,6 +9,7 @@ import { scheduleTexts } from "./texts";
 
 const KINDS = ["above", "below", "changed", "no_rows"] as const;
 const OWN = "own";
+const DAILY: keyof typeof scheduleTexts.times = "0 8 * * *";
 
 interface Shown {
   boardId: string;
@@ -23,11 +24,9 @@ interface Shown {
 export function ScheduleForm({ boardId, pin, schedule, onSaved }: Shown) {
   const [zone, setZone] = useState(schedule?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
   const condition = schedule?.condition ?? null;
-  const usual = scheduleTexts.times.some((each) => each.cron === schedule?.cron);
+  const usual = schedule !== undefined && schedule.cron in scheduleTexts.times;
   const columns = (pin?.columns ?? []).filter((each) => each.type === "integer" || each.type === "number");
-  const [times, setTimes] = useState(
-    schedule ? (usual ? schedule.cron : OWN) : (scheduleTexts.times[1]?.cron ?? ""),
-  );
+  const [times, setTimes] = useState<string>(schedule ? (usual ? schedule.cron : OWN) : DAILY);
   const [cron, setCron] = useState(schedule?.cron ?? "0 8 * * 1-5");
   const [kind, setKind] = useState<(typeof KINDS)[number] | "">(condition?.kind ?? "");
   const [column, setColumn] = useState(condition?.column ?? columns[0]?.name ?? "");
@@ -54,9 +53,9 @@ export function ScheduleForm({ boardId, pin, schedule, onSaved }: Shown) {
       <label>
         {scheduleTexts.every}
         <select value={times} onChange={(event) => setTimes(event.currentTarget.value)}>
-          {scheduleTexts.times.map((each) => (
-            <option key={each.cron} value={each.cron}>
-              {each.label}
+          {Object.entries(scheduleTexts.times).map(([each, words]) => (
+            <option key={each} value={each}>
+              {words}
             </option>
           ))}
           <option value={OWN}>{scheduleTexts.own}</option>

@@ -7,7 +7,8 @@ import { orSay } from "../shared/or_say";
 import { say } from "../shared/toasts";
 import { ScheduleForm } from "./schedule_form";
 import { changeSchedule, deleteSchedule } from "./schedules_api";
-import { conditionOf, lastRunOf, nextOf, scheduleTexts, timesOf } from "./texts";
+import { conditionOf, lastRunOf, nextOf, timesOf } from "./said";
+import { scheduleTexts } from "./texts";
 import "./schedules.css";
 
 interface Shown {

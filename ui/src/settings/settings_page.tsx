@@ -5,6 +5,7 @@ import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { chooseDensity, chooseTheme, density, type Density, theme, type Theme } from "../shared/theme";
 import { Keys } from "./keys";
+import { chooseLanguage, chosenLanguage, type Language } from "./language";
 import { ModelState } from "./model_state";
 import { settings } from "./texts";
 import { UsageToday } from "./usage_today";
@@ -95,11 +96,13 @@ function Look() {
         value={density.value}
         choose={(value) => chooseDensity(value as Density)}
       />
-      <p>
-        {settings.language}
-        <br />
-        <span class="quiet">{settings.languageIs(navigator.language)}</span>
-      </p>
+      <Choice
+        label={settings.language}
+        names={settings.languages}
+        value={chosenLanguage()}
+        choose={(value) => chooseLanguage(value as Language)}
+      />
+      <p class="quiet">{settings.languageHint}</p>
     </>
   );
 }

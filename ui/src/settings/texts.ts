@@ -1,5 +1,6 @@
 /** Texts of the settings, fetched with them. */
 import type { Density, Theme } from "../shared/theme";
+import type { Language } from "./language";
 
 export const settings = {
   account: "Account",
@@ -37,8 +38,8 @@ export const settings = {
   density: "Density",
   densities: { comfortable: "Comfortable", compact: "Compact" } satisfies Record<Density, string>,
   language: "Language",
-  languageIs: (locale: string) =>
-    `English. Numbers and dates are written as your browser asks for (${locale}).`,
+  languages: { browser: "As the browser", en: "English", de: "Deutsch" } satisfies Record<Language, string>,
+  languageHint: "For the page, its numbers and dates. What the server sends stays in the server's own words.",
 
   kept: "Kept for you",
   memory: "Facts, your profile and past conversations: read, change and delete them.",

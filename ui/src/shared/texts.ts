@@ -1,5 +1,6 @@
 /** All texts of the page but those of parts that are fetched later and stand beside them. */
 export const texts = {
+  language: "en",
   product: "KAI",
   undo: "Undo",
   cancel: "Cancel",

@@ -1,12 +1,14 @@
-/** Times and numbers as people read them, in their own locale. */
+/** Times and numbers as people read them. */
+import { locale } from "./locale";
 import { texts } from "./texts";
 
 const DAY_MS = 86_400_000;
-const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const NUMBER = new Intl.NumberFormat();
+const MONTH = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric" });
+const MOMENT = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const TIME = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const TENTHS = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const NUMBER = new Intl.NumberFormat(locale);
 
 export const count = (value: number) => NUMBER.format(value);
 export const moment = (time: string) => MOMENT.format(new Date(time));
@@ -18,7 +20,7 @@ export const dayOf = (time: string) => DAY.format(new Date(time));
 export function duration(milliseconds: number): string {
   if (milliseconds < 100) return `${Math.max(0, Math.round(milliseconds))} ms`;
   const seconds = milliseconds / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 10) return `${TENTHS.format(seconds)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;

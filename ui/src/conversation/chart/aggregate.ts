@@ -1,5 +1,6 @@
 /** Rows put together: by place and series, by unit of time, by sum, mean, count or median. */
 import type { Cell } from "../../api/types";
+import { locale } from "../../shared/locale";
 import { timeOf } from "./numbers";
 
 export const AGGREGATES = ["none", "sum", "mean", "count", "median"] as const;
@@ -75,7 +76,7 @@ export function startOf(cell: Cell, unit: TimeUnit): Cell {
 /** Names in their natural order: weekdays and months as in a calendar, numbers by size. */
 export function natural(names: string[]): string[] {
   const rank = calendarOf(names);
-  const compare = new Intl.Collator(undefined, { numeric: true }).compare;
+  const compare = new Intl.Collator(locale, { numeric: true }).compare;
   return [...names].sort((one, other) => (rank ? rank(one) - rank(other) : compare(one, other)));
 }
 

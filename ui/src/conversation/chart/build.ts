@@ -1,5 +1,6 @@
 /** Charts that an analyst builds from all rows of a result. */
 import type { Cell, Column, Row } from "../../api/types";
+import { locale } from "../../shared/locale";
 import { count as written } from "../../shared/time";
 import { isNumeric } from "../rows/format";
 import { adds, type Aggregate, amountOf, startOf, TIME_UNITS, type TimeUnit, together } from "./aggregate";
@@ -348,7 +349,7 @@ function binned(values: (number | null)[]): Datum[] {
     const bin = Math.min(Math.max(0, at), counts.length - 1);
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
-  const format = new Intl.NumberFormat(undefined, {
+  const format = new Intl.NumberFormat(locale, {
     maximumFractionDigits: 4,
     notation: high >= 1e6 ? "compact" : "standard",
   });

@@ -1,5 +1,6 @@
 /** What an analyst chooses of a chart, as the answer keeps it. */
 import type { Column } from "../../api/types";
+import { locale } from "../../shared/locale";
 import {
   type Aggregate,
   AGGREGATES,
@@ -122,7 +123,7 @@ export function sorted(chart: Chart, sort: Sort | undefined): Chart {
     order === "value"
       ? names.sort((one, other) => (sums.get(other) ?? 0) - (sums.get(one) ?? 0))
       : order === "name"
-        ? names.sort((one, other) => one.localeCompare(other))
+        ? names.sort((one, other) => one.localeCompare(other, locale))
         : natural(names);
   const rank = new Map(inOrder.map((name, at) => [name, at]));
   return {

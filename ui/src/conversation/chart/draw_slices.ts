@@ -1,5 +1,6 @@
 /** A ring of slices, with the share of each in the tooltip. */
 import { arc, pie } from "d3-shape";
+import { locale } from "../../shared/locale";
 import type { Chart } from "./intent";
 import { node } from "./nodes";
 import { seriesColor } from "./palette";
@@ -8,7 +9,7 @@ import { entryText, type Scene, type Setting } from "./drawing";
 
 const HOLE = 0.55;
 const MARGIN = 14;
-const SHARE = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
+const SHARE = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
 
 export function slices(chart: Chart, { places, cells }: Plotted, setting: Setting): Scene {
   const { width, height, colors, hidden } = setting;

@@ -1,4 +1,6 @@
 /** Numbers and times on axes and in the tooltip. */
+import { locale } from "../../shared/locale";
+import { chartTexts } from "./texts";
 
 export const NUMBER_FORMATS = ["auto", "plain", "compact", "percent"] as const;
 export type NumberFormat = (typeof NUMBER_FORMATS)[number];
@@ -20,7 +22,7 @@ const YEAR_MS = 365 * DAY_MS;
 export function tickFormat(ticks: number[], { format }: Numbers): (value: number) => string {
   const compact = format === "compact" || (format === "auto" && Math.max(...ticks.map(Math.abs)) >= LARGE);
   const written = (digits: number) =>
-    new Intl.NumberFormat(undefined, {
+    new Intl.NumberFormat(locale, {
       maximumFractionDigits: digits,
       ...(compact && { notation: "compact" }),
       ...(format === "percent" && { style: "percent" }),
@@ -36,7 +38,7 @@ export function tickFormat(ticks: number[], { format }: Numbers): (value: number
 
 /** Writes a value as the tooltip and labels do. */
 export function valueFormat({ format, unit }: Numbers): (value: number) => string {
-  const style = new Intl.NumberFormat(undefined, {
+  const style = new Intl.NumberFormat(locale, {
     maximumFractionDigits: format === "compact" ? 1 : MOST_DIGITS,
     ...(format === "compact" && { notation: "compact" }),
     ...(format === "percent" && { style: "percent", maximumFractionDigits: 2 }),
@@ -71,18 +73,17 @@ export function timeFormat(times: number[]): (time: number) => string {
   return (time) => {
     const at = new Date(time);
     const date = inUtc.date(at);
-    return isDate ? `${DAYS[at.getUTCDay()]} ${date}` : `${date} ${inUtc.clock(at)}`;
+    return isDate ? `${chartTexts.days[at.getUTCDay()]} ${date}` : `${date} ${inUtc.clock(at)}`;
   };
 }
 
-const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const month = (time: Date) => MONTHS[time.getUTCMonth()] ?? "";
+const month = (time: Date) => chartTexts.months[time.getUTCMonth()] ?? "";
+const day = (time: Date) => chartTexts.dayOfMonth(time.getUTCDate(), month(time));
 const inUtc = {
   year: (time: Date) => String(time.getUTCFullYear()),
   month: (time: Date) => `${month(time)} ${time.getUTCFullYear()}`,
-  date: (time: Date) => `${time.getUTCDate()} ${month(time)} ${time.getUTCFullYear()}`,
-  day: (time: Date) => `${time.getUTCDate()} ${month(time)}`,
+  date: (time: Date) => `${day(time)} ${time.getUTCFullYear()}`,
+  day,
   clock: (time: Date) => time.toISOString().slice(11, 16),
 };
 

@@ -1,4 +1,5 @@
 /** The cells of a chart: at which place, in which series, how much. */
+import { locale } from "../../shared/locale";
 import type { Channel, Chart, Datum } from "./intent";
 import type { ChartColors } from "./look";
 import { timeFormat, timeOf } from "./numbers";
@@ -99,7 +100,7 @@ interface Position {
 
 function positionOf({ kind, field }: Channel, data: Datum[]): Position {
   if (kind === "quantitative")
-    return { at: (datum) => numberOf(datum[field]) ?? NaN, name: (_, at) => at.toLocaleString() };
+    return { at: (datum) => numberOf(datum[field]) ?? NaN, name: (_, at) => at.toLocaleString(locale) };
   if (kind !== "temporal") return { at: (_, index) => index, name: (datum) => nameOf(datum[field]) };
   const format = timeFormat(data.map((datum) => timeOf(datum[field])));
   return { at: (datum) => timeOf(datum[field]), name: (_, at) => format(at) };

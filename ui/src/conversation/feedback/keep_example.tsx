@@ -7,6 +7,7 @@ import { mayChange } from "../../identity/me";
 import { askAgain } from "../../provenance/verified";
 import { Icon } from "../../shared/icon";
 import { orSay } from "../../shared/or_say";
+import { texts } from "../../shared/texts";
 import { count, duration } from "../../shared/time";
 import { say } from "../../shared/toasts";
 import { keepTexts } from "./texts";
@@ -71,7 +72,7 @@ export default function KeepExample({ connectionId, messageId, onClose }: Shown)
         />
       </label>
       <label>
-        SQL
+        {texts.answer.sql}
         <textarea
           class="code"
           rows={Math.min(10, proposal.sql.split("\n").length + 1)}

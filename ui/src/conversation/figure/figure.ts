@@ -2,12 +2,13 @@
 import { formatOf, isNumeric } from "../rows/format";
 import type { Head } from "../model";
 import type { Cell, Column, Row } from "../../api/types";
+import { locale } from "../../shared/locale";
 import { texts } from "../../shared/texts";
 
 const MOST_COLUMNS = 3;
 const MOST_NUMBERS = 2;
 const BEFORE = /^(previous|prior|last|before|earlier|prev)$/;
-const PERCENT = new Intl.NumberFormat(undefined, {
+const PERCENT = new Intl.NumberFormat(locale, {
   style: "percent",
   maximumFractionDigits: 1,
   signDisplay: "exceptZero",

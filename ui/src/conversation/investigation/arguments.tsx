@@ -1,6 +1,6 @@
 import { texts } from "../../shared/texts";
 import type { ToolCall } from "../model";
-import { argumentsOf, wordsOf } from "./call_texts";
+import { argumentsOf, wordsOf } from "./call_words";
 
 /** Every argument of a call in full, except a statement, which is shown as SQL. */
 export function Arguments({ call }: { call: ToolCall }) {

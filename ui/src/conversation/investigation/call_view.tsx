@@ -9,7 +9,7 @@ import type { ToolCall } from "../model";
 import type { Conversation } from "../conversation";
 import type { Exchange } from "../model";
 import { Arguments } from "./arguments";
-import { aboutCall, isStatement, toolName } from "./call_texts";
+import { aboutCall, isStatement, toolName } from "./call_words";
 import { ConfirmationCard } from "./confirmation_card";
 import { anchorOf } from "./open_call";
 import { ProgressBar } from "./progress_bar";

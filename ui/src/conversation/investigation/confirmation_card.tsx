@@ -6,7 +6,7 @@ import { SqlText } from "../../shared/sql_text";
 import { duration } from "../../shared/time";
 import type { Conversation } from "../conversation";
 import type { Confirmation, Exchange, ToolCall } from "../model";
-import { isStatement, toolName } from "./call_texts";
+import { isStatement, toolName } from "./call_words";
 import { Arguments } from "./arguments";
 import { confirmationTexts } from "./texts";
 import "./confirmation_card.css";

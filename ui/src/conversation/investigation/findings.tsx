@@ -3,7 +3,7 @@ import type { Finding } from "../../api/types";
 import { Icon } from "../../shared/icon";
 import { texts } from "../../shared/texts";
 import type { Answer, ToolCall } from "../model";
-import { aboutCall, toolName } from "./call_texts";
+import { aboutCall, toolName } from "./call_words";
 import { investigates } from "../../shared/capability";
 import { openCall } from "./open_call";
 import "./investigation.css";

@@ -2,6 +2,7 @@ import { ArrowDown, ArrowUp, EyeOff, ListRestart, Pin, Workflow } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
 import type { Cell } from "../../api/types";
 import { Icon } from "../../shared/icon";
+import { locale } from "../../shared/locale";
 import { texts } from "../../shared/texts";
 import { count } from "../../shared/time";
 import type { AnswerRows } from "./answer_rows";
@@ -139,4 +140,4 @@ function listed({ min, max, mean, nulls, distinct }: Statistics, format: Format)
   ];
 }
 
-const MEAN = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
+const MEAN = new Intl.NumberFormat(locale, { maximumSignificantDigits: 6 });

@@ -1,5 +1,6 @@
-/** Cells as people read them, in their own locale. */
+/** Cells as people read them. */
 import type { Cell, Column, Row } from "../../api/types";
+import { locale } from "../../shared/locale";
 
 export type Format = (cell: Cell) => string;
 
@@ -7,13 +8,13 @@ const NUMERIC = new Set(["integer", "number"]);
 const MOST_DECIMALS = 4;
 const PLAIN_NUMBER = /(^|_)(id|year|zip|code|no)$|Id$/i;
 const ZONED = /(Z|[+-]\d\d:?\d\d)$/;
-const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
-const WALL_TIME = new Intl.DateTimeFormat(undefined, {
+const DATE = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+const WALL_TIME = new Intl.DateTimeFormat(locale, {
   dateStyle: "medium",
   timeStyle: "medium",
   timeZone: "UTC",
 });
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const MOMENT = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 
 export const isNumeric = (column: Column) => NUMERIC.has(column.type);
 
@@ -37,7 +38,7 @@ export function plain(cell: Cell): string {
 function numberFormat(column: Column, index: number, rows: Row[]): Format {
   const decimals = Math.max(0, ...rows.slice(0, 100).map((row) => decimalsOf(row[index] ?? null)));
   const digits = Math.min(decimals, MOST_DECIMALS);
-  const format = new Intl.NumberFormat(undefined, {
+  const format = new Intl.NumberFormat(locale, {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
     useGrouping: !isCode(column),

@@ -1,12 +1,13 @@
 /** The order of rows by a column; nulls come last in both directions. */
 import type { Cell, Row } from "../../api/types";
+import { locale } from "../../shared/locale";
 
 export interface Sorting {
   column: number;
   descending: boolean;
 }
 
-const COLLATOR = new Intl.Collator(undefined, { numeric: true });
+const COLLATOR = new Intl.Collator(locale, { numeric: true });
 
 /** Positions of the rows in the sorted order; equal rows keep theirs. */
 export function order(rows: Row[], sorting: Sorting | null, numeric: boolean): number[] {

@@ -1,0 +1,20 @@
+import type { Translated } from "../../shared/translated";
+import type { confirmationTexts as englishConfirmations, pointerTexts as englishPointers } from "./texts";
+
+export const pointerTexts: Translated<typeof englishPointers> = {
+  label: "Code, Links und nächste Schritte",
+  checked: "Geprüft: liest nur, und seine Namen gibt es. Nicht ausgeführt.",
+  unchecked: "Nicht geprüft und von KAI nicht ausgeführt",
+};
+
+export const confirmationTexts: Translated<typeof englishConfirmations> = {
+  label: (tool) => `Freigabe des Aufrufs: ${tool}`,
+  waits: "Dieser Aufruf wartet auf Ihre Freigabe",
+  left: (time) => `noch ${time}`,
+  over: "Die Zeit ist abgelaufen",
+  destination: "Geht an",
+  approve: "Freigeben",
+  deny: "Ablehnen",
+  reason: "Begründung für das Modell (freiwillig)",
+  withdraw: "Zurückziehen und diese Antwort beenden",
+};

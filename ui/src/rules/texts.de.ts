@@ -1,0 +1,31 @@
+import type { Translated } from "../shared/translated";
+import type { ruleTexts as english } from "./texts";
+
+export const ruleTexts: Translated<typeof english> = {
+  lead: "Modelle folgen diesen Regeln. Wo sich zwei widersprechen, gilt die frühere.",
+  add: "Regel hinzufügen",
+  edit: "Bearbeiten",
+  none: "Es gibt noch keine Regeln.",
+  on: "an",
+  off: "aus",
+  switchOn: "Einschalten",
+  switchOff: "Ausschalten",
+  applies: {
+    always: "immer",
+    auto: "wenn es um ihre Tabellen geht",
+    manual: "wenn eine Frage sie nennt",
+  },
+  writtenBy: (owner) => `von ${owner}`,
+  fromFile: (path) => `Datei ${path}`,
+  priority: (priority) => `Rang ${priority}`,
+  everywhere: "überall",
+  everyDatabase: "Alle Datenbanken",
+  fields: {
+    name: "Name",
+    text: "Regel",
+    connection: "Datenbank",
+    apply: "Gilt",
+    patterns: "Tabellen (Muster, etwa payroll_*)",
+    priority: "Rang (kleinere Zahlen zuerst)",
+  },
+};

@@ -1,0 +1,46 @@
+/** Schedules and their notices in words. */
+import type { Notice, Schedule } from "../api/types";
+import { locale } from "../shared/locale";
+import { count, moment } from "../shared/time";
+import { scheduleTexts } from "./texts";
+
+const TIMES: Partial<Record<string, string>> = scheduleTexts.times;
+
+/** The times of a schedule, in words where there are some. */
+export function timesOf(schedule: Pick<Schedule, "cron">): string {
+  return TIMES[schedule.cron] ?? schedule.cron;
+}
+
+/** The next time of a schedule, in its own time zone. */
+export function nextOf(time: string, timeZone: string): string {
+  const style = { dateStyle: "medium", timeStyle: "short", timeZone } as const;
+  return scheduleTexts.next(new Intl.DateTimeFormat(locale, style).format(new Date(time)), timeZone);
+}
+
+/** When a schedule tells of its runs, if not always. */
+export function conditionOf(condition: Schedule["condition"]): string {
+  if (condition === null) return "";
+  return scheduleTexts.conditions[condition.kind](condition.column ?? "", count(condition.value ?? 0));
+}
+
+/** When a schedule has run last, and how that ended. */
+export function lastRunOf({ ended_at, outcome }: NonNullable<Schedule["last_run"]>): string {
+  return scheduleTexts.last(moment(ended_at), scheduleTexts.outcomes[outcome]);
+}
+
+/** What a notice says, in a sentence. */
+export function sentenceOf(notice: Notice): string {
+  const parts = [outcomeOf(notice)];
+  if (notice.missed > 0) parts.push(scheduleTexts.missed(notice.missed));
+  return `${parts.join("; ")}.`;
+}
+
+function outcomeOf({ kind, condition, value, failure, failed_pins, row_count }: Notice): string {
+  const { failed, isNow, noRows, didNotRun, ran, ranWith } = scheduleTexts;
+  if (kind === "failed") return `${failed(failed_pins)}: ${(failure?.detail ?? "").replace(/\.$/, "")}`;
+  if (kind === "met") {
+    return condition?.kind === "no_rows" ? noRows : isNow(condition?.column ?? "", String(value));
+  }
+  if (kind === "missed") return didNotRun;
+  return row_count === null ? ran : ranWith(row_count);
+}

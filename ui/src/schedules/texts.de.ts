@@ -1,0 +1,73 @@
+import { count } from "../shared/time";
+import type { Translated } from "../shared/translated";
+import type { scheduleTexts as english } from "./texts";
+
+export const scheduleTexts: Translated<typeof english> = {
+  lead: "Zu diesen Zeiten läuft dasselbe SQL, mit Ihren Rechten und ohne Modell.",
+  every: "Ausführen",
+  times: {
+    "0 * * * *": "jede Stunde",
+    "0 8 * * *": "jeden Tag um 8:00 Uhr",
+    "0 8 * * 1": "jeden Montag um 8:00 Uhr",
+    "0 8 1 * *": "am Ersten jedes Monats um 8:00 Uhr",
+  },
+  own: "nach einem Cron-Ausdruck",
+  cron: "Cron-Ausdruck",
+  zone: "Zeitzone",
+  when: "Benachrichtigen",
+  always: "nach jedem Lauf",
+  kinds: {
+    above: "wenn ein Wert größer ist als",
+    below: "wenn ein Wert kleiner ist als",
+    changed: "wenn sich ein Wert stärker ändert als um, in Prozent",
+    no_rows: "wenn es keine Zeilen gibt",
+  },
+  column: "Wert in der ersten Zeile von",
+  bound: "Schwelle",
+  webhook: "Webhook, falls auch ein Programm es erhalten soll",
+  kept: (host) => `wie bisher: ${host}`,
+  add: "Zeitplan anlegen",
+  save: "Speichern",
+  edit: (times) => `${times}: ändern`,
+  changed: "Der Zeitplan ist geändert.",
+  remove: (times) => `${times}: entfernen`,
+  pause: (times) => `${times}: aussetzen`,
+  resume: (times) => `${times}: fortsetzen`,
+  paused: "ausgesetzt",
+  removed: "Der Zeitplan ist entfernt.",
+  added: "Der Zeitplan ist angelegt.",
+  next: (time, zone) => `das nächste Mal am ${time} (${zone})`,
+  more: "Ältere zeigen",
+  noneAtAll: "Noch ist nichts geplant. Eine Pinnwand oder Kachel planen Sie in ihrem Menü.",
+  running: "läuft gerade",
+  sent: (host) => `und ein Webhook an ${host}`,
+  last: (time, outcome) => `zuletzt am ${time}: ${outcome}`,
+  outcomes: {
+    ran: "gelaufen",
+    met: "die Bedingung war erfüllt",
+    not_met: "die Bedingung war nicht erfüllt",
+    failed: "fehlgeschlagen",
+  },
+  conditions: {
+    above: (column, value) => `wenn ${column} größer ist als ${value}`,
+    below: (column, value) => `wenn ${column} kleiner ist als ${value}`,
+    changed: (column, value) => `wenn sich ${column} um mehr als ${value} % ändert`,
+    no_rows: () => "wenn es keine Zeilen gibt",
+  },
+  secret: "Das Geheimnis, mit dem der Webhook signiert wird. Es wird nur dieses eine Mal gezeigt:",
+  boardGone: "Eine gelöschte Pinnwand",
+  none: "Noch ist nichts geplant.",
+  happened: "Was geschehen ist",
+  unread: (count) => `${count} neu`,
+  read: "Als gelesen markieren",
+  missed: (count) => (count === 1 ? "1 Mal davor wurde verpasst" : `${count} Male davor wurden verpasst`),
+  failed: (pins) => {
+    if (pins === 0) return "Fehlgeschlagen";
+    return pins === 1 ? "Fehlgeschlagen (1 Kachel)" : `Fehlgeschlagen (${count(pins)} Kacheln)`;
+  },
+  isNow: (column, value) => `${column} ist ${value}`,
+  noRows: "Es gibt keine Zeilen",
+  didNotRun: "Nicht gelaufen",
+  ran: "Gelaufen",
+  ranWith: (rows) => (rows === 1 ? "Gelaufen: 1 Zeile" : `Gelaufen: ${count(rows)} Zeilen`),
+};

@@ -1,0 +1,88 @@
+import type { Translated } from "../shared/translated";
+import type { settings as english } from "./texts";
+
+export const settings: Translated<typeof english> = {
+  account: "Konto",
+  local: "Hier wird keine Anmeldung verlangt. Alles gehört dem einen Benutzer dieses Rechners.",
+  signedIn: (owner, how) => `Angemeldet als ${owner} über ${how}.`,
+  hows: { api_key: "einen API-Schlüssel", oidc: "den Identitätsanbieter" },
+  may: (scopes) => `Rechte: ${scopes}`,
+
+  model: "Sprachmodell",
+  builtIn: "Ohne Sprachmodell: KAI beantwortet einfache Fragen auf Englisch.",
+  answers: "Der Dienst antwortet.",
+  tasks: {
+    sql: "SQL",
+    agent: "Untersuchungen",
+    analysis: "Analysen",
+    summary: "Zusammenfassungen",
+    embedding: "Suche nach Bedeutung",
+  },
+  name: "Modell",
+  usedFor: "Verwendet für",
+  window: "Kontextfenster",
+  tokens: (count) => `${count} Tokens`,
+  unknown: "unbekannt",
+  investigations: "Untersuchungen",
+  on: "an",
+
+  usage: "Verbrauch heute",
+  used: { tokens_today: "Tokens", runs: "Laufende Fragen", sessions: "Gespeicherte Sitzungen" },
+  of: (used, limit) => `${used} von ${limit}`,
+  again: (when) => `Die Zählung beginnt neu: ${when}.`,
+
+  look: "Darstellung",
+  theme: "Farbschema",
+  themes: { system: "Wie das System", light: "Hell", dark: "Dunkel" },
+  density: "Dichte",
+  densities: { comfortable: "Geräumig", compact: "Kompakt" },
+  language: "Sprache",
+  languages: { browser: "Wie der Browser", en: "English", de: "Deutsch" },
+  languageHint:
+    "Gilt für die Seite, ihre Zahlen und Datumsangaben. Was der Server sendet, bleibt in seinen eigenen Worten.",
+
+  kept: "Für Sie aufbewahrt",
+  memory: "Fakten, Ihr Profil und frühere Gespräche: lesen, ändern und löschen.",
+  links: "Links, die Sie erstellt haben: lesen und widerrufen.",
+
+  keys: "API-Schlüssel",
+  keysLead:
+    "Schlüssel aller Benutzer. Ein Schlüssel wird nur einmal gezeigt, wenn er erstellt wird; KAI behält nur einen Hashwert.",
+  keysOfOthers: "API-Schlüssel erstellt und widerruft ein Administrator.",
+  noKeys: "Noch wurde kein Schlüssel erstellt.",
+  keyName: "Name",
+  owner: "Inhaber",
+  role: "Rolle",
+  roles: { user: "Benutzer", admin: "Administrator" },
+  days: "Gültig für Tage",
+  daysHint: "Leer: bis er widerrufen wird",
+  make: "Schlüssel erstellen",
+  made: (owner) => `Der Schlüssel von ${owner}. Er wird nicht noch einmal gezeigt.`,
+  copyKey: "Schlüssel kopieren",
+  revoke: "Widerrufen",
+  sure: (prefix) => `Den Schlüssel ${prefix} widerrufen? Was ihn benutzt, wird abgemeldet.`,
+  state: {
+    revoked: "widerrufen",
+    expired: "abgelaufen",
+    until: (when) => `bis ${when}`,
+    forever: "läuft nicht ab",
+  },
+  lastUsed: (when) => `zuletzt benutzt ${when}`,
+  neverUsed: "nie benutzt",
+  older: "Ältere Schlüssel zeigen",
+
+  shortcuts: "Tastenkürzel",
+  keysOf: [
+    ["Enter", "Fragen"],
+    ["Umschalt + Enter", "In einer Frage eine neue Zeile beginnen"],
+    ["↑", "Im leeren Feld eine frühere Frage zurückholen"],
+    ["Esc", "Die Antwort anhalten, einen Dialog schließen"],
+    ["Strg + K", "Sitzungen, Tabellen, Begriffe, Pinnwände und Aktionen suchen"],
+    ["j · k", "Nächste und vorige Frage einer Sitzung"],
+    ["Strg + F", "In der Tabelle: in den Zeilen suchen"],
+    ["Strg + C", "In der Tabelle: die gewählten Zellen kopieren"],
+    ["Enter", "In der Tabelle: eine Zeile ganz zeigen"],
+    ["← →", "Das Fadenkreuz eines Diagramms bewegen"],
+    ["Strg + Enter", "Bearbeitetes SQL ausführen"],
+  ],
+};
