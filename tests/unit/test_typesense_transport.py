@@ -57,7 +57,7 @@ class Answers:
 
 @asynccontextmanager
 async def answering(
-    answer: Callable[[int], Sequence[bytes] | None], *, seconds: float = 5, connections: int = 100
+    answer: Callable[[int], Sequence[bytes] | None], *, seconds: float = 60, connections: int = 100
 ) -> AsyncGenerator[tuple[Answers, DirectClient]]:
     answers = Answers(answer)
     server = await asyncio.start_server(answers.serve, "127.0.0.1", 0)
@@ -139,10 +139,10 @@ async def test_a_response_that_is_not_http_is_an_error(broken: bytes) -> None:
 
 
 async def test_a_server_that_does_not_answer_in_time_is_a_timeout_and_loses_its_connection() -> None:
-    async with answering(lambda number: [] if number == 1 else [OK], seconds=0.05) as (answers, client):
+    async with answering(lambda number: [] if number == 1 else [OK], seconds=0.5) as (answers, client):
         with pytest.raises(httpx.ReadTimeout):
             await client.request("GET", url(answers))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await answers.closed.wait()
         assert (await client.request("GET", url(answers))).is_success
     assert answers.connections == 2
@@ -151,7 +151,7 @@ async def test_a_server_that_does_not_answer_in_time_is_a_timeout_and_loses_its_
 async def test_a_cancelled_request_closes_its_connection_so_that_no_other_reads_its_response() -> None:
     async with answering(lambda number: [] if number == 1 else [OK]) as (answers, client):
         asking = asyncio.create_task(client.request("GET", url(answers)))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await answers.asked.wait()
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -176,7 +176,7 @@ async def test_a_request_that_ends_after_the_client_was_closed_leaves_no_connect
             await asked.wait()
         answered.set()
         assert (await reading).status_code == 200
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await answers.closed.wait()
 
 

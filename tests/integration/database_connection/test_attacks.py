@@ -83,7 +83,7 @@ def test_guard_and_session_together_stop_every_attack(dialect: str, category: st
                 schema=shop_schema(dialect),
                 database=target.database,
                 limits=LIMITS,
-                connect_seconds=5,
+                connect_seconds=60,
             )
             with pytest.raises(StatementFailed):
                 statement.run(Stop())
@@ -96,7 +96,7 @@ def test_an_honest_question_gets_what_the_database_would_answer(
 ) -> None:
     limits = StatementLimits(timeout_seconds=10)
     answer = UncheckedStatement(
-        sql=sql, schema=shop_schema(dialect), database=target.database, limits=limits, connect_seconds=5
+        sql=sql, schema=shop_schema(dialect), database=target.database, limits=limits, connect_seconds=60
     ).run(Stop())
     plain = in_session(sql, target, limits)
     assert answer.rows == plain.rows

@@ -72,7 +72,7 @@ async def test_a_scan_interrupted_goes_on_in_the_next_process(
 ) -> None:
     await connections.schema(endless)
     await connections.close()
-    other = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.1), records=no_records())
+    other = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.5), records=no_records())
     await other.schema(endless)
     await other.scan("ann", endless.id)
     scanned = await other.scanned_schema(endless)
@@ -93,7 +93,7 @@ async def test_an_abandoned_scan_is_reported_as_failed(
 async def test_a_new_scan_leaves_old_profiles_in_place_until_it_has_better_ones(
     connections: DatabaseConnections, endless: Connection, storage: SqliteStorage
 ) -> None:
-    quick = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.1), records=no_records())
+    quick = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.5), records=no_records())
     await quick.scan("ann", endless.id)
     await connections.start_scan("ann", endless.id)
     schema = await connections.schema(endless)

@@ -298,7 +298,7 @@ async def test_a_statement_on_an_unknown_table_is_refused_with_advice(
 
 
 async def test_a_statement_that_timed_out_is_not_run_again(storage: SqliteStorage, path: Path) -> None:
-    limits = Limits(statement=StatementLimits(timeout_seconds=0.2))
+    limits = Limits(statement=StatementLimits(timeout_seconds=1))
     connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, records=no_records())
     shop = await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
     endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"

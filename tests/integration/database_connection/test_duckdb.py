@@ -63,7 +63,7 @@ def run(sql: str, database: Database, schema: Schema) -> ResultSet:
         schema=schema,
         database=database,
         limits=StatementLimits(timeout_seconds=5),
-        connect_seconds=5,
+        connect_seconds=60,
     ).run(Stop())
 
 

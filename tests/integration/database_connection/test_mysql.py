@@ -49,7 +49,7 @@ def schema(shop: Database) -> Schema:
 def run(sql: str, database: Database, schema: Schema, **limits: int) -> ResultSet:
     bounds = StatementLimits(timeout_seconds=5, **limits)
     return UncheckedStatement(
-        sql=sql, schema=schema, database=database, limits=bounds, connect_seconds=5
+        sql=sql, schema=schema, database=database, limits=bounds, connect_seconds=60
     ).run(Stop())
 
 

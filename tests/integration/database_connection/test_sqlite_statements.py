@@ -21,7 +21,7 @@ LIMITS = StatementLimits(timeout_seconds=5)
 
 def run(sql: str, database: SqliteDatabase, schema: Schema) -> ResultSet:
     return UncheckedStatement(
-        sql=sql, schema=schema, database=database, limits=LIMITS, connect_seconds=5
+        sql=sql, schema=schema, database=database, limits=LIMITS, connect_seconds=60
     ).run(Stop())
 
 

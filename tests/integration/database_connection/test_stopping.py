@@ -39,7 +39,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
 
 def statement(sql: str, database: Database, limits: StatementLimits) -> UncheckedStatement:
     return UncheckedStatement(
-        sql=sql, schema=Schema(database.dialect, []), database=database, limits=limits, connect_seconds=5
+        sql=sql, schema=Schema(database.dialect, []), database=database, limits=limits, connect_seconds=60
     )
 
 
