@@ -160,19 +160,19 @@ def test_metrics_are_opened_by_a_setting(tmp_path: Path) -> None:
     made_key(tmp_path, "root")
     settings = {"KAI_AUTH__REQUIRED": "true", "KAI_METRICS_OPEN": "true"}
     with running_server(tmp_path, settings) as server:
-        assert httpx.get(f"{server.address}/metrics").status_code == 200
+        assert httpx.get(f"{server.address}/metrics", timeout=60).status_code == 200
 
 
 def test_a_host_name_is_checked_unless_any_address_is_listened_on(tmp_path: Path) -> None:
     key = made_key(tmp_path, "root")
     with running_server(tmp_path, {"KAI_HOST": "0.0.0.0"}) as server:
         local = re.sub(r"//[^:]+", "//127.0.0.1", server.address)
-        me = httpx.get(f"{local}/api/v1/me", headers={**as_(key), "Host": "kai.example.com"})
+        me = httpx.get(f"{local}/api/v1/me", headers={**as_(key), "Host": "kai.example.com"}, timeout=60)
         assert me.json()["owner"] == "root"
-        assert httpx.get(f"{local}/api/v1/me").status_code == 401
+        assert httpx.get(f"{local}/api/v1/me", timeout=60).status_code == 401
     with running_server(tmp_path, {"KAI_ALLOWED_HOSTS": '["kai.example.com"]'}) as server:
         answers = [
-            httpx.get(f"{server.address}/api/v1/me", headers={"Host": host}).status_code
+            httpx.get(f"{server.address}/api/v1/me", headers={"Host": host}, timeout=60).status_code
             for host in ("kai.example.com", "evil.example.com")
         ]
         assert answers == [200, 400]
@@ -189,7 +189,7 @@ def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_without_a_login_who_comes_is_the_owner_but_a_wrong_key_still_is_wrong(open_server: Server) -> None:
-    me = httpx.get(f"{open_server.address}/api/v1/me").json()
+    me = httpx.get(f"{open_server.address}/api/v1/me", timeout=60).json()
     assert me == {
         "owner": "local",
         "role": "admin",
@@ -197,7 +197,7 @@ def test_without_a_login_who_comes_is_the_owner_but_a_wrong_key_still_is_wrong(o
         "signed_in_by": "local",
     }
     for headers in (as_("kai_wrong"), {"X-API-Key": "kai_wrong", **as_("sk-of-openai")}):
-        assert_problem(httpx.get(f"{open_server.address}/api/v1/me", headers=headers), 401)
+        assert_problem(httpx.get(f"{open_server.address}/api/v1/me", headers=headers, timeout=60), 401)
 
 
 @pytest.mark.parametrize(
@@ -215,12 +215,12 @@ def test_without_a_login_who_comes_is_the_owner_but_a_wrong_key_still_is_wrong(o
 def test_without_a_login_a_credential_of_another_service_is_ignored(
     open_server: Server, headers: dict[str, str]
 ) -> None:
-    me = httpx.get(f"{open_server.address}/api/v1/me", headers=headers)
+    me = httpx.get(f"{open_server.address}/api/v1/me", headers=headers, timeout=60)
     assert me.json()["owner"] == "local"
 
 
 def test_ignored_credentials_slow_nothing_down(open_server: Server) -> None:
-    with httpx.Client(base_url=open_server.address) as client:
+    with httpx.Client(base_url=open_server.address, timeout=60) as client:
         statuses = {client.get("/api/v1/me", headers=as_(f"sk-{n}")).status_code for n in range(80)}
     assert statuses == {200}
 
@@ -234,7 +234,7 @@ def preflight(server: Server, origin: str, **asked: str) -> httpx.Response:
         "Access-Control-Request-Method": "POST",
         **{f"Access-Control-Request-{name.replace('_', '-')}": value for name, value in asked.items()},
     }
-    return httpx.options(f"{server.address}/api/v1/sessions", headers=headers)
+    return httpx.options(f"{server.address}/api/v1/sessions", headers=headers, timeout=60)
 
 
 def test_a_page_of_a_listed_site_may_call_and_read_the_ids_of_its_run(open_server: Server) -> None:
@@ -246,11 +246,11 @@ def test_a_page_of_a_listed_site_may_call_and_read_the_ids_of_its_run(open_serve
     assert allowed.headers["access-control-allow-origin"] == LISTED
     assert allowed.headers["access-control-allow-private-network"] == "true"
     assert "POST" in allowed.headers["access-control-allow-methods"]
-    answer = httpx.get(f"{open_server.address}/api/v1/me", headers={"Origin": LISTED})
+    answer = httpx.get(f"{open_server.address}/api/v1/me", headers={"Origin": LISTED}, timeout=60)
     assert answer.headers["access-control-allow-origin"] == LISTED
     exposed = set(answer.headers["access-control-expose-headers"].split(", "))
     assert {"Content-Location", "Location", "X-Pagination-Next", "X-Pagination-Total", "X-Run-Id"} <= exposed
-    mcp = httpx.post(f"{open_server.address}/mcp", json={}, headers={"Origin": LISTED})
+    mcp = httpx.post(f"{open_server.address}/mcp", json={}, headers={"Origin": LISTED}, timeout=60)
     assert mcp.status_code not in (401, 403)
 
 
@@ -261,9 +261,12 @@ def test_a_page_of_an_unlisted_site_may_not(open_server: Server, origin: str) ->
     refused = preflight(open_server, origin, Private_Network="true")
     assert refused.status_code == 400
     assert "access-control-allow-origin" not in refused.headers
-    answer = httpx.get(f"{open_server.address}/api/v1/me", headers={"Origin": origin})
+    answer = httpx.get(f"{open_server.address}/api/v1/me", headers={"Origin": origin}, timeout=60)
     assert "access-control-allow-origin" not in answer.headers
-    assert httpx.post(f"{open_server.address}/mcp", json={}, headers={"Origin": origin}).status_code == 403
+    assert (
+        httpx.post(f"{open_server.address}/mcp", json={}, headers={"Origin": origin}, timeout=60).status_code
+        == 403
+    )
 
 
 def test_every_page_may_call_without_credentials_of_the_browser(tmp_path: Path) -> None:
@@ -274,7 +277,9 @@ def test_every_page_may_call_without_credentials_of_the_browser(tmp_path: Path) 
         assert allowed.headers["access-control-allow-origin"] == "*"
         assert "access-control-allow-credentials" not in allowed.headers
         assert preflight(server, "https://any.example", Private_Network="true").status_code == 400
-        refused = httpx.get(f"{server.address}/api/v1/me", headers={"Origin": "https://any.example"})
+        refused = httpx.get(
+            f"{server.address}/api/v1/me", headers={"Origin": "https://any.example"}, timeout=60
+        )
         assert_problem(refused, 401)
         assert refused.headers["access-control-allow-origin"] == "*"
         assert "access-control-allow-credentials" not in refused.headers

@@ -229,7 +229,7 @@ async def resource(client: Client, uri: str) -> dict[str, Any]:
 
 
 def test_without_a_key_the_server_is_closed(house: House) -> None:
-    refused = httpx.post(f"{house.server.address}/mcp", json={})
+    refused = httpx.post(f"{house.server.address}/mcp", json={}, timeout=60)
     assert refused.status_code == 401
     assert refused.headers["www-authenticate"] == "Bearer"
     assert refused.json()["type"] == "urn:kai:unauthenticated"
@@ -237,7 +237,7 @@ def test_without_a_key_the_server_is_closed(house: House) -> None:
 
 def test_a_revoked_or_invented_key_is_refused(house: House) -> None:
     refused = httpx.post(
-        f"{house.server.address}/mcp", json={}, headers={"Authorization": "Bearer kai_invented"}
+        f"{house.server.address}/mcp", json={}, headers={"Authorization": "Bearer kai_invented"}, timeout=60
     )
     assert refused.status_code == 401
 
@@ -277,23 +277,25 @@ async def test_a_key_that_only_reads_cannot_ask(house: House) -> None:
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1.evil.example"])
 def test_a_page_of_another_site_is_refused(house: House, origin: str) -> None:
-    refused = httpx.post(f"{house.server.address}/mcp", json={}, headers={**key_of(house), "Origin": origin})
+    refused = httpx.post(
+        f"{house.server.address}/mcp", json={}, headers={**key_of(house), "Origin": origin}, timeout=60
+    )
     assert refused.status_code == 403
     assert refused.json()["type"] == "urn:kai:forbidden"
 
 
 def test_a_page_of_kai_itself_is_not_refused(house: House) -> None:
     headers = {**key_of(house), "Origin": house.server.address}
-    assert httpx.post(f"{house.server.address}/mcp", json={}, headers=headers).status_code != 403
+    assert httpx.post(f"{house.server.address}/mcp", json={}, headers=headers, timeout=60).status_code != 403
 
 
 def test_a_foreign_host_is_refused(house: House) -> None:
     headers = {**key_of(house), "Host": "evil.example"}
-    assert httpx.post(f"{house.server.address}/mcp", json={}, headers=headers).status_code == 400
+    assert httpx.post(f"{house.server.address}/mcp", json={}, headers=headers, timeout=60).status_code == 400
 
 
 def test_only_posts_are_answered(house: House) -> None:
-    refused = httpx.get(f"{house.server.address}/mcp", headers=key_of(house))
+    refused = httpx.get(f"{house.server.address}/mcp", headers=key_of(house), timeout=60)
     assert refused.status_code == 405
     assert refused.headers["allow"] == "POST"
 
@@ -305,6 +307,7 @@ def test_malformed_messages_are_refused(house: House) -> None:
             f"{house.server.address}/mcp",
             content=body,
             headers={**headers, "Content-Type": "application/json"},
+            timeout=60,
         )
         assert 400 <= refused.status_code < 500, (body, refused.text)
 
@@ -314,17 +317,20 @@ def key_of(house: House) -> dict[str, str]:
 
 
 def test_no_issuer_is_named_if_only_keys_are_accepted(house: House) -> None:
-    assert httpx.get(f"{house.server.address}/.well-known/oauth-protected-resource").status_code == 404
+    assert (
+        httpx.get(f"{house.server.address}/.well-known/oauth-protected-resource", timeout=60).status_code
+        == 404
+    )
 
 
 def test_a_client_learns_whose_tokens_are_accepted(tmp_path: Path) -> None:
     issuer = "https://issuer.example"
     settings = {"KAI_AUTH__OIDC__ISSUER": issuer, "KAI_AUTH__OIDC__AUDIENCE": "kai"}
     with running_server(tmp_path, settings) as server:
-        refused = httpx.post(f"{server.address}/mcp", json={})
+        refused = httpx.post(f"{server.address}/mcp", json={}, timeout=60)
         named = f"{server.address}/.well-known/oauth-protected-resource/mcp"
         assert refused.headers["www-authenticate"] == f'Bearer resource_metadata="{named}"'
-        metadata = httpx.get(named).json()
+        metadata = httpx.get(named, timeout=60).json()
     assert metadata["authorization_servers"] == [issuer]
     assert metadata["resource"] == f"{server.address}/mcp"
 
@@ -338,7 +344,9 @@ async def test_requests_and_questions_count_for_the_rate_limits(tmp_path: Path) 
 
 
 def connected(server: Server, url: str) -> str:
-    made = httpx.post(f"{server.address}/api/v1/database-connections", json={"url": url, "name": "Shop"})
+    made = httpx.post(
+        f"{server.address}/api/v1/database-connections", json={"url": url, "name": "Shop"}, timeout=60
+    )
     assert made.status_code == 201, made.text
     return str(made.json()["id"])
 

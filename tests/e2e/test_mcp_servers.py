@@ -143,9 +143,9 @@ async def test_no_secret_of_the_configuration_is_shown(site: Site) -> None:
 
 def test_without_a_configuration_there_are_no_servers(tmp_path: Path) -> None:
     with scripted_model() as model, running_server(tmp_path, model_settings(model)) as server:
-        assert httpx.get(f"{server.address}/api/v1/mcp/servers").json() == {"items": []}
+        assert httpx.get(f"{server.address}/api/v1/mcp/servers", timeout=60).json() == {"items": []}
 
 
 def test_where_investigations_are_off_the_route_is_unknown(tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
-        assert_problem(httpx.get(f"{server.address}/api/v1/mcp/servers"), 404)
+        assert_problem(httpx.get(f"{server.address}/api/v1/mcp/servers", timeout=60), 404)

@@ -295,7 +295,7 @@ def test_items_of_others_are_as_none_to_langgraphs_clients(house: House) -> None
 
 
 def test_langgraphs_clients_need_the_scopes_of_what_they_do(house: House) -> None:
-    assert httpx.get(f"{house.address}/langgraph/ok").json() == {"ok": True}
-    assert httpx.get(f"{house.address}/langgraph/info").status_code == 200
+    assert httpx.get(f"{house.address}/langgraph/ok", timeout=60).json() == {"ok": True}
+    assert httpx.get(f"{house.address}/langgraph/info", timeout=60).status_code == 200
     for path in ("threads/search", "assistants/search", "runs/wait", "store/items/search"):
-        assert httpx.post(f"{house.address}/langgraph/{path}", json={}).status_code == 401
+        assert httpx.post(f"{house.address}/langgraph/{path}", json={}, timeout=60).status_code == 401

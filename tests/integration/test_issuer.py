@@ -80,5 +80,5 @@ def test_a_server_that_trusts_an_issuer_needs_no_key(issuer: Issuer, tmp_path: P
     with running_server(tmp_path, issuer.settings) as server:
         me = f"{server.address}/api/v1/me"
         assert httpx.get(me, timeout=60).status_code == 401
-        known = httpx.get(me, headers={"Authorization": f"Bearer {issuer.token('ada')}"}).json()
+        known = httpx.get(me, headers={"Authorization": f"Bearer {issuer.token('ada')}"}, timeout=60).json()
         assert (known["owner"], known["role"], known["signed_in_by"]) == ("ada", "admin", "oidc")

@@ -97,7 +97,7 @@ def _wait_for(issuer: Issuer) -> None:
     end = time.monotonic() + _START_SECONDS
     while True:
         try:
-            httpx.get(f"{issuer.address}/.well-known/openid-configuration").raise_for_status()
+            httpx.get(f"{issuer.address}/.well-known/openid-configuration", timeout=60).raise_for_status()
         except httpx.TransportError:
             assert time.monotonic() < end, "the provider did not start"
             time.sleep(0.05)

@@ -293,5 +293,5 @@ def test_screen_readers_hear_steps_and_never_tokens(page: Page, session: str, mo
 
 
 def test_the_api_stays_the_apis(page_server: Server) -> None:
-    answer = httpx.get(f"{page_server.address}/api/v1/nothing/here")
+    answer = httpx.get(f"{page_server.address}/api/v1/nothing/here", timeout=60)
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")

@@ -269,7 +269,7 @@ async def become(storage: TypesenseStorage, jobs: int) -> None:
 
 
 async def leads(node: TypesenseServer) -> bool:
-    async with httpx.AsyncClient(headers={"X-TYPESENSE-API-KEY": node.api_key}) as client:
+    async with httpx.AsyncClient(headers={"X-TYPESENSE-API-KEY": node.api_key}, timeout=60) as client:
         status = await client.get(f"{node.url}/status")
         return bool(status.json()["state"] == "LEADER")
 
