@@ -26,15 +26,16 @@ class HttpRequest:
 
 
 async def read_request(reader: StreamReader) -> HttpRequest | None:
-    """The next request of a connection; none when the client has closed it."""
+    """The next request of a connection; none when the client has closed it, maybe in the midst of one."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.rstrip().split("\r\n")
+        parted = (line.partition(":") for line in lines)
+        headers = {name.lower(): value.strip() for name, _, value in parted}
+        method, path, _ = first.split(" ")
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
     except IncompleteReadError:
         return None
-    first, *lines = head.rstrip().split("\r\n")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    method, path, _ = first.split(" ")
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
     return HttpRequest(method, path, headers, body)
 
 
