@@ -16,6 +16,12 @@ from tests.support.oidc_issuer import ADMINS, AUDIENCE, Issuer, running_issuer
 from tests.support.server import running_server
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes no issuer seem unavailable."""
+    monkeypatch.setattr("app.core.auth.signing_keys._TIMEOUT_SECONDS", 60)
+
+
 @pytest.fixture(scope="module")
 def issuer() -> Iterator[Issuer]:
     with running_issuer() as running:

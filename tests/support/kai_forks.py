@@ -19,6 +19,7 @@ import graph
 import migrations
 import typesense_checkpoint
 from app.core import best_effort_cache, rates, redis_check
+from app.core.auth import provider, signing_keys
 
 ORDER_BYTES = 1 << 17
 _DUCKDB = ("app.modules.database_connection.engines.duckdb.", "app.modules.database_connection.uploads.child")
@@ -45,7 +46,7 @@ class Order:
 def main(descriptor: int) -> None:
     """Serve the orders that come through a socket until its other end is closed."""
     import_application()
-    wait_for_redis()
+    be_patient()
     gc.freeze()  # a collection in a child would copy what it shares with the others
     order = _fork(socket.socket(fileno=descriptor))
     os.environ.clear()
@@ -70,9 +71,12 @@ def import_application() -> None:
                 import_module(module.name)
 
 
-def wait_for_redis() -> None:
-    """Let a busy machine make no command late: KAI gives up what takes longer than the blink of an eye."""
+def be_patient() -> None:
+    """Let a busy machine make nothing late that KAI soon gives up: commands to Redis, and what an issuer
+    publishes.
+    """
     best_effort_cache._PATIENCE_SECONDS = rates.PATIENCE_SECONDS = redis_check._PATIENCE_SECONDS = 60.0
+    signing_keys._TIMEOUT_SECONDS = provider._TIMEOUT_SECONDS = 60
 
 
 def _fork(orders: socket.socket) -> Order:
