@@ -53,7 +53,7 @@ def test_a_fact_is_kept_from_an_answer_named_by_the_next_and_opened_at_its_messa
     page.get_by_role("button", name="Remember this").click()
     page.get_by_label("What to remember").fill(CHURN)
     page.get_by_label("Counts").select_option("session")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text(f"Remembered (One session): {CHURN}")).to_be_visible()
     ask(page, "How many customers churn?")
     named = page.locator(".understood").get_by_role("link", name=CHURN)
