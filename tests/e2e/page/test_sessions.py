@@ -2,13 +2,14 @@
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, BrowserContext, Page, Route, expect
 
 from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import opened
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel
 
+LISTS = "**/api/v1/sessions?*"
 TOP = """async (article) => {
     const top = () => article.getBoundingClientRect().top;
     let before, still = 0;
@@ -77,6 +78,46 @@ def test_a_deleted_session_comes_back_by_undo(
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("link", name="Soon regretted")).to_be_visible()
     assert api.get(f"/sessions/{session}").status_code == 200
+
+
+def test_a_session_that_was_deleted_meanwhile_does_not_come_back_with_a_late_list(
+    context: BrowserContext, model: ScriptedModel, api: httpx.Client, connection: str
+) -> None:
+    model.rule("", "CHAT: yes")
+    session = asked(api, connection, "Deleted meanwhile")
+    here, there = context.new_page(), context.new_page()
+    late: list[tuple[Page, Route, APIResponse]] = []
+
+    def hold(page: Page) -> None:
+        most = len(late) + 2  # those that are pinned, and the others
+
+        def handle(route: Route) -> None:
+            if len(late) < most:
+                late.append((page, route, route.fetch()))
+            else:
+                route.continue_()
+
+        page.route(LISTS, handle)
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    for page in (here, there):
+        page.clock.install()
+        page.goto("/")
+        expect(page.get_by_role("link", name="Deleted meanwhile")).to_be_visible()
+    here.get_by_role("button", name="Options for Deleted meanwhile").click()
+    here.get_by_role("menuitem", name="Delete").click()
+    for page, count in ((here, 2), (there, 4)):  # asked for while the session is still on the server
+        hold(page)
+        eventually(lambda page=page, count=count: page.title() != "" and len(late) == count)
+    here.clock.fast_forward(10_000)  # beyond the time to undo
+    eventually(lambda: api.get(f"/sessions/{session}").status_code == 404)
+    expect(there.get_by_role("link", name="Deleted meanwhile")).to_have_count(0)
+    for page, route, response in late:
+        with page.expect_request_finished():
+            route.fulfill(response=response)
+    for page in (here, there):
+        page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        expect(page.get_by_role("link", name="Deleted meanwhile")).to_have_count(0)
 
 
 def test_a_deleted_session_is_gone_when_the_page_is_left(

@@ -137,7 +137,7 @@ function Head({
           </p>
         ))}
       </div>
-      <div class="page-actions">
+      <div class="page-actions database-actions">
         <button type="button" class="button primary" onClick={start}>
           <Icon of={MessageSquarePlus} /> {ask}
         </button>

@@ -23,6 +23,9 @@ export default function SignIn() {
   }, []);
   return (
     <main class="sign-in">
+      <p class="brand">
+        <img src="/favicon.svg" alt="" width={28} height={28} /> {texts.product}
+      </p>
       <h1>{identity.title}</h1>
       <p class="lead">{identity.lead}</p>
       {failure && (
@@ -107,18 +110,20 @@ function KeyForm({ first }: { first: boolean }) {
         />
         <small id="credential-hint">{hint}</small>
       </label>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={stays}
-          aria-describedby="stays-hint"
-          onChange={(event) => setStays(event.currentTarget.checked)}
-        />
-        {identity.stays}
-      </label>
-      <small id="stays-hint" class="quiet">
-        {stays ? identity.staysHint : identity.tabHint}
-      </small>
+      <div class="stays">
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={stays}
+            aria-describedby="stays-hint"
+            onChange={(event) => setStays(event.currentTarget.checked)}
+          />
+          {identity.stays}
+        </label>
+        <small id="stays-hint" class="quiet">
+          {stays ? identity.staysHint : identity.tabHint}
+        </small>
+      </div>
       {problem && <ProblemBox problem={problem} />}
       <button type="submit" class={first ? "button primary" : "button"} disabled={checking}>
         {signIn}
