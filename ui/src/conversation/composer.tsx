@@ -36,7 +36,7 @@ export function Composer(shown: Shown) {
   useEffect(() => fitHeight(field.current), [text]);
   useEffect(() => {
     // A slow page may load after the user has already moved the focus elsewhere.
-    const taken = document.activeElement?.closest("[role=menu], input, textarea");
+    const taken = document.activeElement?.closest(".menu, input, textarea");
     if (matchMedia("(pointer: fine)").matches && !taken) field.current?.focus();
   }, []);
   useEffect(() => {
