@@ -8,9 +8,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import APIResponse, Browser, Page, Route, expect
 
-from tests.e2e.page.browser import Watched, ask
+from tests.e2e.page.browser import Watched, ask, eventually
 from tests.e2e.page.conftest import connected
 from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
 from tests.support.keys import made_key
@@ -49,14 +49,20 @@ def visitor(browser: Browser, house: House) -> Iterator[Page]:
     assert watched.faults == []
 
 
-def sign_in(page: Page, key: str) -> None:
+def offer(page: Page, key: str) -> None:
     page.get_by_label("API key or token").fill(key)
     page.get_by_label("API key or token").press("Enter")
 
 
+def sign_in(page: Page, key: str) -> None:
+    """Offer a key that is right, until the page has kept it."""
+    offer(page, key)
+    expect(page.get_by_label("API key or token")).to_have_count(0)
+
+
 def test_a_user_signs_in_asks_takes_the_rows_along_and_leaves(visitor: Page, house: House) -> None:
     visitor.goto("/")
-    sign_in(visitor, "kai_wrong")
+    offer(visitor, "kai_wrong")
     expect(visitor.get_by_role("alert")).to_contain_text("That did not work")
     if AXE.is_file():
         assert violations_in_light_and_dark(visitor) == []
@@ -142,6 +148,21 @@ def test_an_identity_provider_signs_the_browser_in_for_all_tabs(browser: Browser
                 kept = {each["name"] for each in context.cookies(server.address)}
                 assert kept.isdisjoint({"kai_sign_in", "kai_attempt"})
             assert watched.faults == []
+
+
+def test_a_refusal_that_comes_after_the_sign_in_asks_for_no_other(visitor: Page, house: House) -> None:
+    late: list[tuple[Route, APIResponse]] = []
+    visitor.route("**/api/v1/me", lambda route: late.append((route, route.fetch())), times=1)
+    visitor.goto("/")
+    eventually(lambda: bool(visitor.evaluate("true")) and len(late) == 1)
+    ((route, refusal),) = late
+    assert refusal.status == 401
+    sign_in(visitor, house.user_key)
+    expect(visitor.get_by_role("button", name="Sign out ann")).to_be_visible()
+    with visitor.expect_response(lambda read: read.url.endswith("/api/v1/me") and read.ok):
+        route.fulfill(response=refusal)  # what was refused is read again
+    expect(visitor.get_by_role("button", name="Sign out ann")).to_be_visible()
+    expect(visitor.get_by_label("API key or token")).to_have_count(0)
 
 
 def test_what_needs_a_model_says_so(visitor: Page, house: House) -> None:
