@@ -12,9 +12,17 @@ const PAGE = { "X-KAI-Page": "1" };
 /** Whether the server requires a credential, or has refused the one that was sent. */
 export const signInNeeded = signal(false);
 
+/** How often somebody has signed in on this page: an answer to an earlier request says nothing of the last. */
+let signIns = 0;
+
+function signedIn(): void {
+  signIns += 1;
+  signInNeeded.value = false;
+}
+
 export function keepCredential(credential: string): void {
   sessionStorage.setItem(KEPT, credential);
-  signInNeeded.value = false;
+  signedIn();
 }
 
 /** Keeps this browser signed in by a cookie, which all tabs share. Raises `ApiError`. */
@@ -23,7 +31,7 @@ export async function remember(credential: string): Promise<void> {
   const response = await fetch(SIGN_IN, { method: "POST", headers });
   if (!response.ok) throw new ApiError(problemIn(await response.json().catch(() => null), response.status));
   forgetCredential();
-  signInNeeded.value = false;
+  signedIn();
 }
 
 /** Forgets the tab's credential, which would count instead of the cookie. */
@@ -56,10 +64,13 @@ export function signs(): Record<string, string> {
   return credential === null ? PAGE : { Authorization: credential };
 }
 
-/** `fetch` with the credential, if there is one. */
+/** `fetch` with the credential, if there is one. What is read and refused while somebody signs in is read again. */
 export async function signedFetch(request: Request): Promise<Response> {
+  const before = signIns;
   for (const [name, value] of Object.entries(signs())) request.headers.set(name, value);
   const response = await fetch(request);
-  if (response.status === 401) signInNeeded.value = true;
+  if (response.status !== 401) return response;
+  if (before !== signIns) return request.method === "GET" ? signedFetch(request) : response;
+  signInNeeded.value = true;
   return response;
 }
