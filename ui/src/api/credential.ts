@@ -12,7 +12,7 @@ const PAGE = { "X-KAI-Page": "1" };
 /** Whether the server requires a credential, or has refused the one that was sent. */
 export const signInNeeded = signal(false);
 
-/** How often somebody has signed in on this page: an answer to an earlier request says nothing of the last. */
+/** How often a user has signed in on this page: an answer to an earlier request says nothing of the last. */
 let signIns = 0;
 
 function signedIn(): void {
@@ -64,7 +64,7 @@ export function signs(): Record<string, string> {
   return credential === null ? PAGE : { Authorization: credential };
 }
 
-/** `fetch` with the credential, if there is one. What is read and refused while somebody signs in is read again. */
+/** `fetch` with the credential, if there is one. What is read and refused while a user signs in is read again. */
 export async function signedFetch(request: Request): Promise<Response> {
   const before = signIns;
   for (const [name, value] of Object.entries(signs())) request.headers.set(name, value);
