@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from pydantic import JsonValue
 
 from tests.e2e.conftest import model_settings
@@ -25,6 +25,10 @@ STEPS = ".investigation"
 
 @pytest.fixture
 def investigated(page: Page, model: ScriptedModel, session: str) -> Page:
+    return investigate(page, model, session)
+
+
+def investigate(page: Page, model: ScriptedModel, session: str) -> Page:
     """A page with an answer of two steps, of which the second failed, and two findings."""
     end = finish("Revenue rose to 55.5 in 2025.", findings=FINDINGS, main_result="r1.1")
     model.say(PLAN, per_year("First the years."), calls(("profile_table", {"table": "nowhere"})), end, end)
@@ -94,6 +98,23 @@ def test_a_finding_says_in_words_whether_its_result_shows_it_and_opens_it(invest
     expect(wrong).to_contain_text("Contradicted: the result says otherwise")
     expect(wrong).to_contain_text("the result says: revenue of 2024 is 10")
     right.get_by_role("button", name="Open the result: Revenue per year").press("Enter")
+    expect(page.locator(".call.done summary").first).to_be_focused()
+    expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
+
+
+def test_a_result_that_is_opened_before_its_step_is_drawn_is_opened_then(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/assets/investigation-*.js", hold)
+    investigate(page, model, session)
+    page.get_by_role("button", name="Open the result: Revenue per year").first.press("Enter")
+    expect(page.locator(".call")).to_have_count(0)
+    held[0].continue_()
     expect(page.locator(".call.done summary").first).to_be_focused()
     expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
 
