@@ -20,16 +20,21 @@ class Booking(Arguments):
 
     n: int
     """Any number."""
-    seconds: float = 0
-    """How long the call takes after its effect."""
+    waits_for: str = ""
+    """A file for which the call waits after its effect."""
 
 
 async def book(given: Booking, context: ToolContext) -> ToolResult:
     _call("before")
     _write(given.n)
     _call("after")
-    await asyncio.sleep(given.seconds)
+    while not _may_end(given):  # noqa: ASYNC110  (another process makes the file)
+        await asyncio.sleep(0.02)
     return ToolResult(text=f"booked {given.n}")
+
+
+def _may_end(given: Booking) -> bool:
+    return not given.waits_for or Path(given.waits_for).exists()
 
 
 def _write(n: int) -> None:

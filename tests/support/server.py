@@ -107,10 +107,10 @@ class Server:
         assert self._process is not None
         self._process.send_signal(which)
 
-    def wait(self) -> int:
-        """How it ended, by itself or by a signal (negative)."""
+    def wait(self, seconds: float = START_SECONDS) -> int:
+        """How it ended, by itself or by a signal (negative). Raises `TimeoutError` if it has not in time."""
         assert self._process is not None
-        return self._process.wait(START_SECONDS)
+        return self._process.wait(seconds)
 
     @property
     def process_id(self) -> int:

@@ -385,8 +385,7 @@ async def test_an_action_of_a_worker_that_freezes_is_unknown_and_never_made_agai
     with running_cluster(tmp_path, settings, apis=1, workers=1) as cluster:
         async with client_of(cluster.apis[0]) as kai:
             session = await agent_session(kai, shop)
-            longer_than_the_test = 25
-            model.say(PLAN_TO_ACT, calls(("book", {"n": 7, "seconds": longer_than_the_test})))
+            model.say(PLAN_TO_ACT, calls(("book", {"n": 7, "waits_for": str(tmp_path / "never there")})))
             await kai.ask(session, "Book seven.")
             decided = await decide(kai, session, await card_of(kai, session))
 

@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_approval import PLAN_TO_ACT, agent_session, card_of, decide, follow
@@ -15,8 +16,8 @@ from tests.support.server import client_of, running_server
 from tests.support.waiting import until
 
 
-async def test_it_says_that_it_drains_and_serves_on_for_a_while_before_it_stops(tmp_path: Path) -> None:
-    with running_server(tmp_path / "data", {"KAI_DRAIN_SECONDS": "2"}) as server:
+async def test_it_says_that_it_drains_and_serves_on_until_a_second_signal(tmp_path: Path) -> None:
+    with running_server(tmp_path / "data", {"KAI_DRAIN_SECONDS": "300"}) as server:
         async with client_of(server) as client:
 
             async def drains() -> bool:
@@ -26,11 +27,13 @@ async def test_it_says_that_it_drains_and_serves_on_for_a_while_before_it_stops(
             server.tell(signal.SIGTERM)
             await until(drains)
             assert (await client.http.get("/sessions")).status_code == 200
+            server.tell(signal.SIGTERM)
             assert await asyncio.to_thread(server.wait) == 0
 
 
-async def test_without_a_time_to_drain_it_stops_at_once(tmp_path: Path) -> None:
-    with running_server(tmp_path / "data", {"KAI_DRAIN_SECONDS": "0"}) as server:
+@pytest.mark.parametrize("seconds", ["0", "0.2"])
+async def test_after_the_time_to_drain_it_stops_by_itself(tmp_path: Path, seconds: str) -> None:
+    with running_server(tmp_path / "data", {"KAI_DRAIN_SECONDS": seconds}) as server:
         server.tell(signal.SIGTERM)
         assert await asyncio.to_thread(server.wait) == 0
 
@@ -49,8 +52,8 @@ async def test_an_action_under_way_ends_before_the_server_stops_and_its_turn_goe
     with running_server(tmp_path / "data", settings) as server:
         async with client_of(server) as kai:
             session = await agent_session(kai, shop)
-            longer_than_it_drains = 2.5
-            model.say(PLAN_TO_ACT, calls(("book", {"n": 7, "seconds": longer_than_it_drains})))
+            may_end = tmp_path / "may end"
+            model.say(PLAN_TO_ACT, calls(("book", {"n": 7, "waits_for": str(may_end)})))
             await kai.ask(session, "Book seven.")
             decided = await decide(kai, session, await card_of(kai, session))
 
@@ -67,6 +70,10 @@ async def test_an_action_under_way_ends_before_the_server_stops_and_its_turn_goe
             await until(is_booked)
             server.tell(signal.SIGTERM)
             await until(is_closed)
+        longer_than_it_drains = 1.5
+        with pytest.raises(TimeoutError):
+            await asyncio.to_thread(server.wait, longer_than_it_drains)
+        may_end.touch()
         assert await asyncio.to_thread(server.wait) == 0
         server.stop()
         assert len(model.requests) == 2
