@@ -13,7 +13,7 @@ from tests.support.command_line import kai
 from tests.support.keys import made_key
 from tests.support.server import Server, running_server
 
-REVOKED_WITHIN_SECONDS = 5
+REVOKED_WITHIN_SECONDS = 3
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +96,11 @@ def test_a_key_made_beside_the_server_opens_it_until_it_is_revoked(
     row = next(line for line in listed.splitlines() if key[4:12] in line)
     assert key not in listed
     assert kai("keys", "revoke", row.split("│")[1].strip(), data=data).returncode == 0
-    end = time.monotonic() + REVOKED_WITHIN_SECONDS
+    asked = time.monotonic()
+    end = asked + REVOKED_WITHIN_SECONDS
     while stranger.get("/api/v1/me", headers=as_(key)).status_code == 200:
-        assert time.monotonic() < end, "the revoked key is still accepted"
+        assert asked < end, "the revoked key is still accepted"
+        asked = time.monotonic()
     assert "revoked" in kai("keys", "list", data=data).stdout
 
 
