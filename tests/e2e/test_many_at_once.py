@@ -20,7 +20,7 @@ async def use_rudely(
     server: Server, sessions: list[str], acknowledged: dict[str, str], chance: random.Random
 ) -> None:
     """Ask, leave early, cancel, interrupt: until the process is gone."""
-    async with httpx.AsyncClient(base_url=f"{server.address}/api/v1", timeout=20) as http:
+    async with httpx.AsyncClient(base_url=f"{server.address}/api/v1", timeout=60) as http:
         while True:
             session = chance.choice(sessions)
             body = {

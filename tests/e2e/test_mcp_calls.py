@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ class Site:
     server: Server
     model: ScriptedModel
     other: ScriptedMcp
+    settings: dict[str, str]
 
 
 @pytest.fixture(scope="module")
@@ -34,21 +37,20 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             **model_settings(model),
             "KAI_MCP__CONFIG": str(config),
             "KAI_MCP__NETWORKS": '["127.0.0.0/8"]',
-            "KAI_MCP__CALL_SECONDS": "3",
             "KAI_MEMORY__DIRECTIVES": "true",
             "KAI_WORKER__FOLLOW_UP_PAUSE_SECONDS": "0",
         }
         with running_server(data, settings) as server:
-            yield Site(server, model, other)
+            yield Site(server, model, other, settings)
 
 
-@pytest.fixture
-async def client(running: Site) -> AsyncGenerator[Client]:
+@asynccontextmanager
+async def approving(running: Site, server: Server) -> AsyncGenerator[Client]:
     """A client of a KAI whose MCP server is connected, with its tools approved."""
     running.model.forget()
     running.other.says()
     (running.other.folder / "calls").unlink(missing_ok=True)
-    async with client_of(running.server) as kai:
+    async with client_of(server) as kai:
 
         async def connected() -> bool:
             (found,) = (await kai.http.get("/mcp/servers")).json()["items"]
@@ -59,6 +61,12 @@ async def client(running: Site) -> AsyncGenerator[Client]:
         for tool in found["tools"]:
             path = f"/mcp/servers/other/tools/{tool['name']}/approve"
             await kai.http.post(path, json={"fingerprint": tool["fingerprint"]})
+        yield kai
+
+
+@pytest.fixture
+async def client(running: Site) -> AsyncGenerator[Client]:
+    async with approving(running, running.server) as kai:
         yield kai
 
 
@@ -99,14 +107,17 @@ async def test_a_card_warns_of_text_that_a_tool_of_a_server_has_returned(
 
 
 async def test_a_call_without_an_answer_is_unknown_and_not_repeated(
-    client: Client, running: Site, shop: str
+    running: Site, shop: str, tmp_path: Path
 ) -> None:
-    session = await agent_session(client, shop)
-    running.model.say(PLAN_TO_ACT, calls(("other__hang", {"text": "x"})))
-    await client.ask(session, "Wait for the other server.")
-    running.model.say(finish("It is not known."))
-    decided = await decide(client, session, await card_of(client, session))
-    events = await follow(client, session, decided.json()["run_id"])
+    settings = running.settings | {"KAI_MCP__CALL_SECONDS": "3"}
+    with running_server(tmp_path, settings) as server:
+        async with approving(running, server) as client:
+            session = await agent_session(client, shop)
+            running.model.say(PLAN_TO_ACT, calls(("other__hang", {"text": "x"})))
+            await client.ask(session, "Wait for the other server.")
+            running.model.say(finish("It is not known."))
+            decided = await decide(client, session, await card_of(client, session))
+            events = await follow(client, session, decided.json()["run_id"])
     (returned,) = named(events, "tool_result")
     assert returned["status"] == "unknown"
     assert len(running.other.calls()) == 1

@@ -20,7 +20,11 @@ from tests.support.waiting import until
 
 QUESTION = "How many customers per country?"
 ROWS = [["Brazil", 2], ["Norway", 1]]
-IMPATIENT = {"KAI_WORKER__STORE_PATIENCE_SECONDS": "2"}
+IMPATIENT = {
+    "KAI_WORKER__STORE_PATIENCE_SECONDS": "2",
+    "KAI_TYPESENSE__TIMEOUT_SECONDS": "2",
+    "KAI_TYPESENSE__MAX_RETRIES": "1",
+}
 
 
 def on_typesense(server: TypesenseServer, url: str) -> dict[str, str]:
@@ -29,8 +33,6 @@ def on_typesense(server: TypesenseServer, url: str) -> dict[str, str]:
         "KAI_TYPESENSE__NODES": f'["{url}"]',
         "KAI_TYPESENSE__API_KEY": server.api_key,
         "KAI_TYPESENSE__PREFIX": f"t{uuid4().hex}_",
-        "KAI_TYPESENSE__TIMEOUT_SECONDS": "1",
-        "KAI_TYPESENSE__MAX_RETRIES": "1",
     }
 
 

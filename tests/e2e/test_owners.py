@@ -82,7 +82,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House
     keys = [made_key(data, owner, "--role", "admin", *ALL_SCOPES) for owner in ("ann", "bob")]
     with running_server(data, {"KAI_AUTH__REQUIRED": "true"}) as server:
         address = f"{server.address}/api/v1"
-        ann, bob = (httpx.Client(base_url=address, timeout=30, headers={"X-API-Key": key}) for key in keys)
+        ann, bob = (httpx.Client(base_url=address, timeout=60, headers={"X-API-Key": key}) for key in keys)
         with ann, bob:
             things = _one_of_everything(ann, shop)
             yield House(ann, bob, things, bob.get("/openapi.json").json(), server.address)
