@@ -233,7 +233,7 @@ def test_a_period_shows_the_change_and_says_what_takes_none(
     preview = report.frame_locator("iframe[title=Preview]")
     expect(preview.get_by_role("heading", name="Who bought")).to_be_visible()
     expect(preview.locator("h2")).to_have_count(2)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    eventually(lambda: bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth")))
     if AXE.is_file():
         assert violations(page) == []
     page.keyboard.press("Escape")

@@ -34,7 +34,13 @@ def open_chat(chat: Page, server: Server, **place: str) -> None:
     chat.goto(f"{OTHER_SITE}/?{urlencode({'api': f'{server.address}/langgraph', **place})}")
 
 
+def expect_ready(chat: Page) -> None:
+    """Wait until no run is under way for this page."""
+    expect(chat.get_by_role("status")).to_have_text("ready")
+
+
 def ask(chat: Page, question: str) -> None:
+    expect_ready(chat)
     chat.get_by_label("Question").fill(question)
     chat.get_by_label("Question").press("Enter")
 
@@ -54,9 +60,9 @@ def test_a_page_with_use_stream_shows_words_as_they_come_and_the_thread_after_a_
     expect(messages.last).to_have_text("Two")
     model.release()
     expect(messages.last).to_have_text("Two live in Brazil.")
-    expect(chat.get_by_role("status")).to_have_text("ready")
     ask(chat, "And now?")
     expect(messages.last).to_have_text("More.")
+    expect_ready(chat)
     shown = messages.all_text_contents()
     chat.reload()
     expect(messages).to_have_text(shown)
@@ -77,25 +83,26 @@ def test_a_page_with_use_stream_approves_edits_and_rejects_calls(
     ask(chat, "Describe the customers.")
     expect(chat.get_by_text("Replace the description of the table customers.")).to_be_visible()
     chat.reload()
+    expect(chat.get_by_role("button", name="Approve")).to_be_visible()
+    expect_ready(chat)
     chat.get_by_role("button", name="Approve").click()
     expect(chat.get_by_role("listitem").last).to_have_text("It is described.")
     expect(chat.get_by_role("button", name="Approve")).to_have_count(0)
 
     ask(chat, "Describe them better.")
     text = chat.get_by_label("Text")
-    is_ready = expect(chat.get_by_role("status"))
     expect(text).to_have_value("Short.")
-    is_ready.to_have_text("ready")
+    expect_ready(chat)
     text.fill("Those who buy.")
     text.press("Enter")
     expect(text).to_have_value("People who buy.")  # the model's new call
-    is_ready.to_have_text("ready")
+    expect_ready(chat)
     chat.get_by_role("button", name="Approve").click()
     expect(chat.get_by_role("listitem").last).to_have_text("It has other words.")
 
     ask(chat, "Describe them again.")
     expect(text).to_have_value("Other.")
-    is_ready.to_have_text("ready")
+    expect_ready(chat)
     chat.get_by_role("button", name="Reject").click()
     expect(chat.get_by_role("listitem").last).to_have_text("It stays as it is.")
     expect(text).to_have_count(0)
