@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Claim } from "../../api/types";
 import { texts } from "../../shared/texts";
 import "./claim_tips.css";
@@ -16,14 +16,15 @@ export function ClaimTips({ claims, children }: Shown) {
   const [place, setPlace] = useState<HTMLElement | null>(null);
   const id = useId();
   const claim = place ? claims[Number(place.dataset.claim)] : undefined;
-  useEffect(() => setPlace(null), [claims]);
+  // All of it before the next key or movement, which may come as soon as claims are drawn.
+  useLayoutEffect(() => setPlace(null), [claims]);
   useLayoutEffect(() => {
     if (!place || !tip.current || !root.current) return;
     putBeside(place, tip.current, root.current);
     place.setAttribute("aria-describedby", id);
     return () => place.removeAttribute("aria-describedby");
   }, [place]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!place) return;
     const onKey = (event: KeyboardEvent) => event.key === "Escape" && setPlace(null);
     const onPointer = (event: PointerEvent) => !isPartOf(event.target, root.current) && setPlace(null);

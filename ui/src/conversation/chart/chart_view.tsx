@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { shownTheme } from "../../shared/theme";
 import type { Plot, Scene, Stop } from "./drawing";
 import { drawingHeight, FOOT, heightIn } from "./height";
@@ -70,7 +70,8 @@ function usePlace(place: { current: HTMLElement | null }) {
 function Drawing({ chart, scene, scrolls }: { chart: Chart; scene: Scene; scrolls: boolean }) {
   const [at, setAt] = useState<number | null>(null);
   const [spoken, speak] = useState("");
-  useEffect(() => setAt(null), [scene]);
+  // Before the next key or movement, which may come as soon as it is drawn.
+  useLayoutEffect(() => setAt(null), [scene]);
   const stop = at === null ? undefined : scene.stops[at];
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape" && at !== null) setAt(null);
