@@ -5,7 +5,7 @@ import gc
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from app.core.bus.nats_server import NatsNotInstalled, NatsServer
 from app.core.storage.typesense_server import TypesenseNotInstalled, TypesenseServer
@@ -16,7 +16,9 @@ from tests.support.redis_server import RedisServer, running_redis
 from tests.support.stores import ADAPTERS, Open
 
 # The same examples in every run, however slow the machine is: a run that fails can be repeated.
-settings.register_profile("kai", derandomize=True, deadline=None)
+settings.register_profile(
+    "kai", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("kai")
 
 

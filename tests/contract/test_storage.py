@@ -144,7 +144,7 @@ async def test_a_document_comes_back_whole_with_its_undeclared_fields(storage: S
 
 
 @given(fields=st.dictionaries(TEXTS.filter(lambda name: name not in DECLARED), JSON, max_size=5))
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 async def test_any_json_comes_back_equal(storage: Storage, fields: dict[str, JsonValue]) -> None:
     book: Document = {**fields, "id": uid("a")}
     await storage.put("books", [book])
@@ -711,7 +711,7 @@ async def test_a_search_takes_a_thousand_words(library: Storage) -> None:
 
 
 @given(words=TEXTS)
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 async def test_any_text_can_be_searched_for(library: Storage, words: str) -> None:
     await found(library, words)
 
