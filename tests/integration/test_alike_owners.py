@@ -48,7 +48,7 @@ async def services(
     settings = Settings(
         data_dir=tmp_path / "data",
         llm=LlmSettings(),
-        memory=MemorySettings(profile=True),
+        memory=MemorySettings(profile=True, recall_ms=10_000, profile_seconds=60),
         graph_memory=GraphMemorySettings.model_validate(
             {"enabled": True, "recall": True, "endpoint": graphiti.url}
         ),

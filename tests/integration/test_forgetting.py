@@ -101,7 +101,7 @@ async def kai(request: pytest.FixtureRequest, tmp_path: Path, model: ScriptedMod
     settings = Settings(
         data_dir=data,
         llm=llm,
-        memory=MemorySettings(profile=True),
+        memory=MemorySettings(profile=True, recall_ms=10_000, profile_seconds=60),
         worker=WorkerSettings(follow_up_pause_seconds=0),
     )
 

@@ -44,8 +44,14 @@ async def fake() -> AsyncGenerator[FakeGraphiti]:
         yield running
 
 
+SERVICE_SECONDS = "app.modules.memory.graphiti.service.RECALL_SECONDS"
+
+
 @pytest.fixture
-async def memory(storage: Storage, fake: FakeGraphiti) -> AsyncGenerator[GraphMemory]:
+async def memory(
+    storage: Storage, fake: FakeGraphiti, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[GraphMemory]:
+    monkeypatch.setattr(SERVICE_SECONDS, 60.0)  # a busy machine is slow
     async with graph_memory(storage, fake) as opened:
         await opened.consent()
         yield opened
@@ -449,6 +455,7 @@ async def test_recall_is_empty_when_the_service_is_slow_or_answers_too_much(
     assert await memory.graphiti.search(*search, query="months", max_facts=5) == []
     memory.fake.stops_answering = True
     asked = len(memory.fake.requests)
+    monkeypatch.setattr(SERVICE_SECONDS, RECALL_SECONDS)
     loop_time = LoopTime(monkeypatch)
     searching = asyncio.create_task(memory.graphiti.search(*search, query="months", max_facts=5))
     await loop_time.reach(lambda: len(memory.fake.requests) > asked)

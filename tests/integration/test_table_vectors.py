@@ -37,6 +37,15 @@ BUDGET, ENOUGH = 300, 100_000
 SECRETS = SecretBox(Fernet.generate_key())
 
 
+QUESTION_SECONDS = "app.modules.database_connection.scan.table_vectors._QUESTION_SECONDS"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes no service slow."""
+    monkeypatch.setattr(QUESTION_SECONDS, 60.0)
+
+
 @pytest.fixture
 async def service() -> AsyncIterator[ScriptedModel]:
     async with scripted_model() as model:
@@ -163,8 +172,10 @@ async def test_without_the_service_the_other_rankings_do_and_the_log_tells_once(
     service: ScriptedModel,
     url: str,
     caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     connection = await scanned(connections, url)
+    monkeypatch.setattr(QUESTION_SECONDS, 0.1)
     caplog.clear()
     with caplog.at_level(logging.WARNING, "app"):
         for service.embedding in (Scripted(delay_seconds=9), Scripted(status=503)):

@@ -53,7 +53,7 @@ def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Target:
 def in_session(sql: str, target: Target, limits: StatementLimits = LIMITS) -> ResultSet:
     """Run it with the guard off."""
     stop = Stop()
-    with target.database.session(stop, 5) as session:
+    with target.database.session(stop, 60) as session:
         stop.after(limits.timeout_seconds)
         return collect(session.execute(sql), limits)
 
@@ -94,7 +94,7 @@ def test_guard_and_session_together_stop_every_attack(dialect: str, category: st
 def test_an_honest_question_gets_what_the_database_would_answer(
     dialect: str, sql: str, target: Target
 ) -> None:
-    limits = StatementLimits(timeout_seconds=10)
+    limits = StatementLimits(timeout_seconds=60)
     answer = UncheckedStatement(
         sql=sql, schema=shop_schema(dialect), database=target.database, limits=limits, connect_seconds=60
     ).run(Stop())

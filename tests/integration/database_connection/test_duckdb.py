@@ -62,7 +62,7 @@ def run(sql: str, database: Database, schema: Schema) -> ResultSet:
         sql=sql,
         schema=schema,
         database=database,
-        limits=StatementLimits(timeout_seconds=5),
+        limits=StatementLimits(timeout_seconds=60),
         connect_seconds=60,
     ).run(Stop())
 
@@ -70,7 +70,7 @@ def run(sql: str, database: Database, schema: Schema) -> ResultSet:
 def in_session(sql: str, database: Database, seconds: float) -> None:
     """Run it with the guard off."""
     stop = Stop()
-    with database.session(stop, 5) as session:
+    with database.session(stop, 60) as session:
         stop.after(seconds)
         list(session.execute(sql).rows)
 
@@ -119,7 +119,7 @@ def test_a_failed_statement_is_reported_in_the_databases_words(shop: Database, s
 
 
 def test_many_sessions_of_one_file_do_not_disturb_each_other(shop: Database, schema: Schema) -> None:
-    with shop.session(Stop(), 5) as one, shop.session(Stop(), 5) as other:
+    with shop.session(Stop(), 60) as one, shop.session(Stop(), 60) as other:
         rows = one.execute("select * from range(3)").rows
         assert list(other.execute("select 1").rows) == [[1]]
         assert list(rows) == [[0], [1], [2]]
@@ -158,7 +158,7 @@ def test_a_scan_goes_on_after_a_view_that_takes_too_long(tmp_path: Path) -> None
     with duckdb.connect(str(path)) as connection:
         connection.execute("create view endless as select count(*) as n from range(100000000000)")
         connection.execute("create table quick as select 1 as a")
-    limits = Limits(profile_statement_seconds=2)  # a new process has to start within it
+    limits = Limits(profile_statement_seconds=6)  # a new process has to start within it
     tables = {
         each.name: each.row_count for each in scan(read_url(f"duckdb:///{path}"), limits, Stop()).tables
     }
@@ -168,7 +168,7 @@ def test_a_scan_goes_on_after_a_view_that_takes_too_long(tmp_path: Path) -> None
 def test_a_file_that_is_no_database_is_explained(tmp_path: Path) -> None:
     (tmp_path / "notes.duckdb").write_text("This is no database." * 1_000)
     notes = read_url(f"duckdb:///{tmp_path}/notes.duckdb")
-    with pytest.raises(DatabaseUnavailable, match="not a DuckDB database"), notes.session(Stop(), 5):
+    with pytest.raises(DatabaseUnavailable, match="not a DuckDB database"), notes.session(Stop(), 60):
         pass
 
 
@@ -183,7 +183,7 @@ def test_a_file_that_another_program_writes_is_explained(tmp_path: Path) -> None
         assert held.stdout is not None
         held.stdout.readline()
         database = read_url(f"duckdb:///{path}")
-        with pytest.raises(DatabaseUnavailable, match="open for writing"), database.session(Stop(), 5):
+        with pytest.raises(DatabaseUnavailable, match="open for writing"), database.session(Stop(), 60):
             pass
         held.kill()
 

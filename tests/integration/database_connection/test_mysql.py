@@ -47,7 +47,7 @@ def schema(shop: Database) -> Schema:
 
 
 def run(sql: str, database: Database, schema: Schema, **limits: int) -> ResultSet:
-    bounds = StatementLimits(timeout_seconds=5, **limits)
+    bounds = StatementLimits(timeout_seconds=60, **limits)
     return UncheckedStatement(
         sql=sql, schema=schema, database=database, limits=bounds, connect_seconds=60
     ).run(Stop())
@@ -109,7 +109,7 @@ def test_more_rows_than_wanted_are_not_waited_for(shop: Database, schema: Schema
 def test_a_call_that_the_server_cannot_interrupt_holds_nothing_up(shop: Database) -> None:
     stop, begun = Stop(), time.monotonic()
     slow = f"select length(replace(replace('{'a' * 3000}', 'a', '{'b' * 3000}'), 'b', '{'c' * 1500}'))"
-    with shop.session(stop, 5) as session:
+    with shop.session(stop, 60) as session:
         stop.after(0.3)
         with pytest.raises(StatementFailed, match="stopped after"):
             list(session.execute(slow).rows)
@@ -146,7 +146,7 @@ def test_an_account_that_may_write_is_warned_of(
     mariadb.run(
         "create user if not exists boss@'%' identified by 's3cret/with@signs'; grant all on *.* to boss@'%'"
     )
-    found = read_url(mariadb.url(user, "types")).warnings(Stop(), 5)
+    found = read_url(mariadb.url(user, "types")).warnings(Stop(), 60)
     assert len(found) == len(warnings)
     assert all(part in said and "may only SELECT" in said for part, said in zip(warnings, found, strict=True))
 
@@ -164,21 +164,21 @@ def test_a_refused_connection_is_explained_without_secrets(
     mariadb: MariadbServer, shop: Database, change: tuple[str, str], cause: str
 ) -> None:
     database = read_url(mariadb.url("typist", "types").replace(*change))
-    with pytest.raises(DatabaseUnavailable) as refused, database.session(Stop(), 5):
+    with pytest.raises(DatabaseUnavailable) as refused, database.session(Stop(), 60):
         pass
     assert refused.value.detail == f"The database cannot be used: {cause}."
 
 
 def test_encryption_that_is_asked_for_is_not_done_without(mariadb: MariadbServer, shop: Database) -> None:
     database = read_url(mariadb.url("typist", "types") + "?ssl_mode=required")
-    with pytest.raises(DatabaseUnavailable, match="encryption"), database.session(Stop(), 5):
+    with pytest.raises(DatabaseUnavailable, match="encryption"), database.session(Stop(), 60):
         pass
 
 
 def test_a_port_where_nothing_listens_is_explained() -> None:
     pytest.importorskip("pymysql")
     database = read_url("mysql://ann:hunter2@127.0.0.1:1/shop")
-    with pytest.raises(DatabaseUnavailable, match="nothing listens"), database.session(Stop(), 5):
+    with pytest.raises(DatabaseUnavailable, match="nothing listens"), database.session(Stop(), 60):
         pass
 
 

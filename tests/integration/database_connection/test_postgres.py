@@ -50,7 +50,7 @@ def run(sql: str, database: Database, schema: Schema) -> ResultSet:
         sql=sql,
         schema=schema,
         database=database,
-        limits=StatementLimits(timeout_seconds=5),
+        limits=StatementLimits(timeout_seconds=60),
         connect_seconds=60,
     ).run(Stop())
 
@@ -122,7 +122,7 @@ def test_a_failed_statement_is_reported_in_the_servers_words(shop: Database, sch
     ],
 )
 def test_a_session_by_itself_only_reads(sql: str, shop: Database, schema: Schema) -> None:
-    with pytest.raises(StatementFailed), shop.session(Stop(), 5) as session:
+    with pytest.raises(StatementFailed), shop.session(Stop(), 60) as session:
         list(session.execute(sql).rows)
     assert run("select count(*) from customers", shop, schema).rows == [[2]]
 
@@ -149,7 +149,7 @@ def test_a_scan_knows_comments_enumerations_views_and_estimates_nothing_small(sc
 
 def test_a_server_that_dies_in_the_middle_is_unavailable(postgres: PostgresServer, shop: Database) -> None:
     kill = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kai'"
-    with shop.session(Stop(), 5) as session, psycopg.connect(postgres.url(), autocommit=True) as other:
+    with shop.session(Stop(), 60) as session, psycopg.connect(postgres.url(), autocommit=True) as other:
         other.execute(kill)
         with pytest.raises(DatabaseUnavailable, match="broke the connection off"):
             list(session.execute("select 1").rows)
@@ -164,7 +164,7 @@ def test_a_role_that_only_reads_is_not_warned_of(postgres: PostgresServer, shop:
     with psycopg.connect(postgres.url(), autocommit=True) as connection:
         connection.execute("create role looker login password 's3cret/with@signs'")
         connection.execute("grant select on all tables in schema public to looker")
-    assert read_url(postgres.url().replace("analyst", "looker")).warnings(Stop(), 5) == []
+    assert read_url(postgres.url().replace("analyst", "looker")).warnings(Stop(), 60) == []
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_role_that_may_do_more_than_read_is_warned_of(
     with psycopg.connect(postgres.url(), autocommit=True) as connection:
         connection.execute(f"create role {role} login password 's3cret/with@signs'")
         connection.execute(grant.format(role))
-    (said,) = read_url(postgres.url().replace("analyst", role)).warnings(Stop(), 5)
+    (said,) = read_url(postgres.url().replace("analyst", role)).warnings(Stop(), 60)
     assert warning in said
     assert "may only SELECT" in said
 
@@ -201,7 +201,7 @@ def test_a_refused_connection_is_explained_without_secrets(
     postgres: PostgresServer, shop: Database, change: tuple[str, str], cause: str
 ) -> None:
     database = read_url(postgres.url().replace(*change))
-    with pytest.raises(DatabaseUnavailable) as refused, database.session(Stop(), 5):
+    with pytest.raises(DatabaseUnavailable) as refused, database.session(Stop(), 60):
         pass
     assert refused.value.detail == f"The database cannot be used: {cause}."
     assert refused.value.__cause__ is None
@@ -209,7 +209,7 @@ def test_a_refused_connection_is_explained_without_secrets(
 
 def test_a_port_where_nothing_listens_is_explained() -> None:
     database = read_url("postgresql://ann:hunter2@127.0.0.1:1/shop")
-    with pytest.raises(DatabaseUnavailable, match="nothing listens"), database.session(Stop(), 5):
+    with pytest.raises(DatabaseUnavailable, match="nothing listens"), database.session(Stop(), 60):
         pass
 
 

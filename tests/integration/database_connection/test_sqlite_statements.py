@@ -16,7 +16,7 @@ from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 
-LIMITS = StatementLimits(timeout_seconds=5)
+LIMITS = StatementLimits(timeout_seconds=60)
 
 
 def run(sql: str, database: SqliteDatabase, schema: Schema) -> ResultSet:
@@ -48,7 +48,7 @@ def test_a_store_of_kais_own_is_never_opened(tmp_path: Path) -> None:
     path = tmp_path / "copy.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("create table _collections (name text)")
-    with pytest.raises(DatabaseUnavailable, match="KAI's own"), SqliteDatabase(path).session(Stop(), 5):
+    with pytest.raises(DatabaseUnavailable, match="KAI's own"), SqliteDatabase(path).session(Stop(), 60):
         pass
 
 
@@ -63,7 +63,7 @@ def test_a_copy_of_kais_own_files_is_not_opened_under_any_name(tmp_path: Path, c
     path = tmp_path / "sales.sqlite3"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(created)
-    with pytest.raises(DatabaseUnavailable, match="KAI's own"), SqliteDatabase(path).session(Stop(), 5):
+    with pytest.raises(DatabaseUnavailable, match="KAI's own"), SqliteDatabase(path).session(Stop(), 60):
         pass
 
 
@@ -71,7 +71,7 @@ def test_a_table_of_checkpoints_of_another_kind_can_be_asked(tmp_path: Path) -> 
     path = tmp_path / "races.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("create table checkpoints (id integer, thread_id integer)")
-    with SqliteDatabase(path).session(Stop(), 5) as session:
+    with SqliteDatabase(path).session(Stop(), 60) as session:
         assert list(session.execute("select count(*) from checkpoints").rows) == [(0,)]
 
 
@@ -92,7 +92,7 @@ from graph.errors import StatementFailed
 sqlite.STATEMENT_MEMORY_BYTES = {megabytes} * 1024 * 1024
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 try:
-    with sqlite.SqliteDatabase(Path({str(path)!r})).session(Stop(), 5) as session:
+    with sqlite.SqliteDatabase(Path({str(path)!r})).session(Stop(), 60) as session:
         print(next(iter(session.execute({SORT.format(rows=rows)!r}).rows))[1])
 except StatementFailed as error:
     print(error)
