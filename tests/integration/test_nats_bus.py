@@ -53,7 +53,7 @@ async def is_available(bus: Bus) -> bool:
 
 
 async def test_the_lease_of_a_dead_process_expires(fragile_nats: FragileNats, prefix: str) -> None:
-    lease_seconds = 1.5  # of which a busy machine may take the most
+    lease_seconds = 3  # of which a busy machine may take the most
     async with nats_bus(fragile_nats, prefix, lease_seconds) as other:
         async with nats_bus(fragile_nats, prefix, lease_seconds) as dead:
             await dead.queue.put(ref(), first=True)
@@ -73,7 +73,7 @@ async def test_a_job_that_follows_and_is_done_does_not_come_again_when_its_lease
 
 
 async def test_a_lease_that_is_renewed_does_not_expire(fragile_nats: FragileNats, prefix: str) -> None:
-    lease_seconds = 1.5  # of which a busy machine may take the most
+    lease_seconds = 3  # of which a busy machine may take the most
     async with (
         nats_bus(fragile_nats, prefix, lease_seconds) as one,
         nats_bus(fragile_nats, prefix, lease_seconds) as other,
@@ -97,7 +97,7 @@ async def test_a_job_whose_worker_was_late_to_renew_is_left_to_it(one: Bus, othe
 
 async def test_of_many_takers_one_gets_a_job(fragile_nats: FragileNats, prefix: str) -> None:
     async with nats_bus(fragile_nats, prefix, 60) as one, nats_bus(fragile_nats, prefix, 60) as other:
-        taking = [asyncio.create_task(bus.queue.take("run", 2)) for bus in (one, other)]
+        taking = [asyncio.create_task(bus.queue.take("run", SOON)) for bus in (one, other)]
         for number in range(2):
             await one.queue.put(ref(number), first=True)
         jobs = [leased.ref.run_id for leased in await asyncio.gather(*taking) if leased]
@@ -155,7 +155,7 @@ async def test_a_log_that_the_server_has_lost_is_written_again(
                 await until(lambda: is_available(one))
         await writer.end("done", "50")
         whole = [(first_id(1) + number, str(number)) for number in range(51)]
-        assert await asyncio.wait_for(reading, 30) == whole
+        assert await asyncio.wait_for(reading, SOON) == whole
     async with one.logs.follow("run-0") as late:
         assert await heard(late) == whole
 
@@ -177,17 +177,18 @@ async def test_followers_and_writers_outlive_a_server_that_is_killed(
         fragile_nats.start()
         await until(lambda: is_available(one))
         await writer.end("done", "after")
-        assert [data for _, data in await asyncio.wait_for(reading, 30)] == ["before", "meanwhile", "after"]
+        assert [data for _, data in await asyncio.wait_for(reading, SOON)] == ["before", "meanwhile", "after"]
 
 
 async def test_a_log_left_without_an_end_is_published_and_keeps_no_process_from_stopping(
-    one: Bus, fragile_nats: FragileNats, prefix: str
+    one: Bus, fragile_nats: FragileNats, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("app.core.bus.nats_logs._FAREWELL_SECONDS", 600)
     async with one.logs.follow("run-0") as log, nats_bus(fragile_nats, prefix) as stopping:
         writer = stopping.logs.writer("run-0", 1)
         writer.append("chunk", "text")
         writer.leave()
-        await asyncio.wait_for(stopping.logs.aclose(), 4)
+        await asyncio.wait_for(stopping.logs.aclose(), SOON)
         entry = await asyncio.wait_for(anext(log.read(0, stop=lambda: False)), SOON)
         assert (entry.id, entry.data) == (first_id(1), "text")
 
@@ -202,9 +203,9 @@ async def test_a_frozen_server_is_unavailable_in_seconds(one: Bus, fragile_nats:
     fragile_nats.freeze()
     try:
         with pytest.raises(BusUnavailable, match="KAI_NATS__URL"):
-            await asyncio.wait_for(count_for_ever(one), 30)
+            await asyncio.wait_for(count_for_ever(one), SOON)
         with pytest.raises(BusUnavailable, match="KAI_NATS__URL"):
-            await asyncio.wait_for(one.queue.check(), 30)
+            await asyncio.wait_for(one.queue.check(), SOON)
     finally:
         fragile_nats.thaw()
 

@@ -60,6 +60,14 @@ class SlowWriter(FakeWriter):
         return await super().write(question, emit)
 
 
+class EndlessWriter(FakeWriter):
+    """Writes until its run is stopped."""
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
 class ReplacedOnce(FakeWriter):
     """Learns at its first question that another attempt has begun."""
 
@@ -112,9 +120,12 @@ class DecidingOnly(RunLifecycle):
 class StoreAway(RunLifecycle):
     """Over a store that does not answer when a run ends."""
 
+    tries = 0
+
     async def close(
         self, session: Session, run: Run, ending: Ending, *, timeline: Sequence[TakenStep] = ()
     ) -> Run | None:
+        self.tries += 1
         raise StorageUnavailable("away")
 
 
@@ -439,14 +450,20 @@ async def test_a_run_that_is_given_its_session_again_after_its_end_keeps_its_ans
 
 async def test_a_worker_can_stop_although_the_end_of_a_cancelled_run_cannot_be_kept(tmp_path: Path) -> None:
     bus = local_bus()
-    async with process(tmp_path, bus, fake_ports(SlowWriter()), StoreAway) as here:
+    async with process(tmp_path, bus, fake_ports(EndlessWriter()), StoreAway) as here:
+        turns = here.turns
+        assert isinstance(turns, StoreAway)
         here.worker.start()
         _, run = await here.asked()
         await bus.queue.put(ref_of(run), first=True)
         async with bus.logs.follow(run.id) as log:
             await log.news()
         await bus.queue.cancel(run.id)
-        await asyncio.sleep(0.5)  # it has stopped, and its end is tried to be kept
+
+        async def is_tried() -> bool:
+            return turns.tries > 0
+
+        await until(is_tried)
         await asyncio.wait_for(here.worker.stop(0), 60)
         assert await bus.queue.waiting() == 1
 
@@ -479,10 +496,10 @@ async def test_jobs_that_follow_an_answer_are_published_again_when_the_queue_has
         await queue.put(ref_of(run), first=True)
         await here.over(run)
         for kind in FOLLOW_UPS:
-            assert await queue.take(kind, 1) is not None
+            assert await queue.take(kind, 60) is not None
             assert await queue.take(kind, 0.05) is None
         await here.worker.sweep(before=now_ms())
-        again = await queue.take("title", 1)
+        again = await queue.take("title", 60)
         assert again is not None
         assert again.ref == ref_of(run)
 
@@ -640,7 +657,7 @@ async def test_a_run_that_fails_is_logged_with_the_kind_of_its_problem(
 async def test_a_run_that_is_stopped_is_logged_as_cancelled(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
-    async with process(tmp_path, local_bus(), fake_ports(SlowWriter())) as here, working(here.worker):
+    async with process(tmp_path, local_bus(), fake_ports(EndlessWriter())) as here, working(here.worker):
         _, run = await here.asked()
         await here.bus.queue.put(ref_of(run), first=True)
         async with here.bus.logs.follow(run.id) as events:
@@ -653,7 +670,7 @@ async def test_a_run_that_is_stopped_is_logged_as_cancelled(
 async def test_a_run_of_a_worker_that_stops_is_logged_as_handed_over(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
-    async with process(tmp_path, local_bus(), fake_ports(SlowWriter())) as here:
+    async with process(tmp_path, local_bus(), fake_ports(EndlessWriter())) as here:
         here.worker.start()
         _, run = await here.asked()
         await here.bus.queue.put(ref_of(run), first=True)

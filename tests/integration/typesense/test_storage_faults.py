@@ -96,7 +96,17 @@ async def test_a_store_that_was_unavailable_works_again_without_being_reopened(
     typesense_server: TypesenseServer, storage: TypesenseStorage, proxy: FaultProxy, prefix: str, fault: str
 ) -> None:
     await storage.create("jobs", {"id": uid(1)})
-    async with open_typesense(tried(typesense_server, proxy.url, seconds=0.5), prefix) as hasty:
+    async with AsyncExitStack() as stack:
+        opened: list[TypesenseStorage] = []
+
+        async def opens() -> bool:
+            with suppress(StorageUnavailable):  # a busy machine is late
+                address = tried(typesense_server, proxy.url, seconds=0.5)
+                opened.append(await stack.enter_async_context(open_typesense(address, prefix)))
+            return bool(opened)
+
+        await until(opens)
+        (hasty,) = opened
         setattr(proxy, fault, True)
         for attempt in (
             hasty.get("jobs", uid(1)),
