@@ -27,7 +27,8 @@ _LONGEST = 4_000
 _BREAK = "\\n"
 """A line break in JSON, which tables may stand in."""
 _QUOTED = re.compile(r"[ ]*\"(?:[^\"]|\"\")*+\"[ \r]*")
-_RULE = re.compile(r"[-+|:= \r]+")
+_RULES = "-+|:= \r"
+_RULE = re.compile(rf"[{_RULES}]+")
 _CLEAN = re.compile(r"[ \t\r]*\\?[\"'`]?[\w.#-]{1,60}(?:[ ][\w.#()%-]{1,40}){0,2}\\?[\"'`]?[ \t\r]*")
 _ENDS_IN_NAME = re.compile(r"(?:^|[\s:>\"])\\?[\"'`]?[\w.#-]{1,60}\\?[\"'`]?[ \t\r]*$")
 _STATEMENT = re.compile(
@@ -59,7 +60,7 @@ class TableHead(NamedTuple):
         """Returns the places of secrets in a line of a text. None if it is no row of the table."""
         if start == stop or (self.sign and _STATEMENT.match(text, start, stop)):
             return None
-        if _RULE.fullmatch(text, start, stop):
+        if text[start] in _RULES and _RULE.fullmatch(text, start, stop):
             return []
         row = _cells(text, start, stop, sign=self.sign)
         if len(row) != self.width:

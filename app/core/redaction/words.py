@@ -58,7 +58,12 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:/.]\d\d")
 _DIGITS = re.compile(r"\d")
 _LETTERS = re.compile(r"[A-Za-z]")
 _MARKS = re.compile(r".[!@#$%^&*+=~]")
-
+_SURE = re.compile(
+    r"(?!(?i:insert|getenv|oauth2))[0-9]*[A-Za-z]+[0-9][A-Za-z0-9!@#$%^&*+=~]*"
+    r"(?<!(?i:placeholder))(?<!(?i:changeme))(?<!(?i:redacted))"
+)
+"""A digit after the first letters: of `_SURE_LENGTH` characters, no rule below takes it for a word."""
+_SURE_LENGTH = 9
 _LONG_DIGITS = 16
 _LONG = 20
 
@@ -76,6 +81,8 @@ def is_placeholder(value: str) -> bool:
 
 def is_password(value: str, *, is_prose: bool, is_variable: bool) -> bool:
     """`is_prose`: more words follow. `is_variable`: the value is in quotes, or its name is in capitals."""
+    if is_variable and _is_sure(value):
+        return True
     if len(value) < 3 or not _may_be_secret(value) or (" " in value and _LABEL.search(value)):
         return False
     if is_prose:
@@ -85,6 +92,8 @@ def is_password(value: str, *, is_prose: bool, is_variable: bool) -> bool:
 
 def is_key(value: str, *, is_prose: bool, is_variable: bool) -> bool:
     """As `is_password`, for keys and tokens: those are hardly ever words."""
+    if _is_sure(value):
+        return True
     if len(value) < 6 or " " in value.strip() or not _may_be_secret(value) or _DATE.match(value):
         return False
     if value.isdigit():
@@ -101,6 +110,8 @@ def is_key(value: str, *, is_prose: bool, is_variable: bool) -> bool:
 
 def is_strong(value: str) -> bool:
     """True for a word that is hardly one of a sentence: letters with digits, or with marks within."""
+    if _is_sure(value):
+        return True
     if len(value) < 5 or not _may_be_secret(value) or _DATE.match(value):
         return False
     if _VERSION.fullmatch(value) or _AMOUNT.fullmatch(value):
@@ -119,6 +130,11 @@ def is_mixed(value: str) -> bool:
     """True for two of small letters, capitals and digits."""
     kinds = (str.islower, str.isupper, str.isdigit)
     return sum(any(map(kind, value)) for kind in kinds) >= 2
+
+
+def _is_sure(value: str) -> bool:
+    """True for most secrets that no name in a program could be, in one step: a table may hold little else."""
+    return len(value) >= _SURE_LENGTH and _SURE.fullmatch(value) is not None
 
 
 def _may_be_secret(value: str) -> bool:

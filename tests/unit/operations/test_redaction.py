@@ -42,6 +42,13 @@ HARMLESS = [
     "collection kai_table_vectors_ledgers is rebuilt",
     "Typesense does not answer as it should: ConnectError. See http://127.0.0.1:8108/health",
     "d3b07384d113edec49eaa6238ad5ff00",
+    'password="oauth2!!!!"',
+    'password="getenv1234"',
+    'password="Insert1Password"',
+    'password="value1changeme"',
+    'api_key="value1redacted"',
+    'token="12345678ms"',
+    "password=db_password1",
 ]
 
 
