@@ -62,7 +62,8 @@ def test_a_chart_of_two_years_of_days_has_every_day() -> None:
     assert chart["mark"]["type"] == "line"
     assert cells(chart, "x") == days(731)
     assert cells(chart, "y") == list(range(1, 732))
-    assert note(chart) == {"rows": 731, "shown": 731, "how": ""}
+    covered = {"unit": "day", "first": "2024-01-01", "last": "2025-12-31", "running": False}
+    assert note(chart) == {"rows": 731, "shown": 731, "how": "", "covered": covered}
     assert chart["title"] == {"text": "Orders by day"}
 
 
@@ -103,6 +104,25 @@ def test_partial_periods_are_named_in_the_chart() -> None:
     sql = "SELECT strftime('%Y-%m', d) AS month, SUM(amount) AS revenue FROM o GROUP BY 1 ORDER BY 1"
     chart = drawn(rows, sql, span=Span(date(2024, 6, 29), date(2024, 8, 31), 1000))
     assert note(chart)["how"] == "2024-06 has data from 2024-06-29 on only."
+    assert note(chart)["covered"] == {
+        "unit": "month",
+        "first": "2024-06-29",
+        "last": "2024-08-31",
+        "running": False,
+    }
+
+
+def test_a_partial_period_of_several_averages_is_named() -> None:
+    columns = {"month": "text", "region": "text", "price": "number"}
+    months: Cells = [
+        ["2024-07", "North", 1.0],
+        ["2024-07", "South", 4],
+        ["2024-08", "North", 5],
+        ["2024-08", "South", 3],
+    ]
+    sql = "SELECT strftime('%Y-%m', d) AS month, region, AVG(price) AS price FROM o GROUP BY 1, 2 ORDER BY 1"
+    chart = drawn(table(columns, months), sql, span=Span(date(2024, 7, 1), date(2024, 8, 10), 1000))
+    assert note(chart)["how"] == "2024-08 has data up to 2024-08-10 only."
 
 
 def test_months_with_a_gap_lie_on_a_scale_of_time() -> None:

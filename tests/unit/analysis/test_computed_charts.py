@@ -65,7 +65,13 @@ def test_a_month_that_is_not_over_is_no_fall() -> None:
 
 
 def test_the_proposed_chart_says_which_months_are_short() -> None:
-    chart: dict[str, JsonValue] = {"usermeta": {"kai": {"partial": ["2022-04-01"]}}}
+    covered: dict[str, JsonValue] = {
+        "unit": "month",
+        "first": "2022-01-01",
+        "last": "2022-04-09",
+        "running": False,
+    }
+    chart: dict[str, JsonValue] = {"usermeta": {"kai": {"covered": covered}}}
     spec: Any = compute_chart(by_month([100, 110, 121, 10]), option("change"), chart, today=LATER)
     assert spec["data"]["values"][-1] == {"a0": "2022-04-01", "v0": None}
 

@@ -24,6 +24,7 @@ SPEC_KEYS = {
     *("$schema", "description", "data", "values", "mark", "type", "point", "encoding", "x", "y", "color"),
     *("theta", "tooltip", "field", "title", "axis", "format", "sort", "stack", "xOffset", "yOffset"),
     *("usermeta", "kai", "rows", "shown", "how", "text", "subtitle"),
+    *("covered", "unit", "first", "last", "running"),
 }
 
 

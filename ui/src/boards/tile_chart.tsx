@@ -33,6 +33,7 @@ export default function TileChart({ pin, chart, read }: Shown) {
       chart
     );
   }, [chart, choice, wanted, rows, pin.computed_chart]);
+  const how = pin.computed_chart?.refusal ?? shown.how;
   const toggle = (name: string) =>
     hide((before) => {
       const after = new Set(before);
@@ -43,7 +44,7 @@ export default function TileChart({ pin, chart, read }: Shown) {
     <div class="chart-panel">
       {choice.title && <p class="chart-heading">{shown.heading}</p>}
       <ChartView chart={shown} hidden={hidden} toggle={toggle} room="given" />
-      {pin.computed_chart && <p class="tile-how quiet">{pin.computed_chart.refusal ?? shown.how}</p>}
+      {how && <p class="tile-how quiet">{how}</p>}
     </div>
   );
 }

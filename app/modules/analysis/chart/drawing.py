@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
 
+from app.modules.analysis.chart.covered import Covered, read_covered
 from app.modules.analysis.words import title
 from app.modules.cuts import cut_sentence
 from graph.state import Rows
@@ -44,7 +45,7 @@ class Drawing:
 
     `how` holds sentences on what was added up, selected or left out; it is empty when every row is a point.
     `lying` means horizontal bars. `adds` means that values of several series may be added up, so their bars
-    are stacked. `partial` are the first days of periods that the data covers only in part.
+    are stacked. `covered` are the days that the data of a time axis covers; None for another axis.
     """
 
     mark: Mark
@@ -55,12 +56,22 @@ class Drawing:
     how: Sequence[str] = ()
     lying: bool = False
     adds: bool
-    partial: Sequence[str] = ()
+    covered: Covered | None = None
 
 
 def mapping(value: JsonValue) -> Mapping[str, JsonValue]:
     """Returns a part of a specification that is an object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def note_of(spec: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Returns KAI's own note in a specification: its rows and how they were put together."""
+    return mapping(mapping(spec.get("usermeta")).get("kai"))
+
+
+def covered_of(spec: Mapping[str, JsonValue]) -> Covered | None:
+    """The days that the time axis of a specification covers. None if it has none."""
+    return read_covered(mapping(note_of(spec).get("covered")))
 
 
 def axis(rows: Rows, column: int, kind: FieldType) -> Axis:
@@ -74,8 +85,8 @@ def spec_of(drawing: Drawing, rows: Rows) -> Spec:
     tooltip: list[JsonValue] = [_field(each) for each in axes]
     named = _named(drawing)
     note: Spec = {"rows": rows["row_count"], "shown": len(drawing.points), "how": " ".join(how)}
-    if drawing.partial:
-        note["partial"] = [*drawing.partial]
+    if drawing.covered is not None:
+        note["covered"] = drawing.covered.as_json()
     encoding: Spec = {**_encoding(drawing), "tooltip": tooltip}
     heading: Spec = {"text": named[:1].upper() + named[1:]}
     if how:

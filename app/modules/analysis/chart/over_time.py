@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
+from app.modules.analysis.chart.covered import Covered
 from app.modules.analysis.chart.drawing import MAX_POINTS, MAX_SERIES, Drawing, FieldType, Mark, Point, axis
 from app.modules.analysis.chart.leaders import selection
 from app.modules.analysis.chart.values import PlottedCell, name, plotted, summed
@@ -94,11 +94,12 @@ def _drawing(
         return None
     label = found.label if found.label != time else None
     how = _without_time(rows, time)
+    covered = Covered.by([*course.periods.values()], found.partial) if course.periods else None
     if label is not None and len({cell.series for cell in course.cells}) > MAX_SERIES:
         course, said = _leading(course, found, main, column=rows["columns"][label]["name"])
         how.append(said)
     if len(course.cells) > MAX_POINTS:
-        coarser = _coarser(course) if main.additive and main.adds_over_time else None
+        coarser = _coarser(course, covered) if covered and main.additive and main.adds_over_time else None
         if coarser is not None:
             course = coarser[0]
             kind = "temporal"
@@ -107,8 +108,7 @@ def _drawing(
             course, said = _ends(course, main)
         how.append(said)
     drawn = set(course.periods.values())
-    partial = [each for each in (found.course.partial if found.course else ()) if each.period in drawn]
-    how += _partly_covered(partial)
+    how += _partly_covered([each for each in found.partial if each.period in drawn])
     bars = wish == "bar" and (label is None or main.additive)
     return Drawing(
         mark="bar" if bars else "line",
@@ -121,7 +121,7 @@ def _drawing(
         ],
         how=how,
         adds=main.additive,
-        partial=[each.period.start.isoformat() for each in partial],
+        covered=covered,
     )
 
 
@@ -142,16 +142,13 @@ def _leading(course: _Course, found: Figures, main: NumericColumn, *, column: st
     return replace(course, cells=cells), said
 
 
-def _coarser(course: _Course) -> tuple[_Course, str] | None:
-    """The sums over the finest unit that fits, with a sentence; None if periods are unknown."""
-    if not course.periods:
-        return None
-    fine = next(iter(course.periods.values())).unit
-    for unit in UNITS[UNITS.index(fine) + 1 :]:
+def _coarser(course: _Course, covered: Covered) -> tuple[_Course, str] | None:
+    """The sums over the finest unit that fits, with sentences on them."""
+    for unit in UNITS[UNITS.index(covered.unit) + 1 :]:
         added = _added_up(course, unit)
         if len(added.cells) <= MAX_POINTS:
-            count = f"{len(course.periods):,} {fine}s"
-            return added, f"Each point adds up one {unit} of {count}.{_ragged(course, unit)}"
+            said = f"Each point adds up one {unit} of {len(course.periods):,} {covered.unit}s."
+            return added, " ".join([said, *covered.sentences(unit)])
     return None
 
 
@@ -159,19 +156,6 @@ def _added_up(course: _Course, unit: CalendarUnit) -> _Course:
     places = {place: period.within(unit) for place, period in course.periods.items()}
     cells = [replace(cell, across=places[cell.across].start.isoformat()) for cell in course.cells]
     return _Course(summed(cells), {period.start.isoformat(): period for period in places.values()})
-
-
-def _ragged(course: _Course, unit: CalendarUnit) -> str:
-    """Sentences for a first or last coarser period that the data covers only in part."""
-    periods = list(course.periods.values())
-    first = periods[0]
-    last = periods[-1]
-    said = ""
-    if first.start > first.within(unit).start:
-        said += f" The first {unit} has data from {first.start.isoformat()} on only."
-    if last.end < last.within(unit).end:
-        said += f" The last {unit} has data up to {(last.end - timedelta(days=1)).isoformat()} only."
-    return said
 
 
 def _ends(course: _Course, main: NumericColumn) -> tuple[_Course, str]:

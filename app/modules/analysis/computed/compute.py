@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 from pydantic import JsonValue
 
-from app.modules.analysis.chart.drawing import Spec
+from app.modules.analysis.chart.drawing import Spec, covered_of
 from app.modules.analysis.computed.drawn import Drawn, Extra, computed_spec
 from app.modules.analysis.computed.forecasting import COVERED, Backtest, Forecaster, forecasters
 from app.modules.analysis.computed.option import ChartOption, NotComputable, OptionKind
@@ -52,7 +52,9 @@ def compute_chart(
     `chart` is the chart that was proposed for the rows: it says which periods the data covers only in part.
     `today` is the day of the rows. Raises `NotComputable`.
     """
-    values = period_values(rows, option, partial=_partial_of(chart), today=today)
+    covered = covered_of(chart or {})
+    partial = covered.partial() if covered else []
+    values = period_values(rows, option, partial=partial, today=today)
     made = _OPTIONS[option.kind](values, option, title(rows["columns"][option.value]["name"]))
     drawn = Drawn(
         values=values,
@@ -225,11 +227,3 @@ def _not_over(found: PeriodValues) -> list[str]:
     if not names:
         return []
     return [f"The data covers {' and '.join(names)} only in part: nothing is computed from it."]
-
-
-def _partial_of(chart: Mapping[str, JsonValue] | None) -> list[str]:
-    """First days of the periods that the proposed chart knows to be covered only in part."""
-    meta = chart.get("usermeta") if chart is not None else None
-    note = meta.get("kai") if isinstance(meta, dict) else None
-    partial = note.get("partial") if isinstance(note, dict) else None
-    return [each for each in partial if isinstance(each, str)] if isinstance(partial, list) else []

@@ -56,11 +56,10 @@ class PeriodValues:
         return all(name.startswith(period.start.isoformat()) for period, name in self.names.items())
 
 
-def period_values(rows: Rows, option: ChartOption, *, partial: Iterable[str], today: date) -> PeriodValues:
+def period_values(rows: Rows, option: ChartOption, *, partial: Iterable[Period], today: date) -> PeriodValues:
     """Put the rows of each period together.
 
-    `partial` are the first days of periods that the data is known to cover only in part. Raises
-    `NotComputable`.
+    `partial` are periods that the data is known to cover only in part. Raises `NotComputable`.
     """
     for column in (option.across, option.value):
         if column >= len(rows["columns"]):
@@ -104,7 +103,7 @@ def period_values(rows: Rows, option: ChartOption, *, partial: Iterable[str], to
         unit=unit,
         periods=periods,
         values=values,
-        partial=_partial(days, ordered, set(partial), today=today),
+        partial=_partial(days, ordered, {each.start for each in partial}, today=today),
         names=_names(rows, option, dated, unit=unit),
         said=[*_left_out(len(cells) - len(dated), time), *_gaps(periods, values)],
     )
@@ -126,11 +125,11 @@ def _together(cells: Sequence[JsonValue], how: Together | None) -> float | None:
 
 
 def _partial(
-    own: Sequence[Period], ordered: Sequence[Period], known: set[str], *, today: date
+    own: Sequence[Period], ordered: Sequence[Period], known: set[date], *, today: date
 ) -> frozenset[Period]:
     """The periods that the data covers only in part. `own` are the periods of the rows, perhaps finer."""
     unit = ordered[0].unit
-    short = {each for each in own if each.start.isoformat() in known}
+    short = {each for each in own if each.start in known}
     short |= {each.period for each in partial_periods(own, None, today)}
     if own[0].unit == unit:
         return frozenset(short)

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from pydantic import JsonValue
 
+from app.modules.analysis.chart.covered import Covered
 from app.modules.analysis.chart.drawing import MAX_POINTS, MAX_SERIES, FieldType
-from app.modules.analysis.figures.calendar import UNITS, CalendarUnit
+from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, read_periods
 from app.modules.analysis.figures.numbers import number
 from app.modules.reports.charts.choice import MOST_SLICES, NO_SERIES, Aggregate, Choice, ChosenValue, dressed
 from app.modules.reports.charts.given import on_time
@@ -82,6 +83,7 @@ class _Draft:
     data: list[Datum]
     adds: bool
     said: list[str]
+    unit: CalendarUnit | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +129,7 @@ def built(base: Chart | None, settings: Settings, choice: Choice, *, table: Tabl
         return dressed(_histogram(first, table), choice)
     is_additive = base is not None and base.adds and _column_of(base.value, len(names)) == first
     draft = _put_together(settings, table, is_additive=is_additive)
+    draft.said += _partly_covered(base, settings, table, unit=draft.unit)
     by = None
     if settings.is_melted:
         by = Channel("s0", "nominal", "value")
@@ -148,11 +151,29 @@ def built(base: Chart | None, settings: Settings, choice: Choice, *, table: Tabl
         how=" ".join(draft.said),
         rows=len(table.rows),
         computed=False,
+        covered=None,
         data=draft.data,
         heading=heading[:1].upper() + heading[1:],
         numbers=Numbers(),
     )
     return dressed(chart, choice)
+
+
+def _partly_covered(
+    base: Chart | None, settings: Settings, table: Table, *, unit: CalendarUnit | None
+) -> list[str]:
+    """Sentences on the first and the last period. The proposed chart knows the days of its own axis; of
+    another, the rows tell.
+    """
+    if base is not None and base.covered and _column_of(base.across, len(table.columns)) == settings.across:
+        covered = base.covered
+    else:
+        cells = [row[settings.across] for row in table.rows] if unit else []
+        periods = [each for each in read_periods(cells) or [] if each is not None]
+        if not periods:
+            return []
+        covered = Covered.by(periods)
+    return covered.sentences(unit or covered.unit)
 
 
 def _kind(settings: Settings, table: Table) -> FieldType:
@@ -226,7 +247,7 @@ def _put_together(settings: Settings, table: Table, *, is_additive: bool) -> _Dr
         of_one = f"{unit} of {by}" if unit else by
         said.append(f"Each point is the {hows[0]} of the rows of one {of_one}.")
     adds = (is_additive or not has_repeats) if is_raw else hows[0] in ("sum", "count")
-    draft = _Draft(settings.mark, data, adds, said)
+    draft = _Draft(settings.mark, data, adds, said, unit)
     if is_raw and has_repeats and draft.mark != "point":
         draft.mark = "point"
         said.append(f"Several values have the same {by}: each is a point.")
@@ -359,6 +380,7 @@ def _histogram(column: int, table: Table) -> Chart:
         how=f"Each bar counts the rows with a {name} in its range.",
         rows=len(table.rows),
         computed=False,
+        covered=None,
         data=_bins([found for row in table.rows if (found := number(row[column])) is not None]),
         heading=f"Distribution of {name}",
         numbers=Numbers(),

@@ -7,7 +7,7 @@ from typing import get_args
 
 from pydantic import JsonValue
 
-from app.modules.analysis.chart.drawing import FieldType, Spec, mapping
+from app.modules.analysis.chart.drawing import FieldType, Spec, covered_of, mapping, note_of
 from app.modules.reports.charts.model import Channel, Chart, Datum, Mark, Numbers
 
 _GIVEN: Mapping[JsonValue, Mark] = {
@@ -39,7 +39,7 @@ def read_chart(spec: Spec | None) -> Chart | None:
         return None
     across, value, series = axes
     adds = all(mapping(encoding.get(each)).get("stack", "zero") is not None for each in ("x", "y"))
-    kai = mapping(mapping(spec.get("usermeta")).get("kai"))
+    kai = note_of(spec)
     how, rows = kai.get("how"), kai.get("rows")
     heading = mapping(spec.get("title")).get("text")
     return Chart(
@@ -52,6 +52,7 @@ def read_chart(spec: Spec | None) -> Chart | None:
         how=how[:_LONGEST_HOW] if isinstance(how, str) else "",
         rows=rows if isinstance(rows, int) else len(data),
         computed=False,
+        covered=covered_of(spec),
         data=data,
         heading=heading[:_LONGEST_TITLE] if isinstance(heading, str) else "",
         numbers=Numbers("percent" if _is_share(encoding) else "auto"),

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 from pydantic import JsonValue
 
+from app.modules.analysis.chart.covered import Covered
 from app.modules.analysis.chart.drawing import FieldType
 
 Mark = Literal["bar", "stacked", "percent", "line", "area", "point", "arc", "histogram", "heat", "combo"]
@@ -41,7 +42,8 @@ class Chart:
     line of a chart of bars and a line.
 
     `adds` says that values may be added up, `how` what the points add up or leave out, `rows` how many rows
-    of the result they are made of, and `computed` that an option computed them from these.
+    of the result they are made of, and `computed` that an option computed them from these. `covered` are the
+    days that the data of a proposed chart's time axis covers.
     """
 
     mark: Mark
@@ -53,6 +55,7 @@ class Chart:
     how: str
     rows: int
     computed: bool
+    covered: Covered | None
     data: Sequence[Datum]
     heading: str
     numbers: Numbers

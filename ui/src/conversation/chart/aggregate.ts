@@ -1,12 +1,11 @@
 /** Rows put together: by place and series, by unit of time, by sum, mean, count or median. */
 import type { Cell } from "../../api/types";
 import { locale } from "../../shared/locale";
+import type { TimeUnit } from "./intent";
 import { timeOf } from "./numbers";
 
 export const AGGREGATES = ["none", "sum", "mean", "count", "median"] as const;
 export type Aggregate = (typeof AGGREGATES)[number];
-export const TIME_UNITS = ["day", "week", "month", "quarter", "year"] as const;
-export type TimeUnit = (typeof TIME_UNITS)[number];
 export const SORTS = ["rows", "value", "name", "natural"] as const;
 export type Sort = (typeof SORTS)[number];
 
@@ -60,7 +59,11 @@ export function adds(how: Aggregate): boolean {
 /** The first day of the unit that a date is in; the cell itself if it is no date. */
 export function startOf(cell: Cell, unit: TimeUnit): Cell {
   const time = timeOf(cell);
-  if (Number.isNaN(time)) return cell;
+  return Number.isNaN(time) ? cell : firstDayOf(time, unit);
+}
+
+/** The first day of the unit that a time in UTC is in. */
+export function firstDayOf(time: number, unit: TimeUnit): string {
   const date = new Date(time);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
   const start = {

@@ -63,6 +63,7 @@ test("without a choice, only what the server adds up is added up", () => {
     rows: 2,
     data: [{ c1: "North", c2: 7 }],
     computed: false,
+    covered: null,
     heading: "",
     numbers: PLAIN_NUMBERS,
   };

@@ -3,9 +3,21 @@ import type { Cell, Column, Row } from "../../api/types";
 import { locale } from "../../shared/locale";
 import { count as written } from "../../shared/time";
 import { isNumeric } from "../rows/format";
-import { adds, type Aggregate, amountOf, startOf, TIME_UNITS, type TimeUnit, together } from "./aggregate";
+import { adds, type Aggregate, amountOf, startOf, together } from "./aggregate";
 import { type Choice, columnOf, dressed } from "./choices";
-import { type Channel, type Chart, type Datum, type Kind, type Mark, onTime, PLAIN_NUMBERS } from "./intent";
+import { coveredBy, partlyCovered } from "./covered";
+import {
+  type Channel,
+  type Chart,
+  type Covered,
+  type Datum,
+  type Kind,
+  type Mark,
+  onTime,
+  PLAIN_NUMBERS,
+  TIME_UNITS,
+  type TimeUnit,
+} from "./intent";
 import { timeOf } from "./numbers";
 import { nameOf, numberOf } from "./plotted";
 import { linear } from "./scales";
@@ -94,6 +106,7 @@ interface Draft {
   data: Datum[];
   adds: boolean;
   said: string[];
+  time: TimeUnit | undefined;
 }
 
 /** The chart of all rows with these settings. `base` tells which values may be added up. */
@@ -107,7 +120,14 @@ export function built(
   const title = (at: number) => columns[at]?.name ?? "";
   const [first] = settings.values;
   const column = first?.column ?? 0;
-  const frame = { rows: rows.length, computed: false, second: null, heading: "", numbers: PLAIN_NUMBERS };
+  const frame = {
+    rows: rows.length,
+    computed: false,
+    covered: null,
+    second: null,
+    heading: "",
+    numbers: PLAIN_NUMBERS,
+  };
   if (settings.mark === "histogram") {
     const bins = binned(rows.map((row) => amountOf(row[column])));
     return dressed(
@@ -128,6 +148,7 @@ export function built(
   const melted = settings.values.length > 1 && settings.mark !== "combo";
   const additive = base !== null && base.adds && columnOf(base.value, columns) === column;
   const draft = put(settings, additive, of);
+  const covered = coveredOn(settings.across, base, draft.time, of);
   const second = settings.mark === "combo" ? settings.values[1] : undefined;
   const by = melted
     ? channel("s0", "nominal", chartTexts.measures)
@@ -147,11 +168,22 @@ export function built(
     series: by,
     second: second ? channel("v1", "quantitative", title(second.column)) : null,
     adds: draft.adds,
-    how: draft.said.join(" "),
+    how: [...draft.said, ...(covered ? partlyCovered(covered, draft.time) : [])].join(" "),
     data: draft.data,
     heading: chartTexts.heading(value.title, [title(settings.across), ...(by && !melted ? [by.title] : [])]),
   };
   return dressed(chart, { ...choice, mark: undefined });
+}
+
+/** The server knows the days of its own axis; of another, the rows tell. */
+function coveredOn(
+  across: number,
+  base: Chart | null,
+  time: TimeUnit | undefined,
+  { columns, rows }: { columns: Column[]; rows: Row[] },
+): Covered | null {
+  if (base?.covered && columnOf(base.across, columns) === across) return base.covered;
+  return time ? coveredBy(rows.map((row) => row[across] ?? null)) : null;
 }
 
 /** Groups the rows by place and series, and reduces them to what a chart can show. */
@@ -250,7 +282,7 @@ function put(
     said.push(chartTexts.thinned(written(every)));
     data = data.filter((_, at) => at % every === 0);
   }
-  return { mark, across: place, data, adds: sums, said };
+  return { mark, across: place, data, adds: sums, said, time };
 }
 
 interface Group {

@@ -1,17 +1,8 @@
 /** What an analyst chooses of a chart, as the answer keeps it. */
 import type { Column } from "../../api/types";
 import { locale } from "../../shared/locale";
-import {
-  type Aggregate,
-  AGGREGATES,
-  isCalendar,
-  natural,
-  type Sort,
-  SORTS,
-  TIME_UNITS,
-  type TimeUnit,
-} from "./aggregate";
-import { type Channel, type Chart, type Mark, MARKS } from "./intent";
+import { type Aggregate, AGGREGATES, isCalendar, natural, type Sort, SORTS } from "./aggregate";
+import { type Channel, type Chart, type Mark, MARKS, TIME_UNITS, type TimeUnit } from "./intent";
 import { NUMBER_FORMATS, type NumberFormat } from "./numbers";
 import { nameOf, numberOf } from "./plotted";
 

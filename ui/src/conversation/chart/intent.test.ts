@@ -14,6 +14,7 @@ test("lying bars are read as a value by a category", () => {
     series: null,
     second: null,
     computed: false,
+    covered: null,
     heading: "",
     numbers: PLAIN_NUMBERS,
     adds: true,

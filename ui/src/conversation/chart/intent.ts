@@ -20,6 +20,8 @@ export const MARKS = [
 /** What the server's specifications have; bars in several colours that add up are stacked. */
 const GIVEN: readonly Mark[] = ["bar", "line", "area", "point", "arc"];
 export type Mark = (typeof MARKS)[number];
+export const TIME_UNITS = ["day", "week", "month", "quarter", "year"] as const;
+export type TimeUnit = (typeof TIME_UNITS)[number];
 export type Kind = "quantitative" | "temporal" | "ordinal" | "nominal";
 
 /** A column of the chart's data. */
@@ -29,12 +31,21 @@ export interface Channel {
   title: string;
 }
 
+/** `unit` is that of the periods, `first` and `last` are days, and `running` says that the last is not over. */
+export interface Covered {
+  unit: TimeUnit;
+  first: string;
+  last: string;
+  running: boolean;
+}
+
 export type Datum = Record<string, string | number | boolean | null>;
 
 /**
  * `across` is what is compared, `value` the amount, `series` what colours distinguish. `adds` says that
  * values may be added up, as stacked bars and slices do; `how` says what the points add up or leave out,
  * `rows` how many rows of the result they are made of, and `computed` that the server computed them from these.
+ * `covered` are the days that the data of the server's own time axis covers.
  */
 export interface Chart {
   mark: Mark;
@@ -47,6 +58,7 @@ export interface Chart {
   how: string;
   rows: number;
   computed: boolean;
+  covered: Covered | null;
   data: Datum[];
   /** Above the chart; empty for none. */
   heading: string;
@@ -60,6 +72,7 @@ const FIELD = /^[a-z]\d{1,3}$/;
 const KINDS: readonly string[] = ["quantitative", "temporal", "ordinal", "nominal"];
 const MOST_DATA = 5_000;
 const LONGEST_HOW = 2_000;
+const DATE = /^\d{4}-\d\d-\d\d$/;
 const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/;
 const LONGEST_HEADING = 200;
 
@@ -124,12 +137,25 @@ function isShare({ y }: Record<string, unknown>): boolean {
   return String(recordOf(recordOf(y).axis).format).endsWith("%");
 }
 
-function coverageOf(usermeta: unknown, data: Datum[]): Pick<Chart, "how" | "rows"> {
-  const { how, rows } = recordOf(recordOf(usermeta).kai);
+function coverageOf(usermeta: unknown, data: Datum[]): Pick<Chart, "how" | "rows" | "covered"> {
+  const { how, rows, covered } = recordOf(recordOf(usermeta).kai);
   return {
     how: typeof how === "string" ? how.slice(0, LONGEST_HOW) : "",
     rows: typeof rows === "number" ? rows : data.length,
+    covered: readCovered(covered),
   };
+}
+
+function readCovered(raw: unknown): Covered | null {
+  const { unit, first, last, running } = recordOf(raw);
+  const known = TIME_UNITS.find((each) => each === unit);
+  if (!known || !isDay(first) || !isDay(last)) return null;
+  return { unit: known, first, last, running: running === true };
+}
+
+/** Whether it is a date of the calendar. */
+export function isDay(raw: unknown): raw is string {
+  return typeof raw === "string" && DATE.test(raw) && !Number.isNaN(Date.parse(raw));
 }
 
 function headingOf(title: unknown): string {

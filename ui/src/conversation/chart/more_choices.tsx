@@ -1,9 +1,10 @@
 import type { ComputedChart } from "../../api/types";
 import { isNumeric } from "../rows/format";
-import { AGGREGATES, type Sort, SORTS, TIME_UNITS } from "./aggregate";
+import { AGGREGATES, type Sort, SORTS } from "./aggregate";
 import { isTimed, type Settings } from "./build";
 import { Choose, ChooseColumn, indices, type Shown, stored } from "./builder";
 import { ComputedOptions } from "./computed_options";
+import { TIME_UNITS } from "./intent";
 import { NUMBER_FORMATS, type NumberFormat, valueFormat } from "./numbers";
 import { chartTexts } from "./texts";
 import type { Options } from "./use_options";

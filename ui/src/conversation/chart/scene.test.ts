@@ -45,6 +45,7 @@ function made({
     rows: data.length,
     data,
     computed: false,
+    covered: null,
     heading: "Revenue by month",
     numbers: PLAIN_NUMBERS,
   };

@@ -2,6 +2,14 @@ import type { Translated } from "../../shared/translated";
 import type { chartTexts as english } from "./texts";
 
 const HOWS = { sum: "die Summe", mean: "der Mittelwert", count: "die Anzahl", median: "der Median" };
+const TIMES = { day: "Tag", week: "Woche", month: "Monat", quarter: "Quartal", year: "Jahr" };
+const ENDS = {
+  day: ["Der erste Tag", "Der letzte Tag"],
+  week: ["Die erste Woche", "Die letzte Woche"],
+  month: ["Der erste Monat", "Der letzte Monat"],
+  quarter: ["Das erste Quartal", "Das letzte Quartal"],
+  year: ["Das erste Jahr", "Das letzte Jahr"],
+} as const;
 
 export const chartTexts: Translated<typeof english> = {
   type: "Diagrammtyp",
@@ -32,7 +40,7 @@ export const chartTexts: Translated<typeof english> = {
   sort: "Reihenfolge",
   sorts: { rows: "Wie in der Tabelle", value: "Nach Wert", name: "Nach Name", natural: "Natürlich" },
   time: "Zeiteinheit",
-  times: { day: "Tag", week: "Woche", month: "Monat", quarter: "Quartal", year: "Jahr" },
+  times: TIMES,
   asIs: "Wie sie ist",
   format: "Zahlen",
   formats: { auto: "Automatisch", plain: "Ausgeschrieben", compact: "Kurz", percent: "Prozent" },
@@ -51,7 +59,10 @@ export const chartTexts: Translated<typeof english> = {
     return text.charAt(0).toUpperCase() + text.slice(1);
   },
   together: (how, place, time) =>
-    `Jeder Punkt ist ${HOWS[how]} der Zeilen je ${time ? `${time} von ${place}` : place}.`,
+    `Jeder Punkt ist ${HOWS[how]} der Zeilen je ${time ? `${TIMES[time]} von ${place}` : place}.`,
+  begins: (unit, day) => `${ENDS[unit][0]} hat erst ab ${day} Daten.`,
+  ends: (unit, day) => `${ENDS[unit][1]} hat nur bis ${day} Daten.`,
+  running: (unit, day) => `${ENDS[unit][1]} ist noch nicht vorbei: Die Daten reichen bis ${day}.`,
   noParts: "Balken nebeneinander, da die Werte nicht Teile eines Ganzen sind.",
   thinned: (every) => `Einer von ${every} Punkten wird gezeigt.`,
   other: (names) => `Andere (${names})`,

@@ -1,4 +1,6 @@
 /** Texts of charts, fetched with them. */
+import type { TimeUnit } from "./intent";
+
 export const chartTexts = {
   type: "Chart type",
   marks: {
@@ -47,8 +49,11 @@ export const chartTexts = {
     const text = `${value} by ${by.join(" and ")}`;
     return text.charAt(0).toUpperCase() + text.slice(1);
   },
-  together: (how: "sum" | "mean" | "count" | "median", place: string, time?: string) =>
+  together: (how: "sum" | "mean" | "count" | "median", place: string, time?: TimeUnit) =>
     `Each point is the ${how} of the rows of one ${time ? `${time} of ${place}` : place}.`,
+  begins: (unit: TimeUnit, day: string) => `The first ${unit} has data from ${day} on only.`,
+  ends: (unit: TimeUnit, day: string) => `The last ${unit} has data up to ${day} only.`,
+  running: (unit: TimeUnit, day: string) => `The last ${unit} is not over: its data goes up to ${day}.`,
   noParts: "Bars beside each other, as the values are not parts of a whole.",
   thinned: (every: string) => `One in ${every} points is shown.`,
   other: (names: string) => `Other (${names})`,

@@ -1,0 +1,65 @@
+/** The days that the data of a time axis covers. Reports say the same of them. */
+import type { Cell } from "../../api/types";
+import { firstDayOf } from "./aggregate";
+import { type Covered, isDay, TIME_UNITS, type TimeUnit } from "./intent";
+import { timeOf } from "./numbers";
+import { chartTexts } from "./texts";
+
+const DAY_MS = 86_400_000;
+const MONTHS: Record<TimeUnit, number> = { day: 0, week: 0, month: 1, quarter: 3, year: 12 };
+const MONTH = /^\d{4}-\d\d$/;
+/** The share of periods of a unit that have a row, if dates stand for that unit. */
+const DENSE = 0.5;
+
+/** The days of the periods that cells stand for; null if they are no dates. */
+export function coveredBy(cells: Cell[]): Covered | null {
+  const known = cells.filter((cell) => cell !== null).map(String);
+  const isMonth = known.every((cell) => MONTH.test(cell));
+  const days = known.map((cell) => (isMonth ? `${cell}-01` : cell.slice(0, 10)));
+  if (days.length === 0 || !days.every(isDay)) return null;
+  const distinct = [...new Set(days)].sort();
+  const unit = isMonth ? "month" : unitOf(distinct);
+  const [first = ""] = distinct;
+  return { unit, first, last: lastDayOf(distinct.at(-1) ?? first, unit), running: false };
+}
+
+/** Says which of the first and the last period of a unit, the axis's own or a coarser one, is not whole. */
+export function partlyCovered({ unit: own, first, last, running }: Covered, unit: TimeUnit = own): string[] {
+  const coarse = TIME_UNITS.indexOf(unit) < TIME_UNITS.indexOf(own) ? own : unit;
+  const start = (day: string) => dayOf(dayOf(day, own), coarse);
+  const said: string[] = [];
+  if (first > start(first)) said.push(chartTexts.begins(coarse, first));
+  if (running) said.push(chartTexts.running(coarse, last));
+  else if (last < lastDayOf(start(last), coarse)) said.push(chartTexts.ends(coarse, last));
+  return said;
+}
+
+const dayOf = (day: string, unit: TimeUnit) => firstDayOf(timeOf(day), unit);
+
+/** Years, months or weeks if all days are first days of these and most have one; else days. */
+function unitOf(days: string[]): TimeUnit {
+  if (days.length < 2) return "day";
+  const units = (["year", "month", "week"] as const).filter((unit) => unit === "month" || days.length > 2);
+  const [first = ""] = days;
+  const last = days.at(-1) ?? first;
+  const isDense = (unit: TimeUnit) => days.length >= DENSE * (stepsTo(first, last, unit) + 1);
+  return units.find((unit) => days.every((day) => dayOf(day, unit) === day) && isDense(unit)) ?? "day";
+}
+
+function stepsTo(first: string, last: string, unit: TimeUnit): number {
+  if (unit === "week") return (timeOf(last) - timeOf(first)) / (7 * DAY_MS);
+  return (monthOf(last) - monthOf(first)) / MONTHS[unit];
+}
+
+function monthOf(day: string): number {
+  return Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
+}
+
+function lastDayOf(start: string, unit: TimeUnit): string {
+  const from = new Date(timeOf(start));
+  const months = MONTHS[unit];
+  const end = months
+    ? from.setUTCMonth(from.getUTCMonth() + months)
+    : from.getTime() + (unit === "week" ? 7 : 1) * DAY_MS;
+  return new Date(end - DAY_MS).toISOString().slice(0, 10);
+}
