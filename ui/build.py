@@ -111,8 +111,7 @@ def fingerprint() -> str:
 
 
 def sources() -> Iterator[Path]:
-    yield from UI.glob("index*.html")
-    yield from (UI / name for name in ("package.json", "package-lock.json", "vite.config.ts"))
+    yield from (UI / name for name in ("index.html", "package.json", "package-lock.json", "vite.config.ts"))
     for folder in ("src", "public"):
         built = (path for path in (UI / folder).rglob("*") if path.is_file())
         yield from (path for path in built if ".test." not in path.name and path.name != "schema.ts")
