@@ -1,9 +1,12 @@
 import { ArrowRight } from "lucide";
 import { useEffect, useState } from "preact/hooks";
-import type { Connection } from "../api/types";
+import type { Connection, Table } from "../api/types";
 import { allTables } from "../connections/connections";
+import { answersByModel, knowCapabilities } from "../shared/capability";
 import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
+import { starterTexts } from "./starter_texts";
+import { inEnglish } from "./starter_words";
 import { starters, withOwn } from "./starters";
 import "./starter_list.css";
 
@@ -15,14 +18,15 @@ export function StarterList({
   connection: Connection;
   onAsk: (question: string) => void;
 }) {
-  const [questions, setQuestions] = useState<string[] | null>(null);
+  const [tables, setTables] = useState<Table[] | null>(null);
   const own = connection.starters;
+  useEffect(knowCapabilities, []);
   useEffect(() => {
-    allTables(connection).then(
-      (tables) => setQuestions(withOwn(own, starters(tables))),
-      () => setQuestions(own),
-    );
-  }, [connection.id, own.join("\n")]);
+    allTables(connection).then(setTables, () => setTables([]));
+  }, [connection.id]);
+  // The built-in writer reads English only.
+  const say = answersByModel.value === false ? inEnglish : starterTexts;
+  const questions = tables && withOwn(own, starters(tables, say));
   if (questions === null) return <p class="quiet starters-reading">{texts.start.reading}</p>;
   if (questions.length === 0) return null;
   return (

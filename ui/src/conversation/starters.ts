@@ -1,5 +1,6 @@
-/** Questions suggested by a schema, in words that the built-in writer understands, too. */
+/** Questions suggested by a schema. */
 import type { Table, TableColumn } from "../api/types";
+import type { Starters } from "./starter_words";
 
 const MOST = 4;
 const FEW = 12;
@@ -7,10 +8,16 @@ const MANY = 30;
 const AMOUNTS = [/amount|total|revenue|sales/i, /price|quantity|cost|salary|balance|score/i];
 
 /** Up to four, the most telling first; none for an empty schema. */
-export function starters(tables: Table[]): string[] {
+export function starters(tables: Table[], say: Starters): string[] {
   const known = tables.filter((each) => each.kind === "table");
   const big = [...known].sort((one, other) => (other.row_count ?? 0) - (one.row_count ?? 0));
-  const questions = [perGroup(known), total(big), perMonth(big), howMany(known), howMany(big)];
+  const questions = [
+    perGroup(known, say),
+    total(big, say),
+    perMonth(big, say),
+    howMany(known, say),
+    howMany(big, say),
+  ];
   return [...new Set(questions.filter((each) => each !== null))].slice(0, MOST);
 }
 
@@ -20,11 +27,11 @@ export function withOwn(own: readonly string[], generated: readonly string[]): s
 }
 
 /** A question by a column with few values shared by many rows, such as a country: gives a chart. */
-function perGroup(tables: Table[]): string | null {
+function perGroup(tables: Table[], say: Starters): string | null {
   for (const most of [FEW, MANY]) {
     for (const table of tables) {
       const group = table.columns.find((each) => isGroup(each, table, most));
-      if (group) return `How many ${several(table.name)} per ${words(group.name)}?`;
+      if (group) return say.perGroup(words(table.name), words(group.name));
     }
   }
   return null;
@@ -35,11 +42,11 @@ function isGroup({ type, values }: TableColumn, table: Table, most: number): boo
   return type === "text" && length > 2 && length <= most && length * 2 <= (table.row_count ?? 0);
 }
 
-function total(tables: Table[]): string | null {
+function total(tables: Table[], say: Starters): string | null {
   for (const amount of AMOUNTS) {
     for (const table of tables) {
       const measure = table.columns.find((each) => isNumber(each) && amount.test(each.name));
-      if (measure) return `What is the ${summaryOf(words(measure.name))} of ${several(table.name)}?`;
+      if (measure) return say.total(words(measure.name), words(table.name));
     }
   }
   return null;
@@ -49,29 +56,18 @@ function isNumber(column: TableColumn): boolean {
   return column.type === "number" || column.type === "integer";
 }
 
-function perMonth(tables: Table[]): string | null {
+function perMonth(tables: Table[], say: Starters): string | null {
   const dated = tables.find((table) => table.columns.some((each) => isDate(each)));
-  return dated ? `Number of ${several(dated.name)} per month` : null;
+  return dated ? say.perMonth(words(dated.name)) : null;
 }
 
 function isDate(column: TableColumn): boolean {
   return column.type === "date" || column.type === "datetime";
 }
 
-function howMany(tables: Table[]): string | null {
+function howMany(tables: Table[], say: Starters): string | null {
   const first = tables[0];
-  return first ? `How many ${several(first.name)} are there?` : null;
-}
-
-function summaryOf(measure: string): string {
-  return `${measure.startsWith("total") ? "average" : "total"} ${measure}`;
-}
-
-/** The name of a table as a plural: many databases name a table after one of its rows. */
-function several(table: string): string {
-  const name = words(table);
-  if (/([^s]s|people|children|data|media|staff)$/.test(name)) return name;
-  return `${name.replace(/([^aeiou])y$/, "$1ie").replace(/(ss|x|z|ch|sh)$/, "$1e")}s`;
+  return first ? say.howMany(words(first.name)) : null;
 }
 
 function words(name: string): string {
