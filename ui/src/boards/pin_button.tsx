@@ -2,7 +2,7 @@ import { Pin as PinIcon } from "lucide";
 import { useState } from "preact/hooks";
 import type { Conversation } from "../conversation/conversation";
 import type { Exchange } from "../conversation/model";
-import { Icon } from "../shared/icon";
+import { IconButton } from "../shared/icon_button";
 import { lazy } from "../shared/lazy";
 import { sizeOf } from "./sizes";
 import { texts } from "../shared/texts";
@@ -14,12 +14,9 @@ export function PinButton({ exchange, conversation }: { exchange: Exchange; conv
   const [asking, ask] = useState(false);
   const { answer } = exchange;
   if (!answer.messageId || !answer.sql || answer.head === null) return null;
-  const label = texts.boards.pin;
   return (
     <>
-      <button type="button" class="icon-button" aria-label={label} title={label} onClick={() => ask(true)}>
-        <Icon of={PinIcon} />
-      </button>
+      <IconButton icon={PinIcon} label={texts.boards.pin} onClick={() => ask(true)} />
       {asking && (
         <PinDialog
           messageId={answer.messageId}

@@ -4,6 +4,7 @@ import { ShareButton } from "../sharing/share_button";
 import { copy } from "../shared/copy";
 import { orSay } from "../shared/or_say";
 import { Icon } from "../shared/icon";
+import { IconButton } from "../shared/icon_button";
 import { texts } from "../shared/texts";
 import { count, duration } from "../shared/time";
 import type { Conversation } from "./conversation";
@@ -34,15 +35,11 @@ export function AnswerActions({
           given={answer.feedback?.rating ?? null}
         />
       )}
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={texts.answer.copy}
-        title={texts.answer.copy}
+      <IconButton
+        icon={Copy}
+        label={texts.answer.copy}
         onClick={() => orSay(copy(textOf(exchange), texts.copied))}
-      >
-        <Icon of={Copy} />
-      </button>
+      />
       {answer.messageId && (
         <ShareButton kind="answer" thingId={answer.messageId} connectionId={connectionId} />
       )}

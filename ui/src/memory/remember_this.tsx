@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Conversation } from "../conversation/conversation";
 import type { Answer } from "../conversation/model";
 import { remembersFacts } from "../shared/capability";
-import { Icon } from "../shared/icon";
+import { IconButton } from "../shared/icon_button";
 import { lazy } from "../shared/lazy";
 import { LONGEST } from "./turn";
 import { turnTexts } from "./turn_texts";
@@ -17,12 +17,9 @@ export function RememberThis({ answer, conversation }: { answer: Answer; convers
   if (!remembersFacts.value || answer.messageId === null || session === null) return null;
   if (session.db_connection_id === null) return null;
   const from = { sessionId: session.id, messageId: answer.messageId, connectionId: session.db_connection_id };
-  const label = turnTexts.rememberThis;
   return (
     <>
-      <button type="button" class="icon-button" aria-label={label} title={label} onClick={() => ask(true)}>
-        <Icon of={Bookmark} />
-      </button>
+      <IconButton icon={Bookmark} label={turnTexts.rememberThis} onClick={() => ask(true)} />
       {asking && (
         <NewFactForm
           from={from}

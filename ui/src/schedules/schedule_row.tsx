@@ -1,8 +1,8 @@
-import { type IconNode, Pause, Pencil, Play, Trash2 } from "lucide";
+import { Pause, Pencil, Play, Trash2 } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Pin, Schedule } from "../api/types";
-import { Icon } from "../shared/icon";
+import { IconButton } from "../shared/icon_button";
 import { orSay } from "../shared/or_say";
 import { say } from "../shared/toasts";
 import { ScheduleForm } from "./schedule_form";
@@ -53,13 +53,24 @@ export function ScheduleRow({ schedule, pin, children, onChange }: Shown) {
         <span class="quiet schedule-state">{state.filter(Boolean).join(" · ")}</span>
       </span>
       <span class="schedule-actions">
-        <Action label={scheduleTexts.edit(times)} icon={Pencil} act={() => edit(!editing)} />
-        <Action
+        <IconButton
+          label={scheduleTexts.edit(times)}
+          icon={Pencil}
+          size={15}
+          onClick={() => edit(!editing)}
+        />
+        <IconButton
           label={(schedule.paused ? scheduleTexts.resume : scheduleTexts.pause)(times)}
           icon={schedule.paused ? Play : Pause}
-          act={() => orSay(pause())}
+          size={15}
+          onClick={() => orSay(pause())}
         />
-        <Action label={scheduleTexts.remove(times)} icon={Trash2} act={() => orSay(remove())} />
+        <IconButton
+          label={scheduleTexts.remove(times)}
+          icon={Trash2}
+          size={15}
+          onClick={() => orSay(remove())}
+        />
       </span>
       {editing && <ScheduleForm boardId={schedule.board_id} pin={pin} schedule={schedule} onSaved={saved} />}
       {secret !== null && <Secret secret={secret} />}
@@ -73,13 +84,5 @@ export function Secret({ secret }: { secret: string }) {
     <p class="schedule-secret" role="status">
       {scheduleTexts.secret} <code>{secret}</code>
     </p>
-  );
-}
-
-function Action({ label, icon, act }: { label: string; icon: IconNode; act: () => void }) {
-  return (
-    <button type="button" class="icon-button" aria-label={label} title={label} onClick={act}>
-      <Icon of={icon} size={15} />
-    </button>
   );
 }

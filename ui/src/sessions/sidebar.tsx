@@ -19,6 +19,7 @@ import { connections, refreshConnections } from "../connections/connections";
 import { me } from "../identity/me";
 import { followsRules, investigates, knowCapabilities } from "../shared/capability";
 import { Icon } from "../shared/icon";
+import { IconButton } from "../shared/icon_button";
 import { orSay } from "../shared/or_say";
 import { onLinkClick, route } from "../shared/route";
 import { texts } from "../shared/texts";
@@ -94,16 +95,13 @@ function SearchField() {
           value={words}
           onInput={(event) => searchSessions(event.currentTarget.value)}
         />
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={texts.sessions.filter}
-          title={texts.sessions.filter}
-          aria-expanded={open || narrowed}
+        <IconButton
+          icon={ListFilter}
+          label={texts.sessions.filter}
+          size={15}
+          expanded={open || narrowed}
           onClick={() => setOpen(!open)}
-        >
-          <Icon of={ListFilter} size={15} />
-        </button>
+        />
       </div>
       {(open || narrowed) && <Filters />}
     </>
@@ -202,18 +200,7 @@ function Failed() {
 }
 
 function SignOut({ owner }: { owner: string }) {
-  const label = texts.identity.signOut(owner);
-  return (
-    <button
-      type="button"
-      class="icon-button"
-      aria-label={label}
-      title={label}
-      onClick={() => orSay(signOut())}
-    >
-      <Icon of={LogOut} />
-    </button>
-  );
+  return <IconButton icon={LogOut} label={texts.identity.signOut(owner)} onClick={() => orSay(signOut())} />;
 }
 
 /** As many as fit on an icon; the label has the whole number. */

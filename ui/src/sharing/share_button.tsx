@@ -2,7 +2,7 @@ import { Share2 } from "lucide";
 import { useState } from "preact/hooks";
 import type { LinkKind } from "../api/types";
 import { connectionOf } from "../connections/connections";
-import { Icon } from "../shared/icon";
+import { IconButton } from "../shared/icon_button";
 import { lazy } from "../shared/lazy";
 import { texts } from "../shared/texts";
 
@@ -17,19 +17,9 @@ interface Shown {
 /** Asks for the terms of a read-only link to an answer or a session, and makes it. */
 export function ShareButton({ kind, thingId, connectionId }: Shown) {
   const [open, setOpen] = useState(false);
-  const label = texts.share[kind];
   return (
     <>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={label}
-        title={label}
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      >
-        <Icon of={Share2} />
-      </button>
+      <IconButton icon={Share2} label={texts.share[kind]} popup="dialog" onClick={() => setOpen(true)} />
       {open && (
         <LinkDialog
           kind={kind}

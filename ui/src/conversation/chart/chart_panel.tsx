@@ -1,7 +1,7 @@
-import { Download, type IconNode, RotateCcw, SlidersHorizontal } from "lucide";
+import { Download, RotateCcw, SlidersHorizontal } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { download, fileName } from "../../shared/files";
-import { Icon } from "../../shared/icon";
+import { IconButton } from "../../shared/icon_button";
 import { Menu } from "../../shared/menu";
 import { lazy } from "../../shared/lazy";
 import { orSay } from "../../shared/or_say";
@@ -100,12 +100,13 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose, c
             <IconButton
               icon={SlidersHorizontal}
               label={chartTexts.more}
-              open={more}
+              size={15}
+              expanded={more}
               onClick={() => showMore(!more)}
             />
           )}
           {(Object.keys(choice).length > 0 || (computed && compute)) && (
-            <IconButton icon={RotateCcw} label={chartTexts.reset} onClick={reset} />
+            <IconButton icon={RotateCcw} label={chartTexts.reset} size={15} onClick={reset} />
           )}
           <Menu
             icon={Download}
@@ -127,27 +128,5 @@ export default function ChartPanel({ chart, rows, title, choice: kept, choose, c
       <ChartView chart={shown} hidden={hidden} toggle={toggle} />
       <p class="chart-rows quiet">{notes}</p>
     </div>
-  );
-}
-
-interface IconButtonShown {
-  icon: IconNode;
-  label: string;
-  open?: boolean;
-  onClick: () => void;
-}
-
-function IconButton({ icon, label, open, onClick }: IconButtonShown) {
-  return (
-    <button
-      type="button"
-      class="icon-button"
-      aria-label={label}
-      title={label}
-      aria-expanded={open}
-      onClick={onClick}
-    >
-      <Icon of={icon} size={15} />
-    </button>
   );
 }
