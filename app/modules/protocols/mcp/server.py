@@ -36,10 +36,11 @@ class _Server(MCPServer):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        known = {tool.name: list(tool.input_schema["properties"]) for tool in await self.list_tools()}
-        unknown = [each for each in arguments if each not in known.get(name, arguments)]
+        tool = self._tool_manager.get_tool(name)
+        known = tool.parameters["properties"] if tool else arguments
+        unknown = [each for each in arguments if each not in known]
         if unknown:
-            has = f"It has: {', '.join(known[name])}." if known[name] else "It has none."
+            has = f"It has: {', '.join(known)}." if known else "It has none."
             raise ToolError(f"The tool {name} has no argument {unknown[0]!r}. {has}")
         try:
             return await super().call_tool(name, arguments, context)
