@@ -70,7 +70,7 @@ export async function signedFetch(request: Request): Promise<Response> {
   for (const [name, value] of Object.entries(signs())) request.headers.set(name, value);
   const response = await fetch(request);
   if (response.status !== 401) return response;
-  if (before !== signIns) return request.method === "GET" ? signedFetch(request) : response;
-  signInNeeded.value = true;
+  if (before === signIns) signInNeeded.value = true;
+  else if (request.method === "GET") return signedFetch(request);
   return response;
 }
