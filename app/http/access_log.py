@@ -13,6 +13,7 @@ from app.core.ids import new_id
 from app.core.logs.ids import bound
 from app.core.logs.start import ACCESS
 from app.http.direct_send import direct_send, offer_direct_send
+from app.http.lasting import call_then_stream
 from app.http.problems import internal_problem
 from app.http.routes import API_PREFIX
 
@@ -51,7 +52,7 @@ class RequestMetrics:
 class AccessLog:
     """ASGI middleware around all others but `ResponseHeaders`: logs and counts requests.
 
-    Answers an unexpected exception with a problem object.
+    Answers an unexpected exception with a problem object. Sends streams once all within have returned.
     """
 
     def __init__(self, app: ASGIApp, metrics: RequestMetrics) -> None:
@@ -75,7 +76,7 @@ class AccessLog:
 
     async def _call_app(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         try:
-            await self._app(scope, receive, answer.send)
+            await call_then_stream(self._app, scope, receive, send=answer.send)
         except Exception:
             logger.exception("the request failed by a fault of KAI")
             if answer.status is not None:

@@ -25,8 +25,10 @@ def direct_after_head(scope: Scope, send: Send) -> Send:
     direct = direct_send(scope, send)
 
     async def sending(message: Message) -> None:
+        nonlocal send
         if message["type"] == "http.response.start":
             await send(message)
+            send = direct  # what the middlewares have wrapped takes memory
         else:
             await direct(message)
 

@@ -1,12 +1,13 @@
 """Dependency of routes that stream: the limit of open streams of an owner."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator
+from functools import partial
 
 from fastapi import Depends, Request
 
 from app.core.errors import TooMany
 from app.http.callers import owner_of
+from app.http.lasting import call_at_end
 
 
 class TooManyStreams(TooMany):
@@ -47,15 +48,12 @@ class OpenStreams:
             del self._open[owner]
 
 
-async def hold_stream(request: Request) -> AsyncGenerator[None]:
+async def hold_stream(request: Request) -> None:
     """Counts a stream as open until its response has ended. Raises `TooManyStreams`."""
     streams: OpenStreams = request.app.state.open_streams
     owner = owner_of(request)
     streams.begin(owner)
-    try:
-        yield
-    finally:
-        streams.end(owner)
+    call_at_end(request.scope, partial(streams.end, owner))
 
 
 STREAM = Depends(hold_stream)

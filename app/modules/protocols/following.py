@@ -201,9 +201,9 @@ class FrameStream(EventStream):
         self._reading = reading
         self._on_close = on_close
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await super().__call__(scope, receive, send)
+            await super().stream(scope, receive, send)
         finally:
             if self._on_close is not None:
                 self._on_close(self._reading.end)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing
+from functools import partial
 from typing import Self
 
 import anyio
@@ -11,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from app.core.bus.event_log import Entry, EventLog
 from app.core.errors import Malformed
 from app.http.direct_send import direct_after_head
+from app.http.lasting import stream_later
 
 PING_SECONDS = 10
 """Silence after which a comment is sent. Proxies cut idle streams from 29 s on."""
@@ -49,13 +51,17 @@ class Heartbeat(ServerSentEvent):
 class EventStream(EventSourceResponse):
     """An event stream that declares its media type, so that FastAPI lists its events in OpenAPI.
 
-    Its events bypass the middlewares that only look at the head.
+    Its events bypass the middlewares that only look at the head, and are sent once these have returned.
     """
 
     media_type = "text/event-stream"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await super().__call__(scope, receive, direct_after_head(scope, send))
+        await stream_later(scope, partial(self.stream, scope, receive, direct_after_head(scope, send)))
+
+    async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send all of it."""
+        await super().__call__(scope, receive, send)
 
 
 class Leaving(anyio.Event):

@@ -1,15 +1,17 @@
 """The events of a stream bypass the middlewares that only look at a response's head."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.access_log import AccessLog, RequestMetrics
 from app.http.json_compression import JsonCompression
+from app.http.lasting import call_at_end
 from app.http.rate_limit_fields import RateLimitFields
 from app.http.response_headers import ResponseHeaders
 from app.modules.run.sse import EventStream
@@ -96,6 +98,43 @@ async def test_other_responses_pass_through_all_middlewares(registry: CollectorR
         assert answer.headers["Content-Encoding"] == "gzip"
         failed = await http.get("/fail")
     assert (failed.status_code, failed.headers["Cache-Control"]) == (500, "no-store")
+
+
+async def test_a_stream_is_sent_once_the_inner_middlewares_have_returned() -> None:
+    order: list[str] = []
+
+    async def noting() -> AsyncIterator[bytes]:
+        order.append("event")
+        yield b"data: {}\n\n"
+
+    async def noted(request: Request) -> EventStream:
+        call_at_end(request.scope, partial(order.append, "ended"))
+        return EventStream(noting(), sep="\n")
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        await app(scope, receive, send)
+        order.append("returned")
+
+    app = FastAPI()
+    app.add_api_route("/stream", noted, response_model=None)
+    outer = AccessLog(inner, RequestMetrics(CollectorRegistry()))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(outer), base_url="http://kai") as http:
+        assert (await http.get("/stream")).text == "data: {}\n\n"
+    assert order == ["returned", "event", "ended"]
+
+
+async def test_what_is_called_at_the_end_is_called_after_a_failure_too(registry: CollectorRegistry) -> None:
+    ended: list[str] = []
+
+    async def failing(request: Request) -> EventStream:
+        call_at_end(request.scope, partial(ended.append, "ended"))
+        raise ValueError("a defect")
+
+    app = application(registry, [], [])
+    app.add_api_route("/failing", failing, response_model=None)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://kai") as http:
+        assert (await http.get("/failing")).status_code == 500
+    assert ended == ["ended"]
 
 
 async def test_a_stream_without_middlewares_sends_all_by_the_way_it_is_given() -> None:
