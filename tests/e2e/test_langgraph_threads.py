@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -128,12 +129,20 @@ async def test_a_thread_is_asked_twice_and_its_events_go_on_behind_any_of_them(
     assert some == [event for event in whole if event["method"] in ("lifecycle", "updates")]
 
 
+def wait_until(met: Callable[[], bool]) -> None:
+    """Wait for the stream that tells the sync client of ends of runs, but not of those before it."""
+    end = time.monotonic() + SECONDS
+    while not met():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 async def test_the_sync_client_asks_twice_over_streams_that_are_cut(
     graph: Graph, base: str, shared_server: Server, model: ScriptedModel, shop_id: str
 ) -> None:
     model.rule("", Scripted(f"{ANSWER} " * 20))
     model.rule("SQL writer", sql(PER_COUNTRY))
-    model.rule("broken", sql("SELECT nothing FROM nowhere"))
+    model.rule("broken", Scripted(sql("SELECT nothing FROM nowhere"), hold_after=0))
 
     def ask(url: str) -> tuple[str, list[Any], Any]:
         with get_sync_client(url=url, api_key=None) as client:
@@ -141,6 +150,7 @@ async def test_the_sync_client_asks_twice_over_streams_that_are_cut(
                 thread.run.start(input=asked())
                 events: list[Any] = list(thread.events)
             with client.threads.stream(thread.thread_id, assistant_id=shop_id) as again:
+                wait_until(lambda: again._lifecycle_watcher_handle is not None)
                 again.run.start(input=asked("Once more?"))
                 texts = [message.text for message in again.messages]
                 output: Any = again.output
@@ -148,6 +158,8 @@ async def test_the_sync_client_asks_twice_over_streams_that_are_cut(
             assert str(texts[0]) == output["analysis"]
             with client.threads.stream(assistant_id=shop_id) as failing:
                 failing.run.start(input=asked("broken"))
+                wait_until(lambda: failing._lifecycle_cursor is not None)
+                model.release()
                 with pytest.raises(RuntimeError, match="Run errored: unknown table nowhere"):
                     _ = failing.output
             return thread.thread_id, events, output
