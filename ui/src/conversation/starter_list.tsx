@@ -1,14 +1,13 @@
 import { ArrowRight } from "lucide";
 import { useEffect, useState } from "preact/hooks";
-import type { Connection, Table } from "../api/types";
+import type { Connection } from "../api/types";
 import { allTables } from "../connections/connections";
 import { answersByModel, knowCapabilities } from "../shared/capability";
 import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
-import { starterTexts } from "./starter_texts";
-import { inEnglish } from "./starter_words";
-import { starters, withOwn } from "./starters";
 import "./starter_list.css";
+
+type Suggest = (own: readonly string[], byModel: boolean | null) => readonly string[];
 
 /** Questions to begin with; none if the schema suggests none or cannot be read. */
 export function StarterList({
@@ -18,16 +17,17 @@ export function StarterList({
   connection: Connection;
   onAsk: (question: string) => void;
 }) {
-  const [tables, setTables] = useState<Table[] | null>(null);
-  const own = connection.starters;
+  const [suggest, setSuggest] = useState<Suggest | null>(null);
   useEffect(knowCapabilities, []);
   useEffect(() => {
-    allTables(connection).then(setTables, () => setTables([]));
+    Promise.all([allTables(connection), import("./starters")]).then(
+      ([tables, { suggested }]) =>
+        setSuggest((): Suggest => (own, byModel) => suggested(tables, own, byModel)),
+      () => setSuggest((): Suggest => (own) => own),
+    );
   }, [connection.id]);
-  // The built-in writer reads English only.
-  const say = answersByModel.value === false ? inEnglish : starterTexts;
-  const questions = tables && withOwn(own, starters(tables, say));
-  if (questions === null) return <p class="quiet starters-reading">{texts.start.reading}</p>;
+  const questions = suggest?.(connection.starters, answersByModel.value);
+  if (!questions) return <p class="quiet starters-reading">{texts.start.reading}</p>;
   if (questions.length === 0) return null;
   return (
     <section class="starters" aria-label={texts.start.examples}>

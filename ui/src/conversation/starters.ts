@@ -1,11 +1,17 @@
 /** Questions suggested by a schema. */
 import type { Table, TableColumn } from "../api/types";
-import type { Starters } from "./starter_words";
+import { starterTexts } from "./starter_texts";
+import { inEnglish, type Starters } from "./starter_words";
 
 const MOST = 4;
 const FEW = 12;
 const MANY = 30;
 const AMOUNTS = [/amount|total|revenue|sales/i, /price|quantity|cost|salary|balance|score/i];
+
+/** Questions of a person and of the schema. The built-in writer reads English only. */
+export function suggested(tables: Table[], own: readonly string[], byModel: boolean | null): string[] {
+  return withOwn(own, starters(tables, byModel === false ? inEnglish : starterTexts));
+}
 
 /** Up to four, the most telling first; none for an empty schema. */
 export function starters(tables: Table[], say: Starters): string[] {

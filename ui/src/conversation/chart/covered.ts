@@ -6,7 +6,8 @@ import { timeOf } from "./numbers";
 import { chartTexts } from "./texts";
 
 const DAY_MS = 86_400_000;
-const MONTHS: Record<TimeUnit, number> = { day: 0, week: 0, month: 1, quarter: 3, year: 12 };
+/** The most that a unit has. */
+const DAYS: Record<TimeUnit, number> = { day: 1, week: 7, month: 31, quarter: 92, year: 366 };
 const MONTH = /^\d{4}-\d\d$/;
 /** The share of periods of a unit that have a row, if dates stand for that unit. */
 const DENSE = 0.5;
@@ -42,24 +43,17 @@ function unitOf(days: string[]): TimeUnit {
   const units = (["year", "month", "week"] as const).filter((unit) => unit === "month" || days.length > 2);
   const [first = ""] = days;
   const last = days.at(-1) ?? first;
-  const isDense = (unit: TimeUnit) => days.length >= DENSE * (stepsTo(first, last, unit) + 1);
+  const isDense = (unit: TimeUnit) => {
+    let periods = 0;
+    for (let time = timeOf(first); time <= timeOf(last); periods++)
+      time = timeOf(lastDayOf(firstDayOf(time, unit), unit)) + DAY_MS;
+    return days.length >= DENSE * periods;
+  };
   return units.find((unit) => days.every((day) => dayOf(day, unit) === day) && isDense(unit)) ?? "day";
 }
 
-function stepsTo(first: string, last: string, unit: TimeUnit): number {
-  if (unit === "week") return (timeOf(last) - timeOf(first)) / (7 * DAY_MS);
-  return (monthOf(last) - monthOf(first)) / MONTHS[unit];
-}
-
-function monthOf(day: string): number {
-  return Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
-}
-
 function lastDayOf(start: string, unit: TimeUnit): string {
-  const from = new Date(timeOf(start));
-  const months = MONTHS[unit];
-  const end = months
-    ? from.setUTCMonth(from.getUTCMonth() + months)
-    : from.getTime() + (unit === "week" ? 7 : 1) * DAY_MS;
-  return new Date(end - DAY_MS).toISOString().slice(0, 10);
+  let time = timeOf(start) + (DAYS[unit] - 1) * DAY_MS;
+  while (firstDayOf(time, unit) !== start) time -= DAY_MS;
+  return firstDayOf(time, "day");
 }
