@@ -8,14 +8,13 @@ import { chartTexts } from "./texts";
 const DAY_MS = 86_400_000;
 /** The most that a unit has. */
 const DAYS: Record<TimeUnit, number> = { day: 1, week: 7, month: 31, quarter: 92, year: 366 };
-const MONTH = /^\d{4}-\d\d$/;
 /** The share of periods of a unit that have a row, if dates stand for that unit. */
 const DENSE = 0.5;
 
 /** The days of the periods that cells stand for; null if they are no dates. */
 export function coveredBy(cells: Cell[]): Covered | null {
   const known = cells.filter((cell) => cell !== null).map(String);
-  const isMonth = known.every((cell) => MONTH.test(cell));
+  const isMonth = known.every((cell) => cell.length === 7);
   const days = known.map((cell) => (isMonth ? `${cell}-01` : cell.slice(0, 10)));
   if (days.length === 0 || !days.every(isDay)) return null;
   const distinct = [...new Set(days)].sort();
@@ -39,8 +38,7 @@ const dayOf = (day: string, unit: TimeUnit) => firstDayOf(timeOf(day), unit);
 
 /** Years, months or weeks if all days are first days of these and most have one; else days. */
 function unitOf(days: string[]): TimeUnit {
-  if (days.length < 2) return "day";
-  const units = (["year", "month", "week"] as const).filter((unit) => unit === "month" || days.length > 2);
+  const units = ["year", "month", "week"] as const;
   const [first = ""] = days;
   const last = days.at(-1) ?? first;
   const isDense = (unit: TimeUnit) => {
@@ -49,7 +47,11 @@ function unitOf(days: string[]): TimeUnit {
       time = timeOf(lastDayOf(firstDayOf(time, unit), unit)) + DAY_MS;
     return days.length >= DENSE * periods;
   };
-  return units.find((unit) => days.every((day) => dayOf(day, unit) === day) && isDense(unit)) ?? "day";
+  const fits = (unit: TimeUnit) =>
+    days.length > (unit === "month" ? 1 : 2) &&
+    days.every((day) => dayOf(day, unit) === day) &&
+    isDense(unit);
+  return units.find(fits) ?? "day";
 }
 
 function lastDayOf(start: string, unit: TimeUnit): string {
