@@ -49,7 +49,7 @@ def main() -> None:
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
         model = opened.enter_context(scripted_model())
-        server = opened.enter_context(running_server(folder, model_settings(model)))
+        server = opened.enter_context(running_server(folder / "data", model_settings(model), folder / "log"))
         browser = opened.enter_context(running_browser())
         session = session_of(f"{server.address}/api/v1", make_shop(folder / "shop.db"))
         page = browser.new_page(base_url=server.address)

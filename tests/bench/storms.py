@@ -309,7 +309,7 @@ def _ride(name: str, model: ScriptedModel, *, questions: int, seed: int) -> None
             "KAI_LLM__API_KEY": "sk-never-shown",
             "KAI_LLM__MODEL": "scripted",
         }
-        cluster = opened.enter_context(running_cluster(folder, settings))
+        cluster = opened.enter_context(running_cluster(folder, settings, log=folder / "log"))
         ground = Ground(cluster, servers, stores)
         asyncio.run(_ride_out(name, ground, _database(folder), questions=questions, seed=seed))
 

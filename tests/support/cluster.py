@@ -56,11 +56,12 @@ def running_cluster(
     workers: int = 2,
     kinds: Sequence[str] = (),
     clock_ahead_seconds: int = 0,
+    log: Path | None = None,
 ) -> Iterator[Cluster]:
-    """On one machine, each with a data folder of its own."""
+    """On one machine, each with a data folder of its own. `log` is where all logs go; see `Server`."""
     roles = ["api"] * apis + ["worker"] * workers + [f"worker --kind {kind}" for kind in kinds]
     processes = [
-        Server(folder / f"{role.split()[0]}{n}", settings, role, clock_ahead_seconds)
+        Server(folder / f"{role.split()[0]}{n}", settings, role, clock_ahead_seconds, log=log)
         for n, role in enumerate(roles)
     ]
     try:

@@ -36,11 +36,11 @@ async def measure(ground: Ground, turns: int) -> None:
 
 async def _ask_in_turn(ground: Ground, turns: int) -> dict[str, list[Wire]]:
     async with AsyncExitStack() as opened:
-        enter, folder = opened.enter_context, ground.folder
-        cluster = enter(running_cluster(folder / "apart", ground.over_nats(), apis=1, workers=1))
+        enter, folder, log = opened.enter_context, ground.folder, ground.log
+        cluster = enter(running_cluster(folder / "apart", ground.over_nats(), apis=1, workers=1, log=log))
         shapes = {
-            f"{EMBEDDED}, SQLite": enter(running_server(folder / "sqlite", ground.model)),
-            f"{EMBEDDED}, Typesense": enter(running_server(folder / "alone", ground.on_typesense())),
+            f"{EMBEDDED}, SQLite": enter(running_server(folder / "sqlite", ground.model, log)),
+            f"{EMBEDDED}, Typesense": enter(running_server(folder / "alone", ground.on_typesense(), log)),
             APART: cluster.apis[0],
         }
         sessions: dict[str, str] = {}

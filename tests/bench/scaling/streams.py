@@ -34,7 +34,8 @@ async def measure(ground: Ground, count: int) -> None:
 
 
 async def _waiting(ground: Ground, count: int) -> None:
-    with running_cluster(ground.folder / "waiting", ground.over_nats(), apis=1, workers=0) as cluster:
+    folder, settings = ground.folder / "waiting", ground.over_nats()
+    with running_cluster(folder, settings, apis=1, workers=0, log=ground.log) as cluster:
         async with asked_of(cluster.apis[0], ground.database) as (client, database):
             sessions = await _sessions(client, database, count)
         before = resident_mib(cluster.apis[0].process_id)
@@ -48,7 +49,8 @@ async def _waiting(ground: Ground, count: int) -> None:
 async def _talking(ground: Ground, count: int) -> None:
     room = {"KAI_WORKER__CONCURRENCY": str(max(1, count // WORKERS + AT_ONCE))}
     settings = ground.over_nats(**room, KAI_LLM__TOTAL_TIMEOUT_SECONDS="600")
-    with running_cluster(ground.folder / "talking", settings, apis=2, workers=WORKERS) as cluster:
+    folder = ground.folder / "talking"
+    with running_cluster(folder, settings, apis=2, workers=WORKERS, log=ground.log) as cluster:
         first = cluster.apis[0]
         async with asked_of(first, ground.database) as (client, database):
             sessions = await _sessions(client, database, count)

@@ -27,6 +27,11 @@ class Ground:
     model_process_id: int
 
     @property
+    def log(self) -> Path:
+        """Where the processes write their logs, which would stand between the figures."""
+        return self.folder / "log"
+
+    @property
     def database(self) -> str:
         return f"sqlite:///{self.folder / 'shop.db'}"
 

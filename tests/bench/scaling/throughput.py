@@ -34,7 +34,8 @@ async def measure(ground: Ground, runs: int) -> None:
     rates: list[float] = []
     for workers in WORKERS:
         folder = ground.folder / f"throughput {workers}"
-        with running_cluster(folder, ground.over_nats(), apis=1, workers=workers) as cluster:
+        settings = ground.over_nats()
+        with running_cluster(folder, settings, apis=1, workers=workers, log=ground.log) as cluster:
             before = await _nats(ground)
             use = await load(ground, cluster, runs)
             after = await _nats(ground)
