@@ -101,7 +101,7 @@ wheel-checkpoint: .venv/runtime ## Build the Typesense checkpointer as a wheel o
 	@cd typesense_checkpoint && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
 
 wheel-client: .venv/runtime ## Build the typed client as a wheel of its own, in dist/
-	@cd kai_client && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
+	@cd kai_analyst_client && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
 
 lock: .venv/uv ## Pin the requirements again, with hashes and without addresses
 	@$(BIN)/uv pip compile -q pyproject.toml --group build -c requirements/constraints.in $(LOCK) \

@@ -12,8 +12,8 @@ from pydantic import BaseModel, JsonValue
 from app.bootstrap.application import describe_api
 from app.core.errors import Problem, problem_type
 from graph.errors import TurnError
-from kai_client import Answer, errors, events, models, provenance, routes
-from kai_client.flows import Endpoint, Flow, Request
+from kai_analyst_client import Answer, errors, events, models, provenance, routes
+from kai_analyst_client.flows import Endpoint, Flow, Request
 
 API = "/api/v1"
 DESCRIPTION: dict[str, Any] = json.loads(json.dumps(describe_api().openapi()))

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from kai_client import (
+from kai_analyst_client import (
     AsyncKai,
     Event,
     Forbidden,
@@ -21,7 +21,7 @@ from kai_client import (
     Unreachable,
     generate_sql,
 )
-from kai_client.events import Done, ResultsChunk, Status
+from kai_analyst_client.events import Done, ResultsChunk, Status
 from tests.support.fault_proxy import FaultProxy, fault_proxy
 from tests.support.keys import made_key
 from tests.support.scripted_model import Scripted, ScriptedModel

@@ -14,7 +14,7 @@ from tests.support.server import Server, running_server
 from tests.support.wheels import ROOT, built_wheel, make_environment, run
 
 pytestmark = pytest.mark.timeout(300)  # packages may have to be downloaded
-PACKAGE = ROOT / "kai_client"
+PACKAGE = ROOT / "kai_analyst_client"
 
 
 def test_the_wheel_runs_the_example_of_its_readme_in_an_empty_environment(tmp_path: Path) -> None:
@@ -23,8 +23,8 @@ def test_the_wheel_runs_the_example_of_its_readme_in_an_empty_environment(tmp_pa
         names = [name for name in opened.namelist() if ".dist-info/" not in name]
         metadata = next(name for name in opened.namelist() if name.endswith(".dist-info/METADATA"))
         readme = str(email.message_from_bytes(opened.read(metadata)).get_payload())
-    modules = [f"kai_client/{path.name}" for path in PACKAGE.glob("*.py")]
-    assert sorted(names) == sorted([*modules, "kai_client/py.typed"])
+    modules = [f"kai_analyst_client/{path.name}" for path in PACKAGE.glob("*.py")]
+    assert sorted(names) == sorted([*modules, "kai_analyst_client/py.typed"])
     python = make_environment(tmp_path, wheel)
     program, output = re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", readme, re.DOTALL)[0]
     (tmp_path / "example.py").write_text(program)

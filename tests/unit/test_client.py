@@ -9,14 +9,14 @@ import pytest
 from httpx_sse import ServerSentEvent
 from pydantic import JsonValue
 
-from kai_client import Answer, Invalid, NotFound, RateLimited, Table, Unavailable, Unreachable
-from kai_client.answers import add_event, answered
-from kai_client.errors import KaiError, unreachable
-from kai_client.events import EVENT, Event, TextChunk
-from kai_client.flows import MAX_WAIT_SECONDS, RETRIES, Reply, Request, send
-from kai_client.following import Following
-from kai_client.models import Column
-from kai_client.routes import resolve_database
+from kai_analyst_client import Answer, Invalid, NotFound, RateLimited, Table, Unavailable, Unreachable
+from kai_analyst_client.answers import add_event, answered
+from kai_analyst_client.errors import KaiError, unreachable
+from kai_analyst_client.events import EVENT, Event, TextChunk
+from kai_analyst_client.flows import MAX_WAIT_SECONDS, RETRIES, Reply, Request, send
+from kai_analyst_client.following import Following
+from kai_analyst_client.models import Column
+from kai_analyst_client.routes import resolve_database
 
 READ = Request("GET", "/me")
 CHANGE = Request("POST", "/sessions", body={})

@@ -37,7 +37,7 @@ FOLDERS = (
     "migrations",
     "deploy",
     "docs",
-    "kai_client",
+    "kai_analyst_client",
     "tests",
     "ui/src",
 )

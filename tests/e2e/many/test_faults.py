@@ -14,7 +14,7 @@ from ag_ui_validate.pytest_plugin import assert_valid_agui
 from langgraph_sdk import get_client
 from langgraph_sdk.errors import NotFoundError
 
-import kai_client
+import kai_analyst_client
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_agui_clients import body_of
@@ -176,7 +176,7 @@ async def test_cut_streams_of_two_owners_bring_each_frame_once_although_their_wo
         through_first, through_other = [proxy.url for proxy in proxies]
         databases = {}
         for key in (ann, bob):
-            own = await opened.enter_async_context(kai_client.AsyncKai(first, key))
+            own = await opened.enter_async_context(kai_analyst_client.AsyncKai(first, key))
             databases[key] = (await own.databases.add(shop, "Shop")).id
 
         async def langgraph() -> tuple[str, list[Any]]:
@@ -193,8 +193,8 @@ async def test_cut_streams_of_two_owners_bring_each_frame_once_although_their_wo
                 await thread.run.start(input=question)
                 return thread.thread_id, [event async for event in thread.subscribe(channels)]
 
-        async def typed() -> list[kai_client.Event]:
-            async with kai_client.AsyncKai(through_other, ann) as kai:
+        async def typed() -> list[kai_analyst_client.Event]:
+            async with kai_analyst_client.AsyncKai(through_other, ann) as kai:
                 session = await kai.sessions.create(databases[ann])
                 return [event async for event in kai.stream(QUESTION, session=session)]
 

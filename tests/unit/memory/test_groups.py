@@ -7,7 +7,7 @@ from typing import get_args
 from app.commands import command_line
 from app.modules.memory.model import FactKind
 from app.modules.memory.scopes import Groups, Scope
-from kai_client import models
+from kai_analyst_client import models
 
 GROUPS = Groups(b"a key")
 

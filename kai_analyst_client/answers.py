@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from kai_client.errors import Problem, error_of
-from kai_client.events import (
+from kai_analyst_client.errors import Problem, error_of
+from kai_analyst_client.events import (
     ActionChunk,
     AnalysisChunk,
     ChartChunk,
@@ -25,7 +25,7 @@ from kai_client.events import (
     SqlChunk,
     SuggestionsChunk,
 )
-from kai_client.models import (
+from kai_analyst_client.models import (
     Action,
     Claim,
     Code,

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kai_client.errors import KaiError, Problem
-from kai_client.models import GeneratedSql
+from kai_analyst_client.errors import KaiError, Problem
+from kai_analyst_client.models import GeneratedSql
 
 
 def generate_sql(question: str, *, database_url: str, run: bool = False) -> GeneratedSql:

@@ -1,8 +1,8 @@
 """A typed client of KAI: ask questions of SQL databases in plain language."""
 
-from kai_client.answers import Answer
-from kai_client.client import AsyncEventStream, AsyncKai, EventStream, Kai
-from kai_client.errors import (
+from kai_analyst_client.answers import Answer
+from kai_analyst_client.client import AsyncEventStream, AsyncKai, EventStream, Kai
+from kai_analyst_client.errors import (
     Conflict,
     Forbidden,
     Gone,
@@ -21,10 +21,10 @@ from kai_client.errors import (
     Unavailable,
     Unreachable,
 )
-from kai_client.events import Event
-from kai_client.flows import KEEP
-from kai_client.local import document_schema, generate_sql
-from kai_client.tables import Table
+from kai_analyst_client.events import Event
+from kai_analyst_client.flows import KEEP
+from kai_analyst_client.local import document_schema, generate_sql
+from kai_analyst_client.tables import Table
 
 __version__ = "0.1.0"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from kai_client.models import Column, Cut
+from kai_analyst_client.models import Column, Cut
 
 if TYPE_CHECKING:
     import pandas

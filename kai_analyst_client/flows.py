@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, JsonValue
 
-from kai_client.errors import KaiError, Unreachable, error_of_reply
-from kai_client.models import Model
+from kai_analyst_client.errors import KaiError, Unreachable, error_of_reply
+from kai_analyst_client.models import Model
 
 T = TypeVar("T")
 P = ParamSpec("P")

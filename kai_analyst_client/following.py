@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from httpx_sse import ServerSentEvent
 
-from kai_client.errors import KaiError, error_of_reply, unreachable
-from kai_client.events import EVENT, EVENT_NAMES, Done, Event
-from kai_client.flows import Reply, Request, pause_of, segment
+from kai_analyst_client.errors import KaiError, error_of_reply, unreachable
+from kai_analyst_client.events import EVENT, EVENT_NAMES, Done, Event
+from kai_analyst_client.flows import Reply, Request, pause_of, segment
 
 _MOST_FAILURES = 12
 """Connections in a row that bring no event. With their pauses that is about 45 seconds."""

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from kai_client.models import Column, Cut, FactKind, FactScope, Model
+from kai_analyst_client.models import Column, Cut, FactKind, FactScope, Model
 
 SourceKind = Literal["table", "cte", "subquery", "function", "values", "unknown"]
 JoinKind = Literal["inner", "left", "right", "full", "cross", "semi", "anti", "asof", "positional", "unknown"]

@@ -6,11 +6,11 @@ from uuid import uuid4
 
 from pydantic import JsonValue, TypeAdapter
 
-from kai_client import models as m
-from kai_client import provenance as p
-from kai_client.answers import Answer
-from kai_client.errors import Invalid, NotFound, Problem
-from kai_client.flows import (
+from kai_analyst_client import models as m
+from kai_analyst_client import provenance as p
+from kai_analyst_client.answers import Answer
+from kai_analyst_client.errors import Invalid, NotFound, Problem
+from kai_analyst_client.flows import (
     KEEP,
     C_co,
     Flow,
@@ -30,8 +30,8 @@ from kai_client.flows import (
     segment,
     send,
 )
-from kai_client.following import Following
-from kai_client.tables import Table
+from kai_analyst_client.following import Following
+from kai_analyst_client.tables import Table
 
 _MOST_ROWS = 5_000
 

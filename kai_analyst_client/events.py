@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
 
-from kai_client.models import (
+from kai_analyst_client.models import (
     Action,
     Claim,
     Code,
