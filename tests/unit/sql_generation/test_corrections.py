@@ -380,6 +380,36 @@ def test_a_join_goes_whose_only_columns_are_read_from_another_table(
     assert corrected(sql) == (expected, said)
 
 
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "SELECT {}, COUNT(*) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id GROUP BY {}",
+        "SELECT COUNT({}) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id",
+        "SELECT DISTINCT {} FROM museum AS m JOIN visit AS v ON v.museum_id = m.id",
+        "SELECT {} FROM museum AS m JOIN visit AS v ON v.museum_id = m.id LIMIT 5",
+        "SELECT {}, RANK() OVER (ORDER BY m.id) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id",
+        (
+            "SELECT name FROM museum WHERE opened IN "
+            "(SELECT {} FROM museum AS m JOIN visit AS v ON v.museum_id = m.id)"
+        ),
+    ],
+)
+def test_a_join_stays_where_its_rows_count_though_no_column_is_read_from_it(kept: str) -> None:
+    said = "Read `opened` from `museum`: `visit` has no such column."
+    assert corrected(kept.replace("{}", "v.opened")) == (kept.replace("{}", "m.opened"), [said])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select opened, total_spent from museum order by opened limit 3",
+        "select opened, total_spent, row_number() over (order by opened) from museum",
+    ],
+)
+def test_no_table_is_joined_whose_rows_would_take_the_places_of_others(sql: str) -> None:
+    assert corrected(sql) == (sql, [])
+
+
 def test_a_join_that_no_correction_touches_stays_though_no_column_is_read_from_it() -> None:
     sql = "SELECT m.name FROM museum AS m JOIN visit AS v ON v.museum_id = m.id"
     assert corrected(sql) == (sql, [])
@@ -458,6 +488,9 @@ def test_a_quotient_of_whole_numbers_keeps_its_fraction(dialect: str, written: s
     [
         ("sqlite", "opened / 10"),
         ("sqlite", "SUM(area) / COUNT(*)"),
+        ("sqlite", "CAST(SUM(sales) / COUNT(*) AS INTEGER)"),
+        ("postgres", "SUM(sales) - SUM(sales) / COUNT(*) * COUNT(*)"),
+        ("postgres", "SUM(sales) / COUNT(*) % 2"),
         ("sqlite", "CAST(COUNT(*) AS REAL) / COUNT(*)"),
         ("sqlite", "AVG(sales) / COUNT(*)"),
         ("postgres", "SUM(visits) / COUNT(*)"),

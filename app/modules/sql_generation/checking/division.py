@@ -15,6 +15,8 @@ from app.modules.sql_generation.checking.names import SchemaNames
 
 _CUTTING = {"sqlite", "postgres"}
 _KEEPING_TYPE = (exp.Min, exp.Max, exp.Paren, exp.Neg, exp.Abs)
+_WHOLE_RESULT = (exp.Mod, exp.EQ, exp.NEQ, exp.In, exp.Distinct, exp.Limit, exp.Offset)
+"""Nodes above a quotient that make sense for whole numbers only."""
 _BIG = ("BIGINT", "BIGSERIAL", "INT8")
 _MOST_INTEGER = 2**31 - 1
 """The greatest INTEGER of PostgreSQL; greater whole numbers are BIGINT."""
@@ -23,8 +25,9 @@ _MOST_INTEGER = 2**31 - 1
 def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
     """Returns the correction that keeps the fraction wherever both sides are certainly whole numbers.
 
-    A division by a literal stays: truncation may be intended (`year / 10`). Returns None if there is nothing
-    to correct.
+    A division by a literal stays: truncation may be intended (`year / 10`). So does one whose fraction could
+    change how many rows there are, as in GROUP BY, DISTINCT and the condition of a join, and one whose result
+    has to be whole, as before `%`. Returns None if there is nothing to correct.
     """
     if schema.dialect not in _CUTTING or "/" not in sql:
         return None
@@ -55,7 +58,7 @@ def _divide(statement: exp.Expr, read: Statement, schema: SchemaNames) -> list[s
     divided: list[str] = []
     for original, quotient in zip(written, quotients, strict=True):
         divisor = _divisor(quotient)
-        if isinstance(divisor, exp.Literal):
+        if isinstance(divisor, exp.Literal) or _is_whole_on_purpose(quotient, divisor):
             continue
         if not (_is_whole(quotient.this, whole) and _is_whole(divisor, whole)):
             continue
@@ -70,6 +73,34 @@ def _divisor(quotient: exp.Div) -> exp.Expr:
     while isinstance(divisor, exp.Paren | exp.Nullif):
         divisor = divisor.this
     return divisor
+
+
+def _is_whole_on_purpose(quotient: exp.Div, divisor: exp.Expr) -> bool:
+    """True if a fraction would change which rows there are, or if only a whole number makes sense there."""
+    inner: exp.Expr = quotient
+    outer = quotient.parent
+    while outer is not None and not isinstance(outer, exp.Select):
+        is_key = isinstance(outer, exp.Group | exp.Join) or inner.arg_key == "partition_by"
+        is_cast = isinstance(outer, exp.Cast) and outer.to.this in exp.DataType.INTEGER_TYPES
+        is_remainder = isinstance(outer, exp.Mul) and divisor in (outer.this, outer.expression)
+        if is_key or is_cast or is_remainder or isinstance(outer, _WHOLE_RESULT):
+            return True
+        inner = outer
+        outer = outer.parent
+    return outer is not None and _is_of_rows(quotient, outer) and _distinguishes_rows(quotient, outer)
+
+
+def _is_of_rows(quotient: exp.Div, select: exp.Select) -> bool:
+    """True if each row has a quotient of its own: no aggregate is in it or around it."""
+    around = quotient.find_ancestor(exp.AggFunc, exp.Select)
+    return quotient.find(exp.AggFunc) is None and around in (select, None)
+
+
+def _distinguishes_rows(quotient: exp.Div, select: exp.Select) -> bool:
+    """True if the quotient distinguishes the rows of the result, or may do so in an outer query."""
+    group = select.args.get("group")
+    is_grouped = isinstance(group, exp.Group) and quotient in group.find_all(exp.Div)
+    return is_grouped or select.args.get("distinct") is not None or select.parent is not None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,9 @@ from app.modules.sql_generation.checking.findings import Correction, Edit, quote
 from app.modules.sql_generation.checking.names import SchemaNames
 
 _LONGEST_SAID = 60
+_OPEN = (exp.Window, exp.Anonymous, exp.Columns)
+"""Parts of a SELECT list that leave open which columns it reads or what they mean."""
+_NOT_ONE_VALUE = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 _MOST_STEPS = 20
 """The most steps from one equal column to the next."""
 
@@ -39,25 +42,38 @@ def _missing(select: exp.Select, scope: Scope, schema: SchemaNames) -> list[exp.
     group = select.args.get("group")
     if not _is_plain(select) or not _is_rejected(select, schema.dialect):
         return []
-    grouped = list(group.expressions) if isinstance(group, exp.Group) else []
+    grouped = [each.unnest() for each in group.expressions] if isinstance(group, exp.Group) else []
     fixed = _determined(scope, grouped, schema)
     covered = frozenset(grouped)
     return [each for item in select.selects for each in _bare(item.unalias(), scope, covered, fixed=fixed)]
 
 
 def _is_plain(select: exp.Select) -> bool:
-    """True if the SELECT has no windows, `*`, unknown functions, and no grouping sets or ROLLUP."""
-    group = select.args.get("group")
-    if isinstance(group, exp.Group) and any(
-        value for key, value in group.args.items() if key != "expressions"
-    ):
+    """True if GROUP BY is a list of values, or missing, and the SELECT list has no windows, `*`, pattern of
+    columns, or unknown functions.
+    """
+    if select.is_star or not _is_plain_list(select.args.get("group")):
         return False
     inner = [node for item in select.selects for node in walk_in_scope(item)]
     return not any(
-        isinstance(node, exp.Window | exp.Anonymous)
+        isinstance(node, _OPEN)
         or (isinstance(node, exp.Column) and not isinstance(node.this.meta.get("start"), int))
         for node in inner
     )
+
+
+def _is_plain_list(group: exp.Expr | None) -> bool:
+    """True if each row belongs to exactly one group, and another expression would only divide the groups.
+
+    `ROLLUP (a)` is an expression of GROUP BY, `WITH ROLLUP` and `ALL` are marks beside its expressions; of
+    `DISTINCT` the mark is false.
+    """
+    if group is None:
+        return True
+    marks = [mark for key, mark in group.args.items() if key != "expressions"]
+    if any(mark is not None and mark != [] for mark in marks):
+        return False
+    return not any(isinstance(each, _NOT_ONE_VALUE) for each in group.expressions)
 
 
 def _is_rejected(select: exp.Select, dialect: str) -> bool:

@@ -1,7 +1,8 @@
 """Joins that a correction leaves unused.
 
 A model that reads a column from the wrong table has usually joined that table only for this column. Once the
-column is read from its own table, the join still filters and repeats rows, so it is removed.
+column is read from its own table, the join still repeats rows of a plain list, so it is removed there. It
+stays where its rows are counted, where it only filters (DISTINCT), and where rows are numbered or cut.
 """
 
 from collections.abc import Collection, Sequence
@@ -88,7 +89,7 @@ def _unused(statement: exp.Expr, sources: Collection[str], schema: SchemaNames) 
     scopes = {id(scope.expression): scope for scope in traverse_scope(resolved)}
     for original, select in zip(written, selects, strict=True):
         joins: Sequence[exp.Join] = select.args.get("joins") or []
-        if select.is_star or id(select) not in scopes:
+        if not _is_plain_list(select) or id(select) not in scopes:
             continue
         for position, join in enumerate(joins):
             others = _others(join.this, join, scopes[id(select)], sources=sources)
@@ -100,6 +101,14 @@ def _unused(statement: exp.Expr, sources: Collection[str], schema: SchemaNames) 
             if others == {joins[0].alias_or_name}:
                 return _Unused(original, None, others)
     return None
+
+
+def _is_plain_list(select: exp.Select) -> bool:
+    """True if a query lists one row for each row of its joins, and is no part of another query."""
+    parts = ("distinct", "group", "having", "limit", "offset", "qualify")
+    if select.is_star or select.parent is not None or any(select.args.get(part) for part in parts):
+        return False
+    return select.find(exp.AggFunc, exp.Window) is None
 
 
 def _others(source: exp.Expr, join: exp.Join, scope: Scope, *, sources: Collection[str]) -> set[str] | None:

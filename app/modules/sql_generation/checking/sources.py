@@ -149,7 +149,7 @@ def _joined(sql: str, column: exp.Column, names: Names, *, schema: SchemaNames) 
     found = [
         each for each in _neighbours(column.name, names, schema) if wanted is None or each.hop.right == wanted
     ]
-    if len(found) != 1 or (found[0].hop.fans_out and _counts_others(scope, column)):
+    if len(found) != 1 or (found[0].hop.fans_out and _depends_on_rows(scope, column)):
         return None
     return _join(sql, column, names, schema=schema, neighbour=found[0])
 
@@ -224,8 +224,14 @@ def _can_be_joined(select: exp.Select) -> bool:
     )
 
 
-def _counts_others(scope: Scope, column: exp.Column) -> bool:
-    """True if an aggregate reads anything but the joined column: repeated rows would change its value."""
+def _depends_on_rows(scope: Scope, column: exp.Column) -> bool:
+    """True if repeated rows would change more than the length of a list.
+
+    That is so where an aggregate reads anything but the joined column, and where rows are numbered or cut.
+    """
+    select = scope.expression
+    if select.args.get("limit") or select.args.get("offset") or select.find(exp.Window):
+        return True
     return any(
         not all(each.name == column.name for each in aggregate.find_all(exp.Column))
         or aggregate.find(exp.Column) is None
