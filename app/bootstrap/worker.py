@@ -126,6 +126,7 @@ def ports_of_runs(common: CommonServices) -> PortFactory:
         if common.profiles.enabled
         else None,
         allowed=allowed,
+        model_reduces_above=common.settings.conversations.model_reduces_above,
     )
 
 

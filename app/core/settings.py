@@ -387,11 +387,20 @@ NO_QUOTAS = QuotaSettings(
 
 
 class ConversationSettings(_Group):
-    """`KAI_CONVERSATIONS__...`: the in-memory cache of conversations."""
+    """`KAI_CONVERSATIONS__...`: the in-memory cache of conversations, and the reduction of long ones."""
 
     enabled: bool = True
     max_cache_memory_mb: Annotated[int, Field(ge=1)] = 1_024
     inactivity_timeout_minutes: Annotated[float, Field(gt=0)] = 60
+    reduce_with_ai: bool = False
+    """Let the summary model summarize what prompts leave out of a long conversation, in place of a digest."""
+    reduce_threshold: Annotated[int, Field(ge=1)] = 15
+    """Messages (questions and answers) that a conversation must exceed before the model reduces it."""
+
+    @property
+    def model_reduces_above(self) -> int | None:
+        """`reduce_threshold` where the model reduces conversations, else None."""
+        return self.reduce_threshold if self.reduce_with_ai else None
 
 
 class TypesenseSettings(_Group):

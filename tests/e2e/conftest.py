@@ -59,7 +59,9 @@ def model_of_all() -> Iterator[ScriptedModel]:
 
 @pytest.fixture(scope="session")
 def shared_server(tmp_path_factory: pytest.TempPathFactory, model_of_all: ScriptedModel) -> Iterator[Server]:
-    with running_server(tmp_path_factory.mktemp("modelled"), model_settings(model_of_all)) as server:
+    reduction = {"KAI_CONVERSATIONS__REDUCE_WITH_AI": "true", "KAI_CONVERSATIONS__REDUCE_THRESHOLD": "10"}
+    settings = {**model_settings(model_of_all), **reduction}
+    with running_server(tmp_path_factory.mktemp("modelled"), settings) as server:
         yield server
 
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from app.bootstrap import Services, open_services
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
-from app.core.settings import NO_QUOTAS, LlmSettings, Settings, TypesenseSettings
+from app.core.settings import NO_QUOTAS, ConversationSettings, LlmSettings, Settings, TypesenseSettings
 from app.core.storage.typesense_server import TypesenseServer
 from app.modules.run.messages import question_message, question_sequence
 from app.modules.run.submission import run_id_of
@@ -27,7 +27,8 @@ async def services(
     request: pytest.FixtureRequest, tmp_path: Path, model: ScriptedModel
 ) -> AsyncGenerator[Services]:
     llm = LlmSettings(base_url=model.base_url, api_key=SecretStr("sk-x"), model="scripted")
-    settings = Settings(data_dir=tmp_path / "data", llm=llm, quotas=NO_QUOTAS)
+    conversations = ConversationSettings(reduce_with_ai=True, reduce_threshold=10)
+    settings = Settings(data_dir=tmp_path / "data", llm=llm, conversations=conversations, quotas=NO_QUOTAS)
     if request.param == "typesense":
         server: TypesenseServer = request.getfixturevalue("typesense_server")
         kept_in = TypesenseSettings(

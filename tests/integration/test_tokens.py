@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
-from app.core.settings import LlmSettings, MemorySettings, QuotaSettings, Settings
+from app.core.settings import ConversationSettings, LlmSettings, MemorySettings, QuotaSettings, Settings
 from app.modules.session.model import Session
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel, scripted_model
@@ -52,7 +52,10 @@ def opened(model: ScriptedModel, tmp_path: Path) -> Open:
         # Tokens are counted only where a day has a limit.
         limited = QuotaSettings(tokens_per_day=1_000_000)
         memory = MemorySettings(conversations=conversations)
-        settings = Settings(data_dir=tmp_path / "data", llm=llm, quotas=limited, memory=memory)
+        reduction = ConversationSettings(reduce_with_ai=True, reduce_threshold=10)
+        settings = Settings(
+            data_dir=tmp_path / "data", llm=llm, quotas=limited, memory=memory, conversations=reduction
+        )
         async with open_services(settings) as services:
             yield services
 

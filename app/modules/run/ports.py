@@ -147,8 +147,13 @@ class PortFactory:
         news: DirectiveNews | None = None,
         profiles: ProfileSections | None = None,
         allowed: ContextFilter = ALL_ALLOWED,
+        model_reduces_above: int | None = None,
     ) -> None:
-        """`investigators`, `tasks`, `rules`, `facts`, `news` and `profiles`: None where they are off."""
+        """`investigators`, `tasks`, `rules`, `facts`, `news` and `profiles`: None where they are off.
+
+        `model_reduces_above`: the summary model reduces conversations of more messages than that; None if it
+        reduces none.
+        """
         self._news = news
         self._facts = facts if allowed.allows("memory") else None
         self._tasks = tasks
@@ -163,6 +168,7 @@ class PortFactory:
         self._indexes = SchemaIndexes(_INDEXED_DATABASES, CardDetail(values=has_values, ranges=has_values))
         self._rows = rows
         self._models = models
+        self._model_reduces_above = model_reduces_above
         self.observer = observer
         self._corrections = Counter(
             "kai_sql_corrections", "Corrections of models' statements", ["kind"], registry=metrics
@@ -271,13 +277,22 @@ class PortFactory:
             analyst=_WarningAnalyst(analyst, checker, schema_context),
             summarizer=(
                 ModelSummarizer(models.summary)
-                if models and self._allowed.allows("history", "rows", "values")
+                if models and self._is_reduced_by_model(session)
                 else DigestSummarizer()
             ),
             observer=self.observer,
             investigator=task or investigator,
             profile=profile,
         )
+
+    def _is_reduced_by_model(self, session: Session) -> bool:
+        """True if the summary model may read this conversation, and it is long enough for that.
+
+        A turn is two messages: a question and its answer.
+        """
+        above = self._model_reduces_above
+        may_read = self._allowed.allows("history", "rows", "values")
+        return above is not None and may_read and 2 * session.turns > above
 
     def schema_context(self, connection: Connection, knowledge: Knowledge | None = None) -> SchemaContext:
         """Returns what is known of a database, for one run. `knowledge`: what was just read of it."""
