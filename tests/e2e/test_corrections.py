@@ -51,3 +51,27 @@ async def test_a_statement_that_a_person_gives_is_run_as_it_stands(
     events = await kai.ask(session, "Who lives in Brazil?", sql=WRITTEN)
     [chunk] = [each.data for each in events if each.data.get("type") == "sql"]
     assert (chunk["content"], chunk["corrections"]) == (WRITTEN, [])
+
+
+async def test_of_two_statements_the_answer_says_which_one_ran(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(f"{sql('SELECT name FROM customers')}\n{sql(CORRECTED)}", "Two names.")
+    await kai.ask(session, "Who lives in Brazil?")
+    answer = (await kai.session(session))["messages"]["items"][1]
+    assert (answer["sql"], answer["corrections"]) == (
+        CORRECTED,
+        ["The model wrote 2 statements; only the last one ran."],
+    )
+
+
+async def test_two_statements_in_one_block_go_back_to_the_model(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(sql(f"SELECT name FROM customers;\n{CORRECTED};"), sql(CORRECTED), "Two names.")
+    events = await kai.ask(session, "Who lives in Brazil?")
+    assert "repairing_sql" in steps(events)
+    assert "Send exactly one statement; these are 2." in model.requests[1].text
+    assert (await kai.session(session))["messages"]["items"][1]["sql"] == CORRECTED

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.llm.errors import ReplyTooDeep
+from app.modules.database_connection.guard.check import check_shape
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
+from graph.errors import StatementRefused
 from graph.ports import Written
 from tests.support.counting import calls_of
 
@@ -61,6 +63,129 @@ def test_however_a_reply_is_cut_its_statement_streams_whole(text: str, data: st.
         deltas.feed(text[start:end]) for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)
     )
     assert shown.strip() == read_reply(text, "sqlite").text
+
+
+ENDS_IN_A_NAME = [
+    "SELECT COUNT(*) FROM `Artist`",
+    "SELECT `Name` FROM `Artist` ORDER BY `Name`",
+    "SELECT a.`Name`\nFROM `Artist` AS a\nWHERE a.`Name` <> 'it''s `odd`' GROUP BY a.`Name`",
+    "WITH `x` AS (SELECT 1 AS `n`)\nSELECT `n` FROM `x`",
+    "SELECT '```' AS fence, 'a ``` b' AS `c` FROM `t`",
+]
+FENCED = [
+    "```sql\n{}\n```",
+    "Counting.\n\n```sql\n{}\n```\nDone: `Artist` has a row for each artist.",
+    "```mysql\r\n{}\r\n```\r\n",
+    "```\n{};\n```",
+    "````sql\n{}\n````",
+    "````sql\n{}\n`````",
+    "> quoted\n```sql\n{}\n   ```",
+    "```sql\n{}```",
+    "```sql\n{};```\nDone.",
+    "```sql\n{}",
+]
+ON_ONE_LINE = ["```sql {}```", "```{}```", "```sql {} ```", "Here: ```sql {}``` counts them.", "````{}````"]
+
+
+def fenced() -> list[tuple[str, str]]:
+    """Pairs of a reply and its statement."""
+    whole = [(form.format(sql), sql) for form in FENCED for sql in ENDS_IN_A_NAME]
+    short = [each for each in ENDS_IN_A_NAME if "\n" not in each and "```" not in each]
+    return [*whole, *((form.format(sql), sql) for form in ON_ONE_LINE for sql in short)]
+
+
+@pytest.mark.parametrize(("reply", "sql"), fenced())
+def test_a_block_keeps_the_quotes_of_a_name_at_its_end(reply: str, sql: str) -> None:
+    assert read_reply(reply, "mysql").text.replace("\r", "") == sql
+
+
+@pytest.mark.parametrize(
+    ("reply", "sql"),
+    [
+        ("`SELECT * FROM `Artist``", "SELECT * FROM `Artist`"),
+        ("Use `SELECT * FROM Artist` here.", ""),
+        ("<sql>SELECT * FROM `Artist`</sql>", "SELECT * FROM `Artist`"),
+        (json.dumps({"route": "sql", "sql": "SELECT * FROM `Artist`"}), "SELECT * FROM `Artist`"),
+        (
+            json.dumps({"route": "sql", "sql": "```sql\nSELECT * FROM `Artist`\n```"}),
+            "SELECT * FROM `Artist`",
+        ),
+        ("```sql\nSELECT * FROM `Artist`\n``", "SELECT * FROM `Artist`"),
+        ("```sql\nSELECT 1 FROM (\n\n```sql\nSELECT * FROM `Artist`\n```", "SELECT * FROM `Artist`"),
+    ],
+)
+def test_quotes_around_a_statement_go_and_those_of_its_last_name_stay(reply: str, sql: str) -> None:
+    assert (read_reply(reply, "mysql").text if sql else "") == sql
+
+
+@given(data=st.data())
+def test_however_a_block_is_cut_the_quotes_at_its_end_stream_too(data: st.DataObject) -> None:
+    reply, sql = data.draw(st.sampled_from(fenced()))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(reply)), max_size=12)))
+    deltas = SqlDeltas()
+    shown = "".join(
+        deltas.feed(reply[start:end]) for start, end in zip([0, *cuts], [*cuts, len(reply)], strict=True)
+    )
+    assert shown.replace("\r", "").strip().rstrip(";") == sql
+
+
+SPREAD = [
+    "WITH a AS (SELECT 1 AS n FROM t)\nSELECT n FROM a",
+    "SELECT n FROM t\nUNION ALL\nSELECT m FROM u",
+    "SELECT n FROM (\nSELECT n FROM t\n) AS x",
+    "WITH a AS (\n  SELECT n FROM t\n),\nb AS (\n  SELECT n FROM a\n)\nSELECT n\nFROM b",
+]
+
+
+@pytest.mark.parametrize(
+    "form", ["{}", "{};", "Here it is:\n{};\nIt counts.", '{{"route": "sql", "sql": {j}}}']
+)
+@pytest.mark.parametrize("sql", SPREAD)
+def test_a_statement_without_a_block_is_read_from_its_first_line(sql: str, form: str) -> None:
+    written = read_reply(form.format(sql, j=json.dumps(sql)), "sqlite")
+    assert (written.text, written.corrections) == (sql, [])
+
+
+ONE = "SELECT a FROM t"
+OTHER = "SELECT b FROM u"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"{ONE}; {OTHER}",
+        f"```sql\n{ONE};\n{OTHER};\n```",
+        f"```sql {ONE}; {OTHER} ```",
+        json.dumps({"route": "sql", "sql": f"{ONE};\n{OTHER};"}),
+        json.dumps({"sql": f"{ONE}; {OTHER}"}),
+        f"```sql\nCREATE TABLE x AS {ONE};\n{OTHER}\n```",
+    ],
+)
+def test_several_statements_in_one_block_are_left_to_the_guard(reply: str) -> None:
+    written = read_reply(reply, "sqlite")
+    assert written.text.rstrip(";").endswith(OTHER)
+    assert ONE in written.text
+    with pytest.raises(StatementRefused, match="exactly one statement"):
+        check_shape(written.text, "sqlite")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"First:\n```sql\n{ONE}\n```\nThen:\n```sql\n{OTHER}\n```",
+        f"{ONE};\nand then\n{OTHER};",
+        f"```sql\n{ONE}\n```\n```sql\n{OTHER}\n```",
+        json.dumps({"route": "sql", "sql": f"```sql\n{ONE}\n```\n```sql\n{OTHER}\n```"}),
+    ],
+)
+def test_of_several_blocks_the_last_one_counts_and_that_is_said(reply: str) -> None:
+    written = read_reply(reply, "sqlite")
+    assert written.text == OTHER
+    assert written.corrections == ["The model wrote 2 statements; only the last one ran."]
+
+
+def test_a_statement_that_is_written_twice_is_one() -> None:
+    assert read_reply(f"{ONE};\nAgain:\n```sql\n{ONE}\n```", "sqlite").corrections == []
 
 
 def test_talk_streams_no_statement() -> None:
@@ -164,7 +289,10 @@ def test_a_statement_that_is_too_long_is_not_parsed_but_kept_for_the_guard_to_re
 
 @pytest.mark.parametrize(
     "pattern",
-    ["```sql\nSELECT (\n```\n", "SELECT 1 FROM\n", "<think>", "```" + " " * 2_000 + "x", " " * 64, "{"],
+    [
+        *("```sql\nSELECT (\n```\n", "SELECT 1 FROM\n", "<think>", "```" + " " * 2_000 + "x", " " * 64, "{"),
+        *("``` x", "```sql\nSELECT 1 FROM t```", "\n```", "````", "```sql\n``` x ", "`SELECT 1 FROM `t``\n"),
+    ],
 )
 def test_a_long_reply_is_read_with_work_in_proportion_to_its_length(pattern: str) -> None:
     few = calls_of(lambda: read_reply(pattern * (4_000 // len(pattern)), "sqlite"))

@@ -16,12 +16,18 @@ from sqlglot.errors import SqlglotError
 
 from app.core.llm.errors import ReplyTooDeep
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
-from app.modules.sql.parsing import parsed_one
+from app.modules.sql.parsing import parsed, tokenized
 from app.modules.sql_generation.reply_object import ReplyObject, broken_sql, partial_sql, read_object
 from graph.ports import Written
 from graph.state import Route
 
 _FENCE = "```"
+_RUN = re.compile(
+    r"(?P<start>^[ \t>]*+)?(?P<ticks>`{3,}+)(?P<info>[^`\r\n]*+)(?P<end>\r?\n|\Z)?", re.MULTILINE
+)
+"""Backquotes that may be a fence, with the rest of their line; `end` is missing if there are more on it."""
+_QUOTED = re.compile(r"'[^']*'|`[^`]*`")
+_BROKEN_FENCE = re.compile(r"\n[ \t]*`{1,2}\s*\Z")
 _LANGUAGE = re.compile(r"[ \t]*[a-z][\w+-]*[ \t]*\r?\n|[ \t]*sql(?=\s)", re.IGNORECASE)
 _SQL_LANGUAGE = re.compile(r"[ \t]*\w*sql\w*[ \t]*\r?\n\s*\S", re.IGNORECASE)
 # Possessive where blanks could be read in two ways: a reply of many blanks would take quadratic time.
@@ -30,9 +36,13 @@ _QUERY = re.compile(_REMARKS + r"\(*+\s*+(?:select|with)\b", re.IGNORECASE)
 _BARE = re.compile(
     r"^[ \t>*-]*(?:sql(?:query)?[ \t]*:[ \t]*)?`?(?=(?:select|with)\b)", re.IGNORECASE | re.MULTILINE
 )
-_STREAMED = re.compile(r"```[ \t]*+(?:\w+[ \t]*+\r?\n)?\s*+(?=(?:select|with)\b)", re.IGNORECASE)
-_OPENING = re.compile(r"\s*(?:```\w*\s+)?(?=[^`\s])")
+_STREAMED = re.compile(
+    r"(?P<ticks>`{3,}+)[ \t]*+(?:\w+[ \t]*+\r?\n|\w*sql[ \t])?\s*+(?=(?:select|with)\b)", re.IGNORECASE
+)
+_OPENING = re.compile(r"\s*(?:(?P<ticks>`{3,})\w*\s+)?(?=[^`\s])")
 _STREAMED_BARE = re.compile(r"\s*(?=(?:select|with)\b)", re.IGNORECASE)
+_SET_OPERATION = re.compile(r"\b(?:union|except|intersect|all|distinct)\Z", re.IGNORECASE)
+_WITH = re.compile(r"`?with\b", re.IGNORECASE)
 _LIKELY = re.compile(r"\s*(?:select\b|with\s+\w+\s+as\s*\().*\bfrom\b", re.IGNORECASE | re.DOTALL)
 _REASONING_TAG = re.compile(r"<(/?)(think(?:ing)?|reasoning|thought|scratchpad)>", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:sql|query)>", re.IGNORECASE)
@@ -84,17 +94,76 @@ def _without_fence(sql: str) -> str | None:
     found = _OPENING.match(sql)
     if found is None:
         return None
-    statement = sql[found.end() :]
-    return statement.partition(_FENCE)[0].rstrip("`") if _FENCE in found[0] else statement
+    return _written(sql, found) if found["ticks"] else sql[found.end() :]
 
 
 def _block_statement(text: str) -> str | None:
     """Returns the first block that begins as a statement, as far as it is written."""
     found = _STREAMED.search(text) or _STREAMED_BARE.match(text)
-    if found is None:
-        return None
-    statement, fence, _ = text[found.end() :].partition(_FENCE)
-    return statement if fence else statement.rstrip("`")
+    return None if found is None else _written(text, found)
+
+
+def _written(text: str, opening: re.Match[str]) -> str:
+    """Returns what follows an opening, up to its closing fence. A part of one at the end is left out."""
+    ticks = opening.groupdict().get("ticks") or _FENCE
+    content = text[opening.end() :]
+    closing = _closing(content, 0, len(ticks), is_block="\n" in opening[0])
+    if closing is not None:
+        return content[: closing.start]
+    open_fence = re.search(r"(?:\n[ \t]*)?`+[ \t]*\Z", content)
+    if open_fence is None:
+        return content
+    shown = content[: open_fence.start()]
+    return shown + "`" if open_fence[0].startswith("`") and _has_open_name(shown) else shown
+
+
+class _Fence(NamedTuple):
+    """A fence: the text before it ends at `start`, the text behind it begins at `end`."""
+
+    start: int
+    end: int
+
+
+def _closing(text: str, at: int, length: int, *, is_block: bool) -> _Fence | None:
+    """Returns the fence that closes what a fence of `length` backquotes has opened before `at`, or None.
+
+    As in CommonMark it stands at the beginning of a line and is at least as long as the opening; one with
+    the name of a language behind it opens the next block, whose model forgot to close the one before. Models
+    also close at the end of a line, and within it what they have opened within it (not `is_block`). There
+    the first backquote belongs to the statement if it ends a name.
+    """
+    for run in _RUN.finditer(text, at):
+        if len(run["ticks"]) < length:
+            continue
+        start = run.start("ticks")
+        if run["start"] is not None:
+            opens = run["info"].strip() and run["end"]
+            return _Fence(run.start(), start if opens else run.end("ticks"))
+        if is_block and (run["info"].strip() or run["end"] is None):
+            continue
+        return _Fence(start + _has_open_name(text[at:start]), run.end("ticks"))
+    return None
+
+
+def _has_open_name(sql: str) -> bool:
+    """True if a statement ends within a name in backquotes."""
+    return "`" in _QUOTED.sub("", sql)
+
+
+def _parts(text: str) -> list[str]:
+    """Returns the text split at its fences: talk, the first block with its language, talk, and so on."""
+    parts: list[str] = []
+    at = 0
+    while (run := _RUN.search(text, at)) is not None:
+        parts.append(text[at : run.start()])
+        at = run.end("ticks")
+        is_block = run["start"] is not None and run["end"] is not None
+        closing = _closing(text, at, len(run["ticks"]), is_block=is_block)
+        if closing is None:
+            break
+        parts.append(text[at : closing.start])
+        at = closing.end
+    return [*parts, text[at:]]
 
 
 class _Candidate(NamedTuple):
@@ -103,6 +172,15 @@ class _Candidate(NamedTuple):
     sql: str
     before: str
     question: str = ""
+    written: int = 1
+    """Number of different statements in the reply."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences for the reader of the answer."""
+        if self.written == 1:
+            return []
+        return [f"The model wrote {self.written} statements; only the last one ran."]
 
 
 def read_reply(
@@ -114,9 +192,10 @@ def read_reply(
 ) -> Written:
     """Parse a model's reply. An empty reply is small talk without text.
 
-    The last statement that parses as a query in the dialect counts. If none parses, the last one is taken
-    all the same, so that the model gets its error. This also holds for a statement longer than
-    `max_characters`, or nested too deeply to be parsed. `may_investigate`: a reply may ask for an
+    The last statement that parses as a query in the dialect counts, and `corrections` say if there were
+    others. Several statements in one block are taken together, for the guard to refuse. If none parses, the
+    last one is taken all the same, so that the model gets its error. This also holds for a statement longer
+    than `max_characters`, or nested too deeply to be parsed. `may_investigate`: a reply may ask for an
     investigation by a plan, which may hold statements. Raises `ReplyTooDeep` for an object nested so.
     """
     tries = _Tries(dialect, max_characters)
@@ -130,7 +209,13 @@ def read_reply(
     if (found := _statement(text, tries)) is not None:
         question = alone or found.question[:_MAX_QUESTION]
         explanation = found.before[:_MAX_EXPLANATION]
-        return Written(route="sql", text=found.sql, explanation=explanation, standalone_question=question)
+        return Written(
+            route="sql",
+            text=found.sql,
+            explanation=explanation,
+            standalone_question=question,
+            corrections=found.notes,
+        )
     return _without_statement(text).model_copy(update={"standalone_question": alone})
 
 
@@ -146,9 +231,13 @@ def _from_object(said: ReplyObject, tries: "_Tries") -> Written:
     in_words = said.route in {"clarify", "chat"} and said.text
     if said.sql and not in_words:
         found = _statement(said.sql, tries)
-        sql = found.sql if found else _tidied(said.sql)
-        explanation = said.explanation[:_MAX_EXPLANATION]
-        return Written(route="sql", text=sql, explanation=explanation, standalone_question=question)
+        return Written(
+            route="sql",
+            text=found.sql if found else _tidied(said.sql),
+            explanation=said.explanation[:_MAX_EXPLANATION],
+            standalone_question=question,
+            corrections=found.notes if found else [],
+        )
     if said.route == "rows":
         return Written(route="rows", text="", standalone_question=question)
     route: Route = "clarify" if said.route == "clarify" else "chat"
@@ -196,10 +285,12 @@ def _without_statement(text: str) -> Written:
 
 
 def _statement(text: str, tries: "_Tries") -> _Candidate | None:
+    if _QUERY.match(text) and tries.holds_queries(whole := _tidied(text)):
+        return _Candidate(whole, "")
     blocks = _blocks(text)
-    for block in reversed(blocks):
-        if tries.is_query(block.sql):
-            return block
+    queries = [block for block in reversed(blocks) if tries.holds_query(block.sql)]
+    if queries:
+        return queries[0]._replace(written=len({" ".join(each.sql.split()) for each in queries}))
     if (sql := broken_sql(text)) is not None and tries.is_query(_tidied(sql)):
         return _Candidate(_tidied(sql), "")
     return _bare(text, tries) or (blocks[-1] if blocks else None)
@@ -211,7 +302,7 @@ def _blocks(text: str) -> list[_Candidate]:
     A model that repeats its instructions may open a fence in a sentence, so each part between two
     fences may be a block.
     """
-    parts = text.split(_FENCE)
+    parts = _parts(text)
     found: list[_Candidate] = []
     for index in range(len(parts) - 1, max(len(parts) - 1 - _MAX_PARTS, -1), -1):
         if len(found) == _MAX_TRIES:
@@ -235,25 +326,81 @@ def _bare(text: str, tries: "_Tries") -> _Candidate | None:
     """The last statement that begins a line, as far as it parses: up to its semicolon, or to the last line
     with which it still is a query. After prose it needs a FROM, for "select the year" parses as well. Where
     nothing parses, a reply that is all statement is taken as it stands."""
-    for found in reversed(list(_BARE.finditer(text))[-_MAX_TRIES:]):
-        rest = text[found.end() :].partition(_FENCE)[0]
-        for sql in _beginnings(rest):
-            if tries.is_query(sql, of_tables=bool(text[: found.start()].strip())):
-                return _Candidate(sql, text[: found.start()].partition(_FENCE)[0].strip())
+    starts = [_bare_start(found) for found in _BARE.finditer(text)][-_MAX_TRIES:]
+    written: list[_Span] = []
+    end = len(text)
+    while starts:
+        start = starts.pop()
+        if (last := _first_query(text, start, end, tries=tries)) is None:
+            continue
+        # A line of the statement may begin as another one: that of a subquery, or of the last in a union.
+        for index, earlier in enumerate(starts):
+            if _goes_on(text[earlier : last.start]):
+                whole = _first_query(text, earlier, end, tries=tries)
+                if whole is not None and whole.end >= last.end:
+                    last = whole
+                    starts = starts[:index]
+                    break
+        written.append(last)
+        end = last.start
+    if written:
+        sql = [" ".join(_tidied(text[each.start : each.end]).split()) for each in written]
+        start, stop = written[0]
+        before = text[: written[-1].start].partition(_FENCE)[0].strip()
+        return _Candidate(_tidied(text[start:stop]), before, written=len(set(sql)))
     rest = text.partition(_FENCE)[0]
     return _Candidate(_tidied(rest), "") if _LIKELY.match(rest) else None
 
 
-def _beginnings(text: str) -> Iterator[str]:
-    """The text up to a semicolon, then shorter and shorter by a line."""
-    yield _tidied(text.partition(";")[0])
-    lines = text.splitlines()
+def _goes_on(beginning: str) -> bool:
+    """True if the statement that follows may belong to this one: in brackets, in a union or behind WITH."""
+    before = beginning.rstrip(" \t\r\n(")
+    if beginning.count("(") > beginning.count(")") or _SET_OPERATION.search(before[-20:]):
+        return True
+    return before.endswith(")") and _WITH.match(before) is not None
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+
+
+def _bare_start(found: re.Match[str]) -> int:
+    """The offset of a statement, with the backquote before it."""
+    return found.end() - found[0].endswith("`")
+
+
+def _first_query(text: str, start: int, end: int, *, tries: "_Tries") -> _Span | None:
+    """Returns the statement at `start` as far as it parses: all, up to a semicolon, or a line less."""
+    closing = _closing(text, start, len(_FENCE), is_block=False)
+    rest = text[start : end if closing is None else min(end, closing.start)]
+    of_tables = bool(text[:start].strip())
+    if not of_tables and tries.holds_queries(_tidied(rest)):
+        return _Span(start, start + len(rest))
+    for length in _lengths(rest):
+        if tries.is_query(_tidied(rest[:length]), of_tables=of_tables):
+            return _Span(start, start + length)
+    return None
+
+
+def _lengths(text: str) -> Iterator[int]:
+    """The length up to a semicolon, up to the last backquote if the text begins with one, then shorter and
+    shorter by a line."""
+    yield len(text.partition(";")[0])
+    if text.startswith("`"):
+        yield text.rfind("`") + 1
+    lines = text.splitlines(keepends=True)
     for count in range(len(lines), max(len(lines) - _MAX_TRIES, 0), -1):
-        yield _tidied("\n".join(lines[:count]))
+        yield sum(map(len, lines[:count]))
 
 
 def _tidied(sql: str) -> str:
-    return sql.strip().strip("`").rstrip().rstrip(";").rstrip()
+    """Returns a statement without the blanks, backquotes and semicolon around it."""
+    sql = _BROKEN_FENCE.sub("", sql).strip()
+    ticks = len(sql) - len(sql.lstrip("`"))
+    if ticks:
+        sql = sql[ticks:].removesuffix("`" * ticks)
+    return sql.rstrip().rstrip(";").rstrip()
 
 
 class _Tries:
@@ -266,14 +413,33 @@ class _Tries:
         self._characters_left = _PARSED_PER_STATEMENT * max_characters
 
     def is_query(self, sql: str, *, of_tables: bool = False) -> bool:
+        """True for a single query; `of_tables`: which reads a table."""
+        found = self._read(sql)
+        return len(found) == 1 and self._is_query(found[0], of_tables=of_tables)
+
+    def holds_query(self, sql: str) -> bool:
+        """True for statements of which one is a query."""
+        return any(map(self._is_query, self._read(sql)))
+
+    def holds_queries(self, sql: str) -> bool:
+        """True for statements which all are queries."""
+        found = self._read(sql)
+        return bool(found) and all(map(self._is_query, found))
+
+    @staticmethod
+    def _is_query(tree: exp.Expr, *, of_tables: bool = False) -> bool:
+        return isinstance(tree, exp.Query) and (not of_tables or tree.find(exp.From) is not None)
+
+    def _read(self, sql: str) -> Sequence[exp.Expr]:
+        """Returns the trees of the statements in a text; none if it cannot be parsed, or is too long."""
         if len(sql) > min(self._max_characters, self._characters_left):
-            return False
+            return []
         self._characters_left -= len(sql)
         try:
-            parsed = parsed_one(sql, self._dialect)
+            found = parsed(tokenized(sql, self._dialect), sql, self._dialect)
         except (SqlglotError, RecursionError):
-            return False
-        return isinstance(parsed, exp.Query) and (not of_tables or parsed.find(exp.From) is not None)
+            return []
+        return [each for each in found if each is not None and not isinstance(each, exp.Semicolon)]
 
 
 def _from_json(text: str, before: str) -> _Candidate | None:

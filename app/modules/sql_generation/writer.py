@@ -167,7 +167,7 @@ class ModelWriter:
             written = written.model_copy(update={"standalone_question": ""})
         if written.route == "sql":
             corrected = await self._correct(written.text)
-            said = [each.said for each in corrected.corrections]
+            said = [*written.corrections, *(each.said for each in corrected.corrections)]
             written = written.model_copy(update={"text": corrected.sql, "corrections": said})
             if repair is not None and await asyncio.to_thread(
                 is_same_statement, written.text, repair["sql"], self.dialect
