@@ -24,6 +24,7 @@ from app.http.rate_limit_fields import RateLimitFields
 from app.http.rate_limits import count_request
 from app.http.response_headers import ResponseHeaders
 from app.http.routes import API_PREFIX
+from app.http.served_part import Part, ServedPart
 from app.http.wrong_keys import WrongKeys
 from app.modules.agent.router import router as agent
 from app.modules.boards.router import router as boards
@@ -68,13 +69,13 @@ _ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
 _SIGNS_OF_LIFE = {"/healthz", "/readyz"}
 
 
-def create_app(services: Services, settings: Settings) -> FastAPI:
-    """The API over opened services."""
+def create_app(services: Services, settings: Settings, part: Part = "all") -> FastAPI:
+    """The API over opened services, or the part of it that this process serves."""
     app = describe_api(settings.protocols)
     app.state.services = services
     app.state.wrong_keys = WrongKeys(settings.auth.wrong_keys_per_minute, services.metrics)
     app.state.open_streams = OpenStreams(settings.quotas.streams)
-    attach_health(app, services.readiness, services.metrics)
+    attach_health(app, services.readiness, services.metrics, part=part)
     serve_page(app)
     serve_docs(app)
     answer_problems(app)
@@ -93,6 +94,8 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
         challenge=partial(challenge, issuer=services.identity.issuer),
     )
     app.add_middleware(JsonCompression)
+    if part != "all":
+        app.add_middleware(ServedPart, part=part)
     if settings.cors_origins:
         if ANY_ORIGIN in settings.cors_origins and not settings.login_required:
             logger.warning("KAI_CORS_ORIGINS=* without a login: every page may ask as %s", LOCAL_OWNER)

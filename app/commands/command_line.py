@@ -65,11 +65,19 @@ def serve(host: Host = None, port: Port = None, data_dir: DataDir = None) -> Non
 
 
 @app.command()
-def api(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
+def api(
+    part: Annotated[
+        Literal["requests", "streams", "all"],
+        typer.Option("--serve", help="Serve the requests or the streams alone; a proxy routes by path."),
+    ] = "all",
+    host: Host = None,
+    port: Port = None,
+    data_dir: DataDir = None,
+) -> None:
     """Serve the HTTP API and its streams; workers answer the questions (KAI_NATS__URL)."""
-    from app.commands.serve import serve as run  # noqa: PLC0415
+    from app.commands.serve import serve_api as run  # noqa: PLC0415
 
-    _run(run(host=host, port=port, data_dir=data_dir, role="api"), is_server=True)
+    _run(run(part, host, port, data_dir=data_dir), is_server=True)
 
 
 @app.command()

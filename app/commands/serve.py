@@ -30,6 +30,7 @@ from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
 from app.http.connection import connection_class
 from app.http.router import build_routes
+from app.http.served_part import Part
 from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
 from app.terminal import command_settings, say
@@ -54,17 +55,24 @@ _DEMO_KEY = "Demo"
 _SAMPLE_QUESTION = "Top 5 products by revenue"
 
 
-async def serve(
-    host: str | None, port: int | None, data_dir: Path | None, *, role: Literal["all", "api"] = "all"
-) -> None:
-    """`all`: everything in this process; `api`: the routes and streams, whose runs workers answer."""
-    settings = _settings(host, port, data_dir)
+async def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
+    """Serves everything in this process."""
+    await _serve(_settings(host, port, data_dir), "all", "all")
+
+
+async def serve_api(part: Part, host: str | None, port: int | None, *, data_dir: Path | None) -> None:
+    """Serves the API or a part of it. Workers answer its runs."""
+    await _serve(_settings(host, port, data_dir), "api", part)
+
+
+async def _serve(settings: Settings, role: Literal["all", "api"], part: Part) -> None:
     start_logs(settings, access_log=settings.access_log is not False)
     with _bind(settings) as opened, traced():
         async with _when_available(lambda: open_services(settings, role), settings) as services:
             await _check_door(services, settings)
-            server = _Server(create_app(services, settings), services, settings)
-            await server.listen(opened, "KAI is ready at {}".format)
+            server = _Server(create_app(services, settings, part), services, settings)
+            serves = "" if part == "all" else f" for {part}"
+            await server.listen(opened, f"KAI is ready{serves} at {{}}".format)
 
 
 async def work(kind: WorkerKind, data_dir: Path | None) -> None:

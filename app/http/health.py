@@ -5,13 +5,18 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from app.http.readiness import Readiness, ReadinessReport
+from app.http.served_part import Part
 
 health = APIRouter(tags=["health"])
 
 
-def attach_health(app: FastAPI, readiness: Readiness, metrics: CollectorRegistry) -> None:
-    """Attach readiness and metrics to an application, for its health routes."""
-    app.state.readiness, app.state.metrics = readiness, metrics
+def attach_health(
+    app: FastAPI, readiness: Readiness, metrics: CollectorRegistry, *, part: Part | None = None
+) -> None:
+    """Attach readiness and metrics to an application, for its health routes. `part`: None for a worker."""
+    app.state.readiness = readiness
+    app.state.metrics = metrics
+    app.state.part = part
 
 
 @health.get("/healthz", summary="Check that the process is alive")
@@ -31,6 +36,9 @@ async def readyz(request: Request) -> JSONResponse:
     """Tries what a question needs of every dependency, such as a conditional write to the store, and answers
     within about two seconds, with the state and the latency of each. A result holds for a second.
 
+    `serves` is the part of the API that the process serves: `all`, or `requests` or `streams` alone
+    (`kai api --serve`). Workers have none.
+
     `details` describe services that questions do not need, such as the graph memory: their failure is no 503.
 
     Answers 503 while a dependency is unavailable (`unavailable`) or the process is stopping (`draining`).
@@ -38,7 +46,7 @@ async def readyz(request: Request) -> JSONResponse:
     """
     readiness: Readiness = request.app.state.readiness
     verdict = await readiness.look()
-    return JSONResponse(_body(verdict), 200 if verdict.status == "ready" else 503)
+    return JSONResponse(_body(verdict, request.app.state.part), 200 if verdict.status == "ready" else 503)
 
 
 @health.get("/metrics", summary="Read the metrics", response_class=PlainTextResponse)
@@ -50,7 +58,7 @@ async def metrics(request: Request) -> Response:
     return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-def _body(verdict: ReadinessReport) -> dict[str, object]:
+def _body(verdict: ReadinessReport, part: Part | None) -> dict[str, object]:
     dependencies = {
         each.name: {
             "status": "error" if each.error else "ok",
@@ -60,4 +68,5 @@ def _body(verdict: ReadinessReport) -> dict[str, object]:
         for each in verdict.dependencies
     }
     details = {"details": verdict.details} if verdict.details else {}
-    return {"status": verdict.status, "dependencies": dependencies, **details}
+    serves = {"serves": part} if part else {}
+    return {"status": verdict.status, **serves, "dependencies": dependencies, **details}

@@ -53,13 +53,18 @@ def running_cluster(
     settings: dict[str, str],
     *,
     apis: int = 2,
+    parts: Sequence[str] = (),
     workers: int = 2,
     kinds: Sequence[str] = (),
     clock_ahead_seconds: int = 0,
     log: Path | None = None,
 ) -> Iterator[Cluster]:
-    """On one machine, each with a data folder of its own. `log` is where all logs go; see `Server`."""
-    roles = ["api"] * apis + ["worker"] * workers + [f"worker --kind {kind}" for kind in kinds]
+    """On one machine, each with a data folder of its own. `log` is where all logs go; see `Server`.
+
+    `parts`: what further APIs serve, one part each.
+    """
+    serving = ["api"] * apis + [f"api --serve {part}" for part in parts]
+    roles = serving + ["worker"] * workers + [f"worker --kind {kind}" for kind in kinds]
     processes = [
         Server(folder / f"{role.split()[0]}{n}", settings, role, clock_ahead_seconds, log=log)
         for n, role in enumerate(roles)
@@ -67,6 +72,7 @@ def running_cluster(
     try:
         with ThreadPoolExecutor() as pool:
             list(pool.map(Server.start, processes))
+        apis = len(serving)
         yield Cluster(processes[:apis], processes[apis : apis + workers], processes[apis + workers :])
     finally:
         for process in processes:

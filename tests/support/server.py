@@ -82,7 +82,7 @@ class Server:
                 clock_ahead_seconds=self.clock_ahead_seconds,
             )
         line = self.next_line()
-        assert line.startswith(("KAI is ready at ", "KAI works")), f"KAI said {line!r}"
+        assert line.startswith(("KAI is ready ", "KAI works")), f"KAI said {line!r}"
         self.address = line.split()[-1]
 
     def next_line(self) -> str:
