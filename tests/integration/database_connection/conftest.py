@@ -10,8 +10,10 @@ from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
+from tests.support import targets
 from tests.support.mariadb_server import MariadbServer, installed, mariadb_server
 from tests.support.shop import make_shop
+from tests.support.targets import Target
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +41,32 @@ def mariadb() -> Iterator[MariadbServer]:
         pytest.skip("no MariaDB server is installed here")
     with mariadb_server() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def made() -> dict[str, Target]:
+    return {}
+
+
+@pytest.fixture
+def target(
+    dialect: str,
+    made: dict[str, Target],
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Target:
+    if dialect not in made:
+        made[dialect] = _make(dialect, tmp_path_factory.mktemp("attacked"), request)
+    return made[dialect]
+
+
+def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Target:
+    match dialect:
+        case "sqlite":
+            return targets.sqlite_target(folder)
+        case "duckdb":
+            return targets.duckdb_target(folder)
+        case "postgres":
+            return targets.postgres_target(request.getfixturevalue("postgres"))
+        case _:
+            return targets.mysql_target(request.getfixturevalue("mariadb"))

@@ -1,7 +1,5 @@
 """The corpus against real databases: the session with the guard off, and both together."""
 
-from pathlib import Path
-
 import pytest
 
 from app.commands.check_sql import check_sql
@@ -10,7 +8,6 @@ from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
-from tests.support import targets
 from tests.support.corpus import DIALECTS, RUNS_ON, attacks, categories, honest, shop_schema
 from tests.support.targets import Target
 
@@ -19,35 +16,6 @@ LIMITS = StatementLimits(timeout_seconds=0.3, max_rows=1_000)
 UNSTOPPABLE = {("sqlite", "growth")}
 HOSTILE = [(dialect, category) for dialect in DIALECTS for category in categories(attacks(dialect))]
 HONEST = [(dialect, line.sql) for dialect in DIALECTS for line in honest(dialect)]
-
-
-@pytest.fixture(scope="module")
-def made() -> dict[str, Target]:
-    return {}
-
-
-@pytest.fixture
-def target(
-    dialect: str,
-    made: dict[str, Target],
-    tmp_path_factory: pytest.TempPathFactory,
-    request: pytest.FixtureRequest,
-) -> Target:
-    if dialect not in made:
-        made[dialect] = _make(dialect, tmp_path_factory.mktemp("attacked"), request)
-    return made[dialect]
-
-
-def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Target:
-    match dialect:
-        case "sqlite":
-            return targets.sqlite_target(folder)
-        case "duckdb":
-            return targets.duckdb_target(folder)
-        case "postgres":
-            return targets.postgres_target(request.getfixturevalue("postgres"))
-        case _:
-            return targets.mysql_target(request.getfixturevalue("mariadb"))
 
 
 def in_session(sql: str, target: Target, limits: StatementLimits = LIMITS) -> ResultSet:

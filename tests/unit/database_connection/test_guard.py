@@ -1,10 +1,14 @@
 """What the guard says of a statement before any database sees it."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import sqlglot
 
 from app.modules.database_connection.guard.check import check
+from app.modules.database_connection.guard.rewriting import is_same, outline
 from app.modules.database_connection.schema import Schema, Table
 from graph.errors import StatementFailed, StatementRefused
 from tests.support.corpus import shop_schema
@@ -12,6 +16,7 @@ from tests.support.corpus import shop_schema
 OPERATIONS = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
 NAMES = ["orders", "customers", "Invoice"]
 POSTGRES = Schema("postgres", [Table(name=name, kind="table", columns=[]) for name in NAMES])
+MYSQL = Schema("mysql", [Table(name=name, kind="table", columns=[]) for name in NAMES])
 SQLITE = Schema("sqlite", [Table(name=name, kind="table", columns=[]) for name in NAMES])
 
 
@@ -110,6 +115,68 @@ def test_a_common_table_expression_hides_no_table_outside_its_sight(sql: str, sc
 )
 def test_a_common_table_expression_in_sight_is_a_table(sql: str, schema: Schema) -> None:
     assert check(sql, schema)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select 'plum' in secret",
+        "select (1, 'XX99') in bank",
+        "select 1 from orders where 'x' not in main.secret",
+        "select 'plum' in \"secret\" or 'plum' in 'secret' or 'plum' in [secret]",
+        "with secrets as (select 'plum' in secret as found) select found from secrets",
+        "select 1 in temp.orders",
+        "select count(*) filter (where 'a' in secret) from orders",
+    ],
+)
+def test_a_name_after_in_is_a_table_in_sqlite(sql: str) -> None:
+    assert "There is no table" in refusal(sql, SQLITE)
+
+
+@pytest.mark.parametrize("sql", ["select 1 in json_each('[1]')", "select 1 in a.b.c"])
+def test_nothing_but_a_list_a_query_or_a_table_stands_after_in(sql: str) -> None:
+    assert "Expecting a list, a query or a table after IN" in refusal(sql, SQLITE)
+
+
+def test_a_known_table_after_in_is_read_as_its_rows() -> None:
+    assert check("select 1 in orders", SQLITE) == "SELECT 1 IN (SELECT * FROM orders)"
+    assert check("with x as (select 1) select 1 in x", SQLITE).endswith("SELECT 1 IN (SELECT * FROM x)")
+
+
+@pytest.mark.parametrize("pivot", ["PIVOT ({}) ON status USING count(*)", "UNPIVOT ({}) ON id, status"])
+def test_columns_below_a_pivot_keep_their_tables(pivot: str) -> None:
+    joined = "SELECT c.id, o.status FROM customers AS c JOIN orders AS o ON c.id = o.customer_id"
+    below = f"{joined} WHERE c.id < (SELECT MAX(g.id) FROM categories AS g)"
+    assert f"({below})" in check(pivot.format(below), shop_schema("duckdb"))
+
+
+def outlined(sql: str, dialect: str) -> Counter[Sequence[object]]:
+    return outline(sqlglot.parse_one(sql, dialect=dialect).walk())
+
+
+@pytest.mark.parametrize(
+    ("meant", "text"),
+    [
+        ("select b.id from b join o on b.id = o.id", "select id from b join o on id = id"),
+        ("select a from s.t", "select a from t"),
+        ("select a from t as x", "select a from t"),
+        ("select a from t left join u on a = b", "select a from t join u on a = b"),
+        ("select a from t union all select a from t", "select a from t union select a from t"),
+        ("select a from t where a in (select b from u)", "select a from t where a in (b)"),
+        ("select distinct a from t", "select a from t"),
+        ("select a, a from t", "select a from t"),
+    ],
+)
+def test_text_that_names_or_does_something_else_is_another_statement(meant: str, text: str) -> None:
+    assert not is_same(outlined(meant, "duckdb"), outlined(text, "duckdb"))
+    assert is_same(outlined(meant, "duckdb"), outlined(meant, "duckdb"))
+
+
+def test_a_database_without_nulls_first_orders_by_two_keys() -> None:
+    text = check(
+        "select name as n, count(*) as c from customers group by name order by c desc nulls first", MYSQL
+    )
+    assert "CASE WHEN" in text
 
 
 POSTGRES_ATTACKS = [

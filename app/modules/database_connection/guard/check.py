@@ -25,7 +25,7 @@ from app.modules.database_connection.guard.joins import Joins
 from app.modules.database_connection.guard.keywords import check_keyword
 from app.modules.database_connection.guard.plans import without_explain
 from app.modules.database_connection.guard.references import Catalog
-from app.modules.database_connection.guard.rewriting import rewritten
+from app.modules.database_connection.guard.rewriting import is_same, outline, rewritten
 from app.modules.database_connection.guard.spelling import pivot_as_select, spell_plainly
 from app.modules.database_connection.guard.statement_text import check_length, check_text, check_words
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
@@ -99,12 +99,17 @@ def written(sql: str, dialect: str) -> Written:
     received = statement_of(pivot_as_select(inner, dialect), dialect)
     check_words(received.tokens, dialect)
     tree = _query(received.trees, dialect).copy()
-    _check_nodes(tree, dialect)
+    meant = outline(_check_nodes(tree, dialect))
     text = rewritten(tree, dialect)  # which may change the tree
     tokens = tokenized(text, dialect)
     check_words(tokens, dialect)
     tree = _query([each for each in parsed(tokens, text, dialect) if each is not None], dialect)
-    return Written(prefix, text, tree, _check_nodes(tree, dialect))
+    nodes = _check_nodes(tree, dialect)
+    if not is_same(meant, outline(nodes)):
+        raise StatementRefused(
+            "The statement cannot be written as it was checked; write it in a plainer form.", "construct"
+        )
+    return Written(prefix, text, tree, nodes)
 
 
 def _query(statements: Sequence[exp.Expr], dialect: str) -> exp.Expr:

@@ -1,0 +1,41 @@
+"""sqlglot's dialects, where its trees or its text do not say what the database does.
+
+Defining the classes replaces sqlglot's own of the same name.
+"""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects import duckdb, sqlite
+from sqlglot.generators.duckdb import DuckDBGenerator
+from sqlglot.parsers.sqlite import SQLiteParser
+
+
+class SQLite(sqlite.SQLite):
+    """SQLite reads a name after IN as a table: `x IN t` is `x IN (SELECT * FROM t)`. sqlglot says column."""
+
+    class Parser(SQLiteParser):
+        def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
+            found = super()._parse_in(this, alias)
+            named = found.args.get("field")
+            if isinstance(named, exp.Expr):
+                found.set("field", None)
+                found.set("query", exp.select("*").from_(self._table_named(named), copy=False).subquery())
+            return found
+
+        def _table_named(self, named: exp.Expr) -> exp.Table:
+            if isinstance(named, exp.Literal) and named.is_string:
+                return exp.Table(this=exp.to_identifier(named.name, quoted=True))
+            if not isinstance(named, exp.Column) or named.args.get("db"):
+                self.raise_error("Expecting a list, a query or a table after IN")
+            return exp.Table(this=named.this, db=named.args.get("table"))
+
+
+class DuckDB(duckdb.DuckDB):
+    """sqlglot drops the qualifiers of every column below a PIVOT, also within the query that it pivots."""
+
+    class Generator(DuckDBGenerator):
+        TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[..., str]]] = {
+            kind: write for kind, write in DuckDBGenerator.TRANSFORMS.items() if kind is not exp.Pivot
+        }
