@@ -568,7 +568,7 @@ async def test_a_delete_that_deletes_nothing_is_not_confirmed_and_nothing_is_rec
     await memory.promote("revenue in euros")
     await memory.work()
     memory.fake.delete_lies = True
-    memory.fake.delete_of_episodes_lies = True
+    memory.fake.finds_no_episode = True
     await memory.forgetting.forget_owner(memory.owner, memory.time.ms)
     await memory.work(seconds=1)
     (group,) = await memory.documents("graph_groups")

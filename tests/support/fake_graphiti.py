@@ -41,7 +41,8 @@ class FakeGraphiti:
     loses: Callable[[str], bool] = lambda _: False
     """Names of messages that the worker drops, as if one of its model calls failed."""
     delete_lies: bool = False
-    delete_of_episodes_lies: bool = False
+    finds_no_episode: bool = False
+    """Episodes are answered 404 when they are to be deleted, as with FalkorDB, and stay."""
     failures: int = 0
     """So many requests are answered 500. Each also resets the request after it."""
     resets_after_accepting: int = 0
@@ -192,7 +193,7 @@ class FakeGraphiti:
             return fact
         return {
             **fact,
-            "valid_at": episode.timestamp,
+            "valid_at": None,
             "invalid_at": None,
             "created_at": episode.timestamp,
             "expired_at": None,
@@ -217,9 +218,8 @@ class FakeGraphiti:
     def _delete_episode(self, uuid: str) -> tuple[int, JsonValue]:
         for episodes in self.episodes.values():
             for each in episodes:
-                if each.uuid == uuid:
-                    if not self.delete_of_episodes_lies:
-                        episodes.remove(each)
+                if each.uuid == uuid and not self.finds_no_episode:
+                    episodes.remove(each)
                     return 200, {"message": "Episode deleted", "success": True}
         return 404, {"detail": "node not found"}
 
