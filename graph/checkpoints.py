@@ -76,6 +76,9 @@ class Checkpointer(BaseCheckpointSaver[str]):
         """
         return None
 
+    async def aconvert_early(self, thread_ids: AsyncIterator[str]) -> None:
+        """Convert threads from an earlier layout, where the store has had one. Can be repeated."""
+
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         with translated_damage():
             found = await super().aget_tuple(config)

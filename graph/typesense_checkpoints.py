@@ -1,22 +1,29 @@
 """The checkpointer of Typesense. Only who has a Typesense imports its client."""
 
+from collections.abc import AsyncIterator
 from functools import partial
 
 import httpx
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.checkpoint.serde.base import CipherProtocol
+from langgraph.checkpoint.serde.base import CipherProtocol, SerializerProtocol
 from typesense import AsyncClient
 from typesense.exceptions import TypesenseClientError
 
 from graph.checkpoints import Checkpointer, ReadCheckpoint, checked, serializer, translated_damage
 from typesense_checkpoint import CheckpointIncomplete, CheckpointRecord, TypesenseCheckpointer
+from typesense_checkpoint.collection import TypesenseCollection
+from typesense_checkpoint.early import EarlyThreads
 
 
 class _Typesense(Checkpointer, TypesenseCheckpointer):
     """The Typesense checkpointer, with clear errors for damage."""
 
     unavailable = (TypesenseClientError, httpx.HTTPError, CheckpointIncomplete)
+
+    def __init__(self, client: AsyncClient, collection: str, serde: SerializerProtocol) -> None:
+        super().__init__(client, collection=collection, serde=serde)
+        self._early = EarlyThreads(self, TypesenseCollection(client, collection))
 
     async def afind_latest(self, config: RunnableConfig) -> ReadCheckpoint | None:
         with translated_damage():
@@ -26,6 +33,12 @@ class _Typesense(Checkpointer, TypesenseCheckpointer):
     async def _read(self, record: CheckpointRecord) -> CheckpointTuple:
         with translated_damage():
             return checked(await self.aread_record(record))
+
+    async def aconvert_early(self, thread_ids: AsyncIterator[str]) -> None:
+        await self._early.prepare()
+        with translated_damage():
+            async for thread_id in thread_ids:
+                await self._early.convert(thread_id)
 
     async def aprune_turns(self, thread_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
         await self.aprune_runs(thread_id, keep_runs=keep_turns, ended_run_id=ended_run_id)
@@ -38,6 +51,6 @@ async def typesense_checkpointer(
 
     Raises `TypesenseClientError` or `httpx.HTTPError`.
     """
-    saver = _Typesense(client, collection=collection, serde=serializer(cipher))
+    saver = _Typesense(client, collection, serializer(cipher))
     await saver.setup()
     return saver

@@ -1,6 +1,7 @@
 """Applies the numbered steps that a store lacks, in order, and records them in the store.
 
-A new step is a module `mNNNN_name.py` with a `migrate` of its own and an entry in `STEPS`.
+A new step is a module `mNNNN_name.py` with a `migrate` of its own and an entry in `STEPS`. A step that has
+been on the main branch is never rewritten, and its number is never used again: stores remember both.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from uuid import UUID
 
 from app.core.clock import now_ms
 from app.core.errors import CannotRun
-from app.core.ids import new_id
+from app.core.ids import id_of, new_id
 from app.core.storage.port import Collection, Document, DocumentExists, Equals, Field, Range, Storage
 from migrations import (
     m0001_initial,
@@ -21,6 +22,7 @@ from migrations import (
     m0005_mcp_tools,
     m0006_memory,
     m0007_schedules,
+    m0009_earlier_forms,
 )
 from migrations.backfill import Progress
 
@@ -48,7 +50,26 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(5, "mcp_tools", m0005_mcp_tools.migrate),
     MigrationStep(6, "memory", m0006_memory.migrate),
     MigrationStep(7, "schedules", m0007_schedules.migrate),
+    MigrationStep(9, "earlier_forms", m0009_earlier_forms.migrate),
 )
+
+RETIRED = frozenset(
+    {
+        (2, "knowledge"),
+        (3, "many_processes"),
+        (4, "usage"),
+        (5, "identity"),
+        (6, "titles_and_memories"),
+        (7, "order"),
+        (8, "model_choices"),
+    }
+)
+"""Steps that followed an earlier `initial`. They were replaced by one new `initial`, and the numbers up to 7
+were used again; `earlier_forms` does what the present ones leave undone in a store that has these.
+"""
+_LAST_OF_EARLIER = "conversation_memories"
+"""Collection that the last of the earlier steps and the present `initial` create."""
+_OTHER_STORE = "give this one another store (KAI_DATA_DIR, KAI_TYPESENSE__PREFIX)."
 
 
 class StoreTooNew(CannotRun):
@@ -59,7 +80,13 @@ class StoreTooOld(CannotRun):
     """The store lacks steps that this KAI needs. Run `kai migrate`."""
 
 
-def _silent(_: MigrationStep) -> Progress:
+class StoreUnknown(CannotRun):
+    """The store has steps that are no earlier ones of this KAI's. Give it another store."""
+
+
+def silent(_: MigrationStep) -> Progress:
+    """Returns what reports nothing."""
+
     async def progress(done: int, total: int) -> None:
         """Report nothing."""
 
@@ -67,16 +94,30 @@ def _silent(_: MigrationStep) -> Progress:
 
 
 async def missing_steps(storage: Storage, steps: Sequence[MigrationStep] = STEPS) -> list[MigrationStep]:
-    """Returns the steps that the store lacks. Raises `StoreTooNew`."""
+    """Returns the steps that the store lacks, by number and name. Raises `StoreTooNew` or `StoreUnknown`."""
     await storage.create_collection(_RECORDS)
     records = (await storage.query(_RECORDS.name, [], limit=1_000)).items
-    done = {number for record in records if isinstance(number := record["number"], int)}
-    if unknown := done - {step.number for step in steps}:
-        raise StoreTooNew(
-            f"The store has step {max(unknown)}, and this KAI knows steps up to {steps[-1].number}. "
-            "Upgrade KAI, or give it another store (KAI_DATA_DIR, KAI_TYPESENSE__PREFIX)."
+    done = {
+        (number, str(record["name"])) for record in records if isinstance(number := record["number"], int)
+    }
+    known = {(step.number, step.name) for step in steps}
+    if unknown := done - known - RETIRED:
+        number, name = max(unknown)
+        if number > steps[-1].number:
+            raise StoreTooNew(
+                f"The store has step {number}, and this KAI knows steps up to {steps[-1].number}. "
+                f"Upgrade KAI, or {_OTHER_STORE}"
+            )
+        raise StoreUnknown(
+            f"The store has step {number} by the name {name!r}, which this KAI does not know. Nothing was "
+            f"changed. Keep the store for the KAI that wrote it, and {_OTHER_STORE}"
         )
-    return [step for step in steps if step.number not in done]
+    if (1, "initial") in done and _LAST_OF_EARLIER not in storage.collections():
+        raise StoreUnknown(
+            f"The store has no {_LAST_OF_EARLIER}: a KAI wrote it that is too old for this one. Nothing was "
+            f"changed. Keep the store for that KAI, and {_OTHER_STORE}"
+        )
+    return [step for step in steps if (step.number, step.name) not in done]
 
 
 async def check_up_to_date(storage: Storage) -> None:
@@ -90,7 +131,7 @@ async def check_up_to_date(storage: Storage) -> None:
 async def migrate(
     storage: Storage,
     steps: Sequence[MigrationStep] = STEPS,
-    watch: Callable[[MigrationStep], Progress] = _silent,
+    watch: Callable[[MigrationStep], Progress] = silent,
 ) -> list[int]:
     """Bring the store up to date. Returns the numbers of the steps that this call applied.
 
@@ -118,7 +159,8 @@ async def migrate(
 
 
 async def _record(storage: Storage, step: MigrationStep) -> None:
-    record: Document = {"id": str(UUID(int=step.number)), "number": step.number, "name": step.name}
+    record_id = id_of(str(UUID(int=step.number)), step.name)
+    record: Document = {"id": record_id, "number": step.number, "name": step.name}
     with suppress(DocumentExists):  # the lease expired, and another process was faster
         await storage.create(_RECORDS.name, {**record, "applied_at": now_ms()})
 

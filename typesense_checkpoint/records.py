@@ -16,7 +16,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Literal, NotRequired, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 from uuid import UUID
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -343,13 +343,13 @@ def is_inline(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float)
 
 
-def hash_names(*names: str) -> str:
-    """Returns 24 hexadecimal digits for a sequence of names; Typesense never confuses two of them."""
+def hash_names(*names: str, digits: int = 24) -> str:
+    """Returns hexadecimal digits for a sequence of names; Typesense never confuses two of them."""
     digest = hashlib.sha256()
     for name in names:
         encoded = name.encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
-    return digest.hexdigest()[:24]
+    return digest.hexdigest()[:digits]
 
 
 def hash_thread(thread_id: str) -> str:
@@ -388,6 +388,12 @@ def split_id(checkpoint_id: str) -> tuple[int, int]:
 def sort_key_of(document: CheckpointDocument) -> tuple[int, int, int]:
     """Returns the sort key of the document's record, whose `data` may be left out."""
     return document["fence"], document["id_high"], document["id_low"]
+
+
+def unpack(document: Document) -> dict[str, Any]:
+    """Returns the record of a document of any layout. Raises `zlib.error` for a damaged document."""
+    record: dict[str, Any] = _PACKING.loads_typed(_packed(document))
+    return record
 
 
 def _pack(record: _PackedNamespace) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from prometheus_client import CollectorRegistry, Counter, GCCollector, PlatformCollector, ProcessCollector
 
 from app.bootstrap.models import open_embedding, open_models, open_overview
-from app.bootstrap.store import encryption_key, open_store
+from app.bootstrap.store import bring_up_to_date, encryption_key, open_store
 from app.core.bus.begun_runs import BegunRunsFile
 from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
 from app.core.bus.port import FOLLOW_UPS, Decisions, EventLogs, FollowUp, RunQueue
@@ -92,7 +92,7 @@ from app.modules.tools.toolsets.memory import OF_FACTS
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import SessionGraph
-from migrations.runner import check_up_to_date, migrate
+from migrations.runner import check_up_to_date
 
 if TYPE_CHECKING:  # only for those who have a Graphiti
     from app.modules.memory.graphiti.service import Graphiti
@@ -165,10 +165,7 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             opened.enter_context(exclusive_folder(settings.data_dir))
         queue, logs, decisions = await opened.enter_async_context(_bus(settings))
         unmeasured, checkpointer = await opened.enter_async_context(open_store(settings, decisions))
-        if settings.migrate_at_start:
-            await migrate(unmeasured)
-        else:
-            await check_up_to_date(unmeasured)
+        await bring_up_to_date(settings, unmeasured, checkpointer)
         metrics = _process_metrics()
         calls = ModelCalls(metrics)
         storage = MeasuredStorage(unmeasured, metrics)

@@ -1,6 +1,6 @@
 """Opens KAI's own store: records and checkpoints."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -9,7 +9,13 @@ from app.core.secrets import CheckpointCipher, ClearCheckpoints, load_or_create_
 from app.core.settings import Settings
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
-from graph.checkpoints import Checkpointer, sqlite_checkpointer
+from graph.checkpoints import Checkpointer, sqlite_checkpointer, translated_errors
+from migrations.backfill import Progress
+from migrations.runner import MigrationStep, check_up_to_date, migrate, missing_steps, silent
+
+_EARLY_BEFORE_STEP = 2
+"""Every store that has this step by its present name has the present layout of checkpoints."""
+_SESSIONS_AT_ONCE = 200
 
 
 @asynccontextmanager
@@ -49,6 +55,41 @@ async def open_records(settings: Settings) -> AsyncGenerator[Storage]:
 
     async with open_typesense_records(settings.typesense) as records:
         yield records
+
+
+async def bring_up_to_date(settings: Settings, storage: Storage, checkpointer: Checkpointer) -> None:
+    """Migrate the store, or with `KAI_MIGRATE_AT_START=false` only check that nothing is missing.
+
+    Raises `StoreTooNew`, `StoreTooOld`, `StoreUnknown` or `StorageUnavailable`.
+    """
+    if settings.migrate_at_start:
+        await migrate_all(storage, checkpointer)
+    else:
+        await check_up_to_date(storage)
+
+
+async def migrate_all(
+    storage: Storage, checkpointer: Checkpointer, watch: Callable[[MigrationStep], Progress] = silent
+) -> list[int]:
+    """Migrate records and checkpoints. Returns the numbers of the steps that this call applied.
+
+    Raises `StoreTooNew`, `StoreUnknown` or `StorageUnavailable`.
+    """
+    is_early = any(step.number <= _EARLY_BEFORE_STEP for step in await missing_steps(storage))
+    if is_early and "sessions" in storage.collections():
+        with translated_errors(checkpointer):
+            await checkpointer.aconvert_early(_session_ids(storage))
+    return await migrate(storage, watch=watch)
+
+
+async def _session_ids(storage: Storage) -> AsyncGenerator[str]:
+    cursor: str | None = None
+    while True:
+        page = await storage.query("sessions", [], limit=_SESSIONS_AT_ONCE, cursor=cursor)
+        for session in page.items:
+            yield str(session["id"])
+        if (cursor := page.next_cursor) is None:
+            return
 
 
 def sqlite_file(settings: Settings) -> Path:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.bootstrap import open_store
+from app.bootstrap.store import bring_up_to_date
 from app.core.auth.api_keys import ApiKey, ApiKeys
 from app.core.auth.caller import Role
 from app.core.clock import rfc3339
@@ -17,7 +18,6 @@ from app.core.errors import Invalid
 from app.core.exclusive import make_folder
 from app.modules.identity.schemas import NewApiKey
 from app.terminal import command_settings, say
-from migrations.runner import check_up_to_date, migrate
 
 _PAGE = 200
 _WIDEST = 10_000
@@ -73,8 +73,8 @@ async def _keys(data_dir: Path | None) -> AsyncGenerator[ApiKeys]:
     """Opens the store without the lock of the data folder, which a running server holds. Both may write."""
     settings = command_settings(data_dir)
     make_folder(settings.data_dir)
-    async with open_store(settings) as (storage, _):
-        await (migrate(storage) if settings.migrate_at_start else check_up_to_date(storage))
+    async with open_store(settings) as (storage, checkpointer):
+        await bring_up_to_date(settings, storage, checkpointer)
         yield ApiKeys(storage)
 
 

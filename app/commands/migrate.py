@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from app.bootstrap import open_store
+from app.bootstrap.store import migrate_all
 from app.core.exclusive import exclusive_folder
 from app.core.settings import StoreKind
 from app.core.storage.copying import CURE, CopyDiffers, copy_collection
@@ -16,7 +17,7 @@ from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.memory.vectors import is_of_memory_vectors
 from app.terminal import command_settings, say
 from graph.checkpoints import Checkpointer, translated_errors
-from migrations.runner import MigrationStep, migrate
+from migrations.runner import MigrationStep
 from typesense_checkpoint import ThreadDiffers, copy_thread
 
 _NOT_COPIED = {"migrations", "leases", PROBES.name}
@@ -27,9 +28,9 @@ async def migrate_store(data_dir: Path | None = None) -> None:
     """Apply the steps that the configured store lacks."""
     settings = command_settings(data_dir)
     with exclusive_folder(settings.data_dir):
-        async with open_store(settings) as (storage, _):
+        async with open_store(settings) as (storage, checkpointer):
             with _progress() as progress:
-                applied = await migrate(storage, watch=lambda step: _bar(progress, step))
+                applied = await migrate_all(storage, checkpointer, lambda step: _bar(progress, step))
     say(f"The store is up to date; steps applied: {len(applied)}.")
 
 
@@ -43,8 +44,8 @@ async def copy_store(source: StoreKind, target: StoreKind, data_dir: Path | None
                 for store in (source, target)
             ]
             (records, checkpoints), (copied_records, copied_checkpoints) = stores
-            for storage, _ in stores:
-                await migrate(storage)
+            for storage, checkpointer in stores:
+                await migrate_all(storage, checkpointer)
             with _progress() as progress:
                 for name in sorted(filter(_is_copied, records.collections())):
                     await _copy_records(records, copied_records, name, progress=progress)

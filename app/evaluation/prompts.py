@@ -8,6 +8,7 @@ from typing import get_args
 from rich.console import Console
 
 from app.bootstrap import open_store
+from app.bootstrap.store import bring_up_to_date
 from app.core.clock import now_ms
 from app.core.errors import Invalid
 from app.core.exclusive import make_folder
@@ -23,7 +24,6 @@ from app.modules.sql_generation.instruction_choice import (
     MeasuredForm,
     host_of,
 )
-from migrations.runner import check_up_to_date, migrate
 
 _MOST_FAILED = 0.1
 """The largest share of questions on which the model may fail; above it, nothing is recorded."""
@@ -103,8 +103,8 @@ async def _record(settings: Settings, choice: InstructionChoice) -> str:
     A running server may use the store at the same time.
     """
     make_folder(settings.data_dir)
-    async with open_store(settings) as (storage, _):
-        await (migrate(storage) if settings.migrate_at_start else check_up_to_date(storage))
+    async with open_store(settings) as (storage, checkpointer):
+        await bring_up_to_date(settings, storage, checkpointer)
         choices = InstructionChoices(storage)
         before = await choices.find(choice.model, choice.host)
         await choices.record(choice)

@@ -1,9 +1,12 @@
 """Bringing a store up to date."""
 
+import ast
 import asyncio
 import pkgutil
 import time
 from collections.abc import AsyncIterator
+from hashlib import sha256
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -13,7 +16,7 @@ from app.core.clock import now_ms
 from app.core.storage.port import Collection, Document, Equals, Field, Storage, StorageUnavailable
 from migrations.backfill import Progress, backfill
 from migrations.m0001_initial import COLLECTIONS
-from migrations.runner import STEPS, MigrationStep, StoreTooNew, migrate, missing_steps
+from migrations.runner import RETIRED, STEPS, MigrationStep, StoreTooNew, StoreUnknown, migrate, missing_steps
 from tests.support.stores import Open
 
 
@@ -44,7 +47,71 @@ def test_every_numbered_module_is_a_step_in_order() -> None:
         each.name for each in pkgutil.iter_modules(migrations.__path__) if each.name.startswith("m")
     )
     assert modules == [f"m{step.number:04}_{step.name}" for step in STEPS]
-    assert [step.number for step in STEPS] == list(range(1, len(STEPS) + 1))
+    numbers = [step.number for step in STEPS]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_number_is_never_used_twice() -> None:
+    """The numbers up to 7 were, once; `RETIRED` holds whose they were."""
+    assert [step.number for step in STEPS if step.number in range(8, max(RETIRED)[0] + 1)] == []
+    assert len({step.name for step in STEPS} | {name for _, name in RETIRED}) == len(STEPS) + len(RETIRED)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_a_step_is_never_rewritten(step: MigrationStep) -> None:
+    """Its code, that is; a new step gets a line below."""
+    path = Path(migrations.__file__).parent / f"m{step.number:04}_{step.name}.py"
+    assert _digest(ast.parse(path.read_text())) == WRITTEN[step.number]
+
+
+def _digest(tree: ast.Module) -> str:
+    """Of the code without its texts for readers."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [each for each in node.body if not _is_text(each)]
+    return sha256(ast.unparse(tree).encode()).hexdigest()[:16]
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+WRITTEN = {
+    1: "cd92015fa9dfe93d",
+    2: "5aaf1ad1c564259b",
+    3: "2a80f202a854b9c8",
+    4: "34b4a9f8354449d0",
+    5: "8cdd6f808b262b1e",
+    6: "2319792b2c2d20b0",
+    7: "39bc37f758343bdd",
+    9: "e07d3470b145a973",
+}
+"""Digests of the steps by their numbers."""
+
+
+async def test_a_store_whose_steps_have_other_names_is_refused_by_name_with_the_cure_and_left_alone(
+    storage: Storage,
+) -> None:
+    await migrate(storage, [NOTES[0], MigrationStep(2, "usage", add_note)])
+    before = (await storage.query("migrations", [])).items
+    with pytest.raises(StoreUnknown, match=r"step 2 by the name 'usage'.*Nothing was changed.*KAI_DATA_DIR"):
+        await migrate(storage, [*NOTES, MigrationStep(3, "more", fail)])
+    assert (await storage.query("migrations", [])).items == before
+
+
+async def test_a_store_that_is_too_old_to_migrate_is_refused_and_left_alone(storage: Storage) -> None:
+    await migrate(storage, NOTES[:1])
+    (record,) = (await storage.query("migrations", [])).items
+    await storage.put("migrations", [{**record, "name": "initial"}])
+    with pytest.raises(StoreUnknown, match=r"too old for this one.*KAI_DATA_DIR"):
+        await migrate(storage)
+    assert set(storage.collections()) == {"migrations", "leases", "notes"}
+
+
+async def test_a_step_is_applied_beside_a_retired_one_of_its_number(storage: Storage) -> None:
+    await migrate(storage, [NOTES[0], MigrationStep(2, "knowledge", make_notes)])
+    assert await migrate(storage, NOTES) == [2]
+    assert await migrate(storage, NOTES) == []
 
 
 async def test_a_new_store_gets_all_collections(storage: Storage) -> None:
@@ -59,7 +126,7 @@ async def test_a_new_store_gets_all_collections(storage: Storage) -> None:
 async def test_a_step_is_recorded_with_its_name_and_time(storage: Storage) -> None:
     before = time.time_ns() // 1_000_000
     await migrate(storage, NOTES)
-    first, second = (await storage.query("migrations", [])).items
+    first, second = (await storage.query("migrations", [], order_by="number")).items
     assert [first["number"], first["name"], second["number"], second["name"]] == [1, "notes", 2, "welcome"]
     assert isinstance(first["applied_at"], int)
     assert before <= first["applied_at"] <= time.time_ns() // 1_000_000

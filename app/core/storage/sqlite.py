@@ -359,8 +359,10 @@ def _extend(
 ) -> CollectionTable:
     """Rebuild a table with more fields in one transaction, with new triggers and indexes."""
     declared = table.collection.fields
-    wanted = [*declared, *(field for field in fields if field not in declared)]
-    extended = CollectionTable(Collection(table.name, wanted))
+    missing = [field for field in fields if field not in declared]
+    if not missing:
+        return table
+    extended = CollectionTable(Collection(table.name, [*declared, *missing]))
     documents = [table.document_of(kept) for kept in Prepared(select(*table.kept)).run(connection)]
     connection.execute(definition(DropTable(table.rows)))
     connection.execute(f'DROP TABLE IF EXISTS "{table.full_text.name}"')

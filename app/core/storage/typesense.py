@@ -120,13 +120,18 @@ class TypesenseStorage:
                 raise ValueError(f"the collection {collection.name!r} exists with other fields")
 
     async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
+        with translated_errors():
+            await self.open()  # an interrupted call may have declared them to this process only
         kept = await self._collection(collection)
-        wanted = [*kept.fields, *(field for field in fields if field not in kept.fields)]
+        missing = [field for field in fields if field not in kept.fields]
+        if not missing:
+            return
+        wanted = [*kept.fields, *missing]
         extended = replace(kept, fields=wanted)
         self._check_together(extended)
         with translated_errors():
             await self._documents(kept).add_fields(
-                [layout.declared(field) for field in fields if field.kind != "text"]
+                [layout.declared(field) for field in missing if field.kind != "text"]
             )
         self._collections[collection] = extended
         cursor: str | None = None

@@ -145,7 +145,9 @@ def catalog_entry(collection: Collection) -> dict[str, object]:
 
 
 def collection_of(entry: Mapping[str, object]) -> Collection:
-    fields, together = json.loads(str(entry[DOCUMENT]))
+    kept = json.loads(str(entry[DOCUMENT]))
+    is_early = any(isinstance(each, list) and each and isinstance(each[0], str) for each in kept)
+    fields, together = (kept, None) if is_early else kept  # early entries were the fields alone
     return Collection(str(entry["id"]), [Field(*field) for field in fields], together)
 
 
