@@ -5,14 +5,15 @@ stored message and its form on the wire extend `Answer`. See docs/decisions/0018
 """
 
 import json
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
 from graph.described import Described
 from graph.state import (
     Action,
+    Author,
     Claim,
     Code,
     Column,
@@ -20,7 +21,6 @@ from graph.state import (
     Finding,
     Link,
     Option,
-    Repair,
     Route,
     Rows,
     SessionState,
@@ -54,15 +54,20 @@ class _Part(Described):
     model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
 
-class Understanding(_Part):
-    """The interpretation of the question, with the layout and the corrections of its statement."""
+class Interpretation(_Part):
+    """How the question was understood. A repair of the statement leaves it as it is."""
 
-    dialect: str = ""
-    """SQL dialect of the statement. Empty without a statement."""
     explanation: str = ""
     """The interpretation of the question, in words."""
     standalone_question: str = ""
     """A follow-up in words that stand alone. Empty if the question stands alone as asked."""
+
+
+class StatementDetails(_Part):
+    """What an answer shows of its statement, besides its text."""
+
+    dialect: str = ""
+    """SQL dialect of the statement. Empty without a statement."""
     sql_pretty: str = ""
     """The statement, laid out for reading; as it is if it cannot be parsed. Empty without a statement of the
     answer.
@@ -72,6 +77,28 @@ class Understanding(_Part):
         examples=[["Joined `visit` for the column `total_spent`, which `museum` does not have."]],
     )
     """Corrections of the statement that the model wrote, one sentence each. Empty if there are none."""
+
+
+class Draft(StatementDetails):
+    """A statement with all that belongs to it. A repair replaces it as a whole."""
+
+    sql: str
+    """The statement."""
+    author: Author = "model"
+    """The author of the statement."""
+
+
+class Repair(_Part):
+    """The one repair of a turn: the statement to be repaired, and why.
+
+    Cause `error`: the statement did not run, and `reasons` holds the words of the check, the guard or the
+    database. Cause `warnings`: the statement ran and its result is the answer so far; `reasons` speak against
+    that result.
+    """
+
+    first: Draft
+    cause: Literal["error", "warnings"]
+    reasons: list[str]
 
 
 class Offer(_Part):
@@ -141,7 +168,7 @@ class Analysis(Findings):
     text: str
 
 
-class Answer(Understanding, Offer, ResultHeader, Findings, Effort):
+class Answer(Interpretation, StatementDetails, Offer, ResultHeader, Findings, Effort):
     """An answer as it is stored and sent."""
 
     route: Route = "sql"
@@ -178,9 +205,29 @@ class TurnAnswer(Answer):
     """Of the tokens used, those that providers read from their caches; None if none reported them."""
 
 
-def understanding_of(state: SessionState) -> Understanding:
+def interpretation_of(state: SessionState) -> Interpretation:
     """Returns how the turn's question was understood; an empty one before its statement is written."""
-    return Understanding.model_validate(state["understanding"])
+    if "interpretation" not in state:
+        return Interpretation.model_validate(state["understanding"])
+    return Interpretation.model_validate(state["interpretation"])
+
+
+def draft_of(state: SessionState) -> Draft | None:
+    """Returns the statement that the turn tries or has run; None before it is written, and without one."""
+    if "draft" not in state:
+        old = state["draft_sql"]
+        return None if old is None else _old_draft(state, {"sql": old})
+    return None if state["draft"] is None else Draft.model_validate(state["draft"])
+
+
+def repair_of(state: SessionState) -> Repair | None:
+    """Returns the turn's repair; None if nothing is to be repaired."""
+    repair = state["repair"]
+    if repair is None:
+        return None
+    if "first" not in repair:
+        return Repair.model_validate({**repair, "first": _old_draft(state, repair)})
+    return Repair.model_validate(repair)
 
 
 def answer_of(state: SessionState) -> TurnAnswer:
@@ -189,7 +236,8 @@ def answer_of(state: SessionState) -> TurnAnswer:
     LangGraph's list of next steps cannot be used: between a step's writes and its checkpoint it is empty.
     """
     route = state["route"]
-    sql, understanding = _standing_statement(state)
+    standing = _standing_draft(state)
+    author = "model" if (draft := draft_of(state)) is None else draft.author
     fetched = route in ("sql", "investigate") and state.get("results_message_id") == state["message_id"]
     results = state.get("current_results") if fetched else None
     exchanges = state.get("messages", [])
@@ -199,11 +247,12 @@ def answer_of(state: SessionState) -> TurnAnswer:
     analysis = Analysis.model_validate(found) if found is not None else None
     reply = state["reply"] if is_answered and is_reply else None
     return TurnAnswer(
-        **understanding.model_dump(),
+        **interpretation_of(state).model_dump(),
+        **(standing.model_dump(include=set(StatementDetails.model_fields)) if standing else {}),
         **ResultHeader.model_validate(results or {}).model_dump(),
         **(analysis.model_dump(exclude={"text"}) if analysis else {}),
         route=route,
-        sql=sql,
+        sql=standing.sql if standing else None,
         results=results,
         rows_head=head_of(results["rows"]) if results else [],
         results_summary=exchanges[-1]["results_summary"] if analysis else None,
@@ -211,7 +260,7 @@ def answer_of(state: SessionState) -> TurnAnswer:
         clarification=reply if route == "clarify" else None,
         options=state.get("options", []) if is_answered and route == "clarify" else [],
         **_effort(state).model_dump(),
-        remembered=state.get("remembered", []) if state["author"] == "model" else [],
+        remembered=state.get("remembered", []) if author == "model" else [],
         context=used_context(state),
         summary=state.get("summary"),
         tokens_used=state["tokens_used"],
@@ -220,8 +269,10 @@ def answer_of(state: SessionState) -> TurnAnswer:
 
 def used_context(state: SessionState) -> UsedContext | None:
     """Returns what the statement's author knew. None for an answer without a statement of the turn's own."""
-    knows = state["author"] in ("model", "verified") and state["route"] == "sql"
-    return state["context"]["used"] if knows and state["draft_sql"] is not None else None
+    draft = draft_of(state)
+    if state["route"] != "sql" or draft is None or draft.author not in ("model", "verified"):
+        return None
+    return state["context"]["used"]
 
 
 def head_of(rows: Sequence[list[JsonValue]]) -> list[list[JsonValue]]:
@@ -247,23 +298,21 @@ def _effort(state: SessionState) -> Effort:
     )
 
 
-def _standing_statement(state: SessionState) -> tuple[str | None, Understanding]:
-    """Returns the statement of the answer, None if there is none, with what is said of it."""
-    sql = state["draft_sql"]
-    repair = state["repair"]
-    understanding = understanding_of(state)
-    none = understanding.model_copy(update={"sql_pretty": "", "corrections": []})
-    if state["route"] not in ("sql", "investigate") or sql is None:
-        return None, none
-    if repair is not None and repair["cause"] == "warnings":
+def _standing_draft(state: SessionState) -> Draft | None:
+    """Returns the statement of the answer; None if there is none."""
+    draft = draft_of(state)
+    repair = repair_of(state)
+    if state["route"] not in ("sql", "investigate") or draft is None:
+        return None
+    if repair is None:
+        return draft
+    if repair.cause == "warnings":
         # The rows at hand are still those of the statement to be repaired.
-        return repair["sql"], before_repair(understanding, repair)
-    if repair is not None and repair["sql"] == sql:
-        return None, none
-    return sql, understanding
+        return repair.first
+    return None if repair.first.sql == draft.sql else draft
 
 
-def before_repair(understanding: Understanding, repair: Repair) -> Understanding:
-    """Returns the understanding with what is said of the statement to be repaired."""
-    said = {"sql_pretty": repair["sql_pretty"], "corrections": repair["corrections"]}
-    return understanding.model_copy(update=said)
+def _old_draft(state: SessionState, statement: Mapping[str, JsonValue]) -> Draft:
+    """Returns a draft of a state of an earlier commit, which kept it in several fields."""
+    named = {**state["understanding"], **statement, "author": state["author"]}
+    return Draft.model_validate({name: named[name] for name in Draft.model_fields if name in named})

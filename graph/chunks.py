@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from graph.answer import Answer, Findings, Offer, Understanding
+from graph.answer import Answer, Findings, Interpretation, Offer, StatementDetails
 from graph.events import (
     FINDING_CHUNKS,
     AnalysisChunk,
@@ -20,7 +20,7 @@ def answer_chunks(answer: Answer, head: Rows | None) -> list[Chunk]:
     """Returns the chunks of the answer, in the order in which a run emits them. `head` are its first rows."""
     chunks: list[Chunk] = []
     if answer.sql is not None:
-        chunks.append(sql_chunk(answer.sql, answer))
+        chunks.append(sql_chunk(answer.sql, answer, answer))
     if answer.context is not None:
         chunks.append(ContextChunk(content=answer.context))
     if head is not None:
@@ -32,9 +32,13 @@ def answer_chunks(answer: Answer, head: Rows | None) -> list[Chunk]:
     return chunks
 
 
-def sql_chunk(sql: str, understanding: Understanding) -> SqlChunk:
+def sql_chunk(sql: str, details: StatementDetails, interpretation: Interpretation) -> SqlChunk:
     """Returns the chunk of a statement, with the interpretation of the question."""
-    return SqlChunk(content=sql, **understanding.model_dump(include=set(Understanding.model_fields)))
+    return SqlChunk(
+        content=sql,
+        **interpretation.model_dump(include=set(Interpretation.model_fields)),
+        **details.model_dump(include=set(StatementDetails.model_fields)),
+    )
 
 
 def analysis_chunks(text: str, findings: Findings) -> list[Chunk]:

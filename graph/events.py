@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from graph.answer import Claims, Effort, Offer, Understanding
+from graph.answer import Claims, Effort, Interpretation, Offer, StatementDetails
 from graph.described import Described
 from graph.state import Action, CallOutcome, Code, Finding, Link, NamedFact, Rows, UsedContext
 
@@ -77,7 +77,7 @@ class TextChunk(_Chunk):
     """
 
 
-class SqlChunk(_Chunk, Understanding):
+class SqlChunk(_Chunk, Interpretation, StatementDetails):
     """The whole statement about to run, with the interpretation of the question."""
 
     type: Literal["sql"] = "sql"

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from graph.answer import Analysis, Offer, Understanding
+from graph.answer import Analysis, Draft, Interpretation, Offer, Repair, StatementDetails
 from graph.events import Memory, SessionEvent, Step
 from graph.state import (
     NO_CONTEXT,
@@ -18,7 +18,6 @@ from graph.state import (
     Option,
     PastExchange,
     RememberedFact,
-    Repair,
     Route,
     Rows,
     ToolCallRef,
@@ -58,7 +57,7 @@ class Question:
     unfinished: UnfinishedInvestigation | None = None
 
 
-class Written(Understanding, Offer):
+class Written(Interpretation, StatementDetails, Offer):
     """The decision of the writer. `text` is the statement for route `sql`, the reply for `clarify` and
     `chat`, and empty for `rows` (the rows already fetched answer the question).
     """
@@ -69,6 +68,11 @@ class Written(Understanding, Offer):
     author: Author = "model"
     example_id: str | None = None
     """Id of the verified example that is the statement."""
+
+    def draft(self, dialect: str) -> Draft:
+        """Returns the statement of route `sql`, which is in this dialect."""
+        named = self.model_dump(include=set(Draft.model_fields))
+        return Draft.model_validate({**named, "sql": self.text, "dialect": dialect})
 
 
 @dataclass(frozen=True)
@@ -214,14 +218,12 @@ class NextStep:
 
 @dataclass(frozen=True, kw_only=True)
 class Conclusion:
-    """The answer of an investigation. `sql`, its layout, its `dialect` and the head of its `rows` are those
-    of the result that the answer rests on, if any: all its rows are stored as those of the message.
+    """The answer of an investigation. `draft` is the statement of the result that the answer rests on, if
+    any, and `rows` are the head of its rows: all of them are stored as those of the message.
     """
 
     analysis: Analysis
-    dialect: str = ""
-    sql: str | None = None
-    sql_pretty: str = ""
+    draft: Draft | None = None
     rows: Rows | None = None
     results_summary: str | None = None
     remembered: str | None = None

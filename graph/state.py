@@ -313,31 +313,16 @@ class UnfinishedInvestigation(TypedDict):
     """The last step that was stored."""
 
 
-class Repair(TypedDict):
-    """The one repair of a turn: the statement to be repaired, and why.
-
-    Cause `error`: the statement did not run, and `reasons` holds the words of the check, the guard or the
-    database. Cause `warnings`: the statement ran and its result is the answer so far; `reasons` speak against
-    that result. `sql_pretty` and `corrections` are those of the statement.
-    """
-
-    sql: str
-    sql_pretty: str
-    cause: Literal["error", "warnings"]
-    reasons: list[str]
-    corrections: list[str]
-
-
 class SessionState(TypedDict, total=False):
     """The state that a step reads. A step returns any part of it as its update.
 
     `current_sql`, `current_results` and `current_analysis` always describe the last answered data
-    question together; the statement being tried is `draft_sql`. `current_results` is the head of the rows
+    question together; the statement being tried is `draft`. `current_results` is the head of the rows
     kept for the message `results_message_id`. `messages` are the exchanges that the summary does not
     cover yet. `summary_pause` counts the turns until the next summary is due; after a failed one
     (`summary_failed`) the next turn tries again. `options` are those of the latest question back, until a
-    later question is understood. `current_analysis` and `understanding` are dumps of the parts of an answer
-    (`Analysis` and `Understanding` in graph/answer.py).
+    later question is understood. `current_analysis`, `interpretation`, `draft` and `repair` are dumps of the
+    parts of an answer (`Analysis`, `Interpretation`, `Draft` and `Repair` in graph/answer.py).
 
     `turns` counts the questions asked, `answered_turn` is the latest that ended with an answer: neither in an
     error nor with a question back.
@@ -376,12 +361,16 @@ class SessionState(TypedDict, total=False):
     be forgotten at any time."""
     route: Route
     reply: str
-    draft_sql: str | None
-    author: Author
-    understanding: dict[str, JsonValue]
-    repair: Repair | None
+    interpretation: dict[str, JsonValue]
+    draft: dict[str, JsonValue] | None
+    repair: dict[str, JsonValue] | None
     tokens_used: int
     done: Annotated[dict[str, CallOutcome], merged_outcomes]
     """Outcomes of the present step's calls, by their ids. Every step resets them."""
     investigation: InvestigationState | None
     """Null before its first step. The plan is the `reply` of the SQL model."""
+
+    # In checkpoints of earlier commits, in place of `interpretation` and `draft`: read for one release.
+    draft_sql: str | None
+    author: Author
+    understanding: dict[str, JsonValue]

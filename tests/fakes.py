@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from graph import Turn
-from graph.answer import Analysis
+from graph.answer import Analysis, Draft
 from graph.errors import ModelCallFailed, StatementFailed, SummaryFailed
 from graph.events import SessionEvent, Status, Step, TextChunk
 from graph.ports import (
@@ -331,7 +331,7 @@ class FakeInvestigator:
 
     async def conclude(self, question: Question, step: int) -> Conclusion:
         self._die("conclude")
-        return Conclusion(analysis=Analysis(text="It fell."), sql="SELECT 3 AS n", rows=ROWS)
+        return Conclusion(analysis=Analysis(text="It fell."), draft=Draft(sql="SELECT 3 AS n"), rows=ROWS)
 
     async def replay(self, step: int) -> AsyncGenerator[SessionEvent]:
         for each in range(1, step + 1):

@@ -2,7 +2,7 @@
 
 from langgraph.runtime import Runtime
 
-from graph.answer import understanding_of
+from graph.answer import interpretation_of
 from graph.chunks import analysis_chunks, sql_chunk
 from graph.events import ResultsChunk
 from graph.nodes.investigate import investigation_of, investigator_of
@@ -16,10 +16,9 @@ async def conclude(state: SessionState, runtime: Runtime[Ports]) -> SessionState
     emit = runtime.stream_writer
     investigation = investigation_of(state)
     found = await investigator_of(runtime.context).conclude(question_of(state), investigation["step"])
-    said = {"dialect": found.dialect, "sql_pretty": found.sql_pretty}
-    understanding = understanding_of(state).model_copy(update=said)
-    if found.sql is not None:
-        emit(sql_chunk(found.sql, understanding))
+    draft = found.draft
+    if draft is not None:
+        emit(sql_chunk(draft.sql, draft, interpretation_of(state)))
     if found.rows is not None:
         emit(ResultsChunk(content=found.rows))
     for chunk in analysis_chunks(found.analysis.text, found.analysis):
@@ -27,16 +26,15 @@ async def conclude(state: SessionState, runtime: Runtime[Ports]) -> SessionState
     return {
         "investigation": {**investigation, "calls": []},
         "answered_turn": state["turns"],
-        "understanding": understanding.model_dump(),
-        "draft_sql": found.sql,
-        "current_sql": found.sql,
+        "draft": draft.model_dump() if draft else None,
+        "current_sql": draft.sql if draft else None,
         "current_author": "model",
         "current_results": found.rows,
         "results_message_id": state["message_id"],
         "current_analysis": found.analysis.model_dump(),
         "messages": with_exchange(
             state,
-            sql=found.sql,
+            sql=draft.sql if draft else None,
             results_summary=found.results_summary,
             analysis=found.analysis.text if found.remembered is None else found.remembered,
         ),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from graph.answer import understanding_of
+from graph.answer import interpretation_of, repair_of
 from graph.ports import Ports, Question
 from graph.state import Author, PastExchange, SessionState, UnfinishedInvestigation
 
@@ -10,15 +10,16 @@ from graph.state import Author, PastExchange, SessionState, UnfinishedInvestigat
 def question_of(state: SessionState) -> Question:
     """Returns the turn's question with the conversation so far."""
     asked = state["current_query"] or ""
+    repair = repair_of(state)
     return Question(
         # A repair gets little of the conversation, so it gets the standalone form of the question.
-        text=standalone_question(state) if state["repair"] else asked,
+        text=asked if repair is None else standalone_question(state),
         context=state["context"],
         summary=state.get("summary"),
         exchanges=state.get("messages", []),
         previous_sql=state.get("current_sql"),
         previous_rows=state.get("current_results"),
-        repair=state["repair"],
+        repair=repair,
         options=state.get("options", []),
         antecedent=_antecedent(state),
         alone=state["turns"] == 1,
@@ -41,7 +42,7 @@ async def question_with_memory(state: SessionState, ports: Ports) -> Question:
 
 def standalone_question(state: SessionState) -> str:
     """Returns the turn's question in words that stand alone."""
-    return understanding_of(state).standalone_question or state["current_query"] or ""
+    return interpretation_of(state).standalone_question or state["current_query"] or ""
 
 
 def _antecedent(state: SessionState) -> Author | None:

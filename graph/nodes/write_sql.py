@@ -4,7 +4,7 @@ import logging
 
 from langgraph.runtime import Runtime
 
-from graph.answer import Understanding, understanding_of
+from graph.answer import Interpretation, Repair, draft_of, interpretation_of, repair_of
 from graph.chunks import sql_chunk
 from graph.errors import TurnError
 from graph.events import ContextChunk, Status
@@ -18,42 +18,42 @@ logger = logging.getLogger(__name__)
 async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     emit = runtime.stream_writer
     writer = runtime.context.writer
-    status = _status(state)
+    repair = repair_of(state)
+    status = _status(state, repair)
     emit(status)
-    repair = state["repair"]
     try:
         with runtime.context.observer.observe_step(status.step) as step:
             question = await question_with_memory(state, runtime.context)
             written = await writer.write(question, emit)
             step.set_attribute("kai.route", written.route)
     except TurnError as error:
-        if repair is None or repair["cause"] == "error":
+        if repair is None or repair.cause == "error":
             raise
         logger.warning("run %s: the result's warnings were not repaired: %r", state["run_id"], error)
-        return {"draft_sql": repair["sql"]}
-    if repair is not None and repair["cause"] == "warnings" and written.route != "sql":
+        return {"draft": repair.first.model_dump()}
+    tokens_used = state["tokens_used"] + written.tokens_used
+    if repair is not None and repair.cause == "warnings" and written.route != "sql":
         # The first answer stands: words do not replace rows.
-        return {"draft_sql": repair["sql"], "tokens_used": state["tokens_used"] + written.tokens_used}
-    if repair is not None and state["author"] == "model":
+        return {"draft": repair.first.model_dump(), "tokens_used": tokens_used}
+    interpretation: Interpretation = written
+    if repair is not None and repair.first.author == "model":
         # A repair changes the statement, not how the question was understood.
-        understood = understanding_of(state).model_dump(exclude={"sql_pretty", "corrections"})
-        written = written.model_copy(update=understood)
-    if written.route == "sql":
-        written = written.model_copy(update={"dialect": writer.dialect})
-        emit(sql_chunk(written.text, written))
+        interpretation = interpretation_of(state)
+    draft = written.draft(writer.dialect) if written.route == "sql" else None
+    if draft is not None:
+        emit(sql_chunk(draft.sql, draft, interpretation))
     context = _context_of(written, state)
     if written.route == "sql" and written.author in ("model", "verified") and context["used"] is not None:
         emit(ContextChunk(content=context["used"]))
     update = SessionState(
         context=context,
         route=written.route,
-        understanding=written.model_dump(include=set(Understanding.model_fields)),
+        interpretation=interpretation.model_dump(include=set(Interpretation.model_fields)),
+        draft=draft.model_dump() if draft else None,
         options=written.options,
-        tokens_used=state["tokens_used"] + written.tokens_used,
+        tokens_used=tokens_used,
     )
-    if written.route != "sql":
-        return {**update, "reply": written.text}
-    return {**update, "draft_sql": written.text, "author": written.author}
+    return update if draft is not None else {**update, "reply": written.text}
 
 
 def _context_of(written: Written, state: SessionState) -> Context:
@@ -61,20 +61,20 @@ def _context_of(written: Written, state: SessionState) -> Context:
     if written.example_id is not None:
         used = UsedContext(tables=[], terms=[], instructions=[], examples=[written.example_id])
         return Context(**{**state["context"], "used": used})
-    if state["author"] == "verified":
+    before = draft_of(state)
+    if before is not None and before.author == "verified":
         # Its repair has read a context of its own, which is not kept.
         return Context(**{**state["context"], "used": None})
     return state["context"]
 
 
-def _status(state: SessionState) -> Status:
-    if (repair := state["repair"]) is not None:
-        error = "\n".join(repair["reasons"])
+def _status(state: SessionState, repair: Repair | None) -> Status:
+    if repair is not None:
         return Status(
             step="repairing_sql",
-            message=f"Repairing the SQL: {' '.join(repair['reasons'])}",
+            message=f"Repairing the SQL: {' '.join(repair.reasons)}",
             run_id=state["run_id"],
-            failed_sql=repair["sql"],
-            error=error,
+            failed_sql=repair.first.sql,
+            error="\n".join(repair.reasons),
         )
     return Status(step="generating_sql", message="Working out the question", run_id=state["run_id"])

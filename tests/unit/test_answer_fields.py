@@ -18,7 +18,17 @@ from app.modules.sharing.model import Link
 from app.modules.sharing.schemas import SharedBody
 from app.modules.sharing.service import SharedThing
 from graph import SessionGraph
-from graph.answer import Analysis, Answer, Effort, Findings, Offer, ResultHeader, TurnAnswer, Understanding
+from graph.answer import (
+    Analysis,
+    Answer,
+    Effort,
+    Findings,
+    Interpretation,
+    Offer,
+    ResultHeader,
+    StatementDetails,
+    TurnAnswer,
+)
 from graph.checkpoints import sqlite_checkpointer
 from graph.events import FINDING_CHUNKS, Chunk
 from graph.ports import Analysed, Emit, Question, Written
@@ -96,7 +106,12 @@ SHOWN_BY_LINKS = {
 }
 OWN = {"remembered", "client_message_id", "feedback", "source_message_id"}
 """Fields that a link leaves out: they are its owner's own."""
-THROUGH_THE_GRAPH = [*Understanding.model_fields, *ResultHeader.model_fields, *Findings.model_fields]
+THROUGH_THE_GRAPH = [
+    *Interpretation.model_fields,
+    *StatementDetails.model_fields,
+    *ResultHeader.model_fields,
+    *Findings.model_fields,
+]
 
 
 class FullAnalyst:

@@ -12,6 +12,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from app.core.secrets import ClearCheckpoints
 from graph import SessionEvent, SessionGraph, Turn
+from graph.answer import Draft, Repair
 from graph.checkpoints import Checkpointer, sqlite_checkpointer
 from graph.errors import StatementFailed
 from graph.events import AnalysisChunk, ClarificationChunk, Reset, ResultsChunk, SqlChunk, Status
@@ -178,13 +179,8 @@ async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph:
     assert kinds(said).count("repairing_sql") == 1
     repairing = next(event for event in said if isinstance(event, Status) and event.step == "repairing_sql")
     assert (repairing.failed_sql, repairing.error) == ("SELECT bad", "no such column: bad")
-    assert writer.asked[1].repair == {
-        "sql": "SELECT bad",
-        "sql_pretty": "",
-        "cause": "error",
-        "reasons": ["no such column: bad"],
-        "corrections": [],
-    }
+    first = Draft(sql="SELECT bad", dialect="sqlite")
+    assert writer.asked[1].repair == Repair(first=first, cause="error", reasons=["no such column: bad"])
 
 
 async def test_after_one_repair_it_gives_up_with_the_error_of_the_second_statement(

@@ -60,7 +60,7 @@ from app.modules.tools.results import NamedResult, ResultUnknown, TurnResults, r
 from app.modules.tools.tool import Tool, ToolFailed, ToolResult, cut_text
 from app.modules.tools.toolsets.control import ASK_USER, FINISH, AskUser, Finish
 from app.modules.usage.service import Allowances
-from graph.answer import Analysis, Offer
+from graph.answer import Analysis, Draft, Offer
 from graph.errors import DatabaseUnavailable, ModelCallFailed, ModelCallRejected, StatementFailed
 from graph.events import (
     ResultsChunk,
@@ -743,7 +743,6 @@ class Investigation:
         main = None if last.main_result is None else await self._main_result(last.main_result)
         head = None if main is None else await self._results.adopt(main)
         charts = [call.chart for each in steps for call in self._records.calls_of(each) if call.chart]
-        sql, dialect = (main.kept["sql"], main.kept["dialect"]) if main else ("", "")
         return Conclusion(
             analysis=Analysis(
                 text=last.text,
@@ -753,9 +752,7 @@ class Investigation:
                 link=last.link,
                 action=last.action,
             ),
-            dialect=dialect,
-            sql=sql or None,
-            sql_pretty=await asyncio.to_thread(laid_out, sql, dialect) if sql else "",
+            draft=await _draft_of(main.kept["sql"], main.kept["dialect"]) if main else None,
             rows=head,
             results_summary=results_summary(without_secrets(main.rows)) if main else None,
         )
@@ -803,6 +800,13 @@ async def said_in_steps(records: InvestigationRecords, rows: ResultRows, run: Ru
     for step, calls in await records.of_message(run.message_id):
         said += [_step_begun(step, run), *await step_events(step, calls, head)]
     return said
+
+
+async def _draft_of(sql: str, dialect: str) -> Draft | None:
+    """Returns the statement of a result, laid out; None for one that no statement has fetched."""
+    if not sql:
+        return None
+    return Draft(sql=sql, dialect=dialect, sql_pretty=await asyncio.to_thread(laid_out, sql, dialect))
 
 
 def _step_begun(step: StepRecord, run: Run) -> Status:

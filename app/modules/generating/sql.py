@@ -17,10 +17,11 @@ from app.modules.session.model import Run, Session
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.usage.service import Allowances
 from graph import Ports
+from graph.answer import Interpretation, Repair
 from graph.errors import StatementFailed, TurnError
 from graph.events import SessionEvent
 from graph.ports import Question, Written
-from graph.state import Option, Repair, Rows
+from graph.state import Option, Rows
 
 logger = logging.getLogger(__name__)
 
@@ -170,11 +171,9 @@ class SqlGeneration:
     ) -> tuple[Written, _Checked]:
         """Returns another statement if it is better, else the first one."""
         repair = Repair(
-            sql=written.text,
-            sql_pretty=written.sql_pretty,
+            first=written.draft(bound.ports.writer.dialect),
             cause="warnings" if first.error is None else "error",
             reasons=first.reasons if first.error is None else [first.error],
-            corrections=written.corrections,
         )
         try:
             other = await bound.ports.writer.write(replace(question, repair=repair), _ignore)
@@ -188,7 +187,8 @@ class SqlGeneration:
         checked = await self._check(bound, question, other)
         if checked.error is not None or not _is_better(checked, first):
             return kept, first
-        return other.model_copy(update={"tokens_used": spent, "explanation": written.explanation}), checked
+        understood = written.model_dump(include=set(Interpretation.model_fields))
+        return other.model_copy(update={**understood, "tokens_used": spent}), checked
 
 
 def _is_better(checked: _Checked, first: _Checked) -> bool:

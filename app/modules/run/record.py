@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from app.core.clock import epoch_ms, rfc3339
 from app.modules.session.model import TakenStep
-from graph.answer import ResultHeader, TurnAnswer, Understanding, head_of
+from graph.answer import Interpretation, ResultHeader, StatementDetails, TurnAnswer, head_of
 from graph.events import (
     FINDING_CHUNKS,
     AnalysisChunk,
@@ -94,7 +94,8 @@ class AttemptRecord:
         shown = self._shown
         more: dict[str, JsonValue] = {}
         if shown.sql is not None:
-            more |= shown.sql.model_dump(include=set(Understanding.model_fields)) | {"sql": shown.sql.content}
+            parts = {*Interpretation.model_fields, *StatementDetails.model_fields}
+            more |= shown.sql.model_dump(include=parts) | {"sql": shown.sql.content}
         if (rows := shown.results) is not None:
             more |= ResultHeader.model_validate(rows).model_dump() | {"rows_head": head_of(rows["rows"])}
         if shown.analysis:

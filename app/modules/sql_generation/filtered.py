@@ -23,7 +23,7 @@ class FilteredWriter:
         """Raises `QuestionBeyondWriter` for a repair where the schema is withheld: a repair shows tables."""
         repair = question.repair
         if repair is not None and not self.allowed.allows("schema", "values"):
-            raise QuestionBeyondWriter(f"The statement did not run: {' '.join(repair['reasons'])}")
+            raise QuestionBeyondWriter(f"The statement did not run: {' '.join(repair.reasons)}")
         return await self.writer.write(filtered(question, self.allowed), emit)
 
 

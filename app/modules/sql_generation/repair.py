@@ -17,8 +17,8 @@ from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.checking.names import nearest
 from app.modules.sql_generation.context import tables_read
 from app.modules.sql_generation.schema_index import SchemaIndex
+from graph.answer import Repair
 from graph.ports import Question
-from graph.state import Repair
 
 _INSTRUCTIONS = (Path(__file__).parent / "prompts" / "repair_sql.md").read_text(encoding="utf-8")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -40,13 +40,13 @@ def repair_messages(
     concerned = tables_concerned(repair, index)
     schema = sections([("Schema", "\n\n".join(index.cards[each] for each in concerned))])
     shown = schema or question.context["schema"]
-    leads_on = not question.alone and question.previous_sql != repair["sql"]
+    leads_on = not question.alone and question.previous_sql != repair.first.sql
     asked = sections(
         [
             ("Previous statement", (question.previous_sql or "") if leads_on else ""),
             ("Question", question.text),
-            ("Statement", repair["sql"]),
-            ("What is wrong", "\n".join(repair["reasons"])),
+            ("Statement", repair.first.sql),
+            ("What is wrong", "\n".join(repair.reasons)),
         ]
     )
     return [
@@ -58,8 +58,8 @@ def repair_messages(
 def tables_concerned(repair: Repair, index: SchemaIndex) -> list[str]:
     """Those that the statement reads, those that have what it names wrongly, and those on the way between;
     at most twelve."""
-    read = tables_read(repair["sql"], index) or list(_named([repair["sql"]], index))
-    wanted = list(dict.fromkeys([*read, *_meant(repair, read, index), *_named(repair["reasons"], index)]))
+    read = tables_read(repair.first.sql, index) or list(_named([repair.first.sql], index))
+    wanted = list(dict.fromkeys([*read, *_meant(repair, read, index), *_named(repair.reasons, index)]))
     return [*wanted, *index.foreign_keys.between(wanted)][:_MOST_TABLES]
 
 
@@ -72,7 +72,7 @@ def _meant(repair: Repair, read: list[str], index: SchemaIndex) -> Iterator[str]
     """Returns tables that unknown names may mean."""
     names = index.names
     beside = index.foreign_keys.neighbours(read)
-    for fault in check(repair["sql"], names).faults:
+    for fault in check(repair.first.sql, names).faults:
         yield from _named(fault.nearest, index)
         if fault.kind == "unknown column":
             column = fault.name.rpartition(".")[2]

@@ -48,7 +48,7 @@ class BuiltinWriter:
         """Raises `DatabaseEmpty`, or `QuestionBeyondWriter`, also for a statement that failed: it would write
         the same again."""
         if question.repair is not None:
-            raise QuestionBeyondWriter(f"The statement did not run: {' '.join(question.repair['reasons'])}")
+            raise QuestionBeyondWriter(f"The statement did not run: {' '.join(question.repair.reasons)}")
         index = await self._read_index()
         try:
             # In a thread: on a schema of hundreds of tables this takes a second.
@@ -170,9 +170,9 @@ class ModelWriter:
             said = [*written.corrections, *(each.said for each in corrected.corrections)]
             written = written.model_copy(update={"text": corrected.sql, "corrections": said})
             if repair is not None and await asyncio.to_thread(
-                is_same_statement, written.text, repair["sql"], self.dialect
+                is_same_statement, written.text, repair.first.sql, self.dialect
             ):
-                written = written.model_copy(update={"text": repair["sql"]})
+                written = written.model_copy(update={"text": repair.first.sql})
         return written.model_copy(update={"tokens_used": reply.tokens_used})
 
     def _room(self) -> int | None:

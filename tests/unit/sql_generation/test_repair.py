@@ -8,8 +8,9 @@ from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.repair import is_same_statement, repair_messages, tables_concerned
 from app.modules.sql_generation.schema_index import SchemaIndex
+from graph.answer import Draft, Repair
 from graph.ports import Question
-from graph.state import NO_CONTEXT, Context, Repair
+from graph.state import NO_CONTEXT, Context
 
 EVERYTHING: Context = {**NO_CONTEXT, "schema": "## Schema\neverything"}
 
@@ -43,7 +44,7 @@ TODAY = date(2026, 1, 2)
 
 
 def failed(sql: str, *reasons: str) -> Repair:
-    return Repair(sql=sql, sql_pretty="", cause="error", reasons=[*reasons], corrections=[])
+    return Repair(first=Draft(sql=sql), cause="error", reasons=[*reasons])
 
 
 @pytest.mark.parametrize(

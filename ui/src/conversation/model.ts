@@ -1,6 +1,6 @@
 /** The contents of a conversation: exchanges, each a question and its answer so far. */
 import type { About } from "../api/client";
-import type { AnswerFields, Column, Cut, NamedFact, Problem, Row, Step } from "../api/types";
+import type { AnswerFields, Column, Cut, NamedFact, Problem, Row, RunEvent, Step } from "../api/types";
 
 /** `sending` until the server has taken the question; the last three are final. */
 export type Phase = "sending" | "running" | "awaiting_approval" | "complete" | "failed" | "cancelled";
@@ -115,12 +115,20 @@ export interface Exchange {
   kept: boolean;
 }
 
-const NO_FIELDS: AnswerFields = {
+type SqlChunk = Extract<RunEvent, { type: "sql" }>;
+type StatementField = Exclude<keyof AnswerFields & keyof SqlChunk, "explanation" | "standalone_question">;
+
+/** What belongs to a statement, before it is whole. A repair leaves how the question was understood. */
+export const NO_STATEMENT: Pick<AnswerFields, StatementField> = {
   dialect: "",
-  explanation: "",
-  standalone_question: "",
   sql_pretty: "",
   corrections: [],
+};
+
+const NO_FIELDS: AnswerFields = {
+  ...NO_STATEMENT,
+  explanation: "",
+  standalone_question: "",
   claims: [],
   findings: [],
   code: [],

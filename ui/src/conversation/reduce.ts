@@ -8,7 +8,15 @@ import {
   progressed,
   returned,
 } from "./investigation/reduce_calls";
-import { type Answer, answerFields, type Head, isAnswerField, NOTHING, type TakenStep } from "./model";
+import {
+  type Answer,
+  answerFields,
+  type Head,
+  isAnswerField,
+  NO_STATEMENT,
+  NOTHING,
+  type TakenStep,
+} from "./model";
 
 type Of<Kind extends RunEvent["event"]> = Extract<RunEvent, { event: Kind }>;
 
@@ -61,7 +69,7 @@ function onStatus(answer: Answer, event: Of<"status">): Answer {
     thought: "",
   };
   if (step !== "repairing_sql") return next;
-  return { ...next, sql: "", sql_pretty: "", sqlWhole: false, corrections: [] }; // the next statement is written now
+  return { ...next, ...NO_STATEMENT, sql: "", sqlWhole: false }; // the next statement is written now
 }
 
 function onError(answer: Answer, { type, title, status, detail, retryable }: Of<"error">): Answer {
