@@ -7,8 +7,10 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
 
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
+from app.core.storage.measured import MeasuredStorage
 from app.core.storage.sqlite import SqliteStorage
 from app.http.problems import answer_problems
 from app.modules.database_connection.repository import Connection
@@ -16,7 +18,7 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.export import MemoryExports
 from app.modules.memory.fact_guard import Objection
 from app.modules.memory.fact_router import router
-from app.modules.memory.facts import Facts, SourceMessage
+from app.modules.memory.facts import MAX_FACTS, Facts, SourceMessage
 from app.modules.memory.model import NewFact
 from tests.support.callers import admin, call_as
 from tests.support.facts import connection_of, facts_over, source
@@ -234,6 +236,63 @@ async def test_facts_of_another_kai_get_a_connection_that_is_known(
         "kind: Field required",
         "It holds a credential.",
     ]
+
+
+async def test_an_import_asks_the_store_a_few_times_for_dozens_of_facts(
+    storage: SqliteStorage, app: FastAPI, client: httpx.AsyncClient
+) -> None:
+    registry = CollectorRegistry()
+    app.state.services.facts = facts_over(MeasuredStorage(storage, registry), guard=Suspicious())
+    texts = [f"Product {number} is sold in region {number % 7}" for number in range(400)]
+    body = {"facts": [{**TERM, "text": text} for text in (*texts, texts[0].upper())]}
+    assert (await client.post("/memory/facts/import", json=body)).json() == {
+        "kept": 400,
+        "known": 1,
+        "left_out": 0,
+        "refused": [],
+    }
+    asked = sum(
+        sample.value
+        for metric in registry.collect()
+        for sample in metric.samples
+        if sample.name.endswith("_seconds_count")
+    )
+    assert 0 < asked < 60
+
+
+async def test_an_import_fills_a_scope_and_says_what_does_not_fit(
+    client: httpx.AsyncClient, shop: Connection
+) -> None:
+    workspace = {**TERM, "scope": "workspace", "db_connection_id": shop.id}
+    facts = [{**TERM, "text": f"Mine {number}"} for number in range(MAX_FACTS["user"] + 2)]
+    facts.insert(3, {**workspace, "text": "Of the shop"})
+    answer = (await client.post("/memory/facts/import", json={"facts": facts})).json()
+    assert answer["kept"] == MAX_FACTS["user"] + 1
+    assert [each["number"] for each in answer["refused"]] == [len(facts) - 1, len(facts)]
+    assert "Forget some" in answer["refused"][0]["reason"]
+
+
+async def test_an_import_of_too_many_items_is_refused_whole(client: httpx.AsyncClient) -> None:
+    refused = await client.post("/memory/facts/import", json={"markdown": "- ab\n" * 1_001})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:too-many-facts")
+    assert (await client.get("/memory/facts")).json()["items"] == []
+
+
+async def test_an_import_accepts_what_waits_with_the_same_text(
+    client: httpx.AsyncClient, facts: Facts
+) -> None:
+    waiting = NewFact(
+        owner="ann",
+        scope="user",
+        kind="terminology",
+        text="Churn means no order for 90 days",
+        source=source("directive"),
+        status="waiting",
+    )
+    await facts.keep(waiting)
+    assert (await client.post("/memory/facts/import", json={"facts": [TERM]})).json()["known"] == 1
+    (listed,) = (await client.get("/memory/facts")).json()["items"]
+    assert listed["status"] == "active"
 
 
 MARKDOWN = """# What we know

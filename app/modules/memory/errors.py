@@ -47,6 +47,18 @@ class FactPlaceUnclear(Invalid):
     title = "Where the fact belongs is not clear"
 
 
+class TooManyFacts(Invalid):
+    """An import holds more facts than one may."""
+
+    problem = "too-many-facts"
+    title = "Too many facts at once"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"An import takes up to {limit:,} facts and items of lists. Send them in parts.", limit=limit
+        )
+
+
 class FactsFull(Conflict):
     """The group holds as many facts as allowed, and none has been unused for long enough to go."""
 

@@ -1,8 +1,9 @@
 """Access to facts: who may read and write them, and the place that a fact belongs to."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import replace
 
+from app.core.errors import Problem
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.errors import FactPlaceUnclear
@@ -30,6 +31,37 @@ class FactAccess:
 
         Raises `FactPlaceUnclear`, `ConnectionNotFound` or `NotTheOwner`.
         """
+        return replace(new, connection_id=await self._connection_of(new), text=_tidy(new.text))
+
+    async def placed_all(self, new: Sequence[NewFact]) -> list[NewFact | Problem]:
+        """Returns for each fact what `placed` returns or raises. Each place is looked up once."""
+        found: dict[Hashable, str | Problem | None] = {}
+        placed: list[NewFact | Problem] = []
+        for each in new:
+            session_id = each.source.session_id
+            place = (
+                each.owner,
+                each.scope,
+                each.connection_id,
+                session_id,
+                each.source.origin,
+                each.about != (),
+            )
+            if place not in found:
+                try:
+                    found[place] = await self._connection_of(each)
+                except Problem as problem:
+                    found[place] = problem
+            connection = found[place]
+            placed.append(
+                connection
+                if isinstance(connection, Problem)
+                else replace(each, connection_id=connection, text=_tidy(each.text))
+            )
+        return placed
+
+    async def _connection_of(self, new: NewFact) -> str | None:
+        """Returns the connection of a fact's place. Raises what `placed` raises."""
         if new.scope == "user" and new.source.origin == "feedback":
             raise FactPlaceUnclear("Feedback is about data: give the fact the scope workspace or session.")
         if new.about and new.connection_id is None and new.scope != "session":
@@ -40,7 +72,7 @@ class FactAccess:
             connection_id = await self._find_session(new.owner, new.source.session_id)
             if connection_id is None:
                 raise FactPlaceUnclear("There is no session with this id. Name one of yours.")
-            return replace(new, connection_id=connection_id, text=_tidy(new.text))
+            return connection_id
         if new.connection_id is None:
             if new.scope != "user":
                 raise FactPlaceUnclear(f"A fact of scope {new.scope} needs the id of a database connection.")
@@ -48,7 +80,7 @@ class FactAccess:
             await self._connections.repository.own(new.owner, new.connection_id)
         else:
             await self._connections.repository.get(new.owner, new.connection_id)
-        return replace(new, text=_tidy(new.text))
+        return new.connection_id
 
     async def check_readable(self, reader: str, connection_id: str) -> None:
         """Raises `ConnectionNotFound`."""

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain, islice
 from typing import get_args
 
 from pydantic import ConfigDict, JsonValue, ValidationError
@@ -11,9 +13,17 @@ from app.core.clock import now_ms
 from app.core.errors import Problem
 from app.http.routes import Body
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.memory.fact_schemas import FactImport, ImportedFacts, Names, NotImported, Sentence
-from app.modules.memory.facts import Facts
-from app.modules.memory.model import FactKind, FactSource, FactStatus, NewFact
+from app.modules.memory.errors import TooManyFacts
+from app.modules.memory.fact_schemas import (
+    MAX_IMPORTED,
+    FactImport,
+    ImportedFacts,
+    Names,
+    NotImported,
+    Sentence,
+)
+from app.modules.memory.facts import MOST_AT_ONCE, Facts
+from app.modules.memory.model import FactKind, FactSource, FactStatus, Kept, NewFact
 from app.modules.memory.scopes import Scope
 
 _KINDS: dict[str, FactKind] = {kind: kind for kind in get_args(FactKind)}
@@ -38,43 +48,70 @@ class _Exported(Body):
 
 
 async def import_facts(facts: Facts, caller: Caller, wanted: FactImport) -> ImportedFacts:
-    """Keep the facts one by one, and list those that are refused.
+    """Keep the facts, and list those that are refused.
 
-    Raises `ConnectionNotFound` for the connection of the import itself.
+    Raises `ConnectionNotFound` for the connection of the import itself, and `TooManyFacts`.
     """
     if wanted.db_connection_id is not None:
         await facts.access.check_readable(caller.owner, wanted.db_connection_id)
+    read = list(islice(chain(wanted.facts, _items(wanted)), MAX_IMPORTED + 1))
+    if len(read) > MAX_IMPORTED:
+        raise TooManyFacts(MAX_IMPORTED)
     kept = 0
     known = 0
     left_out = 0
     refused: list[NotImported] = []
-    for number, read in enumerate([*wanted.facts, *_items(wanted)], 1):
-        try:
-            fact = _Exported.model_validate(read)
-            if fact.status in ("superseded", "forgotten"):
-                left_out += 1
-                continue
-            if fact.scope == "shared" and not caller.may("manage"):
-                raise ScopeMissing(caller, "manage")
-            is_new = await _keep(facts, caller.owner, fact, wanted=wanted)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "fact"
-            refused.append(NotImported(number=number, reason=f"{where}: {first['msg']}"))
-        except Problem as problem:
-            refused.append(NotImported(number=number, reason=problem.detail))
-        else:
-            kept += is_new
-            known += not is_new
+    for start in range(0, len(read), MOST_AT_ONCE):
+        new: dict[int, NewFact] = {}
+        for number, each in enumerate(read[start : start + MOST_AT_ONCE], start + 1):
+            try:
+                fact = _new_fact(each, caller, wanted)
+            except ValidationError as error:
+                first = error.errors()[0]
+                where = ".".join(map(str, first["loc"])) or "fact"
+                refused.append(NotImported(number=number, reason=f"{where}: {first['msg']}"))
+            except ScopeMissing as problem:
+                refused.append(NotImported(number=number, reason=problem.detail))
+            else:
+                left_out += fact is None
+                if fact is not None:
+                    new[number] = fact
+        for number, outcome in (await _keep(facts, new, wanted)).items():
+            if isinstance(outcome, Problem):
+                refused.append(NotImported(number=number, reason=outcome.detail))
+            else:
+                kept += outcome.is_new
+                known += not outcome.is_new
+    refused.sort(key=lambda each: each.number)
     return ImportedFacts(kept=kept, known=known, left_out=left_out, refused=refused)
 
 
-async def _keep(facts: Facts, owner: str, fact: _Exported, *, wanted: FactImport) -> bool:
-    """Returns False if the fact was known. Raises `Problem`."""
+async def _keep(facts: Facts, new: Mapping[int, NewFact], wanted: FactImport) -> Mapping[int, Kept | Problem]:
+    """Facts about a connection that is unknown here are kept as facts about that of the import."""
+    kept = await facts.keep_all(list(new.values()), confirmed=wanted.confirm)
+    outcomes = dict(zip(new, kept, strict=True))
+    elsewhere = {
+        number: replace(new[number], connection_id=wanted.db_connection_id)
+        for number, outcome in outcomes.items()
+        if isinstance(outcome, ConnectionNotFound) and wanted.db_connection_id is not None
+    }
+    if elsewhere:
+        kept = await facts.keep_all(list(elsewhere.values()), confirmed=wanted.confirm)
+        outcomes.update(zip(elsewhere, kept, strict=True))
+    return outcomes
+
+
+def _new_fact(read: Mapping[str, JsonValue], caller: Caller, wanted: FactImport) -> NewFact | None:
+    """Returns None for a fact that holds no longer. Raises `ValidationError` or `ScopeMissing`."""
+    fact = _Exported.model_validate(read)
+    if fact.status in ("superseded", "forgotten"):
+        return None
+    if fact.scope == "shared" and not caller.may("manage"):
+        raise ScopeMissing(caller, "manage")
     session_id = fact.source.get("session_id")
     message_id = fact.source.get("message_id")
-    new = NewFact(
-        owner=owner,
+    return NewFact(
+        owner=caller.owner,
         scope=fact.scope,
         kind=fact.kind,
         text=fact.text,
@@ -89,14 +126,6 @@ async def _keep(facts: Facts, owner: str, fact: _Exported, *, wanted: FactImport
         connection_id=fact.db_connection_id or (None if fact.scope == "user" else wanted.db_connection_id),
         status="waiting" if fact.status == "waiting" else "active",
     )
-    try:
-        kept = await facts.keep(new, confirmed=wanted.confirm)
-    except ConnectionNotFound:
-        if wanted.db_connection_id in (None, fact.db_connection_id):
-            raise
-        elsewhere = fact.model_copy(update={"db_connection_id": wanted.db_connection_id})
-        return await _keep(facts, owner, elsewhere, wanted=wanted)
-    return kept.is_new
 
 
 def _items(wanted: FactImport) -> Iterator[dict[str, JsonValue]]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import unicodedata
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -15,6 +16,8 @@ _FACT = TypeAdapter(Fact)
 _NEVER = 2**53
 """The time at which a fact expires that does not."""
 _PAGE = 100
+_MOST_OF_TEXTS = 1_000
+"""Facts that are read to compare texts. Few texts are there twice, and only for a moment."""
 LIVING: Sequence[FactStatus] = ("active", "waiting")
 
 
@@ -51,11 +54,22 @@ class FactRepository:
         changed = await self._storage.patch(_NAME, fact.id, changes, where=where)
         return None if changed is None else _fact(changed)
 
-    async def with_text(self, group: FactGroup, text: str) -> list[Fact]:
-        """Returns the living facts of a group with this text, case and blanks aside, smallest id first."""
-        where = [*_of_group(group), Equals("text_key", text_key(text)), AnyOf("status", LIVING)]
-        page = await self._storage.query(_NAME, where)
-        return _held(group, page.items)
+    async def create_all(self, facts: Sequence[Fact]) -> None:
+        """Store facts with new ids in one write."""
+        await self._storage.create_missing(_NAME, [_document(fact) for fact in facts])
+
+    async def with_texts(self, group: FactGroup, texts: Sequence[str]) -> Mapping[str, Sequence[Fact]]:
+        """Returns the living facts of a group with one of these texts, case and blanks aside, by `text_key`.
+
+        Smallest id first.
+        """
+        keys = list(set(map(text_key, texts)))
+        where = [*_of_group(group), AnyOf("text_key", keys), AnyOf("status", LIVING)]
+        page = await self._storage.query(_NAME, where, limit=_MOST_OF_TEXTS)
+        found: defaultdict[str, list[Fact]] = defaultdict(list)
+        for fact in _held(group, page.items):
+            found[text_key(fact.text)].append(fact)
+        return found
 
     async def with_words(
         self, groups: Sequence[FactGroup], words: Sequence[str], now: int, *, limit: int

@@ -191,7 +191,7 @@ async def import_all(body: FactImport, caller: CurrentCaller, facts: Service) ->
 
     Each is checked as a new fact, and those that are refused are listed with the reason; the others are
     kept. The same import twice changes nothing. An unknown `db_connection_id` of the import
-    itself answers 404.
+    itself answers 404, and more than a thousand facts and items together 422 `too-many-facts`.
     """
     return await import_facts(facts, caller, body)
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from app.core.clock import now_ms
+from app.core.errors import Problem
 from app.core.ids import new_id
 from app.core.llm.calls import Charge, uncharged
-from app.core.llm.embedding import EmbeddingModel
+from app.core.llm.embedding import MOST_TEXTS, EmbeddingModel
 from app.core.llm.errors import ModelRejected, ModelUnavailable
 from app.core.storage.port import AnyOf, Condition, Equals, Storage
-from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.errors import (
     FactChanged,
@@ -48,6 +48,9 @@ logger = logging.getLogger(__name__)
 
 MAX_FACTS: dict[Scope, int] = {"session": 100, "workspace": 500, "user": 500, "shared": 500}
 """Living facts in one group. As many superseded ones are kept beside them."""
+
+MOST_AT_ONCE = MOST_TEXTS
+"""Facts that `keep_all` takes."""
 
 _DAY_MS = 86_400_000
 _NEAR = 0.92
@@ -160,6 +163,67 @@ class Facts(FactReading):
             await self._watch.kept(kept.fact)
         return kept
 
+    async def keep_all(self, new: Sequence[NewFact], *, confirmed: bool) -> list[Kept | Problem]:
+        """Remember up to `MOST_AT_ONCE` facts of an owner, with a few requests to the store for each group.
+
+        They supersede nothing, and what they perhaps replace is not looked for. Returns for each what `keep`
+        returns or raises.
+        """
+        outcomes: dict[int, Kept | Problem] = {}
+        for number, each in enumerate(new):
+            try:
+                self._check_text(each.text, confirmed=confirmed)
+            except Problem as problem:
+                outcomes[number] = problem
+        allowed = [number for number in range(len(new)) if number not in outcomes]
+        placed = await self.access.placed_all([new[number] for number in allowed])
+        groups: defaultdict[FactGroup, dict[int, NewFact]] = defaultdict(dict)
+        for number, place in zip(allowed, placed, strict=True):
+            if isinstance(place, Problem):
+                outcomes[number] = place
+            else:
+                groups[self.group_of(place)][number] = place
+        for group, members in groups.items():
+            kept = await self._keep_in(group, list(members.values()))
+            outcomes.update(zip(members, kept, strict=True))
+        for outcome in outcomes.values():
+            if isinstance(outcome, Kept) and outcome.fact.status == "active":
+                await self._watch.kept(outcome.fact)
+        return [outcomes[number] for number in range(len(new))]
+
+    async def _keep_in(self, group: FactGroup, new: Sequence[NewFact]) -> list[Kept | Problem]:
+        """Of equal texts, the first is the fact, and the others are the same fact."""
+        known = await self._known(group, [each.text for each in new])
+        fresh: dict[str, NewFact] = {}
+        for each in new:
+            if (key := text_key(each.text)) not in known:
+                fresh.setdefault(key, each)
+        room = await self._make_room(group, len(fresh)) if fresh else 0
+        added = await self._add(group, list(fresh.values())[:room]) if room else []
+        by_key = dict(zip(fresh, added, strict=False))  # those that do not fit are missing
+        outcomes: list[Kept | Problem] = []
+        for each in new:
+            key = text_key(each.text)
+            if key in known:
+                try:
+                    outcomes.append(Kept(await self._accepted(known[key], each), is_new=False))
+                except FactChanged as problem:
+                    outcomes.append(problem)
+                continue
+            outcome = by_key.get(key) or self._full(group)
+            if isinstance(outcome, Kept):
+                known[key] = outcome.fact
+            outcomes.append(outcome)
+        return outcomes
+
+    async def _add(self, group: FactGroup, new: Sequence[NewFact]) -> list[Kept | Problem]:
+        vectors = await self._embedded(new[0].owner, [each.text for each in new])
+        facts = [self._made(each, group, vector) for each, vector in zip(new, vectors, strict=True)]
+        if vectors[0] and self._embedding is not None:
+            await self.vectors.keep_all(facts, self._embedding.name, vectors)
+        await self.repository.create_all(facts)
+        return await self._settled(group, new, facts)
+
     async def _keep(self, new: NewFact) -> Kept:
         group = self.group_of(new)
         replaced = None if new.supersedes is None else await self._own(new.owner, new.supersedes)
@@ -169,21 +233,22 @@ class Facts(FactReading):
             return Kept(delivered, is_new=False)
         if new.fact_id is not None and new.source.at <= await self._memories.forgotten_at(new.owner):
             raise FactRefused("It was said before everything in memory was deleted.")
-        same = await self._same(group, new.text)
+        same = (await self._known(group, [new.text])).get(text_key(new.text))
         if same is not None:
-            if same.status == "waiting" and new.status == "active":
-                same = await self._change(same, {"status": "active"})
+            same = await self._accepted(same, new)
             if replaced is not None and replaced.id != same.id:
                 await self._mark_superseded(replaced)
             return Kept(same, is_new=False)
-        if replaced is None or not group.holds(replaced):
-            await self._make_room(group)
-        vector = await self._embedded(new.owner, new.text)
+        if (replaced is None or not group.holds(replaced)) and not await self._make_room(group):
+            raise self._full(group)
+        (vector,) = await self._embedded(new.owner, [new.text])
         near = await self._near(group, new.text, vector)
         fact = await self._create(new, group, vector)
         if replaced is not None:
             await self._mark_superseded(replaced)
-        kept = await self._settled(fact, group, new)
+        (kept,) = await self._settled(group, [new], [fact])
+        if isinstance(kept, Problem):
+            raise kept
         return replace(kept, near=tuple(each for each in near if each.id != new.supersedes))
 
     async def supersede(
@@ -254,8 +319,8 @@ class Facts(FactReading):
         if any(each.status not in LIVING for each in successors):
             raise FactChanged
         group = self.group_of(fact)
-        if not any(group.holds(each) for each in successors):
-            await self._make_room(group)
+        if not any(group.holds(each) for each in successors) and not await self._make_room(group):
+            raise self._full(group)
         changed = await self._change(fact, {"status": "active", "updated_at": now_ms()})
         await self._drop(successors)
         await self._watch.kept(changed)
@@ -335,14 +400,29 @@ class Facts(FactReading):
             return
         raise (FactRefused if objection.is_final else FactNeedsConfirmation)(objection.reason)
 
-    async def _same(self, group: FactGroup, text: str) -> Fact | None:
-        found = await self.repository.with_text(group, text)
-        return next((fact for fact in found if not is_expired(fact)), None)
+    async def _known(self, group: FactGroup, texts: Sequence[str]) -> dict[str, Fact]:
+        """Returns the facts that a group holds with these texts, by `text_key`."""
+        found = await self.repository.with_texts(group, texts)
+        living = {key: [fact for fact in facts if not is_expired(fact)] for key, facts in found.items()}
+        return {key: facts[0] for key, facts in living.items() if facts}
+
+    async def _accepted(self, same: Fact, new: NewFact) -> Fact:
+        """Accept a fact that waits, if the new one with its text does not."""
+        if same.status == "waiting" and new.status == "active":
+            return await self._change(same, {"status": "active"})
+        return same
 
     async def _create(self, new: NewFact, group: FactGroup, vector: Sequence[float]) -> Fact:
         """Store a fact after its vector, so that an interrupted write leaves nothing that is found."""
+        fact = self._made(new, group, vector)
+        if vector and self._embedding is not None:
+            await self.vectors.keep(fact, self._embedding.name, vector)
+        await self.repository.create(fact)  # if it exists, the same fact was delivered twice at once
+        return fact
+
+    def _made(self, new: NewFact, group: FactGroup, vector: Sequence[float]) -> Fact:
         now = now_ms()
-        fact = Fact(
+        return Fact(
             id=new.fact_id or new_id(),
             owner=new.owner,
             group=group.id,
@@ -360,10 +440,6 @@ class Facts(FactReading):
             vector_size=len(vector),
             vector_model=self._embedding.name if vector and self._embedding is not None else "",
         )
-        if vector and self._embedding is not None:
-            await self.vectors.keep(fact, self._embedding.name, vector)
-        await self.repository.create(fact)  # if it exists, the same fact was delivered twice at once
-        return fact
 
     async def _near(self, group: FactGroup, text: str, vector: Sequence[float]) -> list[Fact]:
         """Returns the active facts of a group that say almost the same, nearest first."""
@@ -377,35 +453,48 @@ class Facts(FactReading):
         near = [fact for fact in facts if fact.id in by_meaning or shares_words(fact.text, text)]
         return [fact for fact in near if not differs_in_sense(fact.text, text)][:_MOST_NEAR]
 
-    async def _settled(self, fact: Fact, group: FactGroup, new: NewFact) -> Kept:
-        """Returns what is kept after others have written at the same moment.
+    async def _settled(
+        self, group: FactGroup, new: Sequence[NewFact], facts: Sequence[Fact]
+    ) -> list[Kept | Problem]:
+        """Returns what is kept of facts after others have written at the same moment.
 
-        Of the same text twice, the smaller id stays. Nothing stays where the place was deleted meanwhile.
+        Of the same text twice, the smaller id stays. Nothing stays where the place was deleted meanwhile:
+        that is a problem.
         """
-        try:
-            await self.access.placed(new)
-        except (ConnectionNotFound, FactPlaceUnclear):
-            await self._drop([fact])
-            raise
-        same = [each for each in await self.repository.with_text(group, fact.text) if not is_expired(each)]
-        if same and same[0].id < fact.id:
-            await self._drop([fact])
-            return Kept(same[0], is_new=False)
-        await self._drop([each for each in same if each.id != fact.id])
-        return Kept(fact, is_new=True)
+        places = await self.access.placed_all(new)
+        found = await self.repository.with_texts(group, [fact.text for fact in facts])
+        outcomes: list[Kept | Problem] = []
+        dropped: list[Fact] = []
+        for fact, place in zip(facts, places, strict=True):
+            same = [each for each in found.get(text_key(fact.text), ()) if not is_expired(each)]
+            if isinstance(place, Problem):
+                dropped.append(fact)
+                outcomes.append(place)
+            elif same and same[0].id < fact.id:
+                dropped.append(fact)
+                outcomes.append(Kept(same[0], is_new=False))
+            else:
+                dropped += [each for each in same if each.id != fact.id]
+                outcomes.append(Kept(fact, is_new=True))
+        await self._drop(dropped)
+        return outcomes
 
-    async def _make_room(self, group: FactGroup) -> None:
-        """Drop the least used, longest unused fact of a full group.
+    async def _make_room(self, group: FactGroup, wanted: int = 1) -> int:
+        """Drop the least used, longest unused facts of a group until as many fit as wanted.
 
-        Raises `FactsFull` if all were used or added lately.
+        Returns how many fit. Those that were used or added lately stay.
         """
-        most = MAX_FACTS[group.scope]
-        if await self.repository.count(group, LIVING) < most:
-            return
+        room = MAX_FACTS[group.scope] - await self.repository.count(group, LIVING)
+        if room >= wanted:
+            return wanted
         unused = await self.repository.unused(group, now_ms() - self._unused_days * _DAY_MS)
-        if not unused:
-            raise FactsFull(group.scope, most, self._unused_days)
-        await self._drop([min(unused, key=lambda fact: (fact.uses, fact.used_at, fact.id))])
+        ranked = sorted(unused, key=lambda fact: (fact.uses, fact.used_at, fact.id))
+        dropped = ranked[: wanted - max(room, 0)]
+        await self._drop(dropped)
+        return max(room, 0) + len(dropped)
+
+    def _full(self, group: FactGroup) -> FactsFull:
+        return FactsFull(group.scope, MAX_FACTS[group.scope], self._unused_days)
 
     async def _mark_superseded(self, fact: Fact) -> None:
         if fact.status not in LIVING:
@@ -456,17 +545,16 @@ class Facts(FactReading):
             dropped += len(facts)
         return dropped
 
-    async def _embedded(self, owner: str, text: str) -> list[float]:
-        """Returns no vector without an embedding model, or if it fails or takes longer than 10 seconds."""
+    async def _embedded(self, owner: str, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Returns empty vectors without an embedding model, or if it fails or takes more than 10 seconds."""
         if self._embedding is None:
-            return []
+            return [[]] * len(texts)
         try:
             async with asyncio.timeout(_EMBEDDING_SECONDS), self._charge(owner):
-                (vector,) = await self._embedding.embed([text])
+                return await self._embedding.embed(texts)
         except (ModelUnavailable, ModelRejected, TimeoutError) as error:
-            logger.warning("a fact has no vector: %s", str(error) or "it takes too long")
-            return []
-        return vector
+            logger.warning("%d facts have no vector: %s", len(texts), str(error) or "it takes too long")
+            return [[]] * len(texts)
 
 
 def _again(fact: Fact, text: str, scope: Scope, *, source: FactSource) -> NewFact:

@@ -39,6 +39,7 @@ _LATIN = str.maketrans(
 )
 """Cyrillic and Greek letters that look like Latin ones, and those."""
 
+_WORD = r"\b"
 _MOST_READ = 2_000
 """Characters that are looked at. A fact has at most a quarter of them."""
 
@@ -52,10 +53,17 @@ def _patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
         if line.startswith("[") and line.endswith("]") and line[1:-1] in listed:
             name = line[1:-1]
         elif line and not line.startswith("#"):
-            listed[name].append(f"(?:{line.replace('{object}', _OBJECT)})")
+            listed[name].append(line.replace("{object}", _OBJECT))
     return [
-        (_WARNINGS[each], re.compile("|".join(patterns), re.IGNORECASE)) for each, patterns in listed.items()
+        (_WARNINGS[each], re.compile(_any_of(patterns), re.IGNORECASE)) for each, patterns in listed.items()
     ]
+
+
+def _any_of(patterns: Sequence[str]) -> str:
+    """Returns one pattern for all. Those that begin at a word are tried at the beginnings of words only."""
+    words = [each.removeprefix(_WORD) for each in patterns if each.startswith(_WORD)]
+    others = [f"(?:{each})" for each in patterns if not each.startswith(_WORD)]
+    return "|".join([rf"\b(?=\w)(?:{'|'.join(words)})", *others])
 
 
 class WordGuard:
