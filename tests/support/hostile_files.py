@@ -2,8 +2,10 @@
 
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from datetime import date, datetime
+from struct import pack
 
 import openpyxl
 
@@ -27,12 +29,27 @@ def workbook() -> bytes:
     return file.getvalue()
 
 
-def bomb() -> bytes:
+def bomb(size: int = 60 * MB) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("xl/worksheets/sheet1.xml", b" " * (60 * MB))
+        archive.writestr("xl/worksheets/sheet1.xml", b" " * size)
     return file.getvalue()
+
+
+def lying_workbook() -> bytes:
+    """The part that is read first declares ten bytes and holds sixty million; its checksum is that of ten."""
+    file = io.BytesIO()
+    content = b" " * (60 * MB)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+        archive.writestr("[Content_Types].xml", content)
+    true = pack("<I", zlib.crc32(content)), pack("<I", len(content))
+    said = pack("<I", zlib.crc32(content[:10])), pack("<I", 10)
+    written = file.getvalue()
+    for one, other in zip(true, said, strict=True):
+        written = written.replace(one, other)
+    return written
 
 
 def plain_zip() -> bytes:

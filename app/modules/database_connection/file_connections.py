@@ -39,6 +39,8 @@ _AT_ONCE = 8
 _IMPORTS_AT_ONCE = 2
 _UNPACKED = 10
 """No file of an import may be larger than the largest upload times this."""
+_UNPACKED_WORKBOOK = 5
+"""The parts of a workbook together may be as large as the largest upload times this."""
 _PAGE = 100
 
 
@@ -199,6 +201,7 @@ class FileConnections:
             title=PurePath(file_name).stem,
             format=read_format(file_name, head),
             max_file_bytes=_UNPACKED * self._limits.max_bytes,
+            max_unpacked_bytes=_UNPACKED_WORKBOOK * self._limits.max_bytes,
             memory_bytes=MEMORY_BYTES,
             corrections=corrections,
         )

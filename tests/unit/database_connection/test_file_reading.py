@@ -1,5 +1,6 @@
 """The reading of uploaded files, in this process; `test_uploads.py` has the child with its limits."""
 
+import tracemalloc
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path, PurePath
@@ -17,7 +18,7 @@ from app.modules.database_connection.uploads.model import (
     TableCorrection,
 )
 from app.modules.database_connection.uploads.names import column_names, sql_name
-from tests.support.hostile_files import HOSTILE, MB
+from tests.support.hostile_files import HOSTILE, MB, bomb, lying_workbook
 
 
 def read(
@@ -33,6 +34,7 @@ def read(
             title=PurePath(name).stem,
             format=read_format(name, content[:16]),
             max_file_bytes=40 * MB,
+            max_unpacked_bytes=40 * MB,
             memory_bytes=1024 * MB,
             corrections=corrections,
         )
@@ -54,6 +56,25 @@ def test_a_hostile_file_is_refused_with_the_reason(tmp_path: Path, name: str) ->
         refused = error.detail
     assert refused is not None
     assert said in refused
+
+
+def test_a_workbook_that_unpacks_to_more_than_it_declares_is_never_unpacked_whole(tmp_path: Path) -> None:
+    content = lying_workbook()
+    tracemalloc.start()
+    try:
+        refused = read(tmp_path, content, "lying.xlsx").refused
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert refused is not None
+    assert "damaged" in refused
+    assert peak < 20 * MB
+
+
+def test_a_workbook_that_unpacks_to_a_hundred_times_its_size_is_refused(tmp_path: Path) -> None:
+    refused = read(tmp_path, bomb(30 * MB), "bomb.xlsx").refused
+    assert refused is not None
+    assert "unpacks to more than 10,485,760 bytes" in refused
 
 
 @pytest.mark.parametrize(

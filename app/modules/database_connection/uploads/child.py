@@ -7,6 +7,7 @@ files it writes are limited, and DuckDB reaches no file outside of its folder.
 # ruff: noqa: S608 - names are quoted, and the database is the uploader's own
 
 import json
+import os
 import resource
 import signal
 import sys
@@ -35,6 +36,8 @@ from app.modules.database_connection.uploads.model import (
 from app.modules.database_connection.uploads.names import column_names, table_names
 
 _COLUMNS_AT_ONCE = 20
+_NICENESS = 10
+"""Answers go first: a file may take all of a processor for a minute."""
 _SAMPLES = 5
 _SAMPLE_ROWS = 200
 _SAMPLE_CHARACTERS = 100
@@ -43,6 +46,7 @@ _TOO_MUCH = "The file needs more memory or disk than an upload may have. Upload 
 
 def main() -> None:
     request = _request(sys.stdin.read())
+    os.nice(_NICENESS)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write fails instead
     for bound, most in (
         (resource.RLIMIT_DATA, request.memory_bytes),
@@ -109,7 +113,7 @@ def _text_tables(
         raise Unreadable(
             "Excel workbooks need a library that is not installed here: pip install 'kai-analyst[excel]'"
         ) from None
-    return read_workbook(source, folder, request.title, max_bytes=request.max_file_bytes, headers=headers)
+    return read_workbook(source, folder, request.title, max_bytes=request.max_unpacked_bytes, headers=headers)
 
 
 @contextmanager

@@ -111,7 +111,9 @@ class ImportRequest:
     """The file's name without its ending."""
     format: FileFormat
     max_file_bytes: int
-    """Largest file that may be written, and most bytes that a workbook may unpack to."""
+    """Largest file that an import may write."""
+    max_unpacked_bytes: int
+    """Largest sum of the parts of a workbook."""
     memory_bytes: int
     corrections: Sequence[TableCorrection] = ()
 

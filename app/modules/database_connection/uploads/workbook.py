@@ -1,6 +1,7 @@
 """Reads Excel workbooks: one table for each sheet with cells. Formulas give the values stored with them."""
 
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from functools import partial
@@ -24,6 +25,10 @@ from app.modules.database_connection.uploads.names import table_names
 
 _BROKEN = "The workbook is damaged. Open it in Excel and save it again."
 _BLOCK_BYTES = 1024 * 1024
+_MOST_TIMES = 100
+"""Honest workbooks unpack to fewer times their size; Apache POI has the same limit."""
+_SMALL_BYTES = 10 * 1024 * 1024
+"""As much as any workbook may unpack to."""
 
 
 def read_workbook(
@@ -103,16 +108,32 @@ def _table(
 
 
 def _check_size(source: Path, max_bytes: int) -> None:
+    """Raises `Unreadable` for a workbook whose parts are larger than it may be, or than they say."""
+    most = min(max_bytes, max(_SMALL_BYTES, _MOST_TIMES * source.stat().st_size))
     try:
         with zipfile.ZipFile(source) as archive:
-            unpacked = sum(each.file_size for each in archive.infolist())
-            names = set(archive.namelist())
-    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+            parts = archive.infolist()
+            names = {each.filename for each in parts}
+            if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
+                raise Unreadable("The file is a ZIP archive and no Excel workbook. Upload the files in it.")
+            if sum(each.file_size for each in parts) > most:
+                raise Unreadable(f"The workbook unpacks to more than {most:,} bytes.")
+            for part in parts:
+                _check_part(archive, part)
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, zlib.error):
         raise Unreadable(_BROKEN) from None
-    if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
-        raise Unreadable("The file is a ZIP archive and no Excel workbook. Upload the files in it.")
-    if unpacked > max_bytes:
-        raise Unreadable(f"The workbook unpacks to more than {max_bytes:,} bytes.")
+
+
+def _check_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
+    """Unpacks a part in blocks: `zipfile` unpacks all of it at once before it looks at the size declared."""
+    declared = part.file_size
+    if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise Unreadable(_BROKEN)
+    part.file_size = declared + 1
+    with archive.open(part) as file:
+        unpacked = sum(len(block) for block in iter(lambda: file.read(_BLOCK_BYTES), b""))
+    if unpacked != declared:
+        raise Unreadable(_BROKEN)
 
 
 def _rows(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[int, list[str]]]:
