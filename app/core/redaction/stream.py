@@ -19,18 +19,29 @@ _LONGEST_LINE = 4_000
 _TELLING = 3
 """Characters of a word that may be the beginning of a token; fewer pass at once."""
 _PLAIN = re.compile(r"[A-Za-z ,.!?()\n]*")
+_NAMES = re.compile(
+    "pass|pwd|pw|kennwort|contrase|clave|signature|secret|token|key|credential|auth|bearer|basic|sig"
+)
+"""The beginnings of what `_NAMED` matches, in lower case."""
 _NAMED = re.compile(
     r"(?:pass\w{0,10}|pwd|(?<![a-z0-9])pw|kennwort|contrase\w{0,3}|clave|signature|secret\w{0,10}|token\w{0,8}|key\w{0,8}|credentials?|auth\w{0,12}|bearer|basic|sig)"
     r"[\"'`\]\\]{0,3}(?:\s{0,4}(?:=>|:=|=|:|,)?\s{0,4}(?:[>|][+-]?\s{1,12})?|\s{0,4}\{[^{}\"]{0,40}=\s{0,4}|\s+(?:is|was|to)\s*:?\s+|\s+(?:bearer|basic|token)\s+)"
     r"(?:\\{0,3}[\"'`][^\"'`\n]{0,400}|[^\s\"'`,;]{0,400})$",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\S{0,4096}$")
+_LONGEST_WORD = 4_096
 _CAPITALS = re.compile(r"[a-z][A-Z]|[A-Z]{3}")
 _PARTS = re.compile(r"[\"'`(\[{<=:,;|]")
 _NUMBERED = 6
 """Characters of a word with digits that may belong to a secret."""
-_PRIVATE_KEY = re.compile(r"-----BEGIN (?:(?!-----END)[\s\S])*$|-{1,5}(?:B(?:E(?:G(?:I(?:N)?)?)?)?)?$")
+_KEY_BEGINS = "-----BEGIN "
+_KEY_ENDS = "-----END"
+_MAY_BEGIN_KEY = re.compile(r"-{1,5}(?:B(?:E(?:G(?:I(?:N)?)?)?)?)?$")
+_STEPS = 256
+"""A text is searched again when it has grown by this fraction of it, so that all searches together take
+linear time. The first pieces are searched at once."""
+_HELD_STEPS = 8
+"""The same for what is held back of it."""
 
 
 class _Tables:
@@ -85,6 +96,10 @@ class RedactedStream:
         self._tables = _Tables()
         self._seen = ""
         self._held = ""
+        self._searched = 0
+        """Characters of what is held that were searched."""
+        self._length = 0
+        """Characters that have arrived."""
 
     def feed(self, piece: str) -> str:
         """Returns the text that is certain to hold no part of a secret."""
@@ -95,17 +110,22 @@ class RedactedStream:
         return self._feed(self._tables.end()) + self._release(len(self._held))
 
     def _feed(self, piece: str) -> str:
+        self._length += len(piece)
         if not self._held and self._is_plain(piece):
             self._seen = (self._seen + piece)[-_SEEN_CHARACTERS:]
             return piece
         self._held += piece
-        return self._release(self._safe_length())
+        if len(self._held) - self._searched < max(self._length // _STEPS, self._searched // _HELD_STEPS):
+            return ""
+        shown = self._release(self._safe_length())
+        self._searched = len(self._held)
+        return shown
 
     def _is_plain(self, piece: str) -> bool:
         if _PLAIN.fullmatch(piece) is None:
             return False
         around = self._seen[-HELD_CHARACTERS:] + piece
-        if _NAMED.search(around) is not None:
+        if _begun_value(around) is not None:
             return False
         word = around[around.rfind(" ") + 1 :].rpartition("\n")[2]
         if len(word) >= HELD_CHARACTERS // 4 or _CAPITALS.search(word):
@@ -117,11 +137,12 @@ class RedactedStream:
         text = self._seen + self._held
         tail = text[-max(len(self._held), HELD_CHARACTERS) - _SEEN_CHARACTERS :]
         offset = len(text) - len(tail)
-        begun = (_PRIVATE_KEY.search(tail), _NAMED.search(tail))
-        starts = [found.start() + offset for found in begun if found]
-        word = _WORD.search(tail)
-        if word is not None and word[0] and _may_be_secret(word[0]):
-            starts.append(word.start() + offset)
+        begun = (_begun_private_key(tail), _begun_value(tail))
+        starts = [start + offset for start in begun if start is not None]
+        end = len(tail) - tail.endswith("\n")
+        word = _last_word(tail[:end])
+        if word and _may_be_secret(word):
+            starts.append(end - len(word) + offset)
         safe = min([len(text), *starts]) - len(self._seen)
         for start, stop in secrets_in(text):
             if stop == len(text) and start - len(self._seen) < safe:
@@ -145,6 +166,29 @@ class RedactedStream:
         self._seen = text[:end][-_SEEN_CHARACTERS:]
         self._held = text[end:]
         return shown
+
+
+def _begun_value(text: str) -> int | None:
+    """Returns the start of the name whose value ends the text, perhaps unfinished. None if there is none."""
+    for name in _NAMES.finditer(in_ascii(text).lower()):
+        if _NAMED.match(text, name.start()) is not None:
+            return name.start()
+    return None
+
+
+def _begun_private_key(text: str) -> int | None:
+    """Returns the start of a private key that has not ended. None if there is none."""
+    start = text.find(_KEY_BEGINS, text.rfind(_KEY_ENDS) + 1)
+    if start >= 0:
+        return start
+    begun = _MAY_BEGIN_KEY.search(text, max(0, len(text) - len(_KEY_BEGINS)))
+    return None if begun is None else begun.start()
+
+
+def _last_word(text: str) -> str:
+    """Returns the word that ends the text, of a long one the end. Empty if the text ends in a blank."""
+    end = text[-_LONGEST_WORD:]
+    return "" if not end or end[-1].isspace() else end.rsplit(None, 1)[-1]
 
 
 def _may_be_secret(word: str) -> bool:

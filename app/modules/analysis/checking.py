@@ -68,11 +68,13 @@ class Checker:
         self, text: str, claims: list[Claim], instead: str
     ) -> tuple[str, list[Claim]]:
         left_out: list[Claim] = []
-        for left in range(_PASSES, 0, -1):
-            if not (wrong := contradicted(claims)):
-                break
+        left = _PASSES
+        while left > 0 and (wrong := contradicted(claims)):
+            is_few = len(wrong) <= _MOST_CORRECTED
             # One sentence at a time: a sentence may be read differently without the one before it.
-            wrong = in_first_sentence(text, wrong) if left > 1 else wrong
+            if is_few and left > 1:
+                wrong = in_first_sentence(text, wrong)
+            left -= 1 if is_few else _PASSES // 3
             left_out += wrong
             text = struck(text, wrong)
             claims = await self.claims(text)

@@ -26,6 +26,7 @@ _RUN = re.compile(
     r"(?P<start>^[ \t>]*+)?(?P<ticks>`{3,}+)(?P<info>[^`\r\n]*+)(?P<end>\r?\n|\Z)?", re.MULTILINE
 )
 """Backquotes that may be a fence, with the rest of their line; `end` is missing if there are more on it."""
+_OPEN_FENCE = re.compile(r"(?:\n[ \t]*+)?(?<!`)`++[ \t]*+\Z")
 _QUOTED = re.compile(r"'[^']*'|`[^`]*`")
 _BROKEN_FENCE = re.compile(r"\n[ \t]*`{1,2}\s*\Z")
 _LANGUAGE = re.compile(r"[ \t]*[a-z][\w+-]*[ \t]*\r?\n|[ \t]*sql(?=\s)", re.IGNORECASE)
@@ -37,7 +38,7 @@ _BARE = re.compile(
     r"^[ \t>*-]*(?:sql(?:query)?[ \t]*:[ \t]*)?`?(?=(?:select|with)\b)", re.IGNORECASE | re.MULTILINE
 )
 _STREAMED = re.compile(
-    r"(?P<ticks>`{3,}+)[ \t]*+(?:\w+[ \t]*+\r?\n|\w*sql[ \t])?\s*+(?=(?:select|with)\b)", re.IGNORECASE
+    r"(?<!`)(?P<ticks>`{3,}+)[ \t]*+(?:\w+[ \t]*+\r?\n|\w*sql[ \t])?\s*+(?=(?:select|with)\b)", re.IGNORECASE
 )
 _OPENING = re.compile(r"\s*(?:(?P<ticks>`{3,})\w*\s+)?(?=[^`\s])")
 _STREAMED_BARE = re.compile(r"\s*(?=(?:select|with)\b)", re.IGNORECASE)
@@ -59,6 +60,8 @@ _MAX_TRIES = 20
 """At most so many parts of a reply are tried as statements, from its end."""
 _MAX_PARTS = 100
 """At most so many parts between fences are looked at, from its end."""
+_STEPS = 256
+"""A reply that streams is read again when it has grown by this fraction of it: in linear time together."""
 _PARSED_PER_STATEMENT = 4
 """All parts that are tried are together at most so many times as long as a statement may be."""
 
@@ -72,21 +75,46 @@ class SqlDeltas:
 
     def __init__(self) -> None:
         self._text = ""
+        self._read = 0
+        self._from = 0
+        """Where the fence of a statement may begin."""
+        self._opening: re.Match[str] | None = None
+        """What stands before the statement of a block."""
         self._shown = ""
         self.started = False
         """True if a statement has begun."""
 
     def feed(self, token: str) -> str:
-        """Returns the part of the statement that this token adds. Empty before the statement begins."""
+        """Returns what the statement has grown by. Empty before it begins, and while a long reply has not
+        grown by a part of it.
+        """
         self._text += token
+        if len(self._text) - self._read < len(self._text) // _STEPS:
+            return ""
+        return self.end()
+
+    def end(self) -> str:
+        """Returns the rest of the statement."""
+        self._read = len(self._text)
         sql = partial_sql(self._text)
-        statement = _block_statement(self._text) if sql is None else _without_fence(sql)
+        statement = self._block_statement() if sql is None else _without_fence(sql)
         if statement is None or not statement.startswith(self._shown):
             return ""
         self.started = True
         delta = statement[len(self._shown) :]
         self._shown = statement
         return delta
+
+    def _block_statement(self) -> str | None:
+        """Returns the first block that begins as a statement, as far as it is written."""
+        if self._opening is None:
+            self._opening = _STREAMED.search(self._text, self._from) or _STREAMED_BARE.match(self._text)
+        if self._opening is not None:
+            return _written(self._text, self._opening)
+        # Nothing between a fence and its statement has a backtick.
+        last = self._text.rfind("`") + 1
+        self._from = len(self._text[:last].rstrip("`")) if last else len(self._text)
+        return None
 
 
 def _without_fence(sql: str) -> str | None:
@@ -97,12 +125,6 @@ def _without_fence(sql: str) -> str | None:
     return _written(sql, found) if found["ticks"] else sql[found.end() :]
 
 
-def _block_statement(text: str) -> str | None:
-    """Returns the first block that begins as a statement, as far as it is written."""
-    found = _STREAMED.search(text) or _STREAMED_BARE.match(text)
-    return None if found is None else _written(text, found)
-
-
 def _written(text: str, opening: re.Match[str]) -> str:
     """Returns what follows an opening, up to its closing fence. A part of one at the end is left out."""
     ticks = opening.groupdict().get("ticks") or _FENCE
@@ -110,7 +132,7 @@ def _written(text: str, opening: re.Match[str]) -> str:
     closing = _closing(content, 0, len(ticks), is_block="\n" in opening[0])
     if closing is not None:
         return content[: closing.start]
-    open_fence = re.search(r"(?:\n[ \t]*)?`+[ \t]*\Z", content)
+    open_fence = _OPEN_FENCE.search(content)
     if open_fence is None:
         return content
     shown = content[: open_fence.start()]

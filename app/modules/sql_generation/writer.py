@@ -114,24 +114,28 @@ class ModelWriter:
         _refuse_empty(index)
         deltas = SqlDeltas()
 
-        def show(token: str) -> None:
-            if delta := deltas.feed(token):
+        def show(delta: str) -> None:
+            if delta:
                 emit(TextChunk(content=delta, channel="sql"))
+
+        def read(token: str) -> None:
+            show(deltas.feed(token))
 
         repair = question.repair
         try:
             with model_errors_translated():
                 if repair is None:
-                    reply = await self._ask(question, show)
+                    reply = await self._ask(question, read)
                 else:
                     messages = await asyncio.to_thread(
                         repair_messages, question, repair, index, today=self._today
                     )
-                    reply = await self._model.reply(messages, show)
+                    reply = await self._model.reply(messages, read)
         except ModelCallFailed as unavailable:
             if deltas.started:
                 raise
             return await self._write_without_model(question, emit, unavailable)
+        show(deltas.end())
         written = await self._read(question, reply)
         if repair is not None or self._candidates.count == 1 or written.route != "sql":
             return written
