@@ -5,7 +5,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from prometheus_client import CollectorRegistry, Counter, GCCollector, PlatformCollector, ProcessCollector
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    GCCollector,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+)
 
 from app.bootstrap.models import open_embedding, open_models, open_overview
 from app.bootstrap.store import bring_up_to_date, encryption_key, open_store
@@ -230,7 +237,7 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
         )
         connections.when_deleted(memory_forgetting.forget_connection)
         boards = BoardRepository(storage)
-        refreshing = Refreshing(boards, connections)
+        refreshing = Refreshing(boards, connections, metrics)
         opened.push_async_callback(refreshing.close)
         schedules = ScheduleRepository(storage)
         connections.when_deleted(schedules.forget_connection)
@@ -414,6 +421,7 @@ def _rules(settings: Settings, storage: Storage, connections: DatabaseConnection
 
 def _process_metrics() -> CollectorRegistry:
     """Metrics of the process: processor, memory, files and garbage collections."""
+    disable_created_metrics()  # type: ignore[no-untyped-call]  # one beside each counter, shown nowhere
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)

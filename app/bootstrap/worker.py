@@ -19,6 +19,7 @@ from app.core.tasks import end_tasks
 from app.modules.agent.factory import InvestigatorFactory
 from app.modules.agent.investigation import InvestigationSettings
 from app.modules.agent.limits import InvestigationLimits
+from app.modules.agent.waiting_approvals import WaitingApprovals
 from app.modules.generating.documentation import DocumentationFactory
 from app.modules.memory.directive_job import DirectiveJob
 from app.modules.memory.directive_news import DirectiveNews
@@ -79,7 +80,7 @@ async def open_worker(
 @asynccontextmanager
 async def run_schedules(common: CommonServices) -> AsyncGenerator[None]:
     """Runs schedules and sends their webhooks until the block ends."""
-    runs = Runs(common.schedules, common.boards, common.refreshing)
+    runs = Runs(common.schedules, common.boards, common.refreshing, metrics=common.metrics)
     worker = ScheduleWorker(runs, common.webhooks)
     worker.start()
     try:
@@ -192,11 +193,15 @@ async def answer_runs(common: CommonServices, ports: PortFactory) -> AsyncGenera
     if settings.nats.url is None:
         await worker.sweep(before=now_ms())
     worker.start()
-    sweeping = asyncio.create_task(common.forgetting.sweep_for_ever(), name="worker: forget sessions")
+    approvals = WaitingApprovals(common.investigations, common.metrics)
+    tasks = [
+        asyncio.create_task(common.forgetting.sweep_for_ever(), name="worker: forget sessions"),
+        asyncio.create_task(approvals.count_for_ever(), name="worker: count waiting approvals"),
+    ]
     try:
         yield worker
     finally:
-        await end_tasks([sweeping])
+        await end_tasks(tasks)
         await worker.stop(_drain_seconds(common))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from prometheus_client import CollectorRegistry
 from pydantic import JsonValue
 
 from app.core.clock import now_ms
@@ -388,7 +389,7 @@ async def refreshed(
     pins = [pin_of(board, connection, sql) for sql in statements]
     for pin in pins:
         await repository.add_pin(pin)
-    refreshing = Refreshing(repository, connections)
+    refreshing = Refreshing(repository, connections, CollectorRegistry())
     await refreshing.start(board, pins)
 
     async def settled() -> list[Pin]:
@@ -431,7 +432,7 @@ async def test_a_stopped_server_says_so_on_the_pins_that_it_was_refreshing(
     board = Board(id=new_id(), owner="ann", title="Weekly", created_at=1, updated_at=1)
     pin = pin_of(board, connection, "SELECT 1 AS n")
     await repository.add_pin(pin)
-    refreshing = Refreshing(repository, connections)
+    refreshing = Refreshing(repository, connections, CollectorRegistry())
     await refreshing.start(board, [pin])
     assert (await repository.pin(board, pin.id)).is_running(now_ms())
     await refreshing.close()

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from prometheus_client import CollectorRegistry
 
 from app.core.clock import as_datetime, epoch_ms, now_ms
 from app.core.ids import id_of, new_id
@@ -93,17 +94,24 @@ def time_of(schedule: Json) -> int:
     return next_time(schedule["cron"], schedule["time_zone"], now_ms())
 
 
-def runs(kai: BoardKai, at: int) -> Runs:
+def runs(kai: BoardKai, at: int, metrics: CollectorRegistry | None = None) -> Runs:
     """A worker whose clock stands."""
     storage = kai.services.storage
     boards = BoardRepository(storage)
-    refreshing = Refreshing(boards, kai.services.database_connections)
-    return Runs(ScheduleRepository(storage), boards, refreshing, now=lambda: at)
+    refreshing = Refreshing(boards, kai.services.database_connections, CollectorRegistry())
+    metrics = metrics or CollectorRegistry()
+    return Runs(
+        ScheduleRepository(storage),
+        boards,
+        refreshing,
+        metrics=metrics,
+        now=lambda: at,
+    )
 
 
-async def run_due(kai: BoardKai, at: int) -> int:
+async def run_due(kai: BoardKai, at: int, metrics: CollectorRegistry | None = None) -> int:
     """Run what is due. Returns the number of runs."""
-    worker = runs(kai, at)
+    worker = runs(kai, at, metrics)
     claimed = await worker.claim(10)
     for each in claimed:
         await worker.run(each)
@@ -188,6 +196,22 @@ async def test_a_failure_is_reported_once_until_it_runs_again(kai: BoardKai) -> 
     assert [each["kind"] for each in notice] == ["ran", "failed"]
     assert "country" in notice[1]["failure"]["detail"]
     assert "Run it" in notice[1]["failure"]["cure"]
+
+
+async def test_runs_are_counted_by_their_outcome(kai: BoardKai) -> None:
+    made = await scheduled(kai, "SELECT count(country) AS customers FROM customers")
+    slot = time_of(made)
+    for change, outcome in (
+        ("", "ran"),
+        ("drop view spending; alter table customers rename column country to land", "failed"),
+    ):
+        kai.change_shop(change)
+        metrics = CollectorRegistry()
+        assert await run_due(kai, slot, metrics) == 1
+        for each in ("ran", "met", "not_met", "failed"):
+            counted = metrics.get_sample_value("kai_schedule_runs_total", {"outcome": each})
+            assert counted == (1 if each == outcome else 0)
+        slot = next_time(MONTHLY, "UTC", slot)
 
 
 async def test_a_schedule_runs_with_the_rights_that_its_owner_then_has(kai: BoardKai) -> None:

@@ -14,6 +14,8 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from prometheus_client import CollectorRegistry
+
 from app.core.secrets import SecretBox
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
@@ -44,9 +46,11 @@ async def work(storage: Storage, key: str, at: int) -> None:
     boards = BoardRepository(storage)
     box = SecretBox(key.encode())
     connections = DatabaseConnections(storage, box, Limits(), records=no_records())
-    refreshing = Refreshing(boards, connections)
+    refreshing = Refreshing(boards, connections, CollectorRegistry())
     try:
-        runs = Runs(ScheduleRepository(storage), boards, refreshing, now=lambda: at)
+        runs = Runs(
+            ScheduleRepository(storage), boards, refreshing, metrics=CollectorRegistry(), now=lambda: at
+        )
         for schedule in await runs.claim(10):
             await runs.run(schedule)
     finally:

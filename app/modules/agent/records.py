@@ -287,6 +287,10 @@ class InvestigationRecords:
         where: list[Condition] = [AnyOf("status", decided), Range("expires_at", at_least=at)]
         return {call.session_id async for call in self._all(where)}
 
+    async def count_waiting(self) -> int:
+        """Returns the number of calls of all owners that wait."""
+        return await self._storage.count("tool_calls", [Equals("status", "waiting")])
+
     async def waiting_in(self, session_id: str) -> list[str]:
         """Returns the ids of the calls of a session that wait."""
         own: list[Condition] = [Equals("session_id", session_id), Equals("status", "waiting")]

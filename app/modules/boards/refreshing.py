@@ -9,8 +9,10 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import Literal, get_args
 from weakref import WeakValueDictionary
 
+from prometheus_client import CollectorRegistry, Counter
 from pydantic import JsonValue
 
 from app.core.auth.caller import current_database_claim
@@ -34,6 +36,8 @@ logger = logging.getLogger(__name__)
 AT_ONCE = 4
 """Statements of an owner's boards that run at a time, in a process."""
 
+_Outcome = Literal["current", "failed", "no_right"]
+
 _REPAIR = (
     "The statement no longer fits the database: a table or a column may have been renamed or removed. Run it "
     "in a session about this database, correct it there, and pin the answer in place of this one."
@@ -44,9 +48,16 @@ _CHEAPER = "Run it in a session, make it cheaper there, and pin the answer in pl
 class Refreshing:
     """Refreshes pins in the background. `close` ends it."""
 
-    def __init__(self, repository: BoardRepository, connections: DatabaseConnections) -> None:
+    def __init__(
+        self, repository: BoardRepository, connections: DatabaseConnections, metrics: CollectorRegistry
+    ) -> None:
         self._repository = repository
         self._connections = connections
+        self._refreshed = Counter(
+            "kai_pin_refreshes", "Refreshes of pins that ended, by outcome", ["outcome"], registry=metrics
+        )
+        for outcome in get_args(_Outcome):
+            self._refreshed.labels(outcome)  # an increase from nothing would not be seen
         self._lanes: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         """By owner."""
         self._running: dict[asyncio.Task[None], Pin] = {}
@@ -125,6 +136,7 @@ class Refreshing:
             await self._repository.keep_result(
                 pin, rows, chart=chart, ran_at=ran_at, period=period, computed=computed
             )
+            self._count("current")
 
     async def _run(self, connection: Connection, sql: str, asker: Asker) -> Rows:
         return (await self._connections.run(connection, sql, asker)).as_rows()
@@ -168,10 +180,15 @@ class Refreshing:
             return await self._connections.repository.get(pin.owner, pin.db_connection_id)
         except ConnectionNotFound:
             await self._repository.settle(pin, {})
+            self._count("no_right")
             return None
 
     async def _fail(self, pin: Pin, failure: PinFailure) -> None:
         await self._repository.settle(pin, {"failure": asdict(failure)})
+        self._count("failed")
+
+    def _count(self, outcome: _Outcome) -> None:
+        self._refreshed.labels(outcome).inc()
 
 
 def _failure_of(error: StatementFailed | DatabaseUnavailable | DatabaseRoleMissing) -> PinFailure:

@@ -9,7 +9,9 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from typing import get_args
 
+from prometheus_client import CollectorRegistry, Counter
 from pydantic import JsonValue
 
 from app.core.clock import now_ms
@@ -66,12 +68,18 @@ class Runs:
         boards: BoardRepository,
         refreshing: Refreshing,
         *,
+        metrics: CollectorRegistry,
         now: Callable[[], int] = now_ms,
     ) -> None:
         self._repository = repository
         self._boards = boards
         self._refreshing = refreshing
         self._now = now
+        self._ended = Counter(
+            "kai_schedule_runs", "Runs of schedules that ended, by outcome", ["outcome"], registry=metrics
+        )
+        for outcome in get_args(Outcome):
+            self._ended.labels(outcome)  # an increase from nothing would not be seen
 
     async def claim(self, most: int) -> list[Schedule]:
         """Claim schedules that are due. Raises `StorageUnavailable`."""
@@ -115,6 +123,8 @@ class Runs:
             if notice is not None:
                 await self._repository.tell(notice)
         is_settled = await self._settle(lease.schedule, pin, result)
+        if is_settled:
+            self._ended.labels(result.outcome).inc()
         if not is_settled and notice is not None and await self._repository.find(schedule.id) is None:
             await self._repository.withdraw(notice.id)  # it was deleted meanwhile
 

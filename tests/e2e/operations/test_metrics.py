@@ -2,13 +2,20 @@
 
 import json
 import re
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
+from typing import get_args
 
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from app.modules.schedules.model import Outcome
 from tests.e2e.operations.conftest import Watched
+from tests.e2e.test_approval import agent_session, ask_to_describe, card_of, decide
 from tests.support.scripted_model import Scripted, ScriptedModel
+from tests.support.waiting import until
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 OPERATIONS = (DEPLOY.parent / "docs" / "operations.md").read_text()
@@ -109,7 +116,7 @@ async def test_no_label_names_an_owner_a_session_or_a_run(watched: Watched) -> N
 
 async def test_every_metric_of_ours_is_documented_and_no_other(watched: Watched) -> None:
     families = text_string_to_metric_families(await watched.metrics())
-    kinds = {family.name: family.type for family in families if not family.name.endswith("_created")}
+    kinds = {family.name: family.type for family in families}
     exported = {
         f"{name}_total" if kind == "counter" else name
         for name, kind in kinds.items()
@@ -145,3 +152,68 @@ async def test_corrections_of_a_models_statement_are_counted_by_kind(
     model.say('```sql\nSELECT name FROM customers WHERE country = "Brazil"\n```', "Two.")
     before, after = await asked(watched, shop, "Who lives in Brazil?")
     assert grown(before, after, "kai_sql_corrections_total", kind="quotes") == 1
+
+
+async def test_no_counter_has_a_series_of_when_it_was_created(watched: Watched, shop: str) -> None:
+    await asked(watched, shop, "How many orders?")
+    names = re.findall(r"^(\w+)", await watched.metrics(), re.MULTILINE)
+    assert "kai_runs_started_total" in names
+    assert [name for name in names if name.endswith("_created")] == []
+
+
+async def test_calls_that_wait_for_approval_are_counted_while_they_wait(
+    watched: Watched, model: ScriptedModel, shop: str
+) -> None:
+    session = await agent_session(watched.client, shop)
+    await ask_to_describe(watched.client, model, session)
+
+    async def waits() -> bool:
+        return (await numbers(watched))["kai_approvals_waiting{}"] == 1
+
+    async def waits_no_more() -> bool:
+        return (await numbers(watched))["kai_approvals_waiting{}"] == 0
+
+    await until(waits)
+    model.say("Then not.")
+    assert (await decide(watched.client, session, await card_of(watched.client, session), "deny")).is_success
+    await until(waits_no_more)
+
+
+async def test_refreshes_of_pins_are_counted_by_outcome(watched: Watched, tmp_path: Path) -> None:
+    http = watched.client.http
+    file = tmp_path / "shop.db"
+    execute(file, "CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+    session = await watched.client.open_session(await watched.client.connect(f"sqlite:///{file}"))
+    answered = await watched.client.ask(session, "How many?", sql="SELECT count(id) AS n FROM orders")
+    board = (await http.post("/boards", json={"title": "Weekly"})).json()["id"]
+    pinned = {"message_id": answered[-1].data["message_id"]}
+    pin = (await http.post(f"/boards/{board}/pins", json=pinned)).json()["id"]
+    renamed = "ALTER TABLE orders RENAME COLUMN id TO number"
+    for change, outcome in (("INSERT INTO orders VALUES (1)", "current"), (renamed, "failed")):
+        execute(file, change)
+        before = await numbers(watched)
+        assert (await http.post(f"/boards/{board}/pins/{pin}/refresh")).status_code == 202
+
+        async def counted(before: Numbers = before, outcome: str = outcome) -> bool:
+            after = await numbers(watched)
+            return grown(before, after, "kai_pin_refreshes_total", outcome=outcome) == 1
+
+        await until(counted)
+
+
+def execute(file: Path, statement: str) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+async def test_schedules_have_their_series_an_alert_and_a_panel_before_one_has_failed(
+    watched: Watched,
+) -> None:
+    now = await numbers(watched)
+    for outcome in get_args(Outcome):
+        assert f"kai_schedule_runs_total{{'outcome': '{outcome}'}}" in now
+    assert {"kai_approvals_waiting", "kai_pin_refreshes_total", "kai_schedule_runs_total"} <= {*shown()}
+    rules = yaml.safe_load((DEPLOY / "prometheus-rules.yml").read_text())["groups"][0]["rules"]
+    (alert,) = [each for each in rules if each["alert"] == "KaiSchedulesFail"]
+    assert set(re.findall(r'outcome="(\w+)"', alert["expr"])) == {"failed"}
