@@ -10,7 +10,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo serve ui test check check-python check-page format screenshots streams bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
-	bench-checkpointers bench-store-client bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint wheel-client lock clean
+	bench-checkpointers bench-store-client bench-listing bench-figures bench-claims simulate simulate-mutations conformance dist lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -97,11 +97,9 @@ simulate-mutations: .venv/test ## Show that the simulation finds each of the def
 conformance: .venv/test ## Run LangGraph's conformance suite on the Typesense checkpointer
 	@$(BIN)/python -m tests.integration.typesense.conformance
 
-wheel-checkpoint: .venv/runtime ## Build the Typesense checkpointer as a wheel of its own, in dist/
-	@cd typesense_checkpoint && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
-
-wheel-client: .venv/runtime ## Build the typed client as a wheel of its own, in dist/
-	@cd kai_analyst_client && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
+dist: .venv/node ## Build wheels and source distributions of KAI, its client and its checkpointer, in dist/
+	@for package in . kai_analyst_client typesense_checkpoint; do \
+		(cd $$package && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist) || exit 1; done
 
 lock: .venv/uv ## Pin the requirements again, with hashes and without addresses
 	@$(BIN)/uv pip compile -q pyproject.toml --group build -c requirements/constraints.in $(LOCK) \

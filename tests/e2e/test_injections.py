@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from openpyxl import Workbook
 from pydantic import JsonValue, TypeAdapter
@@ -26,8 +27,6 @@ from tests.support.mcp_servers import ScriptedMcp, scripted_mcp
 from tests.support.scripted_model import AFTERWARDS, Asked, Scripted, ScriptedModel, scripted_model
 from tests.support.server import Client, Event, Server, client_of, running_server
 from tests.support.waiting import until
-
-duckdb = pytest.importorskip("duckdb")
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "injections.jsonl"
 SECRETS = ("swordfish-4711", "sk-never-shown", "mcp-never-shown")

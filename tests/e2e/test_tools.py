@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from pydantic import JsonValue
 
@@ -42,7 +43,6 @@ def sqlite_of(folder: Path) -> str:
 
 
 def duckdb_of(folder: Path) -> str:
-    duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(folder / "sales.duckdb")) as made:
         # DuckDB keeps foreign keys: an orphan cannot be stored under a declared one.
         script = "".join(defective()).replace(" REFERENCES regions (id)", "")

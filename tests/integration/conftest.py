@@ -24,7 +24,6 @@ from tests.support.shop import make_shop
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    pytest.importorskip("psycopg")
     folder = programs()
     if folder is None:
         pytest.skip("no PostgreSQL server is installed here")

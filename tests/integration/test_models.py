@@ -126,7 +126,8 @@ def test_a_missing_extra_is_one_line_that_names_it(provider: Any, monkeypatch: p
     with pytest.raises(CannotRun) as caught:
         check_extra(provider)
     assert str(caught.value) == (
-        f"KAI_LLM__PROVIDER={provider} needs an extra: pip install 'kai-analyst[{provider}]'."
+        f"KAI_LLM__PROVIDER={provider} needs an extra: .venv/bin/pip install -e '.[{provider}]' in KAI's "
+        "folder."
     )
 
 

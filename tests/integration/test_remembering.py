@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 from pydantic import JsonValue, SecretStr
 
@@ -154,7 +155,7 @@ async def test_comments_of_a_schema_and_texts_of_other_users_leave_no_fact(
     opened: Opened, tmp_path: Path, model: ScriptedModel
 ) -> None:
     path = tmp_path / "shop.duckdb"
-    with pytest.importorskip("duckdb").connect(path) as connection:
+    with duckdb.connect(path) as connection:
         connection.execute("CREATE TABLE customers (id INTEGER, note TEXT)")
         connection.execute("INSERT INTO customers VALUES (1, 'none')")
         for what in ("TABLE customers", "COLUMN customers.note"):

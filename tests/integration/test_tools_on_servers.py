@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from pydantic import JsonValue, SecretStr
 
@@ -22,7 +23,6 @@ from tests.support.scripted_model import ScriptedModel
 
 @pytest.fixture(scope="module")
 def mariadb() -> Iterator[MariadbServer]:
-    pytest.importorskip("pymysql")
     if not installed():
         pytest.skip("no MariaDB server is installed here")
     with mariadb_server() as running:
@@ -70,7 +70,6 @@ def script() -> str:
 
 
 def made_in_postgres(request: pytest.FixtureRequest) -> str:
-    psycopg = pytest.importorskip("psycopg")
     server: PostgresServer = request.getfixturevalue("postgres")
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         connection.execute("create database defective")

@@ -1,6 +1,9 @@
 """The documents say what the program does: every setting, route, event and command."""
 
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -96,3 +99,21 @@ def test_every_path_that_contributing_names_exists() -> None:
     named = {each for each in re.findall(r"`([a-z_]+/[\w./]*)`", text) if "..." not in each}
     assert len(named) > 30
     assert [each for each in named if not any((base / each).exists() for base in (ROOT, within))] == []
+
+
+def test_every_text_about_an_extra_names_a_command_that_works_from_a_clone() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    folders = ("app", "graph", "docs", "examples", "typesense_checkpoint", "kai_analyst_client", "deploy")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    paths = [path for path in paths if path.suffix in {".py", ".md", ".example", ".yml", ".yaml"}]
+    text = "\n".join(path.read_text() for path in (ROOT / "README.md", *paths))
+    named = set(re.findall(r"\.venv/bin/pip install -e '\.\[([^]]+)\]'", text)) - {"{provider}"}
+    assert {"otel", "bedrock", "typesense-server"} <= named <= {*extras}
+    assert not re.findall(r"kai-analyst\[.*|pip install kai-analyst.*", text)
+
+
+def test_the_environment_of_make_takes_every_extra_by_that_command() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    pip = ["-m", "pip", "install", "--dry-run", "--no-build-isolation", "-e", f".[{','.join(extras)}]"]
+    done = subprocess.run([sys.executable, *pip], cwd=ROOT, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stderr

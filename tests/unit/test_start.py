@@ -21,7 +21,7 @@ MODEL_CLIENTS = {"openai", "langchain_openai", "tiktoken"}
 ISSUERS = {"jwt", "app.core.auth.tokens"}
 FIRST_ANALYSIS = {"numpy", "app.modules.analysis.claims.check", "app.modules.analysis.claims.numbers"}
 OTHER_STORE = {"typesense", "typesense_checkpoint", "app.core.storage.typesense"}
-OTHER_DATABASES = {"duckdb", "psycopg", "pymysql", "pyarrow"}
+OTHER_DATABASES = {"duckdb", "openpyxl", "psycopg", "pymysql", "pyarrow", "pytz"}
 EVERYTHING = {
     "aiosqlite",
     "cryptography",

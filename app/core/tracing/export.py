@@ -59,7 +59,8 @@ def _provider() -> "TracerProvider":
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
     except ImportError:
         raise TracingNotInstalled(
-            "Traces need an extra: pip install 'kai-analyst[otel]', or unset OTEL_EXPORTER_OTLP_ENDPOINT."
+            "Traces need an extra: .venv/bin/pip install -e '.[otel]' in KAI's folder, or unset "
+            "OTEL_EXPORTER_OTLP_ENDPOINT."
         ) from None
 
     class Withholding(SpanProcessor):

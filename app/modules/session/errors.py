@@ -179,12 +179,3 @@ class ConnectionGone(Conflict):
 
     def __init__(self) -> None:
         super().__init__("The session's database connection was deleted. Start a session on another one.")
-
-
-class FormatUnavailable(Invalid):
-    """The file format needs an extra that is not installed."""
-
-    problem = "format-unavailable"
-
-    def __init__(self, name: str, extra: str) -> None:
-        super().__init__(f"{name} needs an extra: pip install 'kai-analyst[{extra}]'.")

@@ -10,7 +10,6 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from app.modules.run.records import Row
-from app.modules.session.errors import FormatUnavailable
 from graph.state import Column
 
 MAX_ROWS = 1_048_575
@@ -23,15 +22,13 @@ _CellValue: TypeAlias = str | int | float | bool | date | datetime | None
 async def excel_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]], note: str) -> bytes:
     """Builds a workbook; `note`, if there is one, says on a second sheet what is left out.
 
-    Raises `FormatUnavailable` without the `excel` extra, and `RowsGone`.
+    Raises `RowsGone`.
     """
-    try:
-        from openpyxl import Workbook  # noqa: PLC0415 - an extra, and slow to load
-        from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415
-        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # noqa: PLC0415
-        from openpyxl.styles import Font  # noqa: PLC0415
-    except ImportError as error:
-        raise FormatUnavailable("Excel", "excel") from error
+    from openpyxl import Workbook  # noqa: PLC0415 - slow to load
+    from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # noqa: PLC0415
+    from openpyxl.styles import Font  # noqa: PLC0415
+
     workbook = Workbook(write_only=True)
     sheet = workbook.create_sheet("Rows")
     sheet.freeze_panes = "A2"

@@ -1,4 +1,4 @@
-"""Files of rows: CSV, streamed a chunk at a time, and Parquet, if pyarrow is installed."""
+"""Files of rows: CSV, streamed a chunk at a time, and Parquet."""
 
 import csv
 import io
@@ -12,7 +12,6 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from app.modules.run.records import Row
-from app.modules.session.errors import FormatUnavailable
 from graph.state import Column
 
 _NUMBERS = ("integer", "number")
@@ -42,13 +41,11 @@ async def csv_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row
 async def parquet_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]]) -> bytes:
     """Builds the whole file in memory, because results are bounded.
 
-    Raises `FormatUnavailable` without the `parquet` extra, and `RowsGone`.
+    Raises `RowsGone`.
     """
-    try:
-        import pyarrow  # noqa: PLC0415 - an extra, and slow to load
-        from pyarrow import parquet  # noqa: PLC0415
-    except ImportError as error:
-        raise FormatUnavailable("Parquet", "parquet") from error
+    import pyarrow  # noqa: PLC0415 - slow to load
+    from pyarrow import parquet  # noqa: PLC0415
+
     rows = [row async for chunk in chunks for row in chunk]
     table = pyarrow.table(
         {
@@ -88,7 +85,7 @@ def _arrow_array(column: Column, values: Sequence[JsonValue]) -> object:
     """Numbers, some of them as text with all their digits, become decimals, so that none is rounded. They
     become text if they have more digits than a Parquet decimal.
     """
-    import pyarrow  # noqa: PLC0415 - an extra, and slow to load
+    import pyarrow  # noqa: PLC0415 - slow to load
 
     if column["type"] in _NUMBERS and any(isinstance(value, str) for value in values):
         with suppress(pyarrow.ArrowInvalid):

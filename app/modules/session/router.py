@@ -412,8 +412,7 @@ async def read_rows(
     Needs scope `read`.
 
     `X-Truncated: true` means that a limit cut the result; the name of a file then ends in `-truncated`.
-    Answers 404 if the message has no result or its rows are no longer stored, and 422
-    (`format-unavailable`) if what writes Excel or Parquet is not installed on the server.
+    Answers 404 if the message has no result or its rows are no longer stored.
     """
     message = await service.answer(owner, session_id, message_id)
     return await _rows_answer(StoredRows.of_answer(message), query, service, response=response)

@@ -36,7 +36,6 @@ def chinook() -> SqliteDatabase:
 
 @pytest.fixture(scope="session")
 def mariadb() -> Iterator[MariadbServer]:
-    pytest.importorskip("pymysql")
     if not installed():
         pytest.skip("no MariaDB server is installed here")
     with mariadb_server() as running:

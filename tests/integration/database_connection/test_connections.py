@@ -7,6 +7,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
+import psycopg
 import pytest
 from cryptography.fernet import Fernet
 
@@ -221,7 +223,6 @@ async def test_an_address_that_cannot_be_used_changes_nothing(
 async def test_a_password_is_kept_for_its_own_server_only(
     connections: DatabaseConnections, postgres: PostgresServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    psycopg = pytest.importorskip("psycopg")
     with psycopg.connect(postgres.url("postgres"), autocommit=True) as server:
         server.execute("create database elsewhere")
     account = f"postgresql://{postgres.user}@127.0.0.1:{postgres.port}"
@@ -353,7 +354,6 @@ async def test_a_statement_that_was_checked_ahead_runs_by_the_present_schema(
 async def test_an_error_of_the_database_quotes_no_value_of_a_table_with_secrets(
     connections: DatabaseConnections, tmp_path: Path
 ) -> None:
-    duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(tmp_path / "logins.duckdb")) as made:
         made.execute("CREATE TABLE logins (name TEXT, password TEXT)")
         made.execute("INSERT INTO logins VALUES ('ada', ?)", ["Tr0mb'o\"ne5 x"])

@@ -6,6 +6,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from app.modules.database_connection.engines.databases import Database
@@ -17,8 +18,6 @@ from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import ForeignKey, Schema
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
-
-duckdb = pytest.importorskip("duckdb")
 
 SHOP = """
 create table customers (id integer primary key, name varchar not null, feels enum ('sad', 'glad'));

@@ -176,14 +176,12 @@ def test_encryption_that_is_asked_for_is_not_done_without(mariadb: MariadbServer
 
 
 def test_a_port_where_nothing_listens_is_explained() -> None:
-    pytest.importorskip("pymysql")
     database = read_url("mysql://ann:hunter2@127.0.0.1:1/shop")
     with pytest.raises(DatabaseUnavailable, match="nothing listens"), database.session(Stop(), 60):
         pass
 
 
 def test_a_port_where_something_else_waits_to_be_spoken_to_is_given_up_in_time() -> None:
-    pytest.importorskip("pymysql")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         database = read_url(f"mysql://ann:hunter2@127.0.0.1:{silent.getsockname()[1]}/shop")
         started = time.monotonic()

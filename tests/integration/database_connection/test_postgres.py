@@ -1,5 +1,6 @@
 """A real PostgreSQL server: sessions that only read, typed rows, scans, and refusals to connect."""
 
+import psycopg
 import pytest
 
 from app.modules.database_connection.engines.databases import Database
@@ -12,8 +13,6 @@ from app.modules.database_connection.schema import ForeignKey, Schema
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 from tests.support.postgres_server import PostgresServer
-
-psycopg = pytest.importorskip("psycopg")
 
 SHOP = """
 create type mood as enum ('sad', 'glad');

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
 from app.bootstrap import Services, open_services
@@ -18,8 +19,6 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles, checked_role
 from tests.support.postgres_server import PostgresServer
 from tests.support.shop import make_shop
-
-psycopg = pytest.importorskip("psycopg")
 
 _ROLES = """
 create role "north; team" nologin;

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import duckdb
+import psycopg
 import pytest
 
 from app.modules.database_connection.engines.databases import Database
@@ -45,7 +47,6 @@ def on_sqlite(path: Path, request: pytest.FixtureRequest) -> Opened:
 
 
 def on_duckdb(path: Path, request: pytest.FixtureRequest) -> Opened:
-    duckdb = pytest.importorskip("duckdb")
     others = "create schema apart; create table apart.keys (id integer, api_key varchar);"
     view = "create view others as select k.id, k.api_key as code from apart.keys as k, logins;"
     with duckdb.connect(str(path / "vault.duckdb")) as made:
@@ -54,7 +55,6 @@ def on_duckdb(path: Path, request: pytest.FixtureRequest) -> Opened:
 
 
 def on_postgres(path: Path, request: pytest.FixtureRequest) -> Opened:
-    psycopg = pytest.importorskip("psycopg")
     server: PostgresServer = request.getfixturevalue("postgres")
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         connection.execute("create database vault")

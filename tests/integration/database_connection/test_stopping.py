@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from app.modules.database_connection.engines.databases import Database
@@ -28,7 +29,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
         return shop
     if request.param == "duckdb":
         path = tmp_path / "empty.duckdb"
-        pytest.importorskip("duckdb").connect(str(path)).close()
+        duckdb.connect(str(path)).close()
         return read_url(f"duckdb:///{path}")
     if request.param == "mysql":
         mariadb: MariadbServer = request.getfixturevalue("mariadb")

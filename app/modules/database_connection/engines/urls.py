@@ -71,10 +71,8 @@ def _sqlite(url: URL, access: Access) -> Database:
 
 
 def _duckdb(url: URL, access: Access) -> Database:
-    try:
-        from app.modules.database_connection.engines.duckdb.database import DuckdbDatabase  # noqa: PLC0415 - optional
-    except ImportError:
-        raise _driver_missing("DuckDB", "duckdb") from None
+    from app.modules.database_connection.engines.duckdb.database import DuckdbDatabase  # noqa: PLC0415 - slow to load
+
     return DuckdbDatabase(_file(url, access))
 
 
@@ -96,10 +94,8 @@ def _file(url: URL, access: Access) -> Path:
 
 
 def _postgres(url: URL, access: Access) -> Database:
-    try:
-        from app.modules.database_connection.engines.postgres.database import PostgresDatabase  # noqa: PLC0415 - optional
-    except ImportError:
-        raise _driver_missing("PostgreSQL", "postgres") from None
+    from app.modules.database_connection.engines.postgres.database import PostgresDatabase  # noqa: PLC0415 - slow to load
+
     user, host, name = _server(url)
     return PostgresDatabase(
         host=host,
@@ -122,10 +118,8 @@ def _postgres_options(url: URL) -> dict[str, str]:
 
 
 def _mysql(url: URL, access: Access) -> Database:
-    try:
-        from app.modules.database_connection.engines.mysql.database import MysqlDatabase, SslMode  # noqa: PLC0415 - optional
-    except ImportError:
-        raise _driver_missing("MySQL", "mysql") from None
+    from app.modules.database_connection.engines.mysql.database import MysqlDatabase, SslMode  # noqa: PLC0415 - slow to load
+
     user, host, name = _server(url)
     asked = _options(url, allowed=("ssl_mode",)).get("ssl_mode", "preferred")
     mode: SslMode | None = next((each for each in get_args(SslMode) if each == asked), None)
@@ -161,12 +155,6 @@ def _options(url: URL, allowed: tuple[str, ...]) -> dict[str, str]:
             raise UrlNotSupported(f"This kind of URL {can}.")
         options[name] = value
     return options
-
-
-def _driver_missing(kind: str, extra: str) -> UrlNotSupported:
-    return UrlNotSupported(
-        f"{kind} needs a driver that is not installed here: pip install 'kai-analyst[{extra}]'"
-    )
 
 
 _SERVERS: Mapping[str, tuple[str, int]] = {

@@ -107,12 +107,8 @@ def _text_tables(
     if request.format == "csv":
         (name,) = table_names([request.title])
         return [read_delimited(source, folder / "0.csv", request.title, has_header=headers.get(name))]
-    try:
-        from app.modules.database_connection.uploads.workbook import read_workbook  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise Unreadable(
-            "Excel workbooks need a library that is not installed here: pip install 'kai-analyst[excel]'"
-        ) from None
+    from app.modules.database_connection.uploads.workbook import read_workbook  # noqa: PLC0415 - slow to load
+
     return read_workbook(source, folder, request.title, max_bytes=request.max_unpacked_bytes, headers=headers)
 
 

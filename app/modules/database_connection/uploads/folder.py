@@ -33,14 +33,10 @@ class UploadFolder:
     path: Path
 
     def database(self, connection_id: str, file_name: str) -> Database:
-        """Raises `DatabaseUnavailable` if the file is missing here, or DuckDB is."""
+        """Raises `DatabaseUnavailable` if the file is missing here."""
+        from app.modules.database_connection.engines.duckdb.database import DuckdbDatabase  # noqa: PLC0415 - slow to load
+
         path = self.of(connection_id) / database_file_name(file_name)
-        try:
-            from app.modules.database_connection.engines.duckdb.database import DuckdbDatabase  # noqa: PLC0415 - optional
-        except ImportError:
-            raise DatabaseUnavailable(
-                "Uploaded files need DuckDB, which is not installed here: pip install 'kai-analyst[duckdb]'"
-            ) from None
         if not path.is_file():
             raise DatabaseUnavailable(
                 "The uploaded file is not in this machine's folder of uploads (KAI_UPLOADS__FOLDER). "

@@ -5,7 +5,6 @@ import json
 import sys
 from contextlib import suppress
 from dataclasses import asdict
-from importlib.util import find_spec
 
 from pydantic import TypeAdapter
 
@@ -19,10 +18,6 @@ _RESULT = TypeAdapter(ImportResult)
 
 async def import_file(request: ImportRequest, seconds: float) -> Reading:
     """Returns how the file was read. Raises `FileNotReadable`. Cancellation kills the child."""
-    if find_spec("duckdb") is None:
-        raise FileNotReadable(
-            "Files need DuckDB, which is not installed here: pip install 'kai-analyst[duckdb]'"
-        )
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-m", "app.modules.database_connection.uploads.child"),
         stdin=asyncio.subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""DuckDB files. Needs duckdb, which comes with `kai-analyst[duckdb]`."""
+"""DuckDB files."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager

@@ -1,4 +1,4 @@
-"""MySQL and MariaDB servers. Imports PyMySQL, which comes with `kai-analyst[mysql]`."""
+"""MySQL and MariaDB servers, by PyMySQL."""
 
 import socket
 import ssl

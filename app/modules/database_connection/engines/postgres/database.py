@@ -1,4 +1,4 @@
-"""PostgreSQL servers. Imports psycopg, which comes with `kai-analyst[postgres]`."""
+"""PostgreSQL servers, by psycopg."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,0 +1,95 @@
+"""Runs the steps of a Dockerfile in a folder, where no container engine is needed."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_STEP_SECONDS = 1500  # packages may have to be downloaded
+
+
+class BuiltImage:
+    """A folder that stands for the root of the image's file system, and the environment of its processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.command: list[str] = []
+        self.environment = dict(os.environ)
+        self._place = folder
+        programs = folder / "usr/bin"
+        programs.mkdir(parents=True)
+        (programs / "python").symlink_to(sys.executable)
+        self.environment["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
+
+    def build(self, source: Path) -> None:
+        """Raises `AssertionError` if a step fails, or is of a kind that is not known here."""
+        ignored = (source / ".dockerignore").read_text().split()
+        for word, rest in _instructions((source / "Dockerfile").read_text()):
+            match word:
+                case "WORKDIR":
+                    self._place = self._inside(rest)
+                    self._place.mkdir(parents=True)
+                case "COPY" if rest.startswith("--from=build "):
+                    copied, target = rest.split()[1:]
+                    assert copied == target
+                    assert self._inside(copied).exists()
+                case "COPY":
+                    *names, target = rest.split()
+                    for name in names:
+                        _copy(source, name, self._place / target, ignored=ignored)
+                case "RUN" if rest.startswith("useradd "):  # needs a machine of its own
+                    pass
+                case "RUN":
+                    self.run("sh", "-ec", rest.replace("/opt/", f"{self.folder}/opt/"), cwd=self._place)
+                case "ENV":
+                    for name, value in (each.split("=", 1) for each in rest.split()):
+                        self._set(name, value)
+                case "CMD":
+                    self.command = json.loads(rest)
+                case "FROM" | "USER" | "VOLUME" | "EXPOSE" | "HEALTHCHECK" | "STOPSIGNAL":
+                    pass
+                case _:
+                    raise AssertionError(f"{word} is not known to this test")
+
+    def run(self, *command: str, cwd: Path) -> str:
+        """Returns what a command prints."""
+        done = subprocess.run(
+            command, cwd=cwd, env=self.environment, capture_output=True, text=True, timeout=_STEP_SECONDS
+        )
+        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+        return done.stdout
+
+    def _set(self, name: str, value: str) -> None:
+        expanded = value.replace("$PATH", self.environment["PATH"])
+        self.environment[name] = expanded.replace("/opt/", f"{self.folder}/opt/")
+        if value.startswith("/") and name != "PATH":
+            self.environment[name] = str(self._inside(value))
+
+    def _inside(self, path: str) -> Path:
+        return self.folder / path.removeprefix("/")
+
+
+def _instructions(text: str) -> Iterator[tuple[str, str]]:
+    without_comments = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
+    for line in re.sub(r"\\\n\s*", "", without_comments).splitlines():
+        if line.strip():
+            word, rest = line.split(maxsplit=1)
+            yield word, rest
+
+
+def _copy(source: Path, name: str, target: Path, *, ignored: list[str]) -> None:
+    """Copies a file into a folder, or the content of a folder, as a Dockerfile does."""
+
+    def leave_out(folder: str, names: list[str]) -> set[str]:
+        """Names that a line of .dockerignore matches: a path, or with `**/` before it a name anywhere."""
+        within = Path(folder).relative_to(source)
+        return {each for each in names if f"**/{each}" in ignored or (within / each).as_posix() in ignored}
+
+    if (source / name).is_dir():
+        shutil.copytree(source / name, target, ignore=leave_out)
+    else:
+        shutil.copy(source / name, target)
