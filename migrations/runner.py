@@ -13,7 +13,8 @@ from uuid import UUID
 from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.ids import id_of, new_id
-from app.core.storage.port import Collection, Document, DocumentExists, Equals, Field, Range, Storage
+from app.core.storage.lease import Lease
+from app.core.storage.port import Collection, Document, DocumentExists, Field, Storage
 from migrations import (
     m0001_initial,
     m0002_investigations,
@@ -27,7 +28,6 @@ from migrations import (
 from migrations.backfill import Progress
 
 _RECORDS = Collection("migrations", [Field("number", "integer")])
-_LEASES = Collection("leases", [Field("holder", "keyword"), Field("until", "integer")])
 _LEASE_ID = str(UUID(int=1))
 _LEASE_MS = 30_000
 _LOOK_AGAIN_SECONDS = 0.1
@@ -141,13 +141,13 @@ async def migrate(
     """
     applied: list[int] = []
     while await missing_steps(storage, steps):
-        lease = _Lease(storage)
+        lease = Lease(storage, _LEASE_ID, new_id(), for_ms=_LEASE_MS)
         if not await lease.take():
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
             continue
         try:
             for step in await missing_steps(storage, steps):
-                await step.apply(storage, lease.renewed_by(watch(step)))
+                await step.apply(storage, _renewed(lease, watch(step)))
                 await _record(storage, step)
                 applied.append(step.number)
         finally:
@@ -158,36 +158,16 @@ async def migrate(
     return applied
 
 
+def _renewed(lease: Lease, progress: Progress) -> Progress:
+    async def renewed(done: int, total: int) -> None:
+        await lease.renew()
+        await progress(done, total)
+
+    return renewed
+
+
 async def _record(storage: Storage, step: MigrationStep) -> None:
     record_id = id_of(str(UUID(int=step.number)), step.name)
     record: Document = {"id": record_id, "number": step.number, "name": step.name}
     with suppress(DocumentExists):  # the lease expired, and another process was faster
         await storage.create(_RECORDS.name, {**record, "applied_at": now_ms()})
-
-
-class _Lease:
-    """The right to change the store; it expires unless it is renewed."""
-
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
-        self._holder = new_id()
-
-    async def take(self) -> bool:
-        await self._storage.create_collection(_LEASES)
-        with suppress(DocumentExists):
-            await self._storage.create(_LEASES.name, {"id": _LEASE_ID, "holder": None, "until": 0})
-        return await self._patch(_LEASE_MS, Range("until", below=now_ms()))
-
-    async def release(self) -> None:
-        await self._patch(0, Equals("holder", self._holder))
-
-    def renewed_by(self, progress: Progress) -> Progress:
-        async def renewed(done: int, total: int) -> None:
-            await self._patch(_LEASE_MS, Equals("holder", self._holder))
-            await progress(done, total)
-
-        return renewed
-
-    async def _patch(self, for_ms: int, condition: Equals | Range) -> bool:
-        changes: Document = {"holder": self._holder, "until": now_ms() + for_ms}
-        return await self._storage.patch(_LEASES.name, _LEASE_ID, changes, where=[condition]) is not None

@@ -12,6 +12,7 @@ from typing import Literal
 from prometheus_client import CollectorRegistry
 
 from app.bootstrap.common import CommonServices, follow_ups_of, open_common
+from app.bootstrap.held_store import Waiting
 from app.bootstrap.models import instruction_of, measured_instruction
 from app.bootstrap.store import encryption_key
 from app.bootstrap.worker import (
@@ -113,14 +114,15 @@ class Services:
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, role: Literal["all", "once", "api"] = "all"
+    settings: Settings, role: Literal["all", "once", "api"] = "all", waiting: Waiting | None = None
 ) -> AsyncGenerator[Services]:
     """Opens the services of the routes, and unless the role is `api` a worker.
 
+    `waiting` as `held_store` has it.
     Raises what `open_common` raises.
     """
     async with AsyncExitStack() as opened:
-        common = await opened.enter_async_context(open_common(settings, role))
+        common = await opened.enter_async_context(open_common(settings, role, waiting))
         rates = await opened.enter_async_context(open_rates(settings.redis, _policies(settings.quotas)))
         ports = ports_of_runs(common)
         if role != "api":

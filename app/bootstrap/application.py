@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from fastapi import Depends, FastAPI
+from prometheus_client import CollectorRegistry
 
 from app import __version__
 from app.bootstrap.api import Services
-from app.bootstrap.common import CommonServices
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import PROTOCOLS, Protocol, Settings
 from app.http.access_log import QUIET, AccessLog, RequestMetrics
@@ -22,6 +22,7 @@ from app.http.open_streams import OpenStreams
 from app.http.problems import answer_problems, storage_unavailable, turn_problem
 from app.http.rate_limit_fields import RateLimitFields
 from app.http.rate_limits import count_request
+from app.http.readiness import Readiness
 from app.http.response_headers import ResponseHeaders
 from app.http.routes import API_PREFIX
 from app.http.served_part import Part, ServedPart
@@ -107,10 +108,10 @@ def create_app(services: Services, settings: Settings, part: Part = "all") -> Fa
     return app
 
 
-def create_health_app(common: CommonServices) -> FastAPI:
+def create_health_app(readiness: Readiness, metrics: CollectorRegistry) -> FastAPI:
     """The health routes of a process that serves nothing else."""
     app = FastAPI(openapi_url=None)
-    attach_health(app, common.readiness, common.metrics)
+    attach_health(app, readiness, metrics)
     app.include_router(health)
     app.add_middleware(ResponseHeaders)
     return app

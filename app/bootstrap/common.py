@@ -14,6 +14,7 @@ from prometheus_client import (
     disable_created_metrics,
 )
 
+from app.bootstrap.held_store import Waiting, held_store
 from app.bootstrap.models import open_embedding, open_models, open_overview
 from app.bootstrap.store import bring_up_to_date, encryption_key, open_store
 from app.core.bus.begun_runs import BegunRunsFile
@@ -156,11 +157,14 @@ class CommonServices:
 
 
 @asynccontextmanager
-async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonServices]:
-    """Opens the services that all roles share.
+async def open_common(
+    settings: Settings, role: Role, waiting: Waiting | None = None
+) -> AsyncGenerator[CommonServices]:
+    """Opens the services that all roles share. `waiting` as `held_store` has it.
 
-    Raises `CannotRun`: `FolderInUse`, `StoreTooNew`, `StoreTooOld`, `StorageUnavailable`, `BusUnavailable`,
-    or for settings that do not fit together. Raises `OSError` when the data folder cannot be written.
+    Raises `CannotRun`: `FolderInUse`, `StoreTooNew`, `StoreTooOld`, `StoreUnknown`, `StorageUnavailable`,
+    `BusUnavailable`, or for settings that do not fit together. Raises `OSError` when the data folder cannot
+    be written.
     """
     _check_role(settings, role)
     async with AsyncExitStack() as opened:
@@ -172,6 +176,8 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             opened.enter_context(exclusive_folder(settings.data_dir))
         queue, logs, decisions = await opened.enter_async_context(_bus(settings))
         unmeasured, checkpointer = await opened.enter_async_context(open_store(settings, decisions))
+        if settings.nats.url is None and settings.store == "typesense":
+            await opened.enter_async_context(held_store(unmeasured, settings.data_dir, waiting))
         await bring_up_to_date(settings, unmeasured, checkpointer)
         metrics = _process_metrics()
         calls = ModelCalls(metrics)

@@ -3,9 +3,10 @@
 import asyncio
 import gc
 import shlex
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 from signal import SIGINT, SIGTERM
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
@@ -14,6 +15,7 @@ from typing import Literal, TypeVar
 
 import uvicorn
 from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from app.bootstrap import CommonServices, Services, open_services, open_worker
@@ -25,10 +27,11 @@ from app.core.errors import Invalid, reason
 from app.core.logs.start import start_logs
 from app.core.secrets import load_or_create_key
 from app.core.settings import NatsSettings, Settings, StoreKind
-from app.core.storage.port import Equals, StorageRefused, StorageUnavailable
+from app.core.storage.port import Equals, StorageHeld, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
 from app.http.connection import connection_class
+from app.http.readiness import Readiness
 from app.http.router import build_routes
 from app.http.served_part import Part
 from app.main import create_app, create_health_app
@@ -68,7 +71,8 @@ async def serve_api(part: Part, host: str | None, port: int | None, *, data_dir:
 async def _serve(settings: Settings, role: Literal["all", "api"], part: Part) -> None:
     start_logs(settings, access_log=settings.access_log is not False)
     with _bind(settings) as opened, traced():
-        async with _when_available(lambda: open_services(settings, role), settings) as services:
+        waiting = partial(_standing_by, opened)
+        async with _when_available(lambda: open_services(settings, role, waiting), settings) as services:
             await _check_door(services, settings)
             server = _Server(create_app(services, settings, part), services, settings)
             serves = "" if part == "all" else f" for {part}"
@@ -83,7 +87,7 @@ async def work(kind: WorkerKind, data_dir: Path | None) -> None:
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
         role: Literal["worker", "history", "memory", "graph"] = "worker" if kind == "runs" else kind
         async with _when_available(lambda: open_worker(settings, role), settings) as worker:
-            server = _Server(create_health_app(worker), worker, settings)
+            server = _Server(create_health_app(worker.readiness, worker.metrics), worker, settings)
             await server.listen(opened, "KAI works; its health is at {}/readyz".format)
 
 
@@ -105,7 +109,8 @@ async def demo(
         _own_nats(settings, wanted=nats) as settings,
         _store_of_its_own(settings, store or ("typesense" if nats else settings.store)) as settings,
     ):
-        async with _when_available(lambda: open_services(settings), settings) as services:
+        waiting = partial(_standing_by, opened)
+        async with _when_available(lambda: open_services(settings, "all", waiting), settings) as services:
             key = await _demo_key(services.identity.keys) if settings.login_required else None
             owner = LOCAL_OWNER if key is None else _DEMO_OWNER
             session_id = await _sample_session(services, owner, settings.data_dir.resolve() / "sample.db")
@@ -129,6 +134,24 @@ async def _when_available(
                 say(f"{error} Trying again in {_TRY_AGAIN_SECONDS} s; Ctrl-C gives up.")
                 await asyncio.sleep(_TRY_AGAIN_SECONDS)
         yield services
+
+
+@asynccontextmanager
+async def _standing_by(opened: socket, who: Callable[[], Awaitable[StorageHeld]]) -> AsyncGenerator[None]:
+    """Serve only health while another process holds the store: alive, and not ready because of it."""
+
+    async def check() -> None:
+        raise await who()
+
+    say(f"{await who()} Waiting until it has gone; Ctrl-C gives up.")
+    app = create_health_app(Readiness([("store", check)]), CollectorRegistry())
+    server = _StandbyServer(uvicorn.Config(app, log_config=None, log_level="warning", access_log=False))
+    serving = asyncio.create_task(server.serve([opened.dup()]), name="serve health")
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
 
 
 @contextmanager
@@ -229,6 +252,14 @@ def _build_once(file: Path) -> None:
     if not file.exists():
         say("Building the sample business …")
         build_sample(file, date.today())  # noqa: DTZ011 - the sample ends on the user's own day
+
+
+class _StandbyServer(uvicorn.Server):
+    """One whose signals are those of the process, which waits: they end it."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
 
 
 class _Server(uvicorn.Server):

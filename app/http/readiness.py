@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from app.core.storage.port import StorageFull, StorageRefused, StorageStarting
+from app.core.storage.port import StorageFull, StorageHeld, StorageRefused, StorageStarting
 from app.core.storage.starting import NotReadable
 
 CHECK_SECONDS = 2.0
@@ -79,7 +79,7 @@ def _explanation(failure: Exception) -> str:
     hold a URL, so of these only the class of the cause is named.
     """
     for each in (failure, failure.__cause__):
-        if isinstance(each, StorageStarting | StorageFull | StorageRefused | NotReadable):
+        if isinstance(each, StorageStarting | StorageFull | StorageHeld | StorageRefused | NotReadable):
             return str(each)
     cause = failure.__cause__
     return f"{_DEFECT} ({type(cause).__name__})" if cause is not None else _DEFECT

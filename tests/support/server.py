@@ -49,6 +49,8 @@ class Server:
     clock_ahead_seconds: int = 0
     """By how much the process thinks it is later than it is."""
     address: str = ""
+    has_waited: bool = False
+    """Another server held its store when it started last."""
     log: Path | None = None
     """Where its log goes; by default, to where the tests say theirs."""
     _process: KaiProcess | None = None
@@ -82,6 +84,9 @@ class Server:
                 clock_ahead_seconds=self.clock_ahead_seconds,
             )
         line = self.next_line()
+        self.has_waited = line.startswith("Another KAI uses this store")
+        if self.has_waited:
+            line = self.next_line()
         assert line.startswith(("KAI is ready ", "KAI works")), f"KAI said {line!r}"
         self.address = line.split()[-1]
 

@@ -36,6 +36,10 @@ class StorageFull(StorageUnavailable):
     """The store has no disk or memory left and takes no writes; the text says which."""
 
 
+class StorageHeld(StorageUnavailable):
+    """Another process uses the store, which only one may; the text says which. Stop it, or wait."""
+
+
 class StorageStarting(StorageUnavailable):
     """The store has been started and cannot be read yet; the text says why and for how long.
 
