@@ -22,13 +22,22 @@ def say(text: str) -> None:
     print(text, flush=True)  # noqa: T201 - a command's output
 
 
-def command_settings(data_dir: Path | None) -> Settings:
+def server_settings(data_dir: Path | None) -> Settings:
+    """The settings of a command that serves, as `command_settings` returns them.
+
+    Servers share an environment with those of a newer version, which may have further settings. So without a
+    terminal, names that are no settings are logged (`start_logs`) and do not stop a server.
+    """
+    return command_settings(data_dir, pass_unknown=not sys.stderr.isatty())
+
+
+def command_settings(data_dir: Path | None, *, pass_unknown: bool = False) -> Settings:
     """The settings of a command: its --data-dir goes before KAI_DATA_DIR, and that before ~/.kai.
 
     Where neither is given and ~/.kai holds no store, the demo's folder is used if there is one here.
     Raises what `read_settings` raises.
     """
-    settings = read_settings()
+    settings = read_settings(pass_unknown=pass_unknown)
     if data_dir is not None:
         return settings.model_copy(update={"data_dir": data_dir.expanduser()})
     if "data_dir" in settings.model_fields_set or not _holds_store(_DEMO_FOLDER):

@@ -233,6 +233,17 @@ def check_sql(
 
 
 @app.command()
+def check_settings() -> None:
+    """Check all KAI_... variables, and print each problem. The exit code is 2 if there is one.
+
+    Servers that run without a terminal log an unknown variable and go on; this command fails.
+    """
+    from app.commands.check_settings import check_settings as run  # noqa: PLC0415
+
+    raise typer.Exit(0 if run() else _MISUSED)
+
+
+@app.command()
 def models() -> None:
     """List the language models of the service, and which task uses which."""
     from app.commands.models import list_models  # noqa: PLC0415

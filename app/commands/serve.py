@@ -36,7 +36,7 @@ from app.http.router import build_routes
 from app.http.served_part import Part
 from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
-from app.terminal import command_settings, say
+from app.terminal import say, server_settings
 
 GRACEFUL_SHUTDOWN_SECONDS = 5
 """Streams end within 2 s of it."""
@@ -81,7 +81,7 @@ async def _serve(settings: Settings, role: Literal["all", "api"], part: Part) ->
 
 async def work(kind: WorkerKind, data_dir: Path | None) -> None:
     """Answers queued runs, or does jobs of one kind. Serves only health routes."""
-    settings = command_settings(data_dir)
+    settings = server_settings(data_dir)
     start_logs(settings, access_log=settings.access_log is not False)
     its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
@@ -192,7 +192,7 @@ def _own_nats(settings: Settings, *, wanted: bool) -> Generator[Settings]:
 def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Settings:
     """An empty option counts as not given, as with variables."""
     given = {"host": host, "port": port}
-    return command_settings(data_dir).model_copy(
+    return server_settings(data_dir).model_copy(
         update={name: value for name, value in given.items() if value is not None and value != ""}
     )
 

@@ -166,7 +166,7 @@ def is_loopback(host: str) -> bool:
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
 
 _NEEDED: dict[Provider, tuple[str, ...]] = {
@@ -734,7 +734,7 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
         env_ignore_empty=True,
         frozen=True,
-        extra="forbid",
+        extra="ignore",
         hide_input_in_errors=True,
     )
 
@@ -802,13 +802,14 @@ class Settings(BaseSettings):
         return self.serves_others or self.auth.required or self.auth.oidc.issuer is not None
 
 
-def read_settings() -> Settings:
+def read_settings(*, pass_unknown: bool = False) -> Settings:
     """Returns the settings of this process. `KAI_LLM__...` takes precedence over `OPENAI_...`, which counts
     for the provider `openai` only.
 
-    Raises `UnknownVariable`, `ValidationError` or `SettingsError`.
+    Raises `UnknownVariable` unless `pass_unknown`, `ValidationError` or `SettingsError`.
     """
-    check_names(os.environ.items(), Settings)
+    if not pass_unknown:
+        check_names(os.environ.items(), Settings)
     settings, usual = Settings(), _OpenAiEnvironment()
     if settings.llm.provider != "openai":
         return settings

@@ -1,7 +1,8 @@
 """Checks the names of `KAI_...` variables, and describes an invalid one in a line."""
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from pydantic import BaseModel, ValidationError
 from pydantic_settings import SettingsError
@@ -19,23 +20,50 @@ _OF_KUBERNETES = re.compile(
 )
 
 _LIST = 'it must be a JSON list, such as ["..."]'
-_WORDS = {"tuple_type": _LIST, "list_type": _LIST, "extra_forbidden": "there is no such setting"}
+_WORDS = {"tuple_type": _LIST, "list_type": _LIST}
 
 
 class UnknownVariable(CannotRun):
     """A variable begins with KAI_ and names no setting."""
 
 
-def check_names(variables: Iterable[tuple[str, str]], settings: type[BaseModel]) -> None:
-    """Raises `UnknownVariable` for the first variable that names no setting. Empty ones are ignored.
+def unknown_names(variables: Iterable[tuple[str, str]], settings: type[BaseModel]) -> list[str]:
+    """Returns a sentence for each name that is no setting, in order of the variables. Empty ones are ignored.
 
-    A group may be given as a whole, as one JSON object.
+    A group may be given as a whole, as one JSON object, whose names are checked, too.
     """
     leaves, groups = set(_leaves(settings, PREFIX)), set(_groups(settings, PREFIX))
-    for name, value in sorted(variables):
-        known = name.upper() in leaves | groups | _OF_OPTIONS
-        if name.upper().startswith(PREFIX) and value and not known and not is_of_kubernetes(name, value):
-            raise UnknownVariable(f"There is no setting {name}. {_advice(name.upper(), leaves)}")
+    given = [
+        each
+        for name, value in sorted(variables)
+        if name.upper().startswith(PREFIX) and value and not is_of_kubernetes(name, value)
+        for each in (_names_in(name, value, groups) if name.upper() in groups else [name])
+    ]
+    known = leaves | groups | _OF_OPTIONS
+    return [
+        f"There is no setting {name}. {_advice(name.upper(), leaves)}"
+        for name in given
+        if name.upper() not in known
+    ]
+
+
+def check_names(variables: Iterable[tuple[str, str]], settings: type[BaseModel]) -> None:
+    """Raises `UnknownVariable` for the first name that is no setting."""
+    for sentence in unknown_names(variables, settings):
+        raise UnknownVariable(sentence)
+
+
+def _names_in(group: str, text: str, groups: Container[str]) -> list[str]:
+    """Returns the names that a group's JSON object sets. Empty if the text is no JSON object."""
+    try:
+        held = json.loads(text)
+    except ValueError:
+        return []
+    names = list[str]()
+    for field, value in held.items() if isinstance(held, dict) else ():
+        name = f"{group}__{field.upper()}"
+        names += _names_in(name, json.dumps(value), groups) if name.upper() in groups else [name]
+    return names
 
 
 def is_of_kubernetes(name: str, value: str) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +15,13 @@ import pytest
 
 from tests.support.command_line import kai
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
+
+KAI = Path(sys.executable).with_name("kai")
+
+
+def _clean() -> dict[str, str]:
+    """The environment without settings of KAI."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
 
 
 @pytest.fixture
@@ -35,10 +43,9 @@ def shop(tmp_path: Path) -> Path:
 
 def test_a_server_starts_in_a_process_of_its_own(tmp_path: Path) -> None:
     """The other tests fork theirs from a process that has imported everything."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
     with subprocess.Popen(
-        [Path(sys.executable).with_name("kai"), "serve", "--port", "0", "--data-dir", tmp_path],
-        env=clean,
+        [KAI, "serve", "--port", "0", "--data-dir", tmp_path],
+        env=_clean(),
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
@@ -48,6 +55,59 @@ def test_a_server_starts_in_a_process_of_its_own(tmp_path: Path) -> None:
         assert httpx.get(f"{said.split()[-1]}/healthz", timeout=60).status_code == 200
         process.terminate()
         assert process.wait(60) == 0
+
+
+def test_a_server_without_a_terminal_logs_settings_of_other_versions_and_goes_on(tmp_path: Path) -> None:
+    with (
+        (tmp_path / "log").open("w") as log,
+        subprocess.Popen(
+            [KAI, "serve", "--port", "0", "--data-dir", tmp_path / "data"],
+            env=_clean() | {"KAI_NEWER": "1", "KAI_AGENT": '{"newer": {"a": 1}}', "KAI_LLM__NEWER": "x"},
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("KAI is ready at ")
+        process.terminate()
+        assert process.wait(60) == 0
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    errors = [line["message"] for line in lines if line["level"] == "ERROR"]
+    for name, message in zip(("KAI_AGENT__NEWER", "KAI_LLM__NEWER", "KAI_NEWER"), errors, strict=True):
+        assert message.startswith(f"There is no setting {name}. ")
+
+
+def test_an_unknown_setting_stops_a_server_on_a_terminal(tmp_path: Path) -> None:
+    terminal, of_kai = pty.openpty()
+    try:
+        stopped = subprocess.run(
+            [KAI, "serve", "--port", "0", "--data-dir", tmp_path],
+            env=_clean() | {"KAI_AGENT__MAX_STEP": "1"},
+            stderr=of_kai,
+            timeout=120,
+        )
+        assert stopped.returncode == 2
+        said = os.read(terminal, 4_096).decode().strip()
+    finally:
+        os.close(terminal)
+        os.close(of_kai)
+    assert said == "kai: There is no setting KAI_AGENT__MAX_STEP. Did you mean KAI_AGENT__MAX_STEPS?"
+
+
+def test_the_settings_are_checked_by_a_command_that_names_each_problem(tmp_path: Path) -> None:
+    wrong = {"KAI_AGENT": '{"newer": 1}', "KAI_PORTS": "8000", "KAI_LIMITS__RESULT_ROWS": "many"}
+    checked = kai("check-settings", data=tmp_path, **wrong)
+    assert checked.returncode == 2
+    lines = checked.stderr.splitlines()
+    assert [line.split(" ")[1:6] for line in lines[:2]] == [
+        ["There", "is", "no", "setting", "KAI_AGENT__NEWER."],
+        ["There", "is", "no", "setting", "KAI_PORTS."],
+    ]
+    assert lines[2].startswith("kai: KAI_LIMITS__RESULT_ROWS: ")
+    assert len(lines) == 3
+    right = kai("check-settings", data=tmp_path)
+    assert (right.returncode, right.stdout, right.stderr) == (0, "All settings are valid.\n", "")
 
 
 def test_a_question_is_answered_with_its_sql_rows_and_reading(shop: Path, tmp_path: Path) -> None:
