@@ -138,6 +138,21 @@ async def test_a_turn_reads_each_document_once_where_it_is_asked_and_once_where_
     assert sum(http_requests.values()) <= MAX_TYPESENSE_REQUESTS
 
 
+async def test_turns_up_to_the_sixtieth_cost_as_much_as_the_second_and_one_in_ten_prunes(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    for number in range(50):
+        await ask(services, model, session, f"How many customers are there, {number}?")
+    requests: list[int] = []
+    prunings = 0
+    for number in range(50, 60):
+        await ask(services, model, session, f"How many customers are there, {number}?")
+        requests.append(sum(http_requests.values()))
+        prunings += http_requests["DELETE collections"] > 0
+    assert min(requests) <= MAX_TYPESENSE_REQUESTS  # what follows the turn before is in some of them
+    assert prunings <= 1
+
+
 async def test_the_profile_is_read_once_a_session_and_shown_in_every_turn(
     services: Services, session: Session, model: ScriptedModel
 ) -> None:

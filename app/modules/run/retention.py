@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 _MAX_DUE = 10_000
 _DAY_MS = 86_400_000
 _SWEEP_SECONDS = 3_600.0
+_TURNS_PER_PRUNING = 10
 
 
 class Turns(Protocol):
@@ -52,12 +53,14 @@ class Retention:
         self._noted = asyncio.Event()
 
     def note(self, session: Session, run: Run) -> None:
-        """Prune the session soon, because the run has ended. The session is as of the run's turn.
+        """Prune the session soon if its run has ended the first turn beyond those that are kept, or the tenth
+        since such a one. The session is as of the run's turn.
 
-        What a process that stops has not pruned is pruned after the session's next turn.
+        What a process that stops has not pruned is pruned ten turns later.
         """
-        has_earlier_turns = session.turns > self._keep_turns > 0
-        if has_earlier_turns and len(self._due) < _MAX_DUE:
+        earlier = session.turns - self._keep_turns
+        is_due = self._keep_turns > 0 and earlier > 0 and earlier % _TURNS_PER_PRUNING == 1
+        if is_due and len(self._due) < _MAX_DUE:
             self._due[session.id] = run.id
             self._noted.set()
 
