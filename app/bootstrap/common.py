@@ -20,7 +20,6 @@ from app.bootstrap.store import bring_up_to_date, encryption_key, open_store
 from app.core.bus.begun_runs import BegunRunsFile
 from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
 from app.core.bus.port import FOLLOW_UPS, Decisions, EventLogs, FollowUp, RunQueue
-from app.core.bus.remembered_decisions import RememberedDecisions
 from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
@@ -464,16 +463,12 @@ async def _bus(settings: Settings) -> AsyncGenerator[tuple[RunQueue, EventLogs, 
     async with nats_connection(settings.nats, lease_seconds, follow_ups) as connection:
         queue = NatsJobs(connection)
         logs = NatsLogs(connection)
-        decisions = NatsDecisions(connection)
-        remembered = RememberedDecisions(decisions)
-        connection.on_restored(remembered.restore_soon)
         await queue.check()
         try:
-            yield queue, logs, remembered
+            yield queue, logs, NatsDecisions(connection)
         finally:
             await logs.aclose()
             await queue.aclose()
-            await decisions.aclose()
 
 
 def follow_ups_of(settings: Settings) -> Sequence[FollowUp]:

@@ -1,23 +1,16 @@
 """Opens KAI's own store in Typesense. Only who has a Typesense imports its client."""
 
-import asyncio
-import logging
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from app.core.bus.port import BusUnavailable, Decisions
+from app.core.bus.port import Decisions
 from app.core.secrets import CheckpointCipher, ClearCheckpoints
 from app.core.settings import TypesenseSettings
-from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
+from app.core.storage.port import Storage, StorageRefused
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
-from app.core.tasks import end_tasks
 from graph.checkpoints import Checkpointer
 from graph.typesense_checkpoints import typesense_checkpointer
-
-logger = logging.getLogger(__name__)
-
-_SWEEP_SECONDS = 5.0
 
 DECIDED = ("sessions", "runs", "messages")
 """Collections that only processes with a bus change: who holds a session, and how a run has ended."""
@@ -35,32 +28,9 @@ async def open_typesense(
         client = await opened.enter_async_context(typesense_client(typesense_address(settings)))
         records = TypesenseStorage(client, settings.prefix, decisions, decided=DECIDED)
         await records.open()
-        if decisions is not None:
-            await opened.enter_async_context(_sweeping(records))
         with translated_errors():
             checkpointer = await typesense_checkpointer(client, f"{settings.prefix}checkpoints0", cipher)
         yield records, checkpointer
-
-
-@asynccontextmanager
-async def _sweeping(records: TypesenseStorage) -> AsyncGenerator[None]:
-    sweeping = asyncio.create_task(sweep_decisions(records), name="store: drop old decisions")
-    try:
-        yield
-    finally:
-        await end_tasks([sweeping])
-
-
-async def sweep_decisions(records: TypesenseStorage) -> None:
-    """Drop old decisions for ever."""
-    while True:
-        await asyncio.sleep(_SWEEP_SECONDS)
-        try:
-            await records.sweep_decisions()
-        except (StorageUnavailable, BusUnavailable) as error:
-            logger.info("old decisions are not dropped: %s", error)
-        except Exception:
-            logger.exception("old decisions could not be dropped")
 
 
 @asynccontextmanager

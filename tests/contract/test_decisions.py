@@ -1,26 +1,19 @@
-"""One contract for decisions, within a process and over NATS: the first value of a key is the decision."""
+"""One contract for decisions, within a process and over NATS: who names the latest one makes the next."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
 
-from app.core.bus import local, nats_streams
-from app.core.bus.port import ERASED, Decisions
+from app.core.bus.port import ERASED, Decision, Decisions
 from tests.support.buses import local_bus, nats_bus, new_prefix
-from tests.support.waiting import until
 
-KEY = "sessions.01a3185c-5000-7558-9125-3902ffc597bd.04b5"
-OLD_SECONDS = 1.0
+DOCUMENT = "sessions.01a3185c-5000-7558-9125-3902ffc597bd"
 
 
 @pytest.fixture(params=["local", "nats"])
-async def both(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> AsyncGenerator[tuple[Decisions, Decisions]]:
+async def both(request: pytest.FixtureRequest) -> AsyncGenerator[tuple[Decisions, Decisions]]:
     """The decisions as two processes have them; in one process they are the same."""
-    monkeypatch.setattr(local, "DECIDED_SECONDS", OLD_SECONDS)
-    monkeypatch.setattr(nats_streams, "DECIDED_SECONDS", OLD_SECONDS)
     if request.param == "local":
         decisions = local_bus().decisions
         yield decisions, decisions
@@ -30,104 +23,68 @@ async def both(
         yield one.decisions, other.decisions
 
 
+async def decided(decisions: Decisions, value: str, after: int = 0, document: str = DOCUMENT) -> int:
+    number = await decisions.decide(document, value, after)
+    assert number is not None
+    return number
+
+
 async def test_nothing_is_decided_before_someone_does(both: tuple[Decisions, Decisions]) -> None:
     one, _ = both
-    assert await one.find(KEY) is None
+    assert await one.find(DOCUMENT) is None
 
 
-async def test_the_first_value_is_the_decision_for_all(both: tuple[Decisions, Decisions]) -> None:
+async def test_who_names_the_latest_decision_makes_the_next(both: tuple[Decisions, Decisions]) -> None:
     one, other = both
-    assert await one.decide(KEY, "one")
-    assert not await other.decide(KEY, "other")
-    assert await one.find(KEY) == await other.find(KEY) == "one"
+    first = await decided(one, "one")
+    second = await decided(other, "other", after=first)
+    assert second > first > 0
+    assert await one.find(DOCUMENT) == await other.find(DOCUMENT) == Decision(second, "other")
+
+
+async def test_who_names_an_earlier_decision_or_none_is_refused(both: tuple[Decisions, Decisions]) -> None:
+    one, other = both
+    first = await decided(one, "one")
+    second = await decided(other, "other", after=first)
+    for late in (0, first, second + 1):
+        assert await one.decide(DOCUMENT, "late", late) is None
+    assert await one.find(DOCUMENT) == Decision(second, "other")
 
 
 async def test_a_decision_may_be_repeated_by_the_one_that_made_it(both: tuple[Decisions, Decisions]) -> None:
     one, other = both
-    assert await one.decide(KEY, "one")
-    assert await one.decide(KEY, "one")
-    assert not await other.decide(KEY, "other")
+    number = await decided(one, "one")
+    assert await one.decide(DOCUMENT, "one", 0) == number
+    assert await other.decide(DOCUMENT, "other", 0) is None
 
 
 async def test_of_many_values_at_once_one_is_the_decision(both: tuple[Decisions, Decisions]) -> None:
     one, other = both
     values = [f"value {number}" for number in range(20)]
-    asked = [each.decide(KEY, value) for each, value in zip([one, other] * 10, values, strict=True)]
-    is_first = await asyncio.gather(*asked)
-    assert sum(is_first) == 1
-    assert await other.find(KEY) == values[is_first.index(True)]
+    asked = [each.decide(DOCUMENT, value, 0) for each, value in zip([one, other] * 10, values, strict=True)]
+    numbers = await asyncio.gather(*asked)
+    (made,) = [(number, value) for number, value in zip(numbers, values, strict=True) if number is not None]
+    assert await other.find(DOCUMENT) == Decision(*made)
 
 
-async def test_keys_are_decided_apart(both: tuple[Decisions, Decisions]) -> None:
+async def test_documents_are_decided_apart(both: tuple[Decisions, Decisions]) -> None:
     one, other = both
-    assert await one.decide(f"{KEY}-a", "é 🙂")
-    assert await other.decide(f"{KEY}-b", '{"empty": ""}')
-    assert await other.find(f"{KEY}-a") == "é 🙂"
-    assert await one.find(f"{KEY}-b") == '{"empty": ""}'
-
-
-async def test_an_old_decision_stays_until_it_is_dropped(both: tuple[Decisions, Decisions]) -> None:
-    one, other = both
-    assert await one.decide(KEY, "one")
-    assert await one.old(10) == []
-    found: list[str] = []
-
-    async def is_old() -> bool:
-        found.extend(await other.old(10))
-        return bool(found)
-
-    await until(is_old)
-    assert found == [KEY]
-    assert await one.find(KEY) == "one"
-    await other.drop(found)
-
-    async def is_dropped() -> bool:
-        return await one.find(KEY) is None
-
-    await until(is_dropped)
-    assert await one.decide(KEY, "again")
-
-
-async def test_an_old_decision_that_is_not_dropped_is_old_again(both: tuple[Decisions, Decisions]) -> None:
-    one, other = both
-    assert await one.decide(KEY, "one")
-    times = 0
-
-    async def is_old_twice() -> bool:
-        nonlocal times
-        for each in (one, other):
-            times += len(await each.old(10))
-        return times >= 2
-
-    await until(is_old_twice)
-    assert not await other.decide(KEY, "other")
-
-
-async def test_what_is_dropped_unknown_changes_nothing(both: tuple[Decisions, Decisions]) -> None:
-    one, _ = both
-    await one.drop([KEY])
-    assert await one.decide(KEY, "one")
+    await decided(one, "é 🙂", document=f"{DOCUMENT}-a")
+    await decided(other, '{"empty": ""}', document=f"{DOCUMENT}-b")
+    found = [await one.find(f"{DOCUMENT}-a"), await other.find(f"{DOCUMENT}-b")]
+    assert [each.value for each in found if each] == ["é 🙂", '{"empty": ""}']
 
 
 async def test_what_is_erased_stays_decided_without_its_value(both: tuple[Decisions, Decisions]) -> None:
     one, other = both
-    document, _, _ = KEY.rpartition(".")
-    neighbour = f"{document[:-1]}e.04b5"
-    for key in (KEY, f"{KEY}c", neighbour):
-        assert await one.decide(key, f"the words of {key}")
-    await other.erase([document, "runs.unknown"])
-    assert await one.find(KEY) == await other.find(f"{KEY}c") == ERASED
-    assert not await one.decide(KEY, "late")
-    assert await other.find(neighbour) == f"the words of {neighbour}"
-
-
-async def test_what_is_erased_is_dropped_when_it_is_old(both: tuple[Decisions, Decisions]) -> None:
-    one, other = both
-    await one.decide(KEY, "one")
-    await one.erase([KEY.rpartition(".")[0]])
-
-    async def is_dropped() -> bool:
-        await other.drop(await other.old(10))
-        return await one.find(KEY) is None
-
-    await until(is_dropped)
+    neighbour = f"{DOCUMENT[:-1]}e"
+    first = await decided(one, "the words")
+    await decided(one, "of a neighbour", document=neighbour)
+    await other.erase([DOCUMENT, "runs.unknown"])
+    erased = await one.find(DOCUMENT)
+    assert erased == Decision(erased.number if erased else 0, ERASED)
+    assert await one.decide(DOCUMENT, "late", first) is None
+    assert await other.find("runs.unknown") is None
+    kept = await other.find(neighbour)
+    assert kept is not None
+    assert kept.value == "of a neighbour"

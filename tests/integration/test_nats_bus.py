@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from nats.js.api import RetentionPolicy, StreamConfig
 from pydantic import SecretStr, ValidationError
 
 from app.core.bus.event_log import EventLog, first_id
@@ -299,6 +300,27 @@ async def test_a_stream_of_another_program_is_not_taken(fragile_nats: FragileNat
     async with nats_connection(settings(fragile_nats), LEASE_SECONDS) as connection:
         await connection.streams.add_stream(name=Names(chosen.prefix).token_streams, subjects=["theirs"])
     assert "KAI_NATS__PREFIX" in await refusal(chosen)
+
+
+async def test_the_stream_of_decisions_of_an_earlier_version_is_made_again(fragile_nats: FragileNats) -> None:
+    chosen = settings(fragile_nats)
+    name = Names(chosen.prefix).decisions
+    async with nats_connection(chosen, LEASE_SECONDS) as connection:
+        await connection.streams.delete_stream(name)
+        earlier = StreamConfig(name=name, subjects=[f"{name}.>"], retention=RetentionPolicy.WORK_QUEUE)
+        await connection.streams.add_stream(earlier)
+    async with nats_bus(fragile_nats, chosen.prefix) as later:
+        assert await later.decisions.decide("sessions.one", "value", 0) is not None
+
+
+async def test_processes_that_start_at_once_share_the_streams_that_they_make(
+    fragile_nats: FragileNats, prefix: str
+) -> None:
+    async def started() -> None:
+        async with nats_bus(fragile_nats, prefix) as bus:
+            await bus.queue.check()
+
+    await asyncio.gather(*(started() for _ in range(8)))
 
 
 async def test_a_server_that_is_not_there_is_waited_for(tmp_path: Path) -> None:

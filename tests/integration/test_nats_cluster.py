@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from app.core.bus.event_log import first_id
-from app.core.bus.nats_connection import NatsConnection, nats_connection
+from app.core.bus.nats_connection import NatsConnection, NatsRefused, nats_connection
 from app.core.bus.nats_jobs import NatsJobs
 from app.core.bus.nats_logs import NatsLogs
 from app.core.bus.nats_server import NatsNotInstalled
@@ -84,6 +84,18 @@ async def test_jobs_and_logs_outlive_the_leader_of_each_stream(servers: list[Fra
         assert sorted(each.ref.run_id for each in taken if each) == ["run-0", "run-1", "run-2"]
         await logs.aclose()
         await followers.aclose()
+
+
+@pytest.mark.parametrize("named", [1, 3])
+async def test_fewer_replicas_than_servers_are_refused_with_the_number_to_set(
+    servers: list[FragileNats], named: int
+) -> None:
+    """Whether the URL names all servers or one of them."""
+    async with connected(servers):  # so that the servers know each other
+        url = SecretStr(",".join(server.url for server in servers[:named]))
+        with pytest.raises(NatsRefused, match="set KAI_NATS__REPLICAS=3"):
+            async with nats_connection(NatsSettings(url=url, replicas=1), LEASE_SECONDS):
+                """Not reached."""
 
 
 async def leader_of(connection: NatsConnection, stream: str) -> int:

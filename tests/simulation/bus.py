@@ -8,10 +8,10 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from app.core.bus.event_log import Attempt, Entry, EventLog, entries, first_id
-from app.core.bus.port import ERASED, FOLLOW_UPS, BusUnavailable, Kind, LeasedJob, RunRef, document_of
+from app.core.bus.port import ERASED, FOLLOW_UPS, BusUnavailable, Decision, Kind, LeasedJob, RunRef
 from app.core.clock import now_ms
 from tests.simulation.clocks import EPOCH_MS
 from tests.simulation.loop import CURRENT, Process
@@ -21,8 +21,7 @@ T = TypeVar("T")
 
 LEASE_SECONDS = 3.0
 KEPT_SECONDS = 20
-"""For decisions and successors, in the place of ten minutes: longer than any request may
-be late."""
+"""For successors, in the place of ten minutes: longer than any request may be late."""
 
 _HOLDER_SECONDS = 2.0
 _AGAIN_SECONDS = 0.25
@@ -274,77 +273,84 @@ class SimulatedQueue:
         return await _asked(self._world, server or self._world.queue, what, act)
 
 
+Loss = Literal["purge", "new stream", "rollback"]
+"""How decisions are lost. `purge`: all are deleted, and numbers go on. `new stream`: the stream is lost and
+made again. `rollback`: a server that has crashed has lost the latest; only this breaks connections."""
+
+
 @dataclass
 class DecisionData:
-    """What the server of decisions holds, each with the time it was made. A loss breaks all connections."""
+    """What the server of decisions holds: all that was decided, in turn, of which the last of each document
+    counts.
+    """
 
-    decided: dict[str, tuple[float, str]] = field(default_factory=dict)
-    epoch: int = 0
+    made: list[tuple[str, Decision]] = field(default_factory=list)
+    latest: dict[str, Decision] = field(default_factory=dict)
+    number: int = 0
+    connections: int = 0
 
-    def decide(self, key: str, value: str, now: float) -> bool:
-        return self.decided.setdefault(key, (now, value))[1] == value
-
-    def find(self, key: str) -> str | None:
-        return self.decided[key][1] if key in self.decided else None
-
-    def old(self, limit: int, now: float) -> list[str]:
-        return [key for key, (at, _) in self.decided.items() if now - at > KEPT_SECONDS][:limit]
-
-    def drop(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            self.decided.pop(key, None)
+    def decide(self, document: str, value: str, after: int) -> int | None:
+        latest = self.latest.get(document)
+        if (0 if latest is None else latest.number) != after:
+            return latest.number if latest is not None and latest.value == value else None
+        return self._append(document, value)
 
     def erase(self, documents: Sequence[str]) -> None:
-        for key, (at, _) in self.decided.items():
-            if document_of(key) in documents:
-                self.decided[key] = (at, ERASED)
+        for document in documents:
+            if document in self.latest:
+                self._append(document, ERASED)
 
-    def forget(self) -> None:
-        """The server has lost its data, and every connection with it."""
-        self.decided.clear()
-        self.epoch += 1
+    def _append(self, document: str, value: str) -> int:
+        self.number += 1
+        self.latest[document] = decision = Decision(self.number, value)
+        self.made.append((document, decision))
+        return decision.number
+
+    def lose(self, loss: Loss, now: float, kept: float) -> None:
+        """With `rollback`, the part `kept` of all decisions is left."""
+        if loss == "rollback":
+            self.made = self.made[: round(len(self.made) * kept)]
+            self.number = self.made[-1][1].number if self.made else self.number
+            self.connections += 1
+        else:
+            self.made = []
+        if loss == "new stream":
+            self.number = EPOCH_MS * 1_000 + round(now * 1e6)
+        self.latest = dict(self.made)
 
 
 class SimulatedDecisions:
     """Implements `Decisions`."""
+
+    may_lose = True
 
     def __init__(self, world: World, data: DecisionData) -> None:
         self._world = world
         self._data = data
 
     @property
-    def epoch(self) -> int:
-        return self._data.epoch
+    def connections(self) -> int:
+        return self._data.connections
 
-    async def decide(self, key: str, value: str) -> bool:
-        return await self._ask(
-            f"decide {_short(key)}",
-            lambda: self._data.decide(key, value, self._world.loop.time()),
-            writes=True,
-        )
+    async def decide(self, document: str, value: str, after: int) -> int | None:
+        what = f"decide {_short(document)} after {after % 10_000}"
+        return await self._ask(what, lambda: self._data.decide(document, value, after), writes=True)
 
-    async def find(self, key: str) -> str | None:
-        return await self._ask(f"find {_short(key)}", lambda: self._data.find(key))
-
-    async def old(self, limit: int) -> Sequence[str]:
-        return await self._ask("old", lambda: self._data.old(limit, self._world.loop.time()))
-
-    async def drop(self, keys: Sequence[str]) -> None:
-        if keys:
-            await self._ask(f"drop {len(keys)}", lambda: self._data.drop(keys))
+    async def find(self, document: str) -> Decision | None:
+        return await self._ask(f"find {_short(document)}", lambda: self._data.latest.get(document))
 
     async def erase(self, documents: Sequence[str]) -> None:
         await self._ask(f"erase {len(documents)}", lambda: self._data.erase(documents), writes=True)
 
     async def _ask(self, what: str, act: Callable[[], T], *, writes: bool = False) -> T:
         """A request never arrives over another connection than its own."""
-        epoch = self._data.epoch
+        connections = self._data.connections
 
-        def act_in_epoch() -> tuple[T] | None:
-            return (act(),) if self._data.epoch == epoch else None
+        def act_on_connection() -> tuple[T] | None:
+            return (act(),) if self._data.connections == connections else None
 
         try:
-            done = await self._world.request(self._world.decisions, what, act_in_epoch, writes=writes)
+            done = await self._world.request(self._world.decisions, what, act_on_connection, writes=writes)
         except Unreachable as error:
             raise BusUnavailable(str(error)) from error
         if done is None:
@@ -352,9 +358,9 @@ class SimulatedDecisions:
         return done[0]
 
 
-def _short(key: str) -> str:
-    name, document_id, revision = key.split(".")
-    return f"{name} <{document_id[-4:]} {revision[:4]}>"
+def _short(document: str) -> str:
+    name, document_id = document.split(".")
+    return f"{name} <{document_id[-4:]}>"
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import cast
 
@@ -11,6 +11,7 @@ from app.core.storage.port import Document
 from app.modules.run.messages import next_run_id
 from tests.simulation.clients import Asked
 from tests.simulation.site import Cluster
+from tests.simulation.store import StoreData
 from tests.simulation.turn import STEPS, TOKENS_PER_STEP
 
 _MOST_TRIES = 3
@@ -22,11 +23,12 @@ def unrest(cluster: Cluster, asked: list[Asked]) -> str | None:
     for server in (world.store, world.queue, world.logs, world.completed, world.decisions):
         if server.down_until > world.loop.time():
             return f"the {server.name} is unreachable"
-    for run in store.documents("runs"):
+    runs = {str(run["id"]): run for run in store.documents("runs")}
+    for run in runs.values():
         if run["status"] == "open":
             return f"{run['question']!r} is open"
     for session in store.documents("sessions"):
-        if session["active_run_id"] is not None:
+        if session["active_run_id"] is not None and not _is_ghost(store, session, runs):
             return f"session {str(session['id'])[-3:]} is held by {str(session['active_run_id'])[-4:]}"
     if cluster.alone:
         return None
@@ -34,6 +36,14 @@ def unrest(cluster: Cluster, asked: list[Asked]) -> str | None:
         if refs := jobs.refs():
             return f"the queue holds {kind} jobs of {sorted(each.run_id[-4:] for each in refs)}"
     return None
+
+
+def _is_ghost(store: StoreData, session: Document, runs: Mapping[str, Document]) -> bool:
+    """Returns True if the process that claimed the session died before it wrote anything. The next to read
+    the session releases it.
+    """
+    written = store.document("sessions", str(session["id"]))
+    return written is not None and written["active_run_id"] is None and session["active_run_id"] not in runs
 
 
 def check_at_rest(cluster: Cluster, asked: list[Asked]) -> None:

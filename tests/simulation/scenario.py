@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import cast
 from unittest.mock import patch
 
-from app.core.bus import local
 from app.core.bus.begun_runs import BegunRuns
 from app.core.ids import new_id
 from app.core.storage import typesense_layout as layout
@@ -20,7 +19,7 @@ from app.modules.run import follower, worker
 from app.modules.session.model import Mode, OnBusy, Run, Session
 from app.modules.session.repository import document
 from migrations.m0001_initial import COLLECTIONS
-from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, QueueData
+from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, Loss, QueueData
 from tests.simulation.clients import WAYS, Asked, Client, ConnectionLost
 from tests.simulation.clocks import simulated_clocks
 from tests.simulation.invariants import check_at_rest, unrest
@@ -113,7 +112,6 @@ def _short_times() -> Generator[None]:
     with (
         patch.object(layout, "key", _known_key),
         patch.object(typesense_successors, "_KEPT_SECONDS", KEPT_SECONDS),
-        patch.object(local, "DECIDED_SECONDS", KEPT_SECONDS),
         patch.object(worker, "SWEEP_SECONDS", _SWEEP_SECONDS),
         patch.object(follower, "_SILENT_SECONDS", _SILENT_SECONDS),
     ):
@@ -174,6 +172,7 @@ class Scenario:
         world.on_stop = self._stop
         world.on_begin = self._check_begin
         world.on_queue_loss = self._lose_bus
+        world.on_decisions_loss = self._lose_decisions
         world.on_done = self._check_free
         world.on_effect = self._check_effect
         self._client = Client(world, self._apis)
@@ -313,7 +312,18 @@ class Scenario:
     def _lose_bus(self) -> None:
         """The queue and the decisions are lost. What a log still holds is the harder case."""
         self.cluster.queue.forget(self._world.loop.time())
-        self.cluster.decisions.forget()
+        self._lose_decisions()
+
+    def _lose_decisions(self) -> None:
+        """Not while a late write has put an earlier state into a document, which only they can repair."""
+        chance = self._world.chance
+        if self.cluster.store.set_back:
+            return
+        self._world.losses += 1
+        self.cluster.store.highest.clear()
+        loss: Loss = chance.choice(["purge", "new stream", "rollback"])
+        self._world.note(f"decisions: {loss}")
+        self.cluster.decisions.lose(loss, self._world.loop.time(), kept=chance.random())
 
     def _stop(self, process: Process) -> None:
         site = self._sites.get(process.name)

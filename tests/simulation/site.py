@@ -2,19 +2,16 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Gauge
 
-from app.bootstrap.typesense import sweep_decisions
 from app.core.bus.begun_runs import BegunRuns
 from app.core.bus.job_worker import JobWorker
 from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
-from app.core.bus.port import BusUnavailable, Decisions, EventLogs, FollowUp, JobQueue, RunRef
-from app.core.bus.remembered_decisions import RememberedDecisions
+from app.core.bus.port import Decisions, EventLogs, FollowUp, JobQueue, RunRef
 from app.core.clock import now_ms
 from app.core.follow_up import follow_up
 from app.modules.agent.investigation import said_in_steps
@@ -55,16 +52,7 @@ Role = Literal["all", "api", "worker", "history"]
 _CONCURRENCY = 4
 _MAX_WAITING = 100
 _PAUSE_SECONDS = 2.0
-_RECONNECT_SECONDS = 0.5
 _QUOTAS = Quotas(None, None, None)
-
-
-async def _restore(decisions: RememberedDecisions) -> None:
-    """As the connection to NATS has it done."""
-    while True:
-        await asyncio.sleep(_RECONNECT_SECONDS)
-        with suppress(BusUnavailable):
-            await decisions.restore()
 
 
 async def _untainted(message_id: str) -> bool:
@@ -124,15 +112,12 @@ class Site:
         if not cluster.alone:
             queue = SimulatedQueue(world, cluster.queue)
             logs = SimulatedLogs(world, cluster.logs)
-            decisions = remembered = RememberedDecisions(SimulatedDecisions(world, cluster.decisions))
-            self._restoring = asyncio.create_task(_restore(remembered), name="restore decisions")
+            decisions = SimulatedDecisions(world, cluster.decisions)
         elif cluster.on_typesense:
             # The first read of a process waits for the writes that the server has in its queue.
             await asyncio.sleep(TIMEOUT_SECONDS + LATE_SECONDS)
         made = SimulatedTypesense if cluster.on_typesense else SimulatedSqlite
         storage = made(world, cluster.store, SCHEMA, decisions)
-        if cluster.on_typesense:
-            self._sweeping = asyncio.create_task(sweep_decisions(storage), name="drop old decisions")
         self.repository = repository = SessionRepository(storage)
         agents = AgentSite(world, cluster.story.office, storage, repository)
         self.lifecycle = lifecycle = RunLifecycle(repository, queue, logs, calls=agents.records)

@@ -77,6 +77,10 @@ class StoreData:
     def __init__(self, decisions: DecisionData) -> None:
         self._decisions = decisions
         self.rows: dict[str, dict[str, Row]] = {}
+        self.highest: dict[str, int] = {}
+        """The highest number of a decision that was written, by row."""
+        self.set_back: set[str] = set()
+        """Rows in an earlier state than that."""
 
     def write(self, name: str, rows: Sequence[Row], action: Action) -> list[bool]:
         kept = self.rows.setdefault(name, {})
@@ -88,6 +92,9 @@ class StoreData:
         if (action == "create" and exists) or (action == "update" and not exists):
             return False
         kept[row_id] = {**kept[row_id], **row} if action == "update" else dict(row)
+        number = layout.number_of(str(row.get(layout.REVISION, "")))
+        self.highest[row_id] = max(number, self.highest.get(row_id, 0))
+        (self.set_back.add if number < self.highest[row_id] else self.set_back.discard)(row_id)
         return True
 
     def find(self, name: str, search: Search) -> list[Row]:
@@ -139,10 +146,13 @@ class StoreData:
         while (following := by_base.get(row[layout.REVISION])) is not None:
             row = following
         document, revision = layout.document_of(row), str(row[layout.REVISION])
-        while (decided := self._decisions.find(f"{name}.{document_id}.{revision}")) is not None:
-            if decided == ERASED:
+        decision = self._decisions.latest.get(f"{name}.{document_id}")
+        if decision is not None:
+            if decision.value == ERASED:
                 return None
-            revision, document = json.loads(decided)
+            _, since, decided = json.loads(decision.value)
+            if since >= layout.number_of(revision):
+                return cast("Document", decided)
         return document
 
 
@@ -190,9 +200,12 @@ class SimulatedCollection(TypesenseCollection[layout.Row]):
 
     async def _ask(self, what: str, act: Callable[[], T], *, writes: bool = False) -> T:
         """As the client does, which may ask again by itself."""
+        losses = self._world.losses
         for _ in range(self._world.store_retries):
             with suppress(Unreachable):
                 return await self._world.request(self._world.store, what, act, writes=writes)
+        if writes and losses != self._world.losses:
+            raise httpx.ConnectError("the store is unreachable")
         try:
             return await self._world.request(self._world.store, what, act, writes=writes)
         except Unreachable as error:
@@ -211,7 +224,7 @@ class SimulatedTypesense(TypesenseStorage):
         self._collections = dict(collections)
         self._created = CreatedSuccessors(SimulatedCollection(world, data, "patches0"), self._known)
         self._by_creation = CompareAndSet(self._created)
-        self._by_decision = CompareAndSet(DecidedSuccessors(decisions, self._known))
+        self._by_decision = CompareAndSet(DecidedSuccessors(decisions))
         self._decided = frozenset(DECIDED)
 
     async def open(self) -> None:
@@ -219,10 +232,6 @@ class SimulatedTypesense(TypesenseStorage):
 
     def _documents(self, collection: Collection) -> TypesenseCollection[layout.Row]:
         return SimulatedCollection(self._world, self._data, layout.place_of(collection))
-
-
-class SimulatedSqlite(SimulatedTypesense):
-    """A store whose conditional write is one step, as SQLite's is."""
 
     async def patch(
         self,
@@ -232,6 +241,38 @@ class SimulatedSqlite(SimulatedTypesense):
         *,
         where: Sequence[Condition] = (),
         also: Sequence[tuple[str, Document]] = (),
+    ) -> Document | None:
+        changed = await self._patch(collection, document_id, changes, where=where, also=also)
+        if changed is not None and "fence" in changes:
+            given = (document_id, cast("int", changed["fence"]))
+            if given in self._world.fences:
+                self._world.violate(f"session {document_id[-3:]} gets its fence {given[1]} twice")
+            self._world.fences.add(given)
+        return changed
+
+    async def _patch(
+        self,
+        collection: str,
+        document_id: str,
+        changes: Mapping[str, JsonValue],
+        *,
+        where: Sequence[Condition],
+        also: Sequence[tuple[str, Document]],
+    ) -> Document | None:
+        return await super().patch(collection, document_id, changes, where=where, also=also)
+
+
+class SimulatedSqlite(SimulatedTypesense):
+    """A store whose conditional write is one step, as SQLite's is."""
+
+    async def _patch(
+        self,
+        collection: str,
+        document_id: str,
+        changes: Mapping[str, JsonValue],
+        *,
+        where: Sequence[Condition],
+        also: Sequence[tuple[str, Document]],
     ) -> Document | None:
         kept = self._collections[collection]
 

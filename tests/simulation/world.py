@@ -26,14 +26,17 @@ Kind = Literal[
     "store unreachable",
     "bus unreachable",
     "queue forgets",
+    "overtaken",
     "worker stops",
 ]
 """Faults. `die` before the request leaves, after the server has done it, or as the answer comes. `late`: the
-caller gives up, and the server does it all the same some seconds later. `twice`: the server does it again."""
+caller gives up, and the server does it all the same some seconds later. `twice`: the server does it again.
+`overtaken`: the caller pauses before the request leaves, and the decisions are lost meanwhile."""
 
 KINDS: tuple[Kind, ...] = (
     *("die before", "die after", "die at answer", "pause", "answer lost", "refused", "late", "twice"),
-    *("slow", "store unreachable", "bus unreachable", "queue forgets", "worker stops"),
+    *("slow", "store unreachable", "bus unreachable", "queue forgets", "overtaken"),
+    "worker stops",
 )
 
 TIMEOUT_SECONDS = 2.0
@@ -84,11 +87,17 @@ class World:
     on_death: Callable[[Process], None] = lambda _: None
     on_stop: Callable[[Process], None] = lambda _: None
     on_queue_loss: Callable[[], None] = lambda: None
+    on_decisions_loss: Callable[[], None] = lambda: None
     on_done: Callable[[str, str], None] = lambda _, __: None
     on_effect: Callable[[str], None] = lambda _: None
     """Called with the id of a call as its effect happens."""
     connections: dict[str, dict[asyncio.Future[Any], None]] = field(default_factory=dict)
     """Responses that clients wait for, by process, oldest first."""
+
+    losses: int = 0
+    """How often the decisions were lost."""
+    fences: set[tuple[str, int]] = field(default_factory=set)
+    """Sessions with the fences that callers were given."""
 
     def __post_init__(self) -> None:
         self.chance = random.Random(f"world {self.seed}")
@@ -140,6 +149,7 @@ class World:
             raise asyncio.CancelledError
         process = CURRENT.get()
         fault = self._next_fault(server, writes=writes)
+        losses = self.losses if writes and server is self.store else None
         if process is None or fault is None:
             return await self._serve(server, what, act)
         self.struck.append(f"{fault}: {process.name} > {server.name} {what}")
@@ -168,16 +178,18 @@ class World:
                 raise Unreachable(f"the {server.name} refuses")
             case "late":
                 seconds = TIMEOUT_SECONDS + self.chance.random() * LATE_SECONDS
-                self.later(seconds, lambda: self._do(server, what, act))
+                self.later(seconds, lambda: self._do_late(server, what, act, losses))
                 await asyncio.sleep(TIMEOUT_SECONDS)
                 raise Unreachable(f"the {server.name} is late")
             case "twice":
                 result = await self._serve(server, what, act)
                 if writes and server is not self.office:  # who books twice is not KAI
-                    self.later(self.chance.random() * 2, lambda: self._do(server, what, act))
+                    self.later(self.chance.random() * 2, lambda: self._do_late(server, what, act, losses))
                 return result
             case "slow":
                 await asyncio.sleep(self.chance.random() * TIMEOUT_SECONDS)
+                if losses not in (None, self.losses):
+                    raise Unreachable(f"the {server.name} is unreachable")
                 return await self._serve(server, what, act)
             case "store unreachable":
                 seconds = self.chance.choice([0.7, 2.5, 6.0, 10.0, 25.0])
@@ -192,6 +204,14 @@ class World:
                 return await self._serve(server, what, act)
             case "queue forgets":
                 self.on_queue_loss()
+                return await self._serve(server, what, act)
+            case "overtaken" if losses is not None:
+                return await self._serve(server, what, act)
+            case "overtaken":
+                seconds = self.chance.choice([4.0, 8.0])
+                self.later(seconds * self.chance.random(), self.on_decisions_loss)
+                self.pause(process, seconds)
+                await asyncio.sleep(0)
                 return await self._serve(server, what, act)
             case "worker stops":
                 self.later(0, lambda: self.on_stop(process))
@@ -246,6 +266,13 @@ class World:
 
     def _arrive(self, server: Server, what: str, act: Callable[[], object]) -> None:
         self.later(self.chance.random() * 0.004, lambda: self._do(server, what, act))
+
+    def _do_late(self, server: Server, what: str, act: Callable[[], T], losses: int | None) -> None:
+        """A write to the store is not late beyond a loss of the decisions, after which nothing repairs it:
+        `docs/typesense.md` names this limit.
+        """
+        if losses in (None, self.losses):
+            self._do(server, what, act)
 
     def _do(self, server: Server, what: str, act: Callable[[], T]) -> T:
         result = act()

@@ -49,7 +49,6 @@ async def nats_bus(
         finally:
             await logs.aclose()
             await jobs.aclose()
-            await decisions.aclose()
 
 
 def ref(number: int = 0, owner: str = "ann") -> RunRef:

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from itertools import islice
+from itertools import count
 from weakref import WeakValueDictionary
 
 from cachetools import TTLCache
@@ -15,19 +16,20 @@ from cachetools import TTLCache
 from app.core.bus.begun_runs import BegunRuns
 from app.core.bus.event_log import ENDING_SECONDS, IDS_PER_ATTEMPT, Attempt, EventLog
 from app.core.bus.port import (
-    DECIDED_SECONDS,
     ERASED,
     FOLLOW_UPS,
+    Decision,
     FollowUp,
     Kind,
     LeasedJob,
     LogWriter,
     RunRef,
-    document_of,
 )
 from app.core.clock import now_ms
 
 KEPT_SECONDS = 600
+"""For ended logs and decisions; a known state of a document is used for a minute."""
+
 KEPT_LOGS = 1_000
 
 MAX_FOLLOW_UPS = 10_000
@@ -271,33 +273,25 @@ class _LocalWriter(Attempt):
 class LocalDecisions:
     """Decisions of the only process. No write of an earlier one is under way when it begins."""
 
-    epoch = 0
+    may_lose = False
+    connections = 0
 
     def __init__(self) -> None:
-        self._decided: dict[str, tuple[float, str]] = {}
-        """With the time of each, oldest first."""
-        self._of_document: defaultdict[str, set[str]] = defaultdict(set)
+        self._latest: TTLCache[str, Decision] = TTLCache(math.inf, KEPT_SECONDS, timer=time.monotonic)
+        self._numbers = count(time.time_ns() // 1_000)
+        """Above those of earlier processes."""
 
-    async def decide(self, key: str, value: str) -> bool:
-        self._of_document[document_of(key)].add(key)
-        return self._decided.setdefault(key, (time.monotonic(), value))[1] == value
+    async def decide(self, document: str, value: str, after: int) -> int | None:
+        latest = self._latest.get(document)
+        if (0 if latest is None else latest.number) != after:
+            return latest.number if latest is not None and latest.value == value else None
+        self._latest[document] = made = Decision(next(self._numbers), value)
+        return made.number
 
-    async def find(self, key: str) -> str | None:
-        return self._decided[key][1] if key in self._decided else None
-
-    async def old(self, limit: int) -> Sequence[str]:
-        before = time.monotonic() - DECIDED_SECONDS
-        return [key for key, (decided_at, _) in islice(self._decided.items(), limit) if decided_at < before]
-
-    async def drop(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            self._decided.pop(key, None)
-            document = document_of(key)
-            self._of_document[document].discard(key)
-            if not self._of_document[document]:
-                del self._of_document[document]
+    async def find(self, document: str) -> Decision | None:
+        return self._latest.get(document)
 
     async def erase(self, documents: Sequence[str]) -> None:
         for document in documents:
-            for key in self._of_document.get(document, ()):
-                self._decided[key] = (self._decided[key][0], ERASED)
+            if document in self._latest:
+                self._latest[document] = Decision(next(self._numbers), ERASED)

@@ -35,6 +35,8 @@ _RESTORE_SECONDS = 5.0
 
 _NOT_ENABLED = (10039, 10076)
 _NOT_CLUSTERED = 10074
+_EXISTS = 10058
+_REPLICAS = (1, 3, 5)
 _PERMISSIONS = "permissions violation"
 _LOGIN = ("authorization", "authentication")
 
@@ -47,6 +49,12 @@ class NatsRefused(CannotRun):
 
 class _Client(Client):
     """Reconnects after every error of the server; the library closes for good after most of them."""
+
+    @property
+    def cluster_addresses(self) -> Sequence[str]:
+        """Addresses of the servers of the cluster, as the server names them. Empty without a cluster."""
+        info = self._server_info
+        return info.get("connect_urls", ()) if "cluster" in info else ()
 
     async def _process_err(self, err_msg: str) -> None:
         if _PERMISSIONS in err_msg.lower():
@@ -82,6 +90,7 @@ class NatsConnection:
         Raises `BusUnavailable`, or `NatsRefused` when NATS refuses the login, a permission or a stream.
         """
         await self._connect()
+        self._check_replicas()
         await self._make_streams()
         self._opened = True
         self._restoring = asyncio.create_task(self._restore(), name="nats: restore streams")
@@ -177,10 +186,16 @@ class NatsConnection:
             raise BusUnavailable(_reason(error)) from error
 
     async def _make_stream(self, config: StreamConfig) -> None:
+        name = config.name or ""
         try:
-            found = (await self.streams.stream_info(config.name or "")).config
+            found = (await self.streams.stream_info(name)).config
         except NotFoundError:
-            await self.streams.add_stream(config)
+            await self._add_stream(config)
+            return
+        if found.subjects == [f"{self.names.decisions}.>"] and name == self.names.decisions:
+            logger.info("the stream %s of an earlier version of KAI is made again", name)
+            await self.streams.delete_stream(name)
+            await self._add_stream(config)
             return
         if found.retention != config.retention or found.subjects != config.subjects:
             raise NatsRefused(
@@ -191,7 +206,26 @@ class NatsConnection:
             config.max_age or 0,
             config.max_msgs or -1,
         ):
-            await self.streams.update_stream(config)
+            await self.streams.update_stream(config.evolve(first_seq=found.first_seq))
+
+    async def _add_stream(self, config: StreamConfig) -> None:
+        try:
+            await self.streams.add_stream(config)
+        except APIError as error:
+            if error.err_code != _EXISTS:  # another process has made it a moment ago
+                raise
+
+    def _check_replicas(self) -> None:
+        """Raises `NatsRefused` if fewer servers keep a stream than there are. A server of a cluster names the
+        addresses of all; of more than three it is not certain that they are of different servers.
+        """
+        servers = max(len(set(self.settings.servers)), min(3, len(self.client.cluster_addresses)))
+        wanted = max(number for number in _REPLICAS if number <= servers)
+        if self.settings.replicas < wanted:
+            raise NatsRefused(
+                f"NATS has {servers} servers, and with KAI_NATS__REPLICAS={self.settings.replicas} fewer "
+                f"of them keep each stream: set KAI_NATS__REPLICAS={wanted}."
+            )
 
     def _refusal(self, error: APIError) -> CannotRun:
         if isinstance(error, ServiceUnavailableError) or error.err_code in _NOT_ENABLED:

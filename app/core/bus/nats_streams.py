@@ -1,5 +1,6 @@
 """Names and configurations of KAI's streams and consumers in JetStream."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from zlib import crc32
@@ -13,7 +14,7 @@ from nats.js.api import (
     StreamConfig,
 )
 
-from app.core.bus.port import DECIDED_SECONDS, FOLLOW_UPS, FollowUp, RunRef
+from app.core.bus.port import FOLLOW_UPS, FollowUp, RunRef
 
 LINES = 16
 """Runs wait in lines, each with a consumer. Owners are spread over the lines, and lines take turns."""
@@ -24,10 +25,13 @@ LOG_SECONDS = 1_800
 MAX_FOLLOW_UPS = 100_000
 """Completed messages that no worker has seen; the oldest are dropped first."""
 
-_MAX_PENDING = 1_000_000
-"""Leases of a consumer at a time: more than all workers can hold, and than are decided while one gets old."""
+DECISION_SECONDS = 86_400
+"""How long the latest decision about a document is kept. A late write of an earlier state is repaired from it
+by the next reader.
+"""
 
-OLD_DECISIONS = "old"
+_MAX_PENDING = 1_000_000
+"""Leases of a consumer at a time: more than all workers can hold."""
 
 _DUPLICATE_SECONDS = 120.0
 
@@ -88,8 +92,8 @@ class Names:
     def completed(self, session_id: str) -> str:
         return f"{self.message_completed}.session.{session_id}"
 
-    def decision(self, key: str) -> str:
-        return f"{self.decisions}.{key}"
+    def decision(self, document: str) -> str:
+        return f"{self.decisions}.latest.{document}"
 
     def queue_probe(self, probe_id: str) -> str:
         return f"{self.user_messages}.probe.{probe_id}"
@@ -116,7 +120,9 @@ def run_consumer(line: int) -> str:
 def stream_configs(names: Names, replicas: int) -> list[StreamConfig]:
     """The queue refuses a second message of a run; logs are dropped by age, completed messages by number.
 
-    Decisions are read from their leader only, which has the latest, and deleted by their acknowledgement.
+    Of decisions the latest of each document is kept. They are read from their leader only, which has it.
+    Where their stream is made again, its numbers go on above those of the lost one: they begin with the time
+    in microseconds.
     """
     return [
         StreamConfig(
@@ -150,7 +156,10 @@ def stream_configs(names: Names, replicas: int) -> list[StreamConfig]:
         StreamConfig(
             name=names.decisions,
             subjects=[names.decision(">")],
-            retention=RetentionPolicy.WORK_QUEUE,
+            retention=RetentionPolicy.LIMITS,
+            max_msgs_per_subject=1,
+            max_age=DECISION_SECONDS,
+            first_seq=time.time_ns() // 1_000,
             allow_direct=replicas == 1,
             storage=StorageType.FILE,
             num_replicas=replicas,
@@ -161,26 +170,20 @@ def stream_configs(names: Names, replicas: int) -> list[StreamConfig]:
 def consumer_configs(
     names: Names, lease_seconds: float, follow_ups: Sequence[FollowUp] = FOLLOW_UPS
 ) -> list[tuple[str, ConsumerConfig]]:
-    """Each with its stream: one for each line of runs, one for each kind that follows, and one that delivers
-    a decision a second time when it is old.
-    """
+    """Each with its stream: one for each line of runs, one for each kind that follows."""
     lines = (_consumer(run_consumer(line), lease_seconds, names.line(line)) for line in range(LINES))
     following = (_consumer(kind, lease_seconds) for kind in follow_ups)
     return [
         *((names.user_messages, consumer) for consumer in lines),
         *((names.message_completed, consumer) for consumer in following),
-        (names.decisions, _consumer(OLD_DECISIONS, DECIDED_SECONDS, headers_only=True)),
     ]
 
 
-def _consumer(
-    name: str, lease_seconds: float, subject: str | None = None, *, headers_only: bool | None = None
-) -> ConsumerConfig:
+def _consumer(name: str, lease_seconds: float, subject: str | None = None) -> ConsumerConfig:
     return ConsumerConfig(
         durable_name=name,
         filter_subject=subject,
         ack_policy=AckPolicy.EXPLICIT,
         ack_wait=lease_seconds,
         max_ack_pending=_MAX_PENDING,
-        headers_only=headers_only,
     )

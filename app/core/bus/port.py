@@ -175,56 +175,51 @@ class EventLogs(Protocol):
         """Publish what is not published yet, for a moment, and stop."""
 
 
-DECIDED_SECONDS = 600
-"""How long a decision is kept at least."""
-
-ERASED = '["", null]'
+ERASED = "[]"
 """The decision in the place of each that was erased."""
 
 
-def document_of(key: str) -> str:
-    """Returns the part of a decision's key that names the document."""
-    return key.rpartition(".")[0]
+@dataclass(frozen=True)
+class Decision:
+    """The latest decision about a document. Later decisions have higher numbers, all above 0."""
+
+    number: int
+    value: str
 
 
 class Decisions(Protocol):
-    """What one process decides for all: the first value of a key is the decision, and stays until it is
-    dropped.
+    """What one process decides for all, about one document after another: who names the latest decision makes
+    the next one.
 
-    A decision is the successor of a stored document's state. It is dropped once it is old and its document
-    is known to be written, so that a late write of an earlier state can be repaired. A bus that has lost its
-    data has no decisions; those whose documents were not written by then were never made.
+    A decision is the successor of a stored document's state; its document is written after it. Decisions
+    expire long after that, or may be lost with the data of the bus. So the first decision about a document is
+    no proof that there was none before.
 
-    A key names a document and, after its last dot, the revision of a state; a value is a JSON list that
-    begins with the revision of the successor. The parts of a key are letters, digits, hyphens and
+    A document is named by its collection and its id, with a dot between them: letters, digits, hyphens and
     underscores.
     """
 
     @property
-    def epoch(self) -> int:
-        """Another number after every break of the connection: earlier decisions may be lost."""
+    def may_lose(self) -> bool:
+        """Whether decisions may be lost while processes that know of them go on."""
 
-    async def decide(self, key: str, value: str) -> bool:
-        """Returns True if this value is the decision. It may be called again with the same value.
+    @property
+    def connections(self) -> int:
+        """The number of connections so far. After a break, a server that has crashed may have earlier
+        decisions as its latest, and give numbers once more.
+        """
+
+    async def decide(self, document: str, value: str, after: int) -> int | None:
+        """Returns the number of the decision, None if the latest one has another number than `after`. That is
+        0 if there is none. It may be called again with the same value.
 
         Raises `BusUnavailable`: the value may be the decision or not.
         """
 
-    async def find(self, key: str) -> str | None:
-        """The decision, None if there is none. Raises `BusUnavailable`."""
-
-    async def old(self, limit: int) -> Sequence[str]:
-        """Keys of some decisions that are older than `DECIDED_SECONDS`, for this process to drop.
-
-        Those that it does not drop are returned again later, to any process. Raises `BusUnavailable`.
-        """
-
-    async def drop(self, keys: Sequence[str]) -> None:
-        """Drop decisions that `old` has returned. Raises `BusUnavailable`."""
+    async def find(self, document: str) -> Decision | None:
+        """The latest decision, None if there is none. Raises `BusUnavailable`."""
 
     async def erase(self, documents: Sequence[str]) -> None:
-        """Erase what was decided about deleted documents, which are named by keys without their last part.
-
-        Their keys stay decided, by `ERASED`: a late change of such a document is refused as before. Raises
-        `BusUnavailable`.
+        """Replace what was decided about deleted documents by `ERASED`, so that a late change of such a
+        document is refused as before. Raises `BusUnavailable`.
         """

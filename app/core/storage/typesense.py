@@ -5,6 +5,7 @@ conditional writes; `typesense_compare_and_set` explains how a patch is atomic.
 """
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
@@ -29,7 +30,7 @@ from app.core.storage.port import (
     meets,
 )
 from app.core.storage.typesense_client import translated_errors
-from app.core.storage.typesense_compare_and_set import CompareAndSet
+from app.core.storage.typesense_compare_and_set import LONGEST_TRY_SECONDS, CompareAndSet
 from app.core.storage.typesense_successors import CreatedSuccessors, DecidedSuccessors, Documents
 from typesense_checkpoint.collection import MAX_HITS, TypesenseCollection
 from typesense_checkpoint.searches import Search
@@ -59,7 +60,7 @@ class TypesenseStorage:
         self._by_creation = CompareAndSet(self._created)
         self._by_decision = self._by_creation
         if decisions is not None:
-            self._by_decision = CompareAndSet(DecidedSuccessors(decisions, self._known))
+            self._by_decision = CompareAndSet(DecidedSuccessors(decisions))
         self._decided = frozenset(decided)
         self._catalog: TypesenseCollection[layout.Row] = TypesenseCollection(client, f"{prefix}{_CATALOG}")
 
@@ -89,16 +90,6 @@ class TypesenseStorage:
 
     def _patches(self, collection: str) -> CompareAndSet:
         return self._by_decision if collection in self._decided else self._by_creation
-
-    async def sweep_decisions(self) -> None:
-        """Drop old decisions whose documents are written, and write those that are not. The same for
-        successors that are documents.
-
-        Raises `BusUnavailable`.
-        """
-        with translated_errors():
-            await self._by_decision.sweep()
-            await self._by_creation.sweep()
 
     # Collections
 
@@ -191,7 +182,9 @@ class TypesenseStorage:
 
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
         kept = await self._collection(collection)
-        rows = [layout.row(kept, document, uuid4().hex) for document in documents]
+        # Above the number of every decision, so that none is taken for later.
+        now = time.time_ns() // 1_000
+        rows = [layout.row(kept, document, layout.numbered(uuid4().hex, now)) for document in documents]
         target = Documents(kept, self._documents(kept))
         ids = [str(document["id"]) for document in documents]
         patches = self._patches(collection)
@@ -214,7 +207,8 @@ class TypesenseStorage:
             return None
         others = [(await self._known(name), document) for name, document in also]
         with translated_errors():
-            await self._by_creation.sweep()
+            async with asyncio.timeout(LONGEST_TRY_SECONDS):
+                await self._created.sweep(self._by_creation.find_written)
             changed = await self._patches(collection).apply(
                 documents, document_id, {**changes, "id": document_id}, where=where, also=others
             )

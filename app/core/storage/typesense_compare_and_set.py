@@ -9,8 +9,9 @@ latest state is not written to the document, the reader waits a second for its a
 A late write puts an earlier state into the document; the next reader sees its successors and repairs it.
 
 A state that this process has read or written within the last minute is changed without another read: if it
-is no longer the latest, its successor exists and the creation fails. If it does not meet the conditions, they
-are checked on a fresh state.
+is no longer the latest, its successor exists and the creation fails. Where the successor may be lost, the
+document is looked at before it is written. If a state does not meet the conditions, they are checked on a
+fresh one.
 """
 
 import asyncio
@@ -18,7 +19,6 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from uuid import uuid4
 
 from cachetools import TTLCache
 from pydantic import JsonValue
@@ -27,7 +27,10 @@ from app.core.bus.port import BusUnavailable
 from app.core.storage import typesense_layout as layout
 from app.core.storage.port import ChangeNotWritten, Condition, Document, StorageUnavailable, meets
 from app.core.storage.typesense_client import translated_errors
-from app.core.storage.typesense_successors import LONGEST_TRY_SECONDS, Documents, State, Successors, key_of
+from app.core.storage.typesense_successors import Documents, State, Successors, key_of
+
+LONGEST_TRY_SECONDS = 15.0
+"""Of a change, from the read of a state to the creation of its successor."""
 
 _TO_FINISH_SECONDS = 1.0
 _LOOK_AGAIN_SECONDS = 0.004
@@ -45,14 +48,13 @@ class _Rows:
 
 @dataclass
 class _Change:
-    """A conditional change while it is made, of a state that is known since `epoch`."""
+    """A conditional change while it is made."""
 
     documents: Documents
     document_id: str
     changes: Mapping[str, JsonValue]
     where: Sequence[Condition]
     also: Sequence[_Rows]
-    epoch: int
     is_decided: bool = False
     """It has the only successor of the state, which may not be written yet."""
 
@@ -65,18 +67,8 @@ class CompareAndSet:
 
     def __init__(self, successors: Successors) -> None:
         self._successors = successors
-        self._epoch = successors.epoch
-        self._states: TTLCache[str, State] = TTLCache(_KNOWN_STATES, _KNOWN_SECONDS, timer=time.monotonic)
-
-    @property
-    def _known(self) -> TTLCache[str, State]:
-        """The latest written states that this process has seen, by the key of their document. Dropped when
-        their successors may be lost.
-        """
-        if self._epoch != self._successors.epoch:
-            self._epoch = self._successors.epoch
-            self._states.clear()
-        return self._states
+        self._known: TTLCache[str, State] = TTLCache(_KNOWN_STATES, _KNOWN_SECONDS, timer=time.monotonic)
+        """The latest written states that this process has seen, by the key of their document."""
 
     async def get(self, documents: Documents, document_id: str) -> Document | None:
         """Returns the document in its latest state, or None. That state is written first.
@@ -86,7 +78,7 @@ class CompareAndSet:
         """
         async with asyncio.timeout(LONGEST_TRY_SECONDS):
             try:
-                state = await self._written(documents, document_id)
+                state = await self.find_written(documents, document_id)
             except BusUnavailable:
                 (found,) = await documents.kept.find(
                     {"filter_by": layout.by_id(documents.declared, document_id)}
@@ -112,8 +104,7 @@ class CompareAndSet:
         Raises `BusUnavailable` when it is not known what was decided, `ChangeNotWritten` when the change is
         decided and could not be written within 15 seconds, and else `StorageUnavailable`.
         """
-        epoch = self._successors.epoch
-        change = _Change(documents, document_id, changes, where=where, also=_rows(also), epoch=epoch)
+        change = _Change(documents, document_id, changes, where=where, also=_rows(also))
         try:
             with translated_errors():
                 async with asyncio.timeout(LONGEST_TRY_SECONDS):
@@ -129,29 +120,22 @@ class CompareAndSet:
             changed = await self._succeed(known, change)
             if changed is not None:
                 return changed
-        change.epoch = self._successors.epoch
-        while (state := await self._written(change.documents, change.document_id)) is not None:
+        while (state := await self.find_written(change.documents, change.document_id)) is not None:
             if not change.may_follow(state):
                 return None
             changed = await self._succeed(state, change)
             if changed is not None:
                 return changed
             await _pause()
-            change.epoch = self._successors.epoch
         return None
 
     async def forget_earlier(self, documents: Documents, document_id: str) -> None:
         """Erase what the successors before the latest state say. Raises `TimeoutError` after 15 seconds."""
         async with asyncio.timeout(LONGEST_TRY_SECONDS):
-            if (state := await self._written(documents, document_id)) is not None:
+            if (state := await self.find_written(documents, document_id)) is not None:
                 await self._successors.forget_earlier(documents, state)
 
-    async def sweep(self) -> None:
-        """Delete some old successors. Raises `BusUnavailable`, and `TimeoutError` after 15 seconds."""
-        async with asyncio.timeout(LONGEST_TRY_SECONDS):
-            await self._successors.sweep(self._written)
-
-    async def _written(self, documents: Documents, document_id: str) -> State | None:
+    async def find_written(self, documents: Documents, document_id: str) -> State | None:
         """Returns the latest state once it is written, if need be by this reader. None without a document."""
         first_seen: dict[str, float] = {}
         while (state := await self._successors.latest(documents, document_id)) is not None:
@@ -169,41 +153,43 @@ class CompareAndSet:
         """Create the successor of a state, and write it. Returns the changed document.
 
         Returns None if the state has another successor, or its document is deleted. Raises `BusUnavailable`
-        if the successor may be lost, and is not written.
+        if the successor may be lost.
         """
         documents, changed = change.documents, {**state.document, **change.changes}
-        successor = State(changed, uuid4().hex, written=False)
         documents.declared.check(changed)
         started = time.monotonic()
-        if not await self._successors.create(documents, state, successor):
+        successor = await self._successors.create(documents, state, changed)
+        if successor is None:
             return None
-        change.is_decided = True
-        if time.monotonic() - started > _TO_FINISH_SECONDS / 2 or change.epoch != self._successors.epoch:
-            # Others may have finished this change, and made later ones.
-            change.is_decided = await self._finish(state, successor, change)
-        elif await self._write(documents, successor, change.also):
-            if not await self._successors.stands(documents, state, successor):
-                raise BusUnavailable("The bus has lost what was decided.")
-        else:
-            await self._successors.withdraw(documents, state)
-            change.is_decided = False
-        return changed if change.is_decided else None
-
-    async def _finish(self, state: State, successor: State, change: _Change) -> bool:
-        """Write a successor that was created slowly, unless others have."""
-        documents = change.documents
-        by_id = layout.by_id(documents.declared, str(successor.document["id"]))
-        (found,) = await documents.kept.find({"filter_by": by_id})
-        if not found:
-            return False
-        revision = found[0][layout.REVISION]
-        if change.epoch != self._successors.epoch and revision != successor.revision:
-            raise BusUnavailable("The bus may have lost what was decided.")
-        if revision != state.revision:
+        is_certain = self._successors.is_certain(state)
+        change.is_decided = is_certain
+        if is_certain and time.monotonic() - started <= _TO_FINISH_SECONDS / 2:
+            stored: str | None = state.revision
+        else:  # others may have finished this change, and made later ones
+            stored = await self._stored_revision(change)
+        if stored == state.revision:
+            change.is_decided = True
+            if not await self._write(documents, successor, change.also):
+                await self._successors.withdraw(documents, state)
+                return None
+        elif stored is not None and (is_certain or stored == successor.revision):
             for each in change.also:
                 await each.of.kept.write(each.rows, "upsert")
-            return True
-        return await self._write(documents, successor, change.also)
+        else:
+            change.is_decided = False
+            if stored is not None and layout.number_of(stored) > layout.number_of(successor.revision):
+                raise BusUnavailable("It is not known whether the change was made: the bus may have lost it.")
+            return None
+        if (other := await self._successors.find_other(documents, state, successor)) is not None:
+            await self._write(documents, other)
+            raise BusUnavailable("The bus has lost what was decided.")
+        return changed
+
+    async def _stored_revision(self, change: _Change) -> str | None:
+        """The revision of the document as it is written. None without a document."""
+        by_id = layout.by_id(change.documents.declared, change.document_id)
+        (found,) = await change.documents.kept.find({"filter_by": by_id})
+        return str(found[0][layout.REVISION]) if found else None
 
     async def _write(self, documents: Documents, state: State, also: Sequence[_Rows] = ()) -> bool:
         """Write a state to its document. If that was slow, also write a later state that exists by then.

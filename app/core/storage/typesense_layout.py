@@ -134,6 +134,16 @@ def first_revision(document: Document) -> str:
     return key("new", json.dumps(document, sort_keys=True))
 
 
+def numbered(revision: str, number: int) -> str:
+    """Returns the revision of a state that a decision of this number has made."""
+    return f"{revision}.{number}"
+
+
+def number_of(revision: str) -> int:
+    """Returns the number of the decision that has made a state, 0 if none has."""
+    return int(revision.rpartition(".")[2]) if "." in revision else 0
+
+
 def document_of(found: Mapping[str, object]) -> Document:
     decoded: Document = json.loads(str(found[DOCUMENT]))
     return decoded

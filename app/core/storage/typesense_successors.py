@@ -2,29 +2,25 @@
 
 Decisions of the bus cost Typesense nothing. They need every process that changes a collection on one bus.
 For other collections the successor is itself a document in Typesense, whose id is derived from the revision,
-for Typesense creates a document only if its id does not exist.
-
-A successor is deleted after ten minutes, and only once its document is in the latest state.
+for Typesense creates a document only if its id does not exist. It is deleted after ten minutes, and only once
+its document is in the latest state.
 """
 
-import asyncio
 import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
+from uuid import uuid4
 
-from app.core.bus.port import ERASED, BusUnavailable, Decisions
+from app.core.bus.port import ERASED, BusUnavailable, Decision, Decisions
 from app.core.clock import now_ms
 from app.core.storage import typesense_layout as layout
 from app.core.storage.port import Collection, Document
 from typesense_checkpoint.collection import TypesenseCollection
 
 logger = logging.getLogger(__name__)
-
-LONGEST_TRY_SECONDS = 15.0
-"""Of a change, from the read of a state to the creation of its successor."""
 
 _KEPT_SECONDS = 600
 _SWEPT_AT_ONCE = 50
@@ -45,6 +41,10 @@ class State:
     document: Document
     revision: str
     written: bool
+    latest: int = 0
+    """Number of the latest decision about the document, 0 if there is none."""
+    connection: int = 0
+    """Number of the connection to the bus on which that was read."""
 
 
 Find: TypeAlias = Callable[[str], Awaitable[Documents]]
@@ -57,18 +57,19 @@ Finish: TypeAlias = Callable[[Documents, str], Awaitable[object]]
 class Successors(Protocol):
     """What a place of successors does."""
 
-    @property
-    def epoch(self) -> int:
-        """Changes when successors may be lost."""
-
     async def latest(self, documents: Documents, document_id: str) -> State | None:
         """The document as its last successor has it. None without a document."""
 
-    async def create(self, documents: Documents, state: State, successor: State) -> bool:
-        """Returns False if the state has another successor."""
+    async def create(self, documents: Documents, state: State, changed: Document) -> State | None:
+        """Returns the successor, None if the state has another."""
 
-    async def stands(self, documents: Documents, state: State, successor: State) -> bool:
-        """Whether this is the state's successor, also after the bus may have lost it meanwhile."""
+    def is_certain(self, state: State) -> bool:
+        """Whether the creation of the state's successor shows that the state was the latest."""
+
+    async def find_other(self, documents: Documents, state: State, successor: State) -> State | None:
+        """Returns what the bus has in the place of this successor, which is written, if the bus has lost it.
+        None if the successor stands.
+        """
 
     async def withdraw(self, documents: Documents, state: State) -> None:
         """Delete the successor of this state of a document that is deleted."""
@@ -81,87 +82,83 @@ class Successors(Protocol):
         to it all the same.
         """
 
-    async def sweep(self, finish: Finish) -> None:
-        """Delete some old successors, after writing the latest state of their documents."""
-
 
 class DecidedSuccessors:
-    """Successors as decisions of the bus. The key has the collection, the document's id and the revision."""
+    """Successors as decisions of the bus.
 
-    def __init__(self, decisions: Decisions, find: Find) -> None:
+    A decision holds the successor's revision, the number of the decision that had made the state before, and
+    the document. The stored revision of a decided state has the number of its decision, so of a document and
+    the latest decision about it the later one is known, whatever the bus has lost.
+    """
+
+    def __init__(self, decisions: Decisions) -> None:
         self._decisions = decisions
-        self._find = find
-        self._finished: dict[str, float] = {}
-        """Old decisions whose documents are written, and since when that is known."""
-
-    @property
-    def epoch(self) -> int:
-        return self._decisions.epoch
 
     async def latest(self, documents: Documents, document_id: str) -> State | None:
         (found,) = await documents.kept.find({"filter_by": layout.by_id(documents.declared, document_id)})
         if not found:
             return None
-        document, revision = layout.document_of(found[0]), str(found[0][layout.REVISION])
-        written = True
-        while (
-            successor := await self._decisions.find(_decided(documents, document_id, revision))
-        ) is not None:
-            if successor == ERASED:  # deleted; a late write has stored it again
-                return None
-            revision, document = json.loads(successor)
-            written = False
-        return State(document, revision, written)
+        connection = self._decisions.connections
+        decision = await self._decisions.find(_decided(documents, document_id))
+        if decision is not None and decision.value == ERASED:  # deleted; a late write has stored it again
+            return None
+        stored = str(found[0][layout.REVISION])
+        if decision is not None:
+            revision, since, document = _read(decision)
+            if revision != stored and since >= layout.number_of(stored):
+                return State(document, revision, False, decision.number, connection)
+        number = 0 if decision is None else decision.number
+        return State(layout.document_of(found[0]), stored, True, number, connection)
 
-    async def create(self, documents: Documents, state: State, successor: State) -> bool:
-        key = _decided(documents, str(successor.document["id"]), state.revision)
-        return await self._decisions.decide(key, json.dumps([successor.revision, successor.document]))
+    async def create(self, documents: Documents, state: State, changed: Document) -> State | None:
+        revision, connection = uuid4().hex, self._decisions.connections
+        value = json.dumps([revision, layout.number_of(state.revision), changed])
+        document = _decided(documents, str(changed["id"]))
+        number = await self._decisions.decide(document, value, state.latest)
+        if number is None:
+            return None
+        return State(changed, layout.numbered(revision, number), False, number, connection)
 
-    async def stands(self, documents: Documents, state: State, successor: State) -> bool:
-        found = await self._decisions.find(_decided(documents, str(successor.document["id"]), state.revision))
-        if found is None:  # lost; nothing else is decided unless it is decided now
-            return await self.create(documents, state, successor)
-        return str(json.loads(found)[0]) == successor.revision
+    def is_certain(self, state: State) -> bool:
+        """If the latest decision has made the state. Then a server that has lost it, or has a later one,
+        refuses; it can have gone back to this one only if the connection was broken.
+        """
+        is_own = state.latest == layout.number_of(state.revision) > 0
+        return not self._decisions.may_lose or (is_own and state.connection == self._decisions.connections)
+
+    async def find_other(self, documents: Documents, state: State, successor: State) -> State | None:
+        """Decided for the same state, or later and not for the successor: perhaps for such another one.
+
+        Where there is no decision, or an earlier one, all others look at the document before they write.
+        """
+        if not self._decisions.may_lose:
+            return None
+        decision = await self._decisions.find(_decided(documents, str(successor.document["id"])))
+        if decision is None or decision.value == ERASED:
+            return None
+        revision, since, document = _read(decision)
+        is_earlier = since < layout.number_of(state.revision)
+        if is_earlier or revision == successor.revision or since == successor.latest:
+            return None
+        return State(document, revision, False, decision.number, self._decisions.connections)
 
     async def withdraw(self, documents: Documents, state: State) -> None:
         """The document is deleted, and so is what it would have become."""
         await self.forget(documents, [str(state.document["id"])])
 
     async def forget(self, documents: Documents, ids: Sequence[str]) -> None:
-        """If the bus is unavailable, they are dropped when they are old."""
+        """If the bus is unavailable, they expire."""
         try:
-            await self._decisions.erase([f"{documents.declared.name}.{each}" for each in ids])
+            await self._decisions.erase([_decided(documents, each) for each in ids])
         except BusUnavailable as error:
-            logger.warning("decisions about deleted documents are dropped later: %s", error)
+            logger.warning("decisions about deleted documents are kept until they expire: %s", error)
 
     async def forget_earlier(self, documents: Documents, state: State) -> None:
-        """Decisions cannot be changed. They go with their document, or when they are old."""
-
-    async def sweep(self, finish: Finish) -> None:
-        """A decision is dropped only when no try can go on that has read the state before it.
-
-        Raises `BusUnavailable`.
-        """
-        found = await self._decisions.old(_SWEPT_AT_ONCE + len(self._finished))
-        old = [each for each in found if each not in self._finished]
-        changed = sorted({(name, document_id) for name, document_id, _ in (each.split(".") for each in old)})
-        await asyncio.gather(*(self._finish(each, finish) for each in changed))
-        now = time.monotonic()
-        self._finished |= dict.fromkeys(old, now)
-        settled = [key for key, at in self._finished.items() if now - at >= LONGEST_TRY_SECONDS]
-        await self._decisions.drop(settled)
-        for key in settled:
-            del self._finished[key]
-
-    async def _finish(self, changed: tuple[str, str], finish: Finish) -> None:
-        name, document_id = changed
-        await finish(await self._find(name), document_id)
+        """Only the latest decision about a document is kept."""
 
 
 class CreatedSuccessors:
     """Successors as documents in a collection of their own."""
-
-    epoch = 0
 
     def __init__(self, successors: TypesenseCollection[layout.Row], find: Find) -> None:
         self._successors = successors
@@ -191,28 +188,32 @@ class CreatedSuccessors:
             current = following
         return State(layout.document_of(current), str(current[layout.REVISION]), current is found[0])
 
-    async def create(self, documents: Documents, state: State, successor: State) -> bool:
-        key = key_of(documents, str(successor.document["id"]))
+    async def create(self, documents: Documents, state: State, changed: Document) -> State | None:
+        key, revision = key_of(documents, str(changed["id"])), uuid4().hex
         kept = {
             "id": layout.key(key, state.revision),
             "of": key,
             "made_at": now_ms(),
             "collection": documents.declared.name,
-            "document_id": successor.document["id"],
+            "document_id": changed["id"],
             "base": state.revision,
-            layout.REVISION: successor.revision,
-            layout.DOCUMENT: json.dumps(successor.document),
+            layout.REVISION: revision,
+            layout.DOCUMENT: json.dumps(changed),
         }
         (created,) = await self._successors.write([kept], "create")
-        if created:
-            return True
-        (found,) = await self._successors.find({"filter_by": f"id:={kept['id']}"})
-        # An earlier try of this call may have created it, its answer lost: then the revision is ours.
-        return bool(found) and found[0][layout.REVISION] == successor.revision
+        if not created:
+            (found,) = await self._successors.find({"filter_by": f"id:={kept['id']}"})
+            # An earlier try of this call may have created it, its answer lost: then the revision is ours.
+            if not found or found[0][layout.REVISION] != revision:
+                return None
+        return State(changed, revision, written=False)
 
-    async def stands(self, documents: Documents, state: State, successor: State) -> bool:
+    def is_certain(self, state: State) -> bool:
         """Documents are not lost."""
         return True
+
+    async def find_other(self, documents: Documents, state: State, successor: State) -> State | None:
+        return None
 
     async def withdraw(self, documents: Documents, state: State) -> None:
         key = layout.key(key_of(documents, str(state.document["id"])), state.revision)
@@ -229,6 +230,7 @@ class CreatedSuccessors:
         await self._successors.write([{**each, layout.DOCUMENT: erased} for each in earlier], "update")
 
     async def sweep(self, finish: Finish) -> None:
+        """Delete some old successors, after writing the latest state of their documents."""
         if time.monotonic() - self._swept <= _KEPT_SECONDS:
             return
         before = now_ms() - 1_000 * _KEPT_SECONDS
@@ -244,8 +246,14 @@ class CreatedSuccessors:
         await self._successors.delete_any("id", [str(each["id"]) for each in old])
 
 
-def _decided(documents: Documents, document_id: str, revision: str) -> str:
-    return f"{documents.declared.name}.{document_id}.{revision}"
+def _decided(documents: Documents, document_id: str) -> str:
+    return f"{documents.declared.name}.{document_id}"
+
+
+def _read(decision: Decision) -> tuple[str, int, Document]:
+    """Returns the revision as it is stored, the number of the decision before, and the document."""
+    revision, since, document = json.loads(decision.value)
+    return layout.numbered(revision, decision.number), since, document
 
 
 def key_of(documents: Documents, document_id: str) -> str:

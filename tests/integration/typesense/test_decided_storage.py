@@ -6,11 +6,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from app.core.bus import local
 from app.core.bus.local import LocalDecisions
-from app.core.bus.port import ERASED, BusUnavailable, Decisions
-from app.core.bus.remembered_decisions import RememberedDecisions
-from app.core.storage import typesense_successors
+from app.core.bus.port import ERASED, BusUnavailable, Decision, Decisions
 from app.core.storage.port import (
     ChangeNotWritten,
     Collection,
@@ -31,28 +28,37 @@ FREE: Sequence[Condition] = [Equals("owner", None)]
 
 
 class FragileDecisions(LocalDecisions):
-    """A server that is unavailable, or loses its data together with all connections."""
+    """A server that is unavailable, or loses its data: with its connections only if it goes back."""
+
+    may_lose = True
 
     def __init__(self) -> None:
         super().__init__()
         self.unavailable = False
-        self.epoch = 0
+        self.connections = 0
 
-    async def decide(self, key: str, value: str) -> bool:
+    async def decide(self, document: str, value: str, after: int) -> int | None:
         self._check()
-        return await super().decide(key, value)
+        return await super().decide(document, value, after)
 
-    async def find(self, key: str) -> str | None:
+    async def find(self, document: str) -> Decision | None:
         self._check()
-        return await super().find(key)
+        return await super().find(document)
 
     @property
     def values(self) -> list[str]:
-        return [value for _, value in self._decided.values()]
+        return [decision.value for decision in self._latest.values()]
 
     def lose(self) -> None:
-        self._decided.clear()
-        self.epoch += 1
+        self._latest.clear()
+
+    def go_back(self, to: dict[str, Decision]) -> None:
+        self.lose()
+        self._latest.update(to)
+        self.connections += 1
+
+    def held(self) -> dict[str, Decision]:
+        return dict(self._latest)
 
     def _check(self) -> None:
         if self.unavailable:
@@ -104,11 +110,23 @@ async def die_after_deciding(storage: TypesenseStorage, wire: Wire, owner: str) 
     wire.refuses = None
 
 
-async def test_a_known_document_is_changed_by_one_request(storage: TypesenseStorage, wire: Wire) -> None:
+async def test_a_known_document_is_changed_by_one_request_after_its_first_change(
+    storage: TypesenseStorage, wire: Wire
+) -> None:
     await storage.get("jobs", JOB)
-    for owner in ("one", "two"):
+    for owner, requests in (("first", 2), ("second", 1), ("third", 1)):
         wire.requests.clear()
         assert await storage.patch("jobs", JOB, {"owner": owner}) == {"id": JOB, "owner": owner}
+        assert len(wire.requests) == requests
+
+
+async def test_where_no_decision_can_be_lost_the_first_change_is_one_request_too(
+    typesense_server: TypesenseServer, prefix: str, storage: TypesenseStorage, wire: Wire
+) -> None:
+    async with opened(typesense_server, prefix, LocalDecisions(), wire) as alone:
+        await alone.get("jobs", JOB)
+        wire.requests.clear()
+        assert await alone.patch("jobs", JOB, {"owner": "first"}) is not None
         assert len(wire.requests) == 1
 
 
@@ -145,49 +163,6 @@ async def test_a_late_write_of_an_earlier_state_is_repaired(
     assert [each["owner"] for each in (await other.query("jobs", [])).items] == ["two"]
 
 
-async def test_old_decisions_are_dropped_once_their_documents_are_written(
-    storage: TypesenseStorage,
-    other: TypesenseStorage,
-    wire: Wire,
-    decisions: FragileDecisions,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    await storage.patch("jobs", JOB, {"owner": None})
-    await die_after_deciding(storage, wire, "the dead")
-    await other.sweep_decisions()
-    assert len(decisions._decided) == 2
-    monkeypatch.setattr(local, "DECIDED_SECONDS", 0)
-    await other.sweep_decisions()
-    assert [each["owner"] for each in (await other.query("jobs", [])).items] == ["the dead"]
-    assert len(decisions._decided) == 2  # another process may have read a state before them just now
-    monkeypatch.setattr(typesense_successors, "LONGEST_TRY_SECONDS", 0)
-    await other.sweep_decisions()
-    assert not decisions._decided
-
-
-async def test_old_decisions_stay_while_their_documents_cannot_be_written(
-    storage: TypesenseStorage, wire: Wire, decisions: FragileDecisions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await die_after_deciding(storage, wire, "the dead")
-    monkeypatch.setattr(local, "DECIDED_SECONDS", 0)
-    wire.refuses = "action=update"
-    with pytest.raises(StorageUnavailable):
-        await storage.sweep_decisions()
-    assert len(decisions._decided) == 1
-
-
-async def test_decisions_of_deleted_documents_are_dropped(
-    storage: TypesenseStorage, decisions: FragileDecisions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await storage.patch("jobs", JOB, {"owner": "one"})
-    await storage.delete("jobs", [Equals("id", JOB)])
-    monkeypatch.setattr(local, "DECIDED_SECONDS", 0)
-    monkeypatch.setattr(typesense_successors, "LONGEST_TRY_SECONDS", 0)
-    await storage.sweep_decisions()
-    assert not decisions._decided
-    assert await storage.patch("jobs", JOB, {"owner": "two"}) is None
-
-
 async def test_without_the_bus_documents_are_read_and_not_changed(
     storage: TypesenseStorage, decisions: FragileDecisions
 ) -> None:
@@ -199,69 +174,86 @@ async def test_without_the_bus_documents_are_read_and_not_changed(
     assert await storage.patch("jobs", JOB, {"owner": "one"}, where=FREE) is not None
 
 
-async def test_a_document_is_read_again_after_the_bus_may_have_lost_its_changes(
+@pytest.mark.parametrize("earlier", [[], ["before"]])
+async def test_who_knows_an_earlier_state_changes_nothing_after_all_decisions_are_lost(
+    storage: TypesenseStorage, other: TypesenseStorage, decisions: FragileDecisions, earlier: list[str]
+) -> None:
+    """Also if the state is known from before the first decision."""
+    for owner in earlier:
+        await other.patch("jobs", JOB, {"owner": owner})
+    await storage.get("jobs", JOB)
+    for owner in ("other", "another"):
+        assert await other.patch("jobs", JOB, {"owner": owner}) is not None
+    decisions.lose()
+    before = earlier[-1] if earlier else None
+    assert await storage.patch("jobs", JOB, {"owner": "stale"}, where=[Equals("owner", before)]) is None
+    for each in (storage, other):
+        assert await each.get("jobs", JOB) == {"id": JOB, "owner": "another"}
+    assert await storage.patch("jobs", JOB, {"owner": "next"}, where=[Equals("owner", "another")]) is not None
+    assert await other.get("jobs", JOB) == {"id": JOB, "owner": "next"}
+
+
+async def test_who_knows_the_state_that_the_bus_has_gone_back_to_changes_nothing(
     storage: TypesenseStorage, other: TypesenseStorage, decisions: FragileDecisions
 ) -> None:
+    await other.patch("jobs", JOB, {"owner": "early"})
     await storage.get("jobs", JOB)
-    assert await other.patch("jobs", JOB, {"owner": "other"}, where=FREE) is not None
-    decisions.lose()
-    assert await storage.patch("jobs", JOB, {"owner": "one"}, where=FREE) is None
+    early = decisions.held()
+    assert await other.patch("jobs", JOB, {"owner": "other"}) is not None
+    decisions.go_back(early)
+    assert await storage.patch("jobs", JOB, {"owner": "stale"}, where=[Equals("owner", "early")]) is None
+    assert await storage.patch("jobs", JOB, {"owner": "next"}, where=[Equals("owner", "other")]) is not None
+    assert await other.get("jobs", JOB) == {"id": JOB, "owner": "next"}
 
 
-async def test_what_was_decided_as_the_bus_lost_its_data_is_not_called_done(
-    typesense_server: TypesenseServer, prefix: str, storage: TypesenseStorage
+async def test_decisions_that_are_lost_as_their_documents_are_written_are_no_loss(
+    storage: TypesenseStorage, other: TypesenseStorage, decisions: FragileDecisions
 ) -> None:
-    class Losing(FragileDecisions):
-        async def decide(self, key: str, value: str) -> bool:
-            is_first = await super().decide(key, value)
-            self.lose()
-            return is_first
-
-    async with opened(typesense_server, prefix, Losing()) as losing:
-        with pytest.raises(BusUnavailable):
-            await losing.patch("jobs", JOB, {"owner": "lost"}, where=FREE)
-    assert await storage.get("jobs", JOB) == {"id": JOB, "owner": None}
-
-
-async def test_decisions_that_the_bus_has_lost_are_made_again_by_those_who_know_them(
-    typesense_server: TypesenseServer, prefix: str, wire: Wire, storage: TypesenseStorage
-) -> None:
-    decisions = FragileDecisions()
-    async with AsyncExitStack() as stack:
-        one, other, third = [
-            await stack.enter_async_context(
-                opened(typesense_server, prefix, RememberedDecisions(decisions), each)
-            )
-            for each in (wire, None, None)
-        ]
-        await die_after_deciding(one, wire, "one")
+    for number in range(3):
+        assert await storage.patch("jobs", JOB, {"owner": f"one {number}"}) is not None
         decisions.lose()
-        assert await one.get("jobs", JOB) == {"id": JOB, "owner": "one"}  # it has made its decision again
+        assert await other.patch("jobs", JOB, {"owner": f"other {number}"}) is not None
         decisions.lose()
-        assert await other.patch("jobs", JOB, {"owner": "late"}, where=FREE) is None
-        assert await third.get("jobs", JOB) == {"id": JOB, "owner": "one"}
+    assert await storage.get("jobs", JOB) == {"id": JOB, "owner": "other 2"}
 
 
-async def test_a_late_write_of_a_lost_decision_is_repaired_by_the_one_in_its_place(
-    typesense_server: TypesenseServer, prefix: str, wire: Wire, storage: TypesenseStorage
+async def test_of_two_changes_of_one_state_the_one_that_the_bus_has_lost_is_undone(
+    typesense_server: TypesenseServer, prefix: str, storage: TypesenseStorage, wire: Wire
 ) -> None:
+    """The first one writes its document after the second one has, and finds that it does not stand."""
     decisions = FragileDecisions()
-    remembered = RememberedDecisions(decisions)
     async with AsyncExitStack() as stack:
         one, other = [
-            await stack.enter_async_context(opened(typesense_server, prefix, each, on))
-            for each, on in ((remembered, wire), (RememberedDecisions(decisions), None))
+            await stack.enter_async_context(opened(typesense_server, prefix, decisions, each))
+            for each in (wire, None)
         ]
-        wire.requests.clear()
-        await die_after_deciding(one, wire, "lost")
-        late = next(each for each in wire.requests if "action=update" in str(each.url))
-        decisions.lose()
-        assert await other.patch("jobs", JOB, {"owner": "other"}, where=FREE) is not None
-        await remembered.restore()
-        await wire.handle_async_request(late)
-        assert [each["owner"] for each in (await other.query("jobs", [])).items] == ["lost"]
-        assert await other.get("jobs", JOB) == {"id": JOB, "owner": "other"}
-        assert [each["owner"] for each in (await other.query("jobs", [])).items] == ["other"]
+        await one.patch("jobs", JOB, {"note": "a decision before, so the next is written at once"})
+        decided = decisions.decide
+
+        async def lose(document: str, value: str, after: int) -> int | None:
+            decisions.decide = decided  # type: ignore[method-assign]
+            number = await decided(document, value, after)
+            decisions.lose()
+            assert await other.patch("jobs", JOB, {"owner": "other"}, where=FREE) is not None
+            return number
+
+        decisions.decide = lose  # type: ignore[method-assign]
+        with pytest.raises(BusUnavailable):
+            await one.patch("jobs", JOB, {"owner": "lost"}, where=FREE)
+        for each in (one, other):
+            found = await each.get("jobs", JOB)
+            assert found is not None
+            assert found["owner"] == "other"
+
+
+async def test_a_document_that_is_put_is_not_set_back_to_an_earlier_decision(
+    storage: TypesenseStorage, other: TypesenseStorage
+) -> None:
+    assert await storage.patch("jobs", JOB, {"owner": "one"}) is not None
+    await other.put("jobs", [{"id": JOB, "owner": "put"}])
+    assert await storage.get("jobs", JOB) == {"id": JOB, "owner": "put"}
+    assert await storage.patch("jobs", JOB, {"owner": "two"}, where=[Equals("owner", "put")]) is not None
+    assert await other.get("jobs", JOB) == {"id": JOB, "owner": "two"}
 
 
 async def test_a_late_change_of_a_deleted_document_does_not_bring_it_back(
