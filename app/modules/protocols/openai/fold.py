@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from app.core.clock import now_ms
 from app.core.errors import problem_type
+from app.core.ids import new_id
 from app.modules.protocols.following import Frame
 from app.modules.protocols.openai.errors import error_body
 from app.modules.protocols.openai.schemas import (
@@ -85,6 +87,17 @@ class CompletionFold:
         return self._run.created_at // 1_000
 
 
+def completion_of_task(model: str, reply: str) -> Completion:
+    """The answer to a background task, which has no run."""
+    return Completion(
+        id=f"chatcmpl-{new_id()}",
+        created=now_ms() // 1_000,
+        model=model,
+        choices=[CompletionChoice(message=AnswerMessage(content=reply))],
+        usage=CompletionUsage(completion_tokens=0, total_tokens=0),
+    )
+
+
 class ChunkFold:
     """Makes the frames of a streamed answer."""
 
@@ -115,12 +128,32 @@ class ChunkFold:
         chunk = CompletionChunk(
             id=self._answer.id, created=self._answer.created, model=self._model, choices=choices, usage=usage
         )
-        sent = chunk.model_dump(mode="json")
-        for choice in sent["choices"]:
-            choice["delta"] = {name: value for name, value in choice["delta"].items() if value is not None}
-        if not self._include_usage:
-            del sent["usage"]
-        return Frame.of(None, sent)
+        return _frame_of(chunk, include_usage=self._include_usage)
+
+
+def frames_of_task(completion: Completion, *, include_usage: bool) -> list[Frame]:
+    """The same answer as a stream."""
+    text = CompletionDelta(role="assistant", content=completion.choices[0].message.content)
+    first = CompletionChunk(
+        id=completion.id,
+        created=completion.created,
+        model=completion.model,
+        choices=[ChunkChoice(delta=text)],
+    )
+    last = ChunkChoice(delta=CompletionDelta(), finish_reason="stop")
+    chunks = [first, first.model_copy(update={"choices": [last]})]
+    if include_usage:
+        chunks.append(first.model_copy(update={"choices": [], "usage": completion.usage}))
+    return [*(_frame_of(each, include_usage=include_usage) for each in chunks), LAST]
+
+
+def _frame_of(chunk: CompletionChunk, *, include_usage: bool) -> Frame:
+    sent = chunk.model_dump(mode="json")
+    for choice in sent["choices"]:
+        choice["delta"] = {name: value for name, value in choice["delta"].items() if value is not None}
+    if not include_usage:
+        del sent["usage"]
+    return Frame.of(None, sent)
 
 
 _UNEXPLAINED = Failure(

@@ -23,7 +23,7 @@ from app.modules.protocols.openai.errors import (
     Unsupported,
     error_body,
 )
-from app.modules.protocols.openai.fold import ChunkFold, CompletionFold
+from app.modules.protocols.openai.fold import ChunkFold, CompletionFold, completion_of_task, frames_of_task
 from app.modules.protocols.openai.models import model_named, models_of
 from app.modules.protocols.openai.refusals import refuse_unsupported
 from app.modules.protocols.openai.schemas import (
@@ -33,6 +33,7 @@ from app.modules.protocols.openai.schemas import (
     DatabaseModels,
     ErrorBody,
 )
+from app.modules.protocols.openai.tasks import reply_to_task
 from app.modules.protocols.openai.transcript import questions_of
 from app.modules.protocols.threads import Threads
 from app.modules.session.dependencies import CurrentSessions
@@ -152,11 +153,13 @@ async def read_model(
             },
         }
     },
-    dependencies=[ASK, Depends(count_question), STREAM],
+    dependencies=[ASK, STREAM],
 )
 async def complete(
+    request: Request,
     body: CompletionRequest,
     names: Annotated[ChatNames, Depends(_chat_names)],
+    *,
     owner: Owner,
     sessions: CurrentSessions,
     threads: CurrentThreads,
@@ -170,13 +173,22 @@ async def complete(
     the earlier texts of the user were asked; if there is none, a new one, in which only the last question is
     asked.
 
+    Background tasks of Open WebUI and LibreChat (titles, tags, follow-ups, queries for a search, prompts of
+    images, completions of what is typed) are recognised by their shape and answered without a session, a run
+    or a language model; they do not count as questions.
+
     A failed run has the status of its error, and as a stream an `error` chunk. A client that closes the
     stream cancels the answer after 5 seconds. Answers 400 for what KAI does not do, such as `tools`, 404 for
     an unknown model, 409 while calls of the conversation wait for an approval, and 429 for limits.
     """
     refuse_unsupported(body)
-    earlier, question = questions_of(body.messages)
+    include_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
     connection = await _database(owner, body.model, threads)
+    reply = reply_to_task(body.messages)
+    if reply is not None:
+        return _task_answer(body, reply, include_usage=include_usage)
+    await count_question(request)
+    earlier, question = questions_of(body.messages)
     name = names.in_threads(body, connection)
     if name is None:
         session, run = await ask_after(sessions, owner, connection.id, earlier=earlier, question=question)
@@ -192,7 +204,6 @@ async def complete(
         if end == "left":
             departures.cancel_later(session, run, seconds=_CANCEL_SECONDS)
 
-    include_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
     return folded_stream(
         run.id,
         sessions.follower.follow(run),
@@ -225,6 +236,14 @@ async def _database(owner: str, model: str, threads: Threads) -> Connection:
     if found is None:
         raise ModelUnknown(model, [*models_of(known)])
     return found
+
+
+def _task_answer(body: CompletionRequest, reply: str, *, include_usage: bool) -> Response:
+    completion = completion_of_task(body.model, reply)
+    if not body.stream:
+        return JSONResponse(completion.model_dump(mode="json"))
+    frames = frames_of_task(completion, include_usage=include_usage)
+    return Response("".join(f"data: {each.data}\n\n" for each in frames), media_type="text/event-stream")
 
 
 async def _whole_answer(

@@ -19,7 +19,7 @@ def questions_of(messages: Sequence[CompletionMessage]) -> tuple[list[str], str]
     if messages[-1].role != "user":
         raise WrongMessages("The last message must have the role `user`: it is the question.")
     users = [(place, each.content) for place, each in enumerate(messages) if each.role == "user"]
-    earlier = [_text(content, place) for place, content in users[:-1]]
+    earlier = [text_of(content, place) for place, content in users[:-1]]
     place, content = users[-1]
     try:
         return earlier, question_of(content)
@@ -27,8 +27,8 @@ def questions_of(messages: Sequence[CompletionMessage]) -> tuple[list[str], str]
         raise WrongMessages(error.detail, _param(place)) from error
 
 
-def _text(content: JsonValue, place: int) -> str:
-    """Returns an earlier text, which may be longer than a question."""
+def text_of(content: JsonValue, place: int) -> str:
+    """Returns the text of a message, which may be longer than a question. Raises `WrongMessages`."""
     parts = content if isinstance(content, list) else [content]
     texts = [_text_of_part(part, place) for part in parts]
     return "\n".join(texts).strip()
