@@ -47,6 +47,7 @@ class Caller:
 
 
 _database_claim: ContextVar[str | None] = ContextVar("kai_database_claim", default=None)
+_owner: ContextVar[str] = ContextVar("kai_owner", default="")
 
 
 @contextmanager
@@ -54,9 +55,25 @@ def calling(caller: Caller) -> Generator[None]:
     """The block answers this caller's request."""
     token = _database_claim.set(caller.database_claim)
     try:
-        yield
+        with acting_for(caller.owner):
+            yield
     finally:
         _database_claim.reset(token)
+
+
+@contextmanager
+def acting_for(owner: str) -> Generator[None]:
+    """The block does work of this owner."""
+    token = _owner.set(owner)
+    try:
+        yield
+    finally:
+        _owner.reset(token)
+
+
+def current_owner() -> str:
+    """The owner whose work is being done; empty for work of KAI's own."""
+    return _owner.get()
 
 
 def current_database_claim() -> str | None:

@@ -29,7 +29,7 @@ class Limits:
     `scan_seconds`, stops profiling values after `profile_seconds` (0: it reads no values), and gives each
     of its statements at most `profile_statement_seconds`. The first question waits for the catalog, and for
     the values no longer than `first_profile_seconds`. At most `max_checks` statements are parsed at a
-    time, and a caller waits for `check_seconds`.
+    time, of one owner at most half as many, and a caller waits for `check_seconds`.
     """
 
     statement: StatementLimits = StatementLimits()
@@ -40,5 +40,5 @@ class Limits:
     first_profile_seconds: float = 3.0
     max_threads: int = 16
     check_seconds: float = 20.0
-    max_checks: int = 8
+    max_checks: int = 4
     max_cached_schemas: int = 64

@@ -12,7 +12,7 @@ from typing import NamedTuple, ParamSpec, Protocol, TypeAlias, TypeVar
 from cachetools import LRUCache, TTLCache
 from sqlalchemy.exc import DBAPIError
 
-from app.core.auth.caller import current_database_claim
+from app.core.auth.caller import current_database_claim, current_owner
 from app.core.bounded_threads import BoundedThreads, WorkTimedOut
 from app.core.clock import now_ms
 from app.core.ids import new_id
@@ -446,18 +446,18 @@ class DatabaseConnections:
         """Do what parses a statement in a thread, and wait for it only so long.
 
         Raises `StatementRefused` for a statement that is too long or takes too long, and
-        `DatabaseUnavailable` when other statements take all threads.
+        `DatabaseUnavailable` when other statements take all threads, or those of the same owner take the
+        owner's half.
         """
         check_length(sql, self._limits.statement.max_characters)
         try:
-            return await self._checks.run(work, *args, **kwargs)
+            return await self._checks.run(current_owner(), work, *args, **kwargs)
         except RecursionError:
             raise StatementRefused("The statement is nested too deeply; simplify it.", "nesting") from None
         except WorkTimedOut as late:
             if not late.started:
-                raise DatabaseUnavailable(
-                    "KAI is busy checking other statements. Ask again in a moment."
-                ) from None
+                others = "your other statements" if late.own else "other statements"
+                raise DatabaseUnavailable(f"KAI is still checking {others}. Ask again in a moment.") from None
             raise StatementRefused(
                 f"The statement could not be checked within {self._limits.check_seconds:g} s; make it "
                 "shorter or simpler.",

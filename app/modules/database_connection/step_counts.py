@@ -53,7 +53,7 @@ async def count_steps(
         await connections.check(connection, sql)
         names = declared_names(await connections.schema(connection))
         statement = statement_of(sql, connection.dialect)
-        found = await connections.examine(sql, step_statements, statement, names)
+        found = await connections.examine(sql, step_statements, statement, names, _MOST_COUNTS + 1)
         counted: list[StepCount] = []
         try:
             async with asyncio.timeout(_ALL_SECONDS):

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Literal, TypeVar
 
+from app.core.auth.caller import acting_for
 from app.core.bus.port import BusUnavailable
 from app.core.clock import now_ms, rfc3339
 from app.core.llm.calls import Meter, metered
@@ -84,7 +85,7 @@ class RunAttempt:
         before the first event.
         """
         services, run = self._services, self._run
-        with services.observer.attempt(run), metered() as meter:
+        with acting_for(run.owner), services.observer.attempt(run), metered() as meter:
             if run.status != "open":
                 await self._finish_end(run.status)
                 return "ended"

@@ -10,8 +10,7 @@ from app.modules.sql.statement import statement_of
 def laid_out(sql: str, dialect: str) -> str:
     """Returns a statement laid out for reading.
 
-    Returns the statement itself if it cannot be parsed, or would become longer than any that may run. Takes
-    seconds of processor time for the longest statements.
+    Returns the statement itself if it cannot be parsed, or would become longer than any that may run.
     """
     try:
         with sqlglot_errors_only():

@@ -15,6 +15,19 @@ DATABASE_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL"
 """Names of the databases, by dialect, for users."""
 
 
+MOST_TOKENS = 10_000
+"""Most words and signs of a statement that is parsed."""
+MOST_NODES = 5_000
+"""Most nodes of its tree. All that reads a tree takes at least linear time."""
+
+
+class StatementTooLarge(ParseError):
+    """The statement has more parts than are read."""
+
+    def __init__(self) -> None:
+        super().__init__(f"The statement has more than {MOST_NODES:,} parts (names, values, operators).")
+
+
 def tokenized(sql: str, dialect: str) -> list[Token]:
     """Returns the tokens of a text. Raises `SqlglotError` if it cannot be tokenized."""
     with sqlglot_errors_only():
@@ -24,10 +37,15 @@ def tokenized(sql: str, dialect: str) -> list[Token]:
 def parsed(tokens: list[Token], sql: str, dialect: str) -> Sequence[exp.Expr | None]:
     """Returns the statements in a text with these tokens.
 
-    Raises `SqlglotError` or `RecursionError` if it cannot be parsed.
+    Raises `StatementTooLarge`, `SqlglotError` or `RecursionError` if it cannot be parsed.
     """
+    if len(tokens) > MOST_TOKENS:
+        raise StatementTooLarge
     with sqlglot_errors_only():
-        return Dialect.get_or_raise(dialect).parser().parse(tokens, sql)
+        trees = Dialect.get_or_raise(dialect).parser().parse(tokens, sql)
+    if sum(1 for tree in trees if tree for _ in tree.walk()) > MOST_NODES:
+        raise StatementTooLarge
+    return trees
 
 
 def parsed_one(sql: str, dialect: str | None) -> exp.Expr:

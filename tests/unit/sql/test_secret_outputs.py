@@ -8,6 +8,7 @@ from app.modules.sql.provenance.secret_outputs import SecretOutputs, secret_outp
 TABLES = {
     "users": ["id", "name", "city", "password", "created_at"],
     "orders": ["id", "user_id", "amount"],
+    "notes": ["tags", "value"],
 }
 
 
@@ -53,6 +54,97 @@ def test_what_is_made_of_a_secret_is_one(sql: str, expected: str) -> None:
     assert secret is not None
     names = [f"c{at}" for at in range(len(expected))]
     assert "".join("x" if each else "-" for each in secret.among(names)) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("postgres", "SELECT u.name FROM users CROSS JOIN LATERAL unnest(users.password) AS u(name)"),
+        (
+            "postgres",
+            "SELECT u.name FROM users v, LATERAL unnest(string_to_array(v.password, ',')) AS u(name)",
+        ),
+        ("postgres", "SELECT name FROM orders, (SELECT password p FROM users) x, unnest(ARRAY[x.p]) AS name"),
+        (
+            "postgres",
+            "SELECT name FROM (SELECT password p FROM users) x, regexp_split_to_table(x.p, ',') AS name",
+        ),
+        ("postgres", "SELECT city.value FROM users, json_each_text(users.password::json) AS city"),
+        ("postgres", "SELECT j.value FROM users u, jsonb_each(u.password::jsonb) AS j(key, value)"),
+        ("postgres", "SELECT city FROM (SELECT password FROM users) AS city"),
+        ("postgres", "SELECT v.city FROM users u CROSS JOIN LATERAL (VALUES (u.password)) v(city)"),
+        ("postgres", "SELECT unnest(string_to_array(password, ',')) AS name FROM users"),
+        (
+            "postgres",
+            "SELECT x.city FROM users u, ROWS FROM (unnest(array[u.password]), unnest(array[1])) x(city, n)",
+        ),
+        (
+            "postgres",
+            "SELECT c.name FROM (SELECT u.name FROM users v, unnest(array[v.password]) AS u(name)) c",
+        ),
+        (
+            "postgres",
+            "SELECT t.name FROM users u, unnest(array[u.password]) s(city), unnest(array[s.city]) t(name)",
+        ),
+        ("duckdb", "SELECT u.name FROM users CROSS JOIN LATERAL unnest([users.password]) AS u(name)"),
+        (
+            "duckdb",
+            "SELECT name FROM (SELECT password p FROM users) x, unnest(string_split(x.p, ',')) AS u(name)",
+        ),
+        ("duckdb", "SELECT unnest(string_split(password, ',')) AS name FROM users"),
+        ("duckdb", "SELECT j.value AS name FROM users, json_each(users.password) AS j"),
+        ("sqlite", "SELECT value FROM orders, json_each((SELECT password FROM users)) AS j"),
+        ("sqlite", "SELECT j.value AS name FROM users, json_each(users.password) AS j"),
+        (
+            "sqlite",
+            "SELECT value AS name FROM (SELECT password p FROM users) u, json_each('[' || u.p || ']')",
+        ),
+        (
+            "sqlite",
+            "SELECT value FROM (SELECT password p FROM users) u, json_tree(u.p) AS a, json_each('[1]') AS b",
+        ),
+        (
+            "mysql",
+            "SELECT j.name FROM users u, JSON_TABLE(u.password, '$[*]' COLUMNS(name INT PATH '$')) j",
+        ),
+        (
+            "postgres",
+            "WITH t AS (SELECT u.name FROM users v, unnest(array[v.password]) u(name)) SELECT name FROM t",
+        ),
+        ("postgres", "SELECT (SELECT x FROM unnest(array[u.password]) AS x LIMIT 1) AS name FROM users u"),
+    ],
+)
+def test_a_function_that_gives_rows_makes_them_of_its_arguments(dialect: str, sql: str) -> None:
+    secret = found(sql, dialect)
+    assert secret is not None
+    assert secret.outputs == [True]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("postgres", "SELECT u.tag FROM notes CROSS JOIN LATERAL unnest(notes.tags) AS u(tag)"),
+        (
+            "postgres",
+            "SELECT tag, count(*) FROM notes, unnest(string_to_array(tags, ',')) AS tag GROUP BY tag",
+        ),
+        ("sqlite", "SELECT j.value, j.key FROM notes, json_each(notes.tags) AS j"),
+        ("duckdb", "SELECT t.x FROM notes, unnest([notes.tags]) AS t(x)"),
+        ("postgres", "SELECT v.label FROM users u CROSS JOIN LATERAL (VALUES (u.city)) v(label)"),
+        ("postgres", "SELECT d FROM generate_series(1, 10) AS d"),
+        (
+            "postgres",
+            "SELECT t.name FROM users u, unnest(array[u.city]) AS s(c), unnest(array[s.c]) AS t(name)",
+        ),
+        (
+            "mysql",
+            "SELECT j.n FROM notes, JSON_TABLE(notes.tags, '$[*]' COLUMNS(n VARCHAR(9) PATH '$')) AS j",
+        ),
+        ("postgres", "SELECT city FROM users u, unnest(array[u.password]) AS city(x)"),
+    ],
+)
+def test_rows_of_a_function_of_plain_columns_are_no_secret(dialect: str, sql: str) -> None:
+    assert found(sql, dialect) is None
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from app.modules.database_connection.guard.spelling import pivot_as_select, spel
 from app.modules.database_connection.guard.statement_text import check_length, check_text, check_words
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.schema import Schema
-from app.modules.sql.parsing import parsed, tokenized
+from app.modules.sql.parsing import StatementTooLarge, parsed, tokenized
 from app.modules.sql.statement import statement_of
 from graph.errors import StatementRefused
 
@@ -60,8 +60,8 @@ class Written:
 def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> str:
     """Returns the statement to run in place of `sql`.
 
-    Raises `StatementRefused`, whose text helps to repair the statement. Takes a few seconds of processor time
-    for the longest statements.
+    Raises `StatementRefused`, whose text helps to repair the statement. Takes up to half a second of
+    processor time for the largest statements.
     """
     check_length(sql, max_characters)
     with _refusals_only():
@@ -87,6 +87,10 @@ def _refusals_only() -> Generator[None]:
         yield
     except RecursionError:
         raise StatementRefused("The statement is nested too deeply; simplify it.", "nesting") from None
+    except StatementTooLarge as error:
+        raise StatementRefused(
+            f"{error} Shorten it: join a table in place of a long list.", "length"
+        ) from None
     except SqlglotError as error:
         raise StatementRefused(_syntax_advice(error), "syntax") from None
 

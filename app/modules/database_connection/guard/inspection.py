@@ -33,7 +33,7 @@ class InspectedStatement:
 def inspect(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> InspectedStatement:
     """Check, format and describe a statement without running it. Raises `StatementRefused`.
 
-    Takes a few seconds of processor time for the longest statements.
+    Takes up to a second of processor time for the largest statements.
     """
     check(sql, schema, max_characters)
     statement = statement_of(sql, schema.dialect)

@@ -11,6 +11,9 @@ from app.modules.database_connection.schema import Schema, Table
 from graph.errors import StatementRefused
 
 _MOST_PAIRS = 50_000_000
+_LARGEST_WRITTEN = 10**15
+"""Python writes no number of thousands of digits."""
+_NAMES_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,11 @@ class Joins:
         largest = [max(group, key=lambda name: self._size(sources[name])) for group in groups]
         pairs = prod(self._size(sources[name]) for name in largest)
         if pairs > _MOST_PAIRS:
-            names = " and ".join(sorted(largest))
+            shown = sorted(largest)[:_NAMES_SHOWN]
+            names = " and ".join([*shown, "others"] if len(largest) > _NAMES_SHOWN else shown)
+            count = f"about {pairs:,}" if pairs < _LARGEST_WRITTEN else f"more than {_LARGEST_WRITTEN:,}"
             raise StatementRefused(
-                f"Nothing joins {names}: this would make about {pairs:,} pairs of rows. "
+                f"Nothing joins {names}: this would make {count} pairs of rows. "
                 "Add the condition that joins them.",
                 "unconnected-join",
             )

@@ -61,21 +61,20 @@ def _is_windowed(aggregate: exp.Expr) -> bool:
 def null_rules(expression: exp.Expr, dialect: str, *, is_filter: bool = False) -> Iterator[NullRule]:
     """Yields what an expression does with nulls. `is_filter`: it is a whole filter."""
     for node in own_nodes(expression):
-        sql = node.sql(dialect)
         match node:
             case exp.Coalesce():
-                yield NullRule(kind="replaced", sql=sql)
+                yield NullRule(kind="replaced", sql=node.sql(dialect))
             case exp.Nullif():
-                yield NullRule(kind="made", sql=sql)
+                yield NullRule(kind="made", sql=node.sql(dialect))
             case exp.Count(this=this) if not isinstance(this, exp.Star | exp.Literal | exp.Query):
-                yield NullRule(kind="skipped", sql=sql)
+                yield NullRule(kind="skipped", sql=node.sql(dialect))
             case exp.Avg():
-                yield NullRule(kind="skipped", sql=sql)
+                yield NullRule(kind="skipped", sql=node.sql(dialect))
             case exp.Is(expression=exp.Null()):
                 within_not = isinstance(node.parent, exp.Not)
                 top = node.parent if within_not else node
                 if not is_filter or top is not expression:
-                    yield NullRule(kind="tested", sql=sql)
+                    yield NullRule(kind="tested", sql=node.sql(dialect))
                 elif within_not != bool(node.args.get("negate")):  # PostgreSQL's IS NOT NULL is no NOT
                     yield NullRule(kind="removed", sql=node.this.sql(dialect))
                 else:

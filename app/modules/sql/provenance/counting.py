@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from sqlglot import exp
@@ -26,8 +27,9 @@ class StepStatement:
     sql: str
 
 
-def step_statements(statement: Statement, names: DeclaredNames) -> list[StepStatement]:
-    """Returns the statements that count the result's steps, and those of CTEs that are plain SELECTs.
+def step_statements(statement: Statement, names: DeclaredNames, most: int) -> list[StepStatement]:
+    """Returns the statements that count the result's steps, and those of CTEs that are plain SELECTs: the
+    first `most` of them.
 
     Empty for a statement that cannot be read. Queries that are evaluated for each row of another, and joins
     in parentheses, are not counted.
@@ -37,7 +39,7 @@ def step_statements(statement: Statement, names: DeclaredNames) -> list[StepStat
             tree = statement.tree
             reader = Reader(names, statement.dialect)
             reader.read(tree)
-            return list(_steps(tree, reader.selects, statement.dialect))
+            return list(islice(_steps(tree, reader.selects, statement.dialect), most))
     except (SqlglotError, RecursionError):
         return []
 

@@ -16,6 +16,7 @@ class DeclaredNames:
         self._takes_any_case = dialect == "mysql"
         self._tables = {self._folded(name): name for name in tables}
         self._columns = tables
+        self._known_folds: dict[str, str] = {}
 
     def fold(self, identifier: exp.Expr | None) -> str:
         """Returns the form of a name that equals that of the same name."""
@@ -26,8 +27,10 @@ class DeclaredNames:
 
     def fold_declared(self, name: str) -> str:
         """Returns the same for a name that the database or another part of the statement has declared."""
-        folded = self._folded(name)
-        return folded.casefold() if self._takes_any_case else folded
+        if name not in self._known_folds:
+            folded = self._folded(name)
+            self._known_folds[name] = folded.casefold() if self._takes_any_case else folded
+        return self._known_folds[name]
 
     def table(self, table: exp.Table) -> str | None:
         """Returns the declared name of a table. None if the schema does not have it."""

@@ -81,6 +81,7 @@ class Reader:
         self._sources = Sources(
             names, dialect, self._expressions, describe=self._describe, correlated=self._correlated
         )
+        self.computed = self._sources.computed
         self.selects: list[SelectParts] = []
 
     def read(self, tree: exp.Expr) -> StatementDescription:
@@ -103,7 +104,9 @@ class Reader:
             case exp.Values():
                 described = _empty(query, role, name)
                 self._queries.append(replace(described, kind="values", has_all_columns=False))
-                return Known(query, None)
+                reads = self._expressions.reads(tree, around)
+                self.computed[query].append(reads)
+                return Known(query, None, reads.sources)
             case _:
                 described = _empty(query, role, name)
                 self._queries.append(
@@ -237,8 +240,8 @@ class Reader:
         scope = Scope(self._names, self._with(select, around), around.outer)
         read = self._sources.read(select, scope)
         where = conjuncts(_this(select.args.get("where")))
-        lifted = self._sources.lift(where, read, scope)
-        where = [each for each in where if each not in lifted]
+        lifted = {id(each) for each in self._sources.lift(where, read, scope)}
+        where = [each for each in where if id(each) not in lifted]
         outputs = list(self._expressions.outputs(select, scope)) if gives else []
         has_all = gives and all(column.kind != "unknown" for column, _ in outputs)
         expressions = [(column.name, tree) for column, tree in outputs]

@@ -19,10 +19,14 @@ class Given:
 
 @dataclass(frozen=True)
 class Known:
-    """The result of a described query: its id and its columns; None if they are not all known."""
+    """The result of a described query: its id and its columns; None if they are not all known.
+
+    `made_of`: what the columns of VALUES are made of.
+    """
 
     query: str
     columns: Sequence[Given] | None
+    made_of: tuple[TableColumnRef, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +39,8 @@ class VisibleSource:
     query: str | None
     columns: Mapping[str, Given] | None
     """The columns by their folded names. None if they are not known."""
+    made_of: tuple[TableColumnRef, ...] = ()
+    """What columns that are not known are made of: those of a function are made of its arguments."""
 
     def has(self, folded: str) -> bool:
         return self.columns is not None and folded in self.columns
@@ -91,15 +97,24 @@ class Scope:
         having = [source for source in self.sources.values() if source.has(folded)]
         if not having and folded in self.aliases:
             return self.aliases[folded]
+        if not having and folded in self.sources:
+            return self._row(self.sources[folded], name, folded)
         unknown = [source for source in self.sources.values() if source.columns is None]
-        if not having and len(unknown) == 1:
-            having = unknown
+        if not having and (len(unknown) == 1 or any(source.made_of for source in unknown)):
+            return [_found(source, name, folded) for source in unknown]
         if having:
             return [_found(having[0], name, folded)]
         if self.outer is None:
             return []
         around = self.outer.find_unqualified(name, folded)
         return [Found(each.ref, each.sources, is_outer=True) for each in around]
+
+    @staticmethod
+    def _row(source: VisibleSource, name: str, folded: str) -> list[Found]:
+        """Returns all columns of a source whose alias is used as a value: as a row, or its only column."""
+        if source.columns is None:
+            return [_found(source, name, folded)]
+        return [_found(source, each.name, at) for at, each in source.columns.items()]
 
 
 def _found(source: VisibleSource, name: str, folded: str, *, is_outer: bool = False) -> Found:
@@ -110,4 +125,4 @@ def _found(source: VisibleSource, name: str, folded: str, *, is_outer: bool = Fa
         return Found(ref, given.sources, is_outer)
     if source.table is not None:
         return Found(ref, (TableColumnRef(table=source.table, column=declared),), is_outer)
-    return Found(ref, (), is_outer)
+    return Found(ref, source.made_of, is_outer)

@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from app.core.redaction.values import names_secret
 from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.provenance.expressions import Reads
 from app.modules.sql.provenance.model import (
     OutputColumn,
     QueryDescription,
@@ -61,23 +62,23 @@ def secret_outputs(
     plain = _plain_names(tree, tables, hidden)
     for node in list(_without_values(tree)):
         node.replace(exp.Null())
-    described = _described(tree, dialect, tables)
+    reader = Reader(DeclaredNames(dialect, tables), dialect)
+    described = _described(reader, tree)
     if described is None or tree.find(exp.Columns) or not described.queries[-1].has_all_columns:
         return SecretOutputs(None, plain)
-    unclear = _unclear_queries(described.queries, plain)
+    unclear = _unclear_queries(described.queries, plain, reader.computed)
     outputs = [
-        any(_is_secret(source, hidden) for source in each.sources) or _is_unclear(each, unclear, plain)
+        any(_is_secret(source, hidden) for source in each.sources)
+        or _is_unclear(each, unclear, plain, computed=reader.computed)
         for each in described.queries[-1].columns
     ]
     return SecretOutputs(outputs, plain) if any(outputs) else None
 
 
-def _described(
-    tree: exp.Expr, dialect: str, tables: Mapping[str, Sequence[str]]
-) -> StatementDescription | None:
+def _described(reader: Reader, tree: exp.Expr) -> StatementDescription | None:
     try:
         with sqlglot_errors_only():
-            return Reader(DeclaredNames(dialect, tables), dialect).read(tree)
+            return reader.read(tree)
     except (SqlglotError, RecursionError):
         return None
 
@@ -86,26 +87,42 @@ def _is_secret(source: TableColumnRef, hidden: Collection[tuple[str, str]]) -> b
     return names_secret(source.column) or (source.table, source.column) in hidden
 
 
-def _unclear_queries(queries: Sequence[QueryDescription], plain: Collection[str]) -> set[str]:
+def _unclear_queries(
+    queries: Sequence[QueryDescription], plain: Collection[str], computed: Mapping[str, Sequence[Reads]]
+) -> set[str]:
     """Returns the ids of queries with a column of which it is not known what it is made of."""
     unclear: set[str] = set()
     for query in queries:  # each comes after those that it reads
         is_partial = not query.has_all_columns and bool(query.columns or query.others)
         reads_unclear = any(each in unclear for each in query.branches)
-        if is_partial or reads_unclear or any(_is_unclear(each, unclear, plain) for each in query.columns):
+        parts: list[OutputColumn | Reads] = [*query.columns, *computed.get(query.id, ())]
+        is_unclear = any(_is_unclear(each, unclear, plain, computed=computed) for each in parts)
+        if is_partial or reads_unclear or is_unclear:
             unclear.add(query.id)
     return unclear
 
 
-def _is_unclear(column: OutputColumn, unclear: Collection[str], plain: Collection[str]) -> bool:
+def _is_unclear(
+    column: OutputColumn | Reads,
+    unclear: Collection[str],
+    plain: Collection[str],
+    *,
+    computed: Mapping[str, Sequence[Reads]],
+) -> bool:
+    """`computed`: what functions and VALUES after FROM make their columns of, by alias."""
     if any(each in unclear for each in column.queries):
         return True
-    return any(
-        each.table is None
-        and (each.query is None or each.query in unclear)
-        and each.column.casefold() not in plain
-        for each in column.inputs
-    )
+    for each in column.inputs:
+        if each.table is not None or (each.query is not None and each.query not in unclear):
+            continue
+        if each.query is None and each.source in computed:
+            # A function's own arguments may be columns of functions, never of one of the same alias.
+            others = {alias: reads for alias, reads in computed.items() if alias != each.source}
+            if any(_is_unclear(reads, unclear, plain, computed=others) for reads in computed[each.source]):
+                return True
+        elif each.column.casefold() not in plain:
+            return True
+    return False
 
 
 def _without_values(tree: exp.Expr) -> Iterator[exp.Expr]:

@@ -1,5 +1,6 @@
 """Reads FROM and the joins of a SELECT."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -7,7 +8,7 @@ from sqlglot import exp
 
 from app.modules.sql.provenance.clauses import join_kind, others_of
 from app.modules.sql.provenance.combining import renamed
-from app.modules.sql.provenance.expressions import Describe, Expressions, columns_named
+from app.modules.sql.provenance.expressions import Describe, Expressions, Reads, columns_named
 from app.modules.sql.provenance.model import (
     ConditionPlace,
     Join,
@@ -21,6 +22,7 @@ from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.scopes import Given, Known, Scope, VisibleSource
 
 _NOT_DESCRIBED = Known("", None)
+_READS_NOTHING = Reads((), (), (), ())
 _TABLE_PARTS = {"this", "alias", "db", "catalog", "joins"}
 _SUBQUERY_PARTS = {"this", "alias", "with_", "joins"}
 
@@ -57,6 +59,8 @@ class Sources:
         self._expressions = expressions
         self._describe = describe
         self._correlated = correlated
+        self.computed: defaultdict[str, list[Reads]] = defaultdict(list)
+        """What functions and VALUES make their columns of, by alias, and VALUES as a query by its id."""
 
     def read(self, select: exp.Select, scope: Scope) -> From:
         """Reads FROM and the joins. Adds the sources to the scope."""
@@ -74,7 +78,7 @@ class Sources:
             case exp.Table(this=exp.Identifier()):
                 self._table(node, read)
             case exp.Table():
-                self._function(node, node.this, read)
+                self._function(node, node.this or node, read)  # ROWS FROM has several functions
             case exp.Subquery(this=exp.Table() as inside):
                 read.others.extend(others_of(node, _SUBQUERY_PARTS - {"alias"}, self._dialect))
                 read.is_flat = False
@@ -87,7 +91,9 @@ class Sources:
             case exp.Lateral():
                 self._function(node, node.this, read, is_lateral=True)
             case exp.Values():
-                self._add(node, read, name="VALUES", kind="values")
+                self._add(
+                    node, read, name="VALUES", kind="values", reads=self._expressions.reads(node, read.scope)
+                )
             case exp.UDTF():
                 self._function(node, node, read)
             case _:
@@ -119,7 +125,8 @@ class Sources:
         without_alias = call.copy()
         without_alias.set("alias", None)
         text = without_alias.sql(self._dialect)
-        self._add(node, read, name=text, kind="function", is_lateral=is_lateral or bool(reads.inputs))
+        lateral = is_lateral or bool(reads.inputs)
+        self._add(node, read, name=text, kind="function", is_lateral=lateral, reads=reads)
 
     def _subquery(self, node: exp.Expr, inside: exp.Expr, read: From, *, is_lateral: bool) -> None:
         if isinstance(node, exp.Subquery):
@@ -140,12 +147,14 @@ class Sources:
         known: Known = _NOT_DESCRIBED,
         table: str | None = None,
         is_lateral: bool = False,
+        reads: Reads = _READS_NOTHING,
     ) -> None:
+        """`reads`: what a function or VALUES makes its columns of."""
         scope = read.scope
         alias = node.args.get("alias")
         given = [each.name for each in alias.columns] if isinstance(alias, exp.TableAlias) else []
         if kind in ("function", "values") and given:
-            known = Known("", [Given(each, ()) for each in given])
+            known = Known("", [Given(each, reads.sources) for each in given])
         known = renamed(known, given)
         shown = node.alias or (table or name)
         identifier = alias.this if isinstance(alias, exp.TableAlias) else None
@@ -155,8 +164,14 @@ class Sources:
         columns = None
         if known.columns is not None:
             columns = {self._names.fold_declared(each.name): each for each in known.columns}
+        if kind in ("function", "values"):
+            self.computed[shown].append(reads)
         scope.sources[folded] = VisibleSource(
-            alias=shown, table=table, query=known.query or None, columns=columns
+            alias=shown,
+            table=table,
+            query=known.query or None,
+            columns=columns,
+            made_of=known.made_of or reads.sources,
         )
         read.sources.append(
             Source(
@@ -168,7 +183,7 @@ class Sources:
         scope = read.scope
         before = list(scope.sources)
         self._source(join.this, read)
-        added = [each for each in scope.sources if each not in before]
+        added = list(scope.sources)[len(before) :]
         alias = scope.sources[added[0]].alias if added else ""
         on = join.args.get("on")
         using = [each.name for each in join.args.get("using") or ()]
@@ -227,14 +242,11 @@ class Sources:
         if not read.is_flat or any(join.kind in ("right", "full") for join in read.joins):
             return lifted
         places = {source.alias: at for at, source in enumerate(read.sources)}
+        connecting: defaultdict[int | None, list[exp.Expr]] = defaultdict(list)
+        for each in where:
+            connecting[_latest_of_equality(each, scope, places)].append(each)
         for at, join in enumerate(read.joins):
-            if join.kind != "cross":
-                continue
-            own = [
-                each
-                for each in where
-                if each not in lifted and _latest_of_equality(each, scope, places) == at + 1
-            ]
+            own = connecting[at + 1] if join.kind == "cross" else []
             if own:
                 lifted.extend(own)
                 condition = exp.and_(*own)

@@ -1,0 +1,86 @@
+"""Processor time of the largest statements: each is read in time that grows with its length, or refused."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from app.modules.database_connection.guard.check import check
+from app.modules.database_connection.guard.inspection import declared_names, inspect
+from app.modules.database_connection.guard.secrets import find_secret_outputs
+from app.modules.database_connection.schema import Schema, Table, TableColumn
+from app.modules.sql.provenance.counting import step_statements
+from app.modules.sql.statement import statement_of
+from graph.errors import StatementRefused
+
+MOST_SECONDS = 5.0
+"""A second here, with room for slow machines. Squares took from 30 seconds to hours."""
+COLUMNS = [TableColumn(name=name, type="integer", database_type="INT") for name in ("a", "b", "password")]
+SCHEMA = Schema("sqlite", [Table(name="t", kind="table", columns=COLUMNS, row_count=1_000_000)])
+Shape = Callable[[int], str]
+SHAPES: dict[str, Shape] = {
+    "ORs": lambda n: "SELECT * FROM t WHERE " + " OR ".join(f"a = {i}" for i in range(n)),
+    "ORs of HAVING": lambda n: (
+        "SELECT b FROM t GROUP BY b HAVING " + " OR ".join(f"sum(a) = {i}" for i in range(n))
+    ),
+    "a sum": lambda n: "SELECT " + " + ".join(["a"] * n) + " FROM t",
+    "concatenations": lambda n: "SELECT " + " || ".join(["a"] * n) + " FROM t",
+    "CASE": lambda n: "SELECT CASE " + " ".join(f"WHEN a = {i} THEN {i}" for i in range(n)) + " END FROM t",
+    "nested CASE": lambda n: "SELECT " + "CASE WHEN a = 1 THEN 1 ELSE " * n + "0" + " END" * n + " FROM t",
+    "brackets": lambda n: "SELECT " + "(" * n + "a" + ")" * n + " FROM t",
+    "subqueries within": lambda n: "SELECT a FROM t WHERE a IN (" * n + "1" + ")" * n,
+    "subqueries beside": lambda n: "SELECT " + ", ".join(["(SELECT a FROM t)"] * n),
+    "columns": lambda n: "SELECT " + ", ".join(f"a AS c{i}" for i in range(n)) + " FROM t",
+    "columns in order": lambda n: (
+        "SELECT "
+        + ", ".join(f"a AS c{i}" for i in range(n))
+        + " FROM t ORDER BY "
+        + ", ".join(f"c{i}" for i in range(n))
+    ),
+    "groups": lambda n: "SELECT 1 FROM t GROUP BY " + ", ".join(f"a + {i}" for i in range(n)),
+    "joins": lambda n: (
+        "SELECT 1 FROM t AS t0" + "".join(f" JOIN t AS t{i + 1} ON t{i + 1}.a = t{i}.a" for i in range(n))
+    ),
+    "tables that WHERE joins": lambda n: (
+        "SELECT 1 FROM "
+        + ", ".join(f"t AS t{i}" for i in range(n))
+        + " WHERE "
+        + " AND ".join(f"t{i}.a = t{i + 1}.a" for i in range(n - 1))
+    ),
+    "tables that nothing joins": lambda n: "SELECT 1 FROM " + ", ".join(f"t AS t{i}" for i in range(n)),
+    "CTEs": lambda n: "WITH " + ", ".join(f"c{i} AS (SELECT a FROM t)" for i in range(n)) + " SELECT 1",
+    "unions": lambda n: " UNION ALL ".join(["SELECT a FROM t"] * n),
+    "an IN list": lambda n: "SELECT * FROM t WHERE a IN (" + ", ".join(map(str, range(n))) + ")",
+    "windows": lambda n: "SELECT " + ", ".join(["sum(a) OVER (ORDER BY b)"] * n) + " FROM t",
+}
+
+
+@pytest.mark.parametrize("count", [150, 800, 4_000])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_a_statement_is_read_in_linear_time_or_refused(shape: Shape, count: int) -> None:
+    sql = shape(count)
+    started = time.thread_time()
+    try:
+        inspect(sql, SCHEMA)
+        find_secret_outputs(sql, SCHEMA)
+        step_statements(statement_of(sql, "sqlite"), declared_names(SCHEMA), 20)
+    except StatementRefused as refused:
+        assert refused.rule in {"length", "nesting", "unconnected-join"}  # noqa: PT017 - or it is read
+    assert time.thread_time() - started < MOST_SECONDS
+
+
+def test_a_long_list_of_values_is_read() -> None:
+    assert inspect(SHAPES["an IN list"](4_000), SCHEMA).tables
+
+
+@pytest.mark.parametrize("sql", [SHAPES["ORs"](1_400), SHAPES["an IN list"](8_000)])
+def test_a_statement_of_too_many_parts_is_refused_with_the_cure(sql: str) -> None:
+    with pytest.raises(StatementRefused, match=r"more than 5,000 parts.*Shorten it"):
+        check(sql, SCHEMA)
+
+
+def test_more_pairs_than_a_number_can_be_written_for_are_refused() -> None:
+    with pytest.raises(StatementRefused, match=r"more than 1,000,000,000,000,000 pairs") as refused:
+        check(SHAPES["tables that nothing joins"](900), SCHEMA)
+    assert refused.value.rule == "unconnected-join"
+    assert len(refused.value.detail) < 500
