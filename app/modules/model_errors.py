@@ -20,12 +20,13 @@ def model_errors_translated() -> Generator[None]:
         raise errors.ModelCallRejected(str(error)) from error
 
 
-def stand_in_notice(unavailable: errors.ModelCallFailed, instead: str) -> Failure:
-    """An error the run survives: asking again may bring the model's answer."""
+def stand_in_notice(failure: errors.ModelCallFailed | errors.ModelCallRejected, instead: str) -> Failure:
+    """An error the run survives: if it is retryable, asking again may bring the model's answer."""
+    cure = ["Ask again to have the model try."] if failure.retryable else []
     return Failure(
-        type=problem_type(unavailable.problem),
-        title=unavailable.title,
-        status=unavailable.status,
-        detail=f"{unavailable.detail} {instead} Ask again to have the model try.",
-        retryable=True,
+        type=problem_type(failure.problem),
+        title=failure.title,
+        status=failure.status,
+        detail=" ".join([failure.detail, instead, *cure]),
+        retryable=failure.retryable,
     )

@@ -4,6 +4,7 @@ An exchange leaves the context only when the summary covers it. A failed summary
 turn. If the retry fails too, a digest made without a model replaces the older exchanges.
 """
 
+import asyncio
 import logging
 
 from langgraph.runtime import Runtime
@@ -19,6 +20,8 @@ MAX_TOKENS = 2_000
 TURNS_PER_CALL = 3
 """The summarizer is called at most once in this many turns on average. The retry after a failed call comes at
 the next turn, and lengthens the pause that follows."""
+SECONDS = 300
+"""Time for a summary. The step may take 600 seconds, and would end the turn, which has its answer."""
 
 _CHARACTERS_PER_TOKEN = 4
 
@@ -44,7 +47,7 @@ async def summarize(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     update = SessionState(status="idle", summary_pause=pause + TURNS_PER_CALL, unfinished=None)
     try:
         with runtime.context.observer.observe_step("summarizing"):
-            folded = await runtime.context.summarizer.summarize(state.get("summary"), older)
+            folded = await _folded(state.get("summary"), older, runtime.context)
     except SummaryFailed as failure:
         if not failed_before:
             logger.warning(
@@ -65,6 +68,14 @@ async def summarize(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         "messages": latest,
         "tokens_used": state["tokens_used"] + folded.tokens_used,
     }
+
+
+async def _folded(summary: str | None, older: list[PastExchange], ports: Ports) -> Summarized:
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await ports.summarizer.summarize(summary, older)
+    except TimeoutError as error:
+        raise SummaryFailed(f"It was not written within {SECONDS} s.") from error
 
 
 def _emit_status(state: SessionState, runtime: Runtime[Ports], message: str) -> None:

@@ -1,5 +1,6 @@
 """A model's analysis, checked against the rows: sent back once, then without what they contradict."""
 
+import asyncio
 import dataclasses
 from collections.abc import AsyncIterator
 from datetime import date
@@ -9,9 +10,10 @@ from prometheus_client import CollectorRegistry
 
 from app.core.llm.calls import ModelCalls
 from app.core.llm.model import LanguageModel
+from app.modules.analysis import analyst
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import Span
-from graph.events import SessionEvent, TextChunk
+from graph.events import Failure, SessionEvent, TextChunk
 from graph.ports import Analysed, Question
 from graph.state import Column, Rows
 from tests.support.model_script import Scripted
@@ -138,3 +140,74 @@ async def test_every_span_is_that_of_its_words(server: ScriptedModel, model: Lan
     for claim in read.analysis.claims:
         start, end = claim["span"]
         assert read.analysis.text[start:end] == claim["text"]
+
+
+FAILURES = {
+    "unavailable": (Scripted(status=500), "busy or broken (500)"),
+    "rejected": (Scripted(status=401), "KAI_LLM__API_KEY"),
+    "cut": (Scripted("**Tents** lead with", ending="cut"), ""),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_a_model_that_fails_leaves_the_figures_and_the_text_says_what_is_missing(
+    server: ScriptedModel, model: LanguageModel, failure: str
+) -> None:
+    reply, why = FAILURES[failure]
+    server.rule("", reply)
+    said: list[SessionEvent] = []
+    read = await analysed(model, said)
+    _says_what_is_missing(read, said, why)
+    pieces = "".join(event.content for event in said if isinstance(event, TextChunk))
+    assert pieces == (read.analysis.text if failure != "cut" else "**Tents** lead with")
+
+
+async def test_a_model_that_is_too_slow_leaves_the_figures(
+    server: ScriptedModel, model: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analyst, "MODEL_SECONDS", 1)
+    server.say(Scripted(RIGHT, hold_after=2))
+    said: list[SessionEvent] = []
+    async with asyncio.timeout(60):
+        read = await analysed(model, said)
+    _says_what_is_missing(read, said, "The model did not finish within 1 s.")
+
+
+async def test_a_correction_that_is_too_slow_leaves_what_the_rows_do_not_contradict(
+    server: ScriptedModel, model: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analyst, "MODEL_SECONDS", 5)
+    server.say(WRONG, Scripted(RIGHT, hold_after=0))
+    async with asyncio.timeout(60):
+        read = await analysed(model)
+    assert read.analysis.text.startswith("**Clothing** leads with 193,834.08.\n\n")
+
+
+async def test_a_chart_that_cannot_be_made_leaves_the_text(
+    server: ScriptedModel,
+    model: LanguageModel,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(analyst, "choose_chart", fail)
+    server.say(RIGHT)
+    read = await analysed(model)
+    assert (read.analysis.text, read.analysis.chart) == (RIGHT, None)
+    assert read.analysis.suggestions
+    assert "no chart could be made" in caplog.text
+
+
+def _says_what_is_missing(read: Analysed, said: list[SessionEvent], why: str) -> None:
+    text, _, closing = read.analysis.text.partition("\n\n**The model's reading is missing:** ")
+    assert "Clothing" in text
+    assert "193,834.08" in text
+    assert why in closing
+    assert closing.endswith("The analysis comes from the figures alone.")
+    assert read.analysis.chart is not None
+    assert statuses(read) == {"checked"}
+    assert read.results_summary
+    (notice,) = [event for event in said if isinstance(event, Failure)]
+    assert why in notice.detail

@@ -11,7 +11,7 @@ from app.http.problems import problem_answer
 from app.modules.model_errors import stand_in_notice
 from app.modules.run.messages import failure_of
 from app.modules.session.model import Run
-from graph.errors import ModelCallFailed
+from graph.errors import ModelCallFailed, ModelCallRejected
 
 ROOT = Path(__file__).parents[2]
 RUN = Run(id="r1", owner="ann", session_id="s1", message_id="m1", question="How many?", created_at=0)
@@ -33,6 +33,12 @@ def test_http_and_stream_name_a_problem_alike(problem: Problem) -> None:
 def test_a_failure_that_the_run_survives_has_a_type_of_the_same_base() -> None:
     notice = stand_in_notice(ModelCallFailed("Away."), "Answered without it.")
     assert notice.type == problem_type("model-unavailable")
+    assert notice.detail == "Away. Answered without it. Ask again to have the model try."
+
+
+def test_a_refusal_that_the_run_survives_does_not_advise_to_ask_again() -> None:
+    notice = stand_in_notice(ModelCallRejected("A wrong key."), "Answered without it.")
+    assert (notice.retryable, notice.detail) == (False, "A wrong key. Answered without it.")
 
 
 def test_the_base_is_written_once() -> None:

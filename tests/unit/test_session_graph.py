@@ -1,7 +1,9 @@
 """A turn through the graph: what it says, what it remembers, and what survives its death."""
 
+import asyncio
 import re
-from collections.abc import AsyncGenerator
+import sys
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +18,8 @@ from graph.answer import Draft, Repair
 from graph.checkpoints import Checkpointer, sqlite_checkpointer
 from graph.errors import StatementFailed
 from graph.events import AnalysisChunk, ClarificationChunk, Reset, ResultsChunk, SqlChunk, Status
-from graph.ports import Written
-from graph.state import Author, Option, Rows
+from graph.ports import Summarized, Written
+from graph.state import Author, Option, PastExchange, Rows
 from tests.fakes import (
     ROWS,
     TURN,
@@ -35,8 +37,17 @@ from tests.fakes import (
     fake_ports,
 )
 
+
+class _EndlessSummarizer(FakeSummarizer):
+    async def summarize(self, summary: str | None, exchanges: Sequence[PastExchange]) -> Summarized:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
 ALL_ROWS = Rows(**{**ROWS, "rows": [[3], [4]], "row_count": 2})
 """Of the result whose head is `ROWS`."""
+
+summarizing = sys.modules["graph.nodes.summarize"]
 
 CIPHER = ClearCheckpoints(Fernet.generate_key())
 
@@ -411,6 +422,18 @@ async def test_a_failed_summary_is_tried_again_at_the_next_turn_only(graph: Sess
     assert summarizer.calls == ["m5", "m6", "m11"]
     assert len(writer.asked[6].exchanges) == 6
     assert writer.asked[7].summary == "Asked: Question 0, Question 1, Question 2, Question 3"
+
+
+async def test_a_summary_that_takes_too_long_does_not_end_the_turn(
+    graph: SessionGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summarizing, "SECONDS", 0.01)
+    for number in range(6):
+        [_ async for _ in graph.ask(turn(number), fake_ports(summarizer=_EndlessSummarizer()))]
+    assert (await graph.answer(turn(5))).analysis is not None
+    writer = FakeWriter()
+    [_ async for _ in graph.ask(turn(6), fake_ports(writer))]
+    assert len(writer.asked[0].exchanges) == 6
 
 
 async def test_while_summaries_fail_the_oldest_exchanges_become_a_digest(

@@ -244,7 +244,9 @@ class InvestigationRecords:
 
     async def deny(self, call: CallRecord, by: str, reason: str | None) -> CallRecord | None:
         """Returns None if the call does not wait."""
-        said = f" They said: {reason}" if reason else ""
+        words = (reason or "").strip()
+        ending = "" if words.endswith((".", "!", "?", "…")) else "."
+        said = f" They said: {words}{ending}" if words else ""
         return await self.end_call(
             call,
             {

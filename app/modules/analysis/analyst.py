@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable
+from dataclasses import replace
 from datetime import date
 from typing import Protocol
 
-from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
+from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage, Reply
 from app.core.markdown import pieces_without_images, without_images
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.checking import Checker
@@ -17,13 +19,19 @@ from app.modules.analysis.words import title
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.prompt_facts import facts_section
 from app.modules.prompt_rows import without_secrets
-from graph import errors
 from graph.answer import Analysis
+from graph.errors import ModelCallFailed, ModelCallRejected
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Question
 from graph.state import Claim, Column, Rows
 
 logger = logging.getLogger(__name__)
+
+MODEL_SECONDS = 480
+"""Time for a model's reading, its correction included. The step may take 600 seconds."""
+
+
+_FROM_FIGURES = "The analysis comes from the figures alone."
 
 
 class Background(Protocol):
@@ -59,18 +67,15 @@ class FiguresAnalyst:
         found = await self.figures(question, sql, rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
-        claims = await Checker(question.text, sql, rows, found=found).claims(text)
-        return await _analysed(question, rows, found, text=text, claims=claims)
+        return await _described(question, sql, rows, found=found)
 
 
 class ModelAnalyst:
-    """Asks a model to analyse the rows; `stand_in` answers, with a notice, when the model is unavailable.
+    """Asks a model to analyse the rows. When the model fails, also amid its text, the analysis is that of the
+    figures, and its end says that the model's reading is missing and why.
 
     A notice about a cut result is put before the model's text. Claims that the rows contradict are sent back
     to the model once; those that remain are removed.
-
-    Raises `ModelUnavailable` when the model fails after its first token was emitted, and `ModelRejected` when
-    it rejects the prompt.
     """
 
     def __init__(self, model: LanguageModel, stand_in: FiguresAnalyst) -> None:
@@ -91,23 +96,27 @@ class ModelAnalyst:
             rules=question.context["rules"],
             memory=[facts_section(question.facts), question.profile],
         )
+        until = asyncio.get_running_loop().time() + MODEL_SECONDS
         try:
             with model_errors_translated():
-                reply = await self._model.reply(prompt, pieces_without_images(streamed.add))
-        except errors.ModelCallFailed as unavailable:
-            if streamed.has_begun:
-                raise
-            emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
-            return await self._stand_in.analyse(question, sql, rows, emit=emit)
+                reply = await _reply_until(
+                    until, self._model.reply(prompt, pieces_without_images(streamed.add))
+                )
+        except (ModelCallFailed, ModelCallRejected) as failure:
+            emit(stand_in_notice(failure, _FROM_FIGURES))
+            read = await _described(question, sql, rows, found=found)
+            missing = f"**The model's reading is missing:** {failure.detail} {_FROM_FIGURES}"
+            text = f"{read.analysis.text}\n\n{missing}"
+            if not streamed.has_begun:  # else the whole text takes the place of what was streamed
+                emit(TextChunk(content=text, channel="analysis"))
+            return replace(read, analysis=read.analysis.model_copy(update={"text": text}))
         tokens_used = reply.tokens_used
 
         async def rewrite(correction: str) -> str | None:
             nonlocal tokens_used
             try:
-                again = await self._model.reply(
-                    [*prompt, PromptMessage("assistant", reply.text), PromptMessage("user", correction)],
-                    lambda _: None,
-                )
+                corrected = [PromptMessage("assistant", reply.text), PromptMessage("user", correction)]
+                again = await _reply_until(until, self._model.reply([*prompt, *corrected], lambda _: None))
             except (ModelUnavailable, ModelRejected) as failure:
                 logger.warning("what the rows contradict is taken out; no model put it right: %s", failure)
                 return None
@@ -145,10 +154,31 @@ class _Streamed:
             self.has_begun = True
 
 
+async def _reply_until(until: float, reply: Awaitable[Reply]) -> Reply:
+    """Raises `ModelUnavailable` if the reply has not ended by then, in the event loop's time."""
+    try:
+        async with asyncio.timeout_at(until):
+            return await reply
+    except TimeoutError as error:
+        raise ModelUnavailable(f"The model did not finish within {MODEL_SECONDS} s.") from error
+
+
+async def _described(question: Question, sql: str, rows: Rows, *, found: Figures) -> Analysed:
+    """Returns the analysis of the figures alone."""
+    text = describe(rows, found)
+    claims = await Checker(question.text, sql, rows, found=found).claims(text)
+    return await _analysed(question, rows, found, text=text, claims=claims)
+
+
 async def _analysed(
     question: Question, rows: Rows, found: Figures, *, text: str, claims: list[Claim], tokens_used: int = 0
 ) -> Analysed:
-    chart = await asyncio.to_thread(choose_chart, question.text, rows, found)
+    try:
+        chart = await asyncio.to_thread(choose_chart, question.text, rows, found)
+    except Exception:
+        # Rows and text are the answer. It is complete without a chart.
+        logger.exception("no chart could be made of a result of %d rows", rows["row_count"])
+        chart = None
     suggestions = suggest(question.text, rows, found)
     analysis = Analysis(text=text, claims=claims, chart=chart, suggestions=suggestions)
     return Analysed(analysis, results_summary(rows), tokens_used)
