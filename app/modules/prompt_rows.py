@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from app.core.llm.tokens import approximate_tokens
+from app.core.redaction.names import names_secret
 from app.core.redaction.text import HIDDEN
-from app.core.redaction.values import names_secret
 from app.modules.cuts import cut_sentence
 from graph.state import Column, Rows
 

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from pydantic import JsonValue
 
+from app.core.redaction.names import names_secret
 from app.core.redaction.text import HIDDEN, redacted
-from app.core.redaction.values import names_secret
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from app.core.redaction.names import names_secret
 from app.core.redaction.shapes import Span
-from app.core.redaction.values import names_secret
 from app.core.redaction.words import is_password
 
 _VALUES = "values"

@@ -211,18 +211,6 @@ def table_head(text: str) -> TableHead | None:
     return last_head(text, columns) if columns else None
 
 
-def names_secret(name: str) -> bool:
-    """True if values under this name are secret, as those of a column `password` or `api_key`."""
-    lowered = name.casefold().replace("-", "_")
-    if lowered.endswith(
-        ("password", "passwd", "passphrase", "passwort", "passcode", "kennwort", "pwd", "_pw")
-    ):
-        return True
-    return lowered.endswith(
-        ("secret", "token", "api_key", "apikey", "access_key", "private_key", "secret_key", "secretkey")
-    )
-
-
 def _in_password_files(text: str) -> Iterator[Span]:
     """Yields the passwords in lines such as `host:5432:database:user:password`."""
     at = text.find(_PGPASS_PORT)

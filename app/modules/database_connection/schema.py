@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from app.core.redaction.values import names_secret
+from app.core.redaction.names import names_secret
 from graph.described import described
 
 

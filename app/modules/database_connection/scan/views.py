@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.core.redaction.values import names_secret
+from app.core.redaction.names import names_secret
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.schema import Table
 from app.modules.sql.parsing import parsed_one

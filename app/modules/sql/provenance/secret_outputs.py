@@ -7,7 +7,7 @@ from types import MappingProxyType
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.core.redaction.values import names_secret
+from app.core.redaction.names import names_secret
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.provenance.expressions import Reads
 from app.modules.sql.provenance.model import (
@@ -93,7 +93,9 @@ def _unclear_queries(
     """Returns the ids of queries with a column of which it is not known what it is made of."""
     unclear: set[str] = set()
     for query in queries:  # each comes after those that it reads
-        is_partial = not query.has_all_columns and bool(query.columns or query.others)
+        is_partial = not query.has_all_columns and bool(
+            query.columns or query.others or query.kind == "values"
+        )
         reads_unclear = any(each in unclear for each in query.branches)
         parts: list[OutputColumn | Reads] = [*query.columns, *computed.get(query.id, ())]
         is_unclear = any(_is_unclear(each, unclear, plain, computed=computed) for each in parts)
@@ -144,14 +146,29 @@ def _plain_names(
     """
     plain = {column.casefold() for some in tables.values() for column in some if not names_secret(column)}
     plain -= {column.casefold() for _, column in hidden}
+    # Names that the statement gives, and the columns that they are made of.
+    made: list[tuple[set[str], set[str]]] = []
     for node in tree.find_all(*_GIVES_ROWS):
         is_table = isinstance(node, exp.Table) and not isinstance(node.this, exp.Func)
-        if not is_table and node.find(exp.Column, exp.Query) is None:
-            plain.update(each.casefold() for each in (node.alias, *node.alias_column_names) if each)
-    given = {
-        alias.alias.casefold()
-        for alias in tree.find_all(exp.Alias)
-        if alias.find(exp.Query, exp.Columns)
-        or any(each.name.casefold() not in plain for each in alias.find_all(exp.Column))
-    }
+        if not is_table and node.find(exp.Query) is None:
+            names = {each.casefold() for each in (node.alias, *node.alias_column_names) if each}
+            made.append((names, _columns_in(node)))
+            plain |= names
+    given: set[str] = set()
+    for alias in tree.find_all(exp.Alias):
+        if alias.find(exp.Query, exp.Columns):
+            given.add(alias.alias.casefold())
+        else:
+            made.append(({alias.alias.casefold()}, _columns_in(alias)))
+    is_complete = False
+    while not is_complete:  # what is made of secrets may be taken apart or named again
+        before = len(given)
+        for names, sources in made:
+            if sources - plain or sources & given:
+                given |= names
+        is_complete = len(given) == before
     return plain - given
+
+
+def _columns_in(node: exp.Expr) -> set[str]:
+    return {each.name.casefold() for each in node.find_all(exp.Column)}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
-from app.core.redaction.values import names_secret
+from app.core.redaction.names import names_secret
 from app.modules.sql_generation.linking.words import text_key
 
 _MOST_TEXTS = 100_000

@@ -1,0 +1,174 @@
+"""Names of columns and fields whose values are secret, however they are written and in seven languages.
+
+A name is split into words by case, digits and signs. What it names is its last word that does not only say
+how the value is kept: `PasswordHash2` is a password, `password_changed_at` a time.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from app.core.words import split_identifier, without_accents
+
+_WORD = re.compile(r"[^\W\d_]+")
+_TWO_FACTORS = re.compile(r"2fa(?![a-z])", re.IGNORECASE)
+_CALLS = ("(", "[")
+"""Signs of an expression in the place of a name."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_FORMS = _words(
+    """
+    hash hashed hashes salt salted digest encrypted crypt crypted enc cipher ciphertext plain plaintext clear
+    raw text value val string str data old new current previous prev tmp temp temporary confirm confirmation
+    confirmed history md sha bcrypt scrypt argon pbkdf base hex pem iv s neu alt nuevo nueva nuova novo nova
+    nouveau nieuw oud cifrado cifrada hache chiffre versleuteld
+    """
+)
+"""Words behind a secret that say how it is kept, or which one it is."""
+_ASKS = _words(
+    """
+    is has had must need needs require requires required allow allows can may should shall force forces show
+    hide enable enables use uses no without forgot count num number
+    """
+)
+"""First words of names that hold an answer about a secret, or a number of them."""
+_PASSWORDS = _words(
+    """
+    password passwords passwd passwort pwd pwds pswd psw passphrase passphrases passcode passcodes passw
+    kennwort mdp contrasena contrasenia senha senhas wachtwoord wachtwoorden
+    """
+)
+_SECRETS = _PASSWORDS | _words(
+    """
+    secret secrets geheimnis segredo jwt cvv cvc psk otp totp hotp credentials anmeldedaten zugangsdaten dsn
+    """
+)
+"""Words that name a secret wherever they end a name."""
+_JOINED = (
+    *("password", "passwd", "passphrase", "passwort", "passcode", "kennwort", "pwd", "contrasena"),
+    *("wachtwoord", "motdepasse", "secret", "token", "apikey", "accesskey", "privatekey", "privkey"),
+    *("secretkey", "connectionstring", "connstring", "recoverycodes", "backupcodes", "securitystamp"),
+    *("actkey", "authkey", "cryptkey", "enckey", "signkey", "sesskey"),
+)
+"""Endings of names without a sign between their words."""
+_JOINED_FORMS = re.compile(r"(?:salt(?:ed)?|hash(?:ed)?|digest|crypt(?:ed)?|enc(?:rypted)?|md|sha)+$")
+"""Forms at the end of such a name."""
+_LEFT: Mapping[str, frozenset[str]] = {
+    "pass": _words(
+        """
+        user usr db database smtp imap ftp sftp mail email admin root login my sql mysql pg auth ldap proxy
+        account acct app api server remote host wifi vpn rabbitmq redis enter require client
+        """
+    ),
+    "pw": _words("user usr db admin root login smtp ftp mail email my sql auth account"),
+    "tokens": _words("access refresh auth api session bearer reset id csrf oauth login device push personal"),
+    "tok": _words("access refresh auth api session bearer reset oauth"),
+    "key": _words(
+        """
+        api access private priv secret encryption encrypt encrypted crypto cipher aes des rsa dsa ecdsa hmac
+        signing sign signature master license licence auth authentication authenticator authorization
+        activation act secure app otp totp hotp mfa recovery reset ssh pgp gpg ssl tls wpa wifi wep fernet jwt
+        webhook session sess shared instrumentation decryption confirm unlock
+        """
+    ),
+    "keys": _words("api access private secret encryption signing auth recovery ssh host"),
+    "pin": _words(
+        """
+        user usr card atm sim puk access security login secret voicemail debit credit bank door alarm tarjeta
+        carte cartao karten customer employee my account old new current
+        """
+    ),
+    "code": _words("otp totp mfa tfa recovery backup rescue scratch verification reset passe"),
+    "codes": _words("otp totp mfa tfa recovery backup rescue scratch verification reset"),
+    "seed": _words("totp otp hotp mfa tfa wallet secret mnemonic hd master"),
+    "phrase": _words("seed pass recovery mnemonic secret backup wallet"),
+    "answer": _words("security secret recovery challenge"),
+    "answers": _words("security secret recovery challenge"),
+    "stamp": _words("security"),
+    "signature": _words("access"),
+    "cookie": _words("auth session login remember"),
+    "str": _words("connection conn"),
+    "string": _words("connection conn authentication auth"),
+    "url": _words("database db connection jdbc redis mongo mongodb postgres mysql amqp broker webhook dsn"),
+    "uri": _words("database db connection jdbc redis mongo mongodb postgres mysql amqp broker sqlalchemy"),
+    # French, German, Spanish, Italian, Portuguese, Dutch
+    "passe": _words("de mot palavra"),
+    "paso": _words("de"),
+    "secreto": _words("codigo numero token"),
+    "segreto": _words("codice numero"),
+    "secreta": _words("clave palabra frase pregunta respuesta chave"),
+    "segreta": _words("chiave parola frase risposta"),
+    "acceso": _words("clave token codigo contrasena"),
+    "accesso": _words("chiave parola codice token"),
+    "acesso": _words("chave codigo token palavra"),
+    "acces": _words("cle code jeton"),
+    "usuario": _words("clave contrasena senha"),
+    "utente": _words("password parola"),
+    "clave": _words("usuario user"),
+    "privada": _words("clave chave llave"),
+    "privata": _words("chiave"),
+    "privee": _words("cle clef"),
+    "secrete": _words("cle clef phrase reponse"),
+    "cle": _words("api"),
+    "chiave": _words("api"),
+    "chave": _words("api"),
+    "schluessel": _words("api privater privat geheimer geheim zugangs sicherheits"),
+    "schlussel": _words("api privater privat geheimer geheim zugangs sicherheits"),
+    "sleutel": _words("api prive geheime toegangs"),
+    "jeton": _words("acces auth"),
+    "pincode": _words("kaart bank user"),
+    "antwort": _words("sicherheits geheime"),
+}
+"""Last words that name a secret behind one of these words."""
+_RIGHT: Mapping[str, frozenset[str]] = {
+    "api": frozenset({"cle", "clave", "chiave", "chave", "clef", "llave", "schluessel", "sleutel", "token"}),
+    "secret": frozenset({"code", "cle", "mot", "jeton", "numero"}),
+    "pin": frozenset({"code"}),
+}
+"""The same in languages that put the kind first."""
+_ALONE = _words("pass pw pin clave salt")
+"""Words that name a secret where they are the whole name."""
+_NO_TOKENS = _words(
+    """
+    page next prev previous continuation sync cancel cancellation pad eos bos unk special stop mask sep cls
+    start end first last
+    """
+)
+"""Words before `token` in the name of something else."""
+
+
+@lru_cache(maxsize=8192)
+def names_secret(name: str) -> bool:
+    """True if values under this name are secret, as those of a column `password`, `pwdHash` or `api_key2`."""
+    if any(sign in name for sign in _CALLS):
+        return False
+    plain = without_accents(split_identifier(_TWO_FACTORS.sub("tfa", name))).casefold()
+    words = _WORD.findall(plain)
+    if not words or (len(words) > 1 and words[0] in _ASKS):
+        return False
+    if _is_secret(words):
+        return True
+    forms = len(words)
+    while forms > 1 and words[forms - 1] in _FORMS:
+        forms -= 1
+        if _is_secret(words[:forms]):
+            return True
+    return words[-1] in ("hash", "bcrypt") and words[0] in ("bcrypt", "argon", "scrypt", "pbkdf")
+
+
+def _is_secret(words: Sequence[str]) -> bool:
+    *before, last = words
+    left = before[-1] if before else ""
+    if last in _SECRETS:
+        return True
+    if last == "token" or last.endswith("token"):
+        return left not in _NO_TOKENS and last.removesuffix("token") not in _NO_TOKENS
+    if not before and last in _ALONE:
+        return True
+    if left in _LEFT.get(last, ()) or left in _RIGHT.get(last, ()):
+        return True
+    return _JOINED_FORMS.sub("", "".join(words)).endswith(_JOINED)
