@@ -72,7 +72,10 @@ def database_url(text: str) -> str:
         return text
     path = Path(url["path"] if url else text).expanduser().resolve()
     if not path.exists():
-        raise Invalid(f"There is no file {path}.")
+        from app.modules.database_connection.engines.urls import absolute_path_hint  # noqa: PLC0415 - slow
+
+        hint = absolute_path_hint(url["kind"], url["path"]) if url else ""
+        raise Invalid(f"There is no file {path}.{hint}")
     if path.is_dir():
         raise Invalid(f"{path} is a folder. Name a database file in it.")
     return f"{url['kind'] if url else 'sqlite'}:///{path}"

@@ -34,8 +34,10 @@ class Transcript:
 
     def __init__(self) -> None:
         self.exit_code = 1
+        """0 once the question is answered; 1 also if the answer is a question back."""
         self.waiting: list[Confirmation] = []
         """The calls that wait for an approval, if the run has ended with them."""
+        self._is_asked_back = False
         self._console = Console(highlight=False)
         self._step = self._console.status("Starting")
 
@@ -66,6 +68,7 @@ class Transcript:
             case AnalysisChunk():
                 self._console.print(Markdown(said.content, hyperlinks=False))
             case ClarificationChunk():
+                self._is_asked_back = True
                 self._console.print(Markdown(said.content, hyperlinks=False))
                 for number, option in enumerate(said.options, 1):
                     line = f"{number}. {option['label']}: {option['question']}"
@@ -87,7 +90,7 @@ class Transcript:
                 self.waiting = [each for each in self.waiting if each.confirmation_id != said.confirmation_id]
                 self._console.print(Text(f"The call is {said.decision}.", style="yellow"))
             case Done():
-                self.exit_code = 0 if said.status == "complete" else 1
+                self.exit_code = 0 if said.status == "complete" and not self._is_asked_back else 1
                 self._console.print(
                     Text(f"{said.elapsed_ms / 1000:.1f} s, {said.tokens_used} tokens", style="dim")
                 )

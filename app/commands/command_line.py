@@ -576,13 +576,15 @@ def import_memory(
 
 
 def _check_question(question: str) -> None:
-    """Ends the command if the question cannot be stored."""
+    """Ends the command if the question is empty or cannot be stored."""
     from app.http.routes import storable  # noqa: PLC0415
 
+    if not question.strip():
+        _fail("The question is empty.", _MISUSED)
     try:
         storable(question)
     except ValueError as error:
-        _fail(f"The question cannot be asked: {error}.")
+        _fail(f"The question cannot be asked: {error}.", _MISUSED)
 
 
 def main() -> None:

@@ -117,6 +117,25 @@ def test_a_question_is_answered_with_its_sql_rows_and_reading(shop: Path, tmp_pa
         assert part in asked.stdout
 
 
+def test_a_question_that_is_answered_by_a_question_back_is_no_success(shop: Path, tmp_path: Path) -> None:
+    asked = kai("ask", "How many customers are loyal per region?", "--db", str(shop), data=tmp_path)
+    assert (asked.returncode, asked.stderr) == (1, "")
+    assert "SELECT" not in asked.stdout
+
+
+@pytest.mark.parametrize("question", ["", "  \n"])
+@pytest.mark.parametrize("command", ["ask", "generate-sql"])
+def test_an_empty_question_is_refused(command: str, question: str, shop: Path, tmp_path: Path) -> None:
+    asked = kai(command, question, "--db", str(shop), data=tmp_path)
+    assert (asked.returncode, asked.stderr) == (2, "kai: The question is empty.\n")
+
+
+def test_a_url_with_a_relative_path_to_no_file_says_how_an_absolute_one_is_written(tmp_path: Path) -> None:
+    asked = kai("ask", "How many?", "--db", "duckdb:///tmp/no/such.duckdb", data=tmp_path)
+    assert asked.returncode == 1
+    assert "four slashes: duckdb:////path/to/file" in asked.stderr
+
+
 def test_a_question_about_a_csv_file_is_answered_and_says_what_could_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "customers.csv").write_text("id;country\n1;Norway\n2;Brazil\n3;Brazil\nN/A;Chile\n")
     asked = kai(

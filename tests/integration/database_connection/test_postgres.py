@@ -1,5 +1,8 @@
 """A real PostgreSQL server: sessions that only read, typed rows, scans, and refusals to connect."""
 
+import contextlib
+import re
+
 import psycopg
 import pytest
 
@@ -218,3 +221,12 @@ def test_sums_of_decimals_are_exact_and_those_of_doubles_without_noise(
     sql = """select sum(exact::numeric), sum(double::float8), min(single::float4)
         from (values ('12345678901234567.89', 0.1, 0.1), ('0.01', 0.2, 0.7)) as t(exact, double, single)"""
     assert run(sql, shop, schema).rows == [["12345678901234567.90", 0.3, 0.1]]
+
+
+def test_the_driver_writes_nothing_to_stderr(
+    postgres: PostgresServer, shop: Database, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_password = read_url(re.sub(r"(//[^:@]+):[^@]*@", r"\1@", postgres.url()))
+    with contextlib.suppress(DatabaseUnavailable), without_password.session(Stop(), 60):
+        pass
+    assert capfd.readouterr().err == ""

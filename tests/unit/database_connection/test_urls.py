@@ -117,3 +117,25 @@ def test_a_url_of_the_same_account_keeps_what_it_leaves_out(given: str, kept: st
 )
 def test_no_password_goes_where_it_was_not_given_for(given: str) -> None:
     assert with_kept_secrets(given, STORED) == given
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:p@ss@host/db",
+        "postgresql://u:p@s/s@host:5432/db",
+        "mysql://u:@@host/db",
+        "mariadb://u:a@b@c@host:3306/db",
+    ],
+)
+def test_a_password_with_a_sign_of_urls_is_refused_with_what_to_write(url: str) -> None:
+    with pytest.raises(UrlNotSupported, match="writes as %40"):
+        read_url(url)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_relative_path_to_no_file_is_refused_with_the_form_of_an_absolute_one(kind: str) -> None:
+    with pytest.raises(UrlNotSupported, match=f"four slashes: {kind}:////path/to/file$"):
+        read_url(f"{kind}:///tmp/x")
+    with pytest.raises(UrlNotSupported, match=r"names no existing file\.$"):
+        read_url(f"{kind}:////tmp/no such file")

@@ -1,5 +1,6 @@
 """Reads database URLs. Unknown kinds of databases and unknown options are refused."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import get_args
@@ -27,10 +28,28 @@ def read_url(text: str, access: Access = ONE_USER) -> Database:
         url = make_url(text)
     except (ArgumentError, ValueError):
         raise UrlNotSupported(f"This is not a database URL. {_SUPPORTED}") from None
+    if url.drivername in _SERVERS and _begins_early(url):
+        raise UrlNotSupported(
+            "The user or the password contains one of @ : / ? #, which a URL writes as %40 %3A %2F %3F %23."
+        )
     read = _KINDS.get(url.drivername)
     if read is None:
         raise UrlNotSupported(f"KAI has no driver for this kind of database. {_SUPPORTED}")
     return read(url, access)
+
+
+def absolute_path_hint(kind: str, path: str) -> str:
+    """Returns a sentence, after a space, on how the URL of a file names an absolute path. Empty for one."""
+    return (
+        ""
+        if Path(path).is_absolute()
+        else f" For an absolute path it has four slashes: {kind}:////path/to/file"
+    )
+
+
+def _begins_early(url: URL) -> bool:
+    """True if the host begins at an @ of the password, so that another @ follows in it or behind it."""
+    return "@" in (url.host or "") or re.search("@.*/", url.database or "") is not None
 
 
 def with_kept_secrets(text: str, stored: str) -> str:
@@ -86,7 +105,9 @@ def _file(url: URL, access: Access) -> Path:
     try:
         path = Path(url.database).resolve()
         if not path.is_file():
-            raise UrlNotSupported("The URL names no existing file.")
+            raise UrlNotSupported(
+                f"The URL names no existing file.{absolute_path_hint(url.drivername, url.database)}"
+            )
         access.check_file(path)
     except (OSError, ValueError):
         raise UrlNotSupported("The URL names a file that KAI may not read.") from None

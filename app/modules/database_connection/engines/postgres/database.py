@@ -50,6 +50,9 @@ _CAUSES: Sequence[tuple[str, str]] = (
     ("ssl", "no agreement on encryption was reached; see the parameter sslmode"),
 )
 
+_NO_FILE = f"{os.devnull}/none"
+"""A path that cannot exist: libpq warns on stderr of one that is no plain file, such as the null device."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PostgresDatabase:
@@ -125,7 +128,7 @@ class PostgresDatabase:
                 user=self.user,
                 password=self.password,
                 dbname=self.name,
-                passfile=os.devnull,  # ignore the process's own password file
+                passfile=_NO_FILE,  # ignore the process's own password file
                 options=" ".join(f"-c {name}={value}" for name, value in _SESSION.items()),
                 prepare_threshold=None,
                 connect_timeout=options.get("connect_timeout", int(seconds)),
