@@ -46,8 +46,9 @@ from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
 from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter
 from graph import Ports
+from graph.answer import Analysis
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
-from graph.events import TextChunk
+from graph.events import SessionEvent, TextChunk
 from graph.ports import (
     Analysed,
     Analyst,
@@ -60,7 +61,7 @@ from graph.ports import (
     SqlWriter,
     Written,
 )
-from graph.state import NO_CONTEXT, Context, Rows
+from graph.state import NO_CONTEXT, Claim, Context, Rows
 
 logger = logging.getLogger(__name__)
 
@@ -500,9 +501,13 @@ class _WarningAnalyst:
     schema_context: SchemaContext
 
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
-        read = await self.analyst.analyse(question, sql, rows, emit=emit)
         warnings = await self.checker.find_warnings(question, sql, rows)
-        notes = "\n\n**Worth checking:** " + " ".join(each.text for each in warnings) if warnings else ""
+        doubts = " ".join(each.text for each in warnings if each.is_doubt)
+        opening = f"**The figures may be wrong:** {doubts}\n\n" if doubts else ""
+        read = await self.analyst.analyse(question, sql, rows, emit=_behind(opening, emit))
+        read = replace(read, analysis=_begun_with(opening, read.analysis))
+        others = " ".join(each.text for each in warnings if not each.is_doubt)
+        notes = f"\n\n**Worth checking:** {others}" if others else ""
         if question.author == "builtin" and (
             unheeded := await self.schema_context.unheeded(question.text, sql)
         ):
@@ -512,6 +517,28 @@ class _WarningAnalyst:
         emit(TextChunk(content=notes, channel="analysis"))
         analysis = read.analysis.model_copy(update={"text": read.analysis.text + notes})
         return replace(read, analysis=analysis)
+
+
+def _behind(opening: str, emit: Emit) -> Emit:
+    """Returns an emitter that puts the opening before the first text of the analysis."""
+    if not opening:
+        return emit
+    left = [opening]
+
+    def emit_opened(event: SessionEvent) -> None:
+        if left and isinstance(event, TextChunk) and event.channel == "analysis":
+            event = event.model_copy(update={"content": left.pop() + event.content})
+        emit(event)
+
+    return emit_opened
+
+
+def _begun_with(opening: str, analysis: Analysis) -> Analysis:
+    """Returns the analysis with a text before it, and its claims at their new places."""
+    moved = [
+        Claim(**{**each, "span": [at + len(opening) for at in each["span"]]}) for each in analysis.claims
+    ]
+    return analysis.model_copy(update={"text": opening + analysis.text, "claims": moved})
 
 
 @dataclass(frozen=True)

@@ -31,37 +31,52 @@ def asker_of(run: Run, purpose: Purpose) -> Asker:
 
 @dataclass(frozen=True, kw_only=True)
 class RunResultChecker:
-    """A join is probed only when the result is empty and nothing else explains it, and only once a run."""
+    """A join is probed when the result is empty and nothing else explains it, and where it may repeat rows;
+    each probe runs once a run.
+    """
 
     connections: DatabaseConnections
     connection: Connection
     schema_context: SchemaContext
     run_of: Run
     _probed: dict[str, bool] = field(default_factory=dict)
-    """Results of probes by their SQL: True if the join has a pair of rows."""
+    """Results of probes by their SQL: True if it returns a row."""
 
     async def find_reasons(self, question: Question, sql: str, rows: Rows) -> list[str]:
         warnings = await self.find_warnings(question, sql, rows)
         return [each.text for each in warnings if each.worth_repair]
 
     async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
-        warnings = await self.schema_context.find_warnings(question, sql, rows)
+        found = await self.schema_context.find_warnings(question, sql, rows)
+        warnings = [each for each in found if await self._is_borne_out(each)]
         if is_empty(rows) and not any(each.worth_repair for each in warnings):
             warnings += await self._find_empty_joins(sql)
         return warnings[:MOST_WARNINGS]
 
+    async def _is_borne_out(self, warning: ResultWarning) -> bool:
+        """False if the data show that a warning does not hold; True if they do not show it in time."""
+        if not warning.probe:
+            return True
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                return await self._has_rows(warning.probe)
+        except (TimeoutError, StatementFailed, DatabaseUnavailable) as error:
+            logger.info("run %s: whether a join repeats rows is unknown: %r", self.run_of.id, error)
+            return True
+
+    async def _has_rows(self, probe: str) -> bool:
+        if probe not in self._probed:
+            result = await self.connections.run(self.connection, probe, asker_of(self.run_of, "join_probe"))
+            self._probed[probe] = bool(result.rows)
+        return self._probed[probe]
+
     async def _find_empty_joins(self, sql: str) -> list[ResultWarning]:
         """Returns None if the database does not answer in time."""
-        asker = asker_of(self.run_of, "join_probe")
         empty: list[ResultWarning] = []
         try:
             async with asyncio.timeout(_PROBE_SECONDS):
                 for probe in await self.schema_context.join_probes(sql):
-                    if probe.sql not in self._probed:
-                        result = await self.connections.run(self.connection, probe.sql, asker)
-                        self._probed[probe.sql] = bool(result.rows)
-                    if not self._probed[probe.sql]:
-                        empty.append(probe.warning)
+                    empty += [] if await self._has_rows(probe.sql) else [probe.warning]
         except (TimeoutError, StatementFailed, DatabaseUnavailable) as error:
             logger.info("run %s: whether its joins are empty is unknown: %r", self.run_of.id, error)
         return empty

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import TypeAlias
 
@@ -26,7 +27,7 @@ from app.modules.sql_generation.context import context_for, conversation_of, lin
 from app.modules.sql_generation.result_warnings.checks import ResultCheck, check_result
 from app.modules.sql_generation.result_warnings.empty_joins import JoinProbe, join_probes
 from app.modules.sql_generation.result_warnings.model import ResultWarning
-from app.modules.sql_generation.result_warnings.warnings import find_warnings
+from app.modules.sql_generation.result_warnings.warnings import Intent, find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from app.modules.sql_generation.statement_faults import find_fault
 from graph.errors import DatabaseUnavailable, StatementRefused
@@ -146,11 +147,24 @@ class SchemaContext:
         """Returns warnings about a result although its statement ran."""
         # Where people write the statement themselves, its limit is what they asked for.
         asked = "" if question.author == "user" else "\n".join(conversation_of(question))
+        intent = await self._intent(question)
         index = await self.index()
         try:
-            return await self._connections.examine(sql, partial(find_warnings, sql, rows, index, asked=asked))
+            return await self._connections.examine(
+                sql, partial(find_warnings, sql, rows, index, asked=asked, intent=intent)
+            )
         except (StatementRefused, DatabaseUnavailable):
             return []  # the result stands without them
+
+    async def _intent(self, question: Question) -> Intent | None:
+        """Returns what a statement is to answer; None for a statement that people have written or verified.
+
+        A repair shows the reasons to the model, so terms that it may not read give none.
+        """
+        if question.author in ("user", "verified"):
+            return None
+        terms = (await self._read_rules())[0] if self._allowed.allows("knowledge") else ()
+        return Intent(question.text, datetime.now(UTC).date(), terms)
 
     async def check_result(self, sql: str, rows: Rows) -> list[ResultCheck]:
         """Returns checks of a statement and all kept rows of its result."""

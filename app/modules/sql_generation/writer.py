@@ -60,6 +60,8 @@ class BuiltinWriter:
                 previous=_previous(question),
                 today=self._today,
             )
+        except builtin.AsksForChange as change:
+            raise QuestionBeyondWriter(change.reason) from change
         except builtin.Beyond as beyond:
             _refuse_empty(index)
             raise QuestionBeyondWriter(f"{beyond.reason} {_HOW_TO_CONFIGURE}") from beyond

@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.builtin import Beyond, Clarification, Previous, SmallTalk, WrittenSql, write
+from app.modules.sql_generation.schema_index import SchemaIndex
+from app.modules.sql_generation.writer import BuiltinWriter
+from graph.errors import QuestionBeyondWriter
+from graph.ports import Question
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -47,6 +52,22 @@ def test_a_question_beyond_the_writer_is_refused_with_a_reason(question: str) ->
     with pytest.raises(Beyond) as caught:
         write(question, SCHEMA, previous=None, today=TODAY)
     assert caught.value.reason.endswith((".", "?"))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("Delete all customers", "please drop the orders table", "Truncate products", "wipe the customers"),
+        *("Update the price of all products to 2", "Insert a customer", "can you remove every order?"),
+    ],
+)
+async def test_an_order_to_change_data_is_refused_without_a_word_of_a_model(question: str) -> None:
+    async def read_index() -> SchemaIndex:
+        return SchemaIndex(ScannedSchema(SCHEMA, {}))
+
+    with pytest.raises(QuestionBeyondWriter) as refused:
+        await BuiltinWriter("sqlite", read_index, TODAY).write(Question(text=question), lambda _: None)
+    assert refused.value.detail == "KAI only reads data and never changes it. Ask about the data instead."
 
 
 @pytest.mark.parametrize(

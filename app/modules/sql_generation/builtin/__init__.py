@@ -1,6 +1,6 @@
 """SQL for simple questions without a model: for a first try, and as a fallback."""
 
-from app.modules.sql_generation.builtin.plan import Beyond
+from app.modules.sql_generation.builtin.plan import AsksForChange, Beyond
 from app.modules.sql_generation.builtin.question.options import Choice, chosen
 from app.modules.sql_generation.builtin.writer import (
     BuiltinAnswer,
@@ -13,6 +13,7 @@ from app.modules.sql_generation.builtin.writer import (
 )
 
 __all__ = [
+    "AsksForChange",
     "Beyond",
     "BuiltinAnswer",
     "Choice",

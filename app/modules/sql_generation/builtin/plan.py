@@ -19,6 +19,13 @@ class Beyond(Exception):
         self.reason = reason
 
 
+class AsksForChange(Beyond):
+    """The question is an order to change data, which no writer carries out."""
+
+    def __init__(self) -> None:
+        super().__init__("KAI only reads data and never changes it. Ask about the data instead.")
+
+
 @dataclass(frozen=True)
 class ColumnRef:
     """A column, by the names of its table and itself in the schema."""

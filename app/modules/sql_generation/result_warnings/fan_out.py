@@ -10,6 +10,7 @@ from sqlglot.optimizer.scope import Scope
 from app.modules.database_connection.schema import Table
 from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.result_warnings.model import ResultWarning
+from app.modules.sql_generation.result_warnings.statements import aliases_in, conditions_of
 
 _Joins: TypeAlias = Mapping[str, Mapping[str, set[str]]]
 """Aliases joined to an alias, by that alias, with their columns that are equal to its own."""
@@ -27,7 +28,7 @@ def find_repeated_rows(
         alias = _aggregated(aggregate, tables, names)
         if alias is None:
             continue
-        for many in _repeating(alias, joins, tables, names=names):
+        for many, columns in _repeating(alias, joins, tables, names=names):
             if not _key(tables[many], names) <= grouped.get(many, set()):
                 one = tables[alias].name
                 other = tables[many].name
@@ -36,7 +37,23 @@ def find_repeated_rows(
                     f"{one} is joined to {other}, of which several rows may belong to one of {one}: "
                     f"{taken} may count the same row more than once.",
                     worth_repair=True,
+                    is_doubt=True,
+                    probe=_probe(scope, many, columns, names=names),
                 )
+
+
+def _probe(scope: Scope, many: str, columns: set[str], *, names: SchemaNames) -> str:
+    """Returns a statement that finds two rows of `many` that belong to the same row, of those it keeps."""
+    source = scope.selected_sources[many][0].copy()
+    keys = [exp.column(each, table=many, quoted=True) for each in sorted(columns)]
+    own = [
+        each.copy()
+        for each in conditions_of(scope.expression)
+        if aliases_in(each) == {many} and each.find(exp.Query) is None
+    ]
+    present = [exp.Not(this=exp.Is(this=key.copy(), expression=exp.Null())) for key in keys]
+    probe = exp.select("1").from_(source).where(*own, *present).group_by(*keys).having("COUNT(*) > 1")
+    return probe.limit(1).sql(names.dialect)
 
 
 def aggregated_aliases(scope: Scope) -> set[str]:
@@ -68,8 +85,10 @@ def _aggregated(aggregate: exp.Expr, tables: Mapping[str, Table], names: SchemaN
 
 def _repeating(
     start: str, joins: _Joins, tables: Mapping[str, Table], *, names: SchemaNames
-) -> Iterator[str]:
-    """Yields the aliases, reached by joins from `start`, of which several rows may match one row."""
+) -> Iterator[tuple[str, set[str]]]:
+    """Yields the aliases, reached by joins from `start`, of which several rows may match one row, and the
+    columns that they are joined by.
+    """
     seen = {start}
     ahead = deque([start])
     while ahead:
@@ -83,7 +102,7 @@ def _repeating(
                     and there in tables
                     and _is_many(tables[here], tables[there], columns, names=names)
                 ):
-                    yield there
+                    yield there, columns
 
 
 def _is_many(one: Table, other: Table, columns: set[str], *, names: SchemaNames) -> bool:

@@ -3,11 +3,17 @@
 They are shown with the answer, and some of them have the statement repaired.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
 
 from sqlglot.errors import SqlglotError
 
+from app.modules.context_store.model import Term
 from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.statement import statement_of
+from app.modules.sql_generation.contradictions.find import find_contradictions
+from app.modules.sql_generation.contradictions.terms import find_ignored_terms
 from app.modules.sql_generation.result_warnings.cut_lists import find_cut_list
 from app.modules.sql_generation.result_warnings.empty_joins import find_empty_tables
 from app.modules.sql_generation.result_warnings.fan_out import find_repeated_rows
@@ -21,12 +27,24 @@ from graph.state import Rows
 MOST_WARNINGS = 4
 
 
-def find_warnings(sql: str, rows: Rows, index: SchemaIndex, *, asked: str = "") -> list[ResultWarning]:
+@dataclass(frozen=True)
+class Intent:
+    """What a statement is to answer: the question, the day on which it was asked, and the glossary."""
+
+    question: str
+    today: date
+    terms: Sequence[Term] = ()
+
+
+def find_warnings(
+    sql: str, rows: Rows, index: SchemaIndex, *, asked: str = "", intent: Intent | None = None
+) -> list[ResultWarning]:
     """Returns warnings, most important first; empty if nothing is certain.
 
-    `asked` is the text of all questions of the conversation so far.
+    `asked` is the text of all questions of the conversation so far. Without an `intent` the statement is not
+    compared with the question.
     """
-    found = [*_of_readable(sql, rows, index, asked=asked), *_null_columns(rows)]
+    found = [*_of_readable(sql, rows, index, asked=asked, intent=intent), *_null_columns(rows)]
     return list(dict.fromkeys(found))[:MOST_WARNINGS]
 
 
@@ -36,13 +54,25 @@ def is_empty(rows: Rows) -> bool:
     return all(cell is None for cell in cells) or (len(rows["rows"]) == 1 and not any(cells))
 
 
-def _of_readable(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> list[ResultWarning]:
+def _of_readable(
+    sql: str, rows: Rows, index: SchemaIndex, *, asked: str, intent: Intent | None
+) -> list[ResultWarning]:
     """Returns no warnings for a statement that sqlglot cannot read."""
     try:
         with sqlglot_errors_only():
-            return list(_of_statement(sql, rows, index, asked=asked))
+            contradicted = [] if intent is None else _of_intent(sql, index, intent)
+            return [*contradicted, *_of_statement(sql, rows, index, asked=asked)]
     except (SqlglotError, RecursionError):
         return []
+
+
+def _of_intent(sql: str, index: SchemaIndex, intent: Intent) -> list[ResultWarning]:
+    tree = statement_of(sql, index.names.dialect).tree
+    found = [
+        *find_contradictions(intent.question, tree, intent.today),
+        *find_ignored_terms(intent.question, tree, intent.terms, names=index.names),
+    ]
+    return [ResultWarning(each, worth_repair=True, is_doubt=True) for each in found]
 
 
 def _of_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> Iterator[ResultWarning]:

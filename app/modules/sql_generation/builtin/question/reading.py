@@ -7,7 +7,7 @@ from datetime import date
 from typing import Literal
 
 from app.modules.sql_generation.builtin.periods import DateRange, PeriodUnit, read_period, unit_of
-from app.modules.sql_generation.builtin.plan import Beyond, Function, Operator
+from app.modules.sql_generation.builtin.plan import AsksForChange, Beyond, Function, Operator
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, Link
 from app.modules.sql_generation.builtin.question.words import REVENUE, Token, word_set
 
@@ -338,7 +338,7 @@ _PASSED_OVER = word_set(
 _EXCLUDING = word_set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
 )
-_WRITING = word_set("delete drop update insert remove create alter truncate add set")
+_WRITING = word_set("delete drop update insert remove create alter truncate add set erase wipe purge")
 _CALCULATING = word_set(
     "why predict forecast growth grow grew growing increase increased decrease decreased change changed trend"
     " compare compared comparison versus vs percentage percent % share ratio proportion rate correlation"
@@ -557,7 +557,7 @@ class _Reading:
         if token.raw in _EXCLUDING:
             raise Beyond(f"“{token.text}” excludes or combines in a way that I cannot express safely.")
         if token.raw in _WRITING:
-            raise Beyond("I only read data, I never change it.")
+            raise AsksForChange
         if token.raw in _CALCULATING or (at == 0 and token.raw == "where"):
             raise Beyond(
                 f"“{token.text}” asks for a comparison, calculation or reason that I cannot work out."
