@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +26,7 @@ from app.modules.agent.records import InvestigationRecords
 from app.modules.run.engine import RunServices
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.lifecycle import RunLifecycle, ref_of
-from app.modules.run.messages import Ending, question_message, question_sequence
+from app.modules.run.messages import Ending, next_run_id, question_message, question_sequence
 from app.modules.run.observer import RunObserver
 from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
@@ -36,7 +36,7 @@ from app.modules.session.repository import SessionRepository, document
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import Ports, SessionGraph
-from graph.answer import Analysis
+from graph.answer import Analysis, TurnAnswer
 from graph.checkpoints import sqlite_checkpointer
 from graph.errors import Replaced
 from graph.ports import Analysed, Emit, Question, Written
@@ -688,3 +688,44 @@ async def test_a_run_that_waits_for_the_store_is_logged_as_requeued(
         await here.bus.queue.put(ref_of(run), first=True)
         await here.over(run)
     assert life(log, run) == ["requeued", "taken", "finished"]
+
+
+class Crossing(SessionRepository):
+    """Over a store in which something happens behind the second read of an answer."""
+
+    reads = 0
+
+    def __init__(self, storage: Storage, happen: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(storage)
+        self._happen = happen
+
+    async def find_answer(self, session: Session, message_id: str) -> Message | None:
+        found = await super().find_answer(session, message_id)
+        self.reads += 1
+        if self.reads == 2:
+            await self._happen()
+        return found
+
+
+async def test_a_cancellation_that_meets_the_end_of_a_resumed_run_keeps_its_answer(tmp_path: Path) -> None:
+    """Its turn has asked for approval a second time, and the answer of its first run is still stored."""
+    async with process(tmp_path, local_bus(), fake_ports()) as here:
+        held, first = await here.asked()
+        asks = Ending("awaiting_approval", now_ms(), None, TurnAnswer(tokens_used=10))
+        asked = await here.turns.close(held, first, asks)
+        assert asked is not None
+        assert await here.turns.keep(held, asked, asks.answer, is_stored=True)  # no call waits, so it goes on
+        resumed = await here.repository.find_run(next_run_id(first.id))
+        handed = await here.repository.find(held.id)
+        assert resumed is not None
+        assert handed is not None
+        asked_again = await here.turns.close(handed, resumed, asks)
+        assert asked_again is not None
+        crossing = Crossing(here.storage, lambda: here.turns.keep(handed, asked_again, asks.answer))
+        calls = InvestigationRecords(here.storage)
+        elsewhere = RunLifecycle(crossing, here.bus.queue, here.bus.logs, calls=calls)
+        await elsewhere.withdraw(handed, asked_again)
+        await here.over(first)
+        answer = await here.repository.find_answer(handed, first.message_id)
+        assert answer is not None
+        assert (answer.status, answer.tokens_used) == ("cancelled", 20)

@@ -21,6 +21,7 @@ def _batch(seeds: range, *, agents: bool) -> tuple[list[Outcome], float]:
 
 
 def _run(start: int, seeds: int, at_once: int, *, agents: bool) -> int:
+    print(f"make simulate SEEDS={seeds} START={start}", flush=True)
     began, failures, seconds = time.monotonic(), 0, 0.0
     sentences: Counter[str] = Counter()
     batches = [

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from pydantic import JsonValue
 
@@ -221,7 +222,7 @@ class RunLifecycle:
         following = await self._repository.find_run(next_run_id(waiting.id))
         if following is None:
             message = await self._repository.find_answer(session, waiting.message_id)
-            if message is None or not await self._calls.is_decided(message.id, message.steps):
+            if not _is_of(message, waiting) or not await self._calls.is_decided(message.id, message.steps):
                 return None
             following = await self._repository.add_following_run(following_run(waiting))
         await self._hand_on(session, waiting, following)
@@ -237,8 +238,11 @@ class RunLifecycle:
         now = now_ms()
         end = replace(following_run(waiting), status="cancelled", ended_at=now, is_withdrawn=True)
         following = await self._repository.add_following_run(end)
-        # The run that has asked may still be ending. Who stores its answer then finds the run that follows.
-        if message is not None or await self._repository.find_answer(session, waiting.message_id) is not None:
+        # The run that has asked may still be ending: then there is no answer, or that of the run before it.
+        # Who stores its own one finds the run that follows.
+        if not _is_of(message, waiting, following):
+            message = await self._repository.find_answer(session, waiting.message_id)
+        if _is_of(message, waiting, following):
             await self._hand_on(session, waiting, following)
         return None if following.is_withdrawn else following
 
@@ -285,6 +289,8 @@ class RunLifecycle:
 
     async def _end_withdrawn(self, session: Session, waiting: Run, ended: Run) -> None:
         message = await self._repository.find_answer(session, waiting.message_id)
+        if message is not None and not _is_of(message, waiting, ended):
+            return  # as in `withdraw`
         if message is not None:
             await self._calls.settle(message.id, message.steps)
             withdrawn = withdrawn_message(message, ended)
@@ -387,6 +393,11 @@ class RunLifecycle:
     async def begin(self, run: Run) -> None:
         """Count the attempt that has been taken up; from now on its unclean end counts. May be repeated."""
         await self._repository.change_run(run, {"handovers": run.handovers})
+
+
+def _is_of(message: Message | None, *runs: Run) -> TypeGuard[Message]:
+    """Returns True if one of these runs has stored the answer, and not another one of the same turn."""
+    return message is not None and message.run_id in {run.id for run in runs}
 
 
 def _end_of(message: Message) -> tuple[str, str, int, int]:
