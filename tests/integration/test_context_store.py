@@ -184,6 +184,18 @@ async def test_a_statement_is_matched_with_the_latest_verified_example_whatever_
     assert (await client.post("/examples/matches", json=wanted)).status_code == 404
 
 
+async def test_statements_that_are_long_together_are_not_compared(
+    client: httpx.AsyncClient, shop: Connection
+) -> None:
+    long = "SELECT " + ", ".join(f"{number} AS c{number}" for number in range(4_000))
+    wanted = {"db_connection_id": shop.id, "statements": [f"{long}, {number}" for number in range(90)]}
+    refused = await client.post("/examples/matches", json=wanted)
+    assert refused.status_code == 422
+    assert "send fewer at once" in refused.text
+    wanted["statements"] = [long]
+    assert (await client.post("/examples/matches", json=wanted)).status_code == 200
+
+
 async def test_an_example_whose_column_a_scan_finds_gone_is_not_used_until_it_is_repaired(
     client: httpx.AsyncClient,
     store: ContextStore,

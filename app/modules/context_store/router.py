@@ -115,9 +115,9 @@ async def list_examples(
 
 @router.post("/examples/matches", summary="Find the verified examples of statements", dependencies=[READ])
 async def match_examples(body: StatementsToMatch, owner: Owner, store: Store) -> ExampleMatches:
-    """Says which of up to a hundred statements are the SQL of a verified example, apart from their layout.
-    Needs scope `read`. No statement runs. An example with a fault counts as none. Answers 404 for a
-    connection that the caller may not use.
+    """Says which of up to a hundred statements, of 65,536 characters together, are the SQL of a verified
+    example, apart from their layout. Needs scope `read`. No statement runs. An example with a fault counts as
+    none. Answers 404 for a connection that the caller may not use.
     """
     found = await store.matches(owner, body.db_connection_id, body.statements)
     return ExampleMatches(

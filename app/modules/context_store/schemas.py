@@ -20,6 +20,8 @@ _Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1),
 Name = Annotated[_Filled, Field(max_length=200)]
 Words = Annotated[_Filled, Field(max_length=2_000)]
 Fragment = Annotated[_Filled, Field(max_length=4_000)]
+_MOST_MATCHED = 64 * 1024
+"""Characters of statements that are compared at once: as many as one may have, since each is parsed."""
 Sql = Annotated[_Filled, Field(max_length=64 * 1024)]
 _ID = "019ab1c2-0000-7000-8000-000000000000"
 
@@ -73,6 +75,12 @@ class ExampleTest(Body):
     """Statement to run in place of the example's own. Null for that."""
 
 
+def _together_short(statements: list[str]) -> list[str]:
+    if sum(map(len, statements)) > _MOST_MATCHED:
+        raise ValueError(f"the statements have more than {_MOST_MATCHED:,} characters; send fewer at once")
+    return statements
+
+
 class StatementsToMatch(Body):
     """Statements to look up among the verified examples of a connection."""
 
@@ -84,8 +92,8 @@ class StatementsToMatch(Body):
 
     db_connection_id: ConnectionId
     """Id of the database connection."""
-    statements: Annotated[list[Sql], Field(min_length=1, max_length=100)]
-    """The statements."""
+    statements: Annotated[list[Sql], Field(min_length=1, max_length=100), AfterValidator(_together_short)]
+    """The statements: together at most 65,536 characters."""
 
 
 class NewTerm(Body):

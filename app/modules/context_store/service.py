@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from pydantic import JsonValue
@@ -402,13 +403,16 @@ class ContextStore:
             raise ScopeUnknown(scope)
 
 
+_known_layout = lru_cache(maxsize=1_000)(laid_out)
+
+
 def _matches(
     statements: Sequence[str], dialect: str, examples: Sequence[Example]
 ) -> list[tuple[int, Example]]:
     """`examples` are newest first."""
     if not examples:
         return []
-    known = {laid_out(each.sql, dialect): each for each in reversed(examples)}
+    known = {_known_layout(each.sql, dialect): each for each in reversed(examples)}
     found = [(at, known.get(laid_out(each, dialect))) for at, each in enumerate(statements)]
     return [(at, example) for at, example in found if example is not None]
 

@@ -5,6 +5,7 @@ import type { ExampleMatch } from "../api/types";
 import { orSay } from "../shared/or_say";
 
 const MOST_AT_ONCE = 100;
+const MOST_CHARACTERS = 65_536;
 const TOGETHER_MS = 30;
 
 const known = new Map<string, Map<string, Signal<ExampleMatch | null>>>();
@@ -36,9 +37,18 @@ async function askAll(): Promise<void> {
   const wanted = [...waiting];
   waiting.clear();
   for (const [connectionId, statements] of wanted) {
-    const all = [...statements];
-    for (let at = 0; at < all.length; at += MOST_AT_ONCE)
-      await ask(connectionId, all.slice(at, at + MOST_AT_ONCE));
+    let some: string[] = [];
+    let size = 0;
+    for (const sql of statements) {
+      if (some.length === MOST_AT_ONCE || size + sql.length > MOST_CHARACTERS) {
+        if (some.length > 0) await ask(connectionId, some);
+        some = [];
+        size = 0;
+      }
+      some.push(sql);
+      size += sql.length;
+    }
+    await ask(connectionId, some);
   }
 }
 
