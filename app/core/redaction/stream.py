@@ -26,7 +26,7 @@ _NAMES = re.compile(
 _NAMED = re.compile(
     r"(?:pass\w{0,10}|pwd|(?<![a-z0-9])pw|kennwort|contrase\w{0,3}|clave|signature|secret\w{0,10}|token\w{0,8}|key\w{0,8}|credentials?|auth\w{0,12}|bearer|basic|sig)"
     r"[\"'`\]\\]{0,3}(?:\s{0,4}(?:=>|:=|=|:|,)?\s{0,4}(?:[>|][+-]?\s{1,12})?|\s{0,4}\{[^{}\"]{0,40}=\s{0,4}|\s+(?:is|was|to)\s*:?\s+|\s+(?:bearer|basic|token)\s+)"
-    r"(?:\\{0,3}[\"'`][^\"'`\n]{0,400}|[^\s\"'`,;]{0,400})$",
+    r"(?:\\{0,3}[\"'`](?:'\\''|''|\\[\"'`]|[^\"'`\n]){0,400}+|[^\s\"'`,;]{0,400})$",
     re.IGNORECASE,
 )
 _LONGEST_WORD = 4_096

@@ -18,8 +18,13 @@ from app.core.redaction.columns import (
 from app.core.redaction.shapes import Span
 from app.core.redaction.words import is_complex, is_key, is_mixed, is_password, is_placeholder, is_strong
 
-_VALUE = r"""(?:\\*"(?P<double>[^"\\\n]{1,400})\\*"|\\*'(?P<single>[^'\\\n]{1,400})\\*'"""
-_BARE = r"""|`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s"'`,;&<>()\[\]{}|\\]{1,400}))"""
+_VALUE = (
+    r"""(?:"(?P<text>(?:\\[^\n]|[^"\\\n]){1,400}+)"|'(?P<literal>(?:'\\''|''|\\[^\n]|[^'\\\n]){1,400}+)'"""
+)
+"""Text in quotes, in which a backslash or another quote may stand before a quote; or in quotes that are
+escaped themselves, as in JSON within a string."""
+_VALUE += r"""|\\*"(?P<double>[^"\\\n]{1,400})\\*"|\\*'(?P<single>[^'\\\n]{1,400})\\*'"""
+_BARE = r"""|`(?P<tick>[^`\n]{1,400})`|(?P<bare>(?:\\'|[^\s"'`,;&<>()\[\]{}|\\]){1,400}))"""
 _AFTER = (
     r"\d{0,2}(?P<close>[\"'`]|\\\")?\]?[ \t]{0,4}"
     r"(?P<sign>=>|:=|==|=|:|(?<=[\"']),(?=[ \t]{0,4}[\"'](?!value))|>(?=[^<>\s]{3,200}</)|"
@@ -124,7 +129,7 @@ _COOKIE = re.compile(
 )
 _STATEMENT = re.compile(
     r"(?:identified\s+(?:with\s+\w+\s+)?by|password(?:\s+for\s+\S{1,200})?|secret)\s+"
-    r"(?:=\s*)?(?:N|E|PASSWORD\()?'(?P<secret>[^'\n]{3,200})'",
+    r"(?:=\s*)?(?:N|E|PASSWORD\()?'(?P<secret>(?:''|[^'\n]){3,200}+)'",
     re.IGNORECASE,
 )
 _CRYPT = re.compile(r"(?<![a-z_])crypt\('(?P<secret>[^'\n]{3,200})'", re.IGNORECASE)
