@@ -27,7 +27,17 @@ from langgraph_sdk.schema import StreamPart
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, agent_session, describe, descriptions
+from tests.e2e.test_approval import (
+    PLAN_TO_ACT,
+    TEXT,
+    agent_session,
+    card_of,
+    cards_of,
+    decide,
+    describe,
+    descriptions,
+    follow,
+)
 from tests.e2e.test_investigations import calls, finish, last_prompt
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.fault_proxy import fault_proxy
@@ -668,6 +678,73 @@ async def test_a_call_that_waits_is_an_interrupt_that_a_resume_answers(
         assert "Not now." in last_prompt(model)
     if decision == "edit":
         assert "with these arguments instead" in last_prompt(model)
+
+
+APPROVE: dict[str, Any] = {"resume": {"decisions": [{"type": "approve"}]}}
+
+
+async def test_a_plain_resume_approves_no_call_that_has_replaced_the_one_that_was_shown(
+    graph: Graph, kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    thread_id = await agent_session(kai, shop)
+    model.say(PLAN_TO_ACT, describe("First."))
+    values = await graph.runs.wait(thread_id, "kai", input=asked("Describe."))
+    (shown,) = values["__interrupt__"]
+    model.say(describe("Second."))
+    denied = (await decide(kai, thread_id, await card_of(kai, thread_id), "deny")).json()
+    await follow(kai, thread_id, denied["run_id"])
+
+    with pytest.raises(ConflictError):
+        await graph.runs.create(thread_id, "kai", command={"resume": {shown["id"]: APPROVE["resume"]}})
+    with pytest.raises(ConflictError) as refused:
+        await graph.runs.create(thread_id, "kai", command=APPROVE)
+    (waiting,) = refused.value.response.json()["interrupts"]
+    assert waiting["value"]["action_requests"][0]["args"]["text"] == "Second."
+    assert (await descriptions(kai, thread_id))["customers"] == ""
+
+    state = await graph.threads.get_state(thread_id)
+    assert state["interrupts"] == [waiting]
+    model.say(finish("Done."))
+    values = await graph.runs.wait(thread_id, "kai", command=APPROVE)
+    assert contents(values)[-1] == ("ai", "Done.")
+    assert (await descriptions(kai, thread_id))["customers"] == "Second."
+
+
+async def test_a_plain_resume_is_about_the_whole_set_that_was_shown(
+    graph: Graph, kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    thread_id = await agent_session(kai, shop)
+    writes: list[dict[str, JsonValue]] = [
+        {"table": table, "text": "Of it."} for table in ("orders", "customers")
+    ]
+    model.say(PLAN_TO_ACT, calls(*(("describe_table_as", write) for write in writes)))
+    await read(graph.runs.stream(thread_id, "kai", input=asked("Describe."), stream_mode="updates"))
+    cards = await cards_of(kai, thread_id)
+    orders = next(each for each in cards if each["arguments"]["table"] == "orders")
+    await decide(kai, thread_id, orders, "deny")
+    with pytest.raises(ConflictError) as refused:
+        await graph.runs.create(thread_id, "kai", command=APPROVE)
+    (waiting,) = refused.value.response.json()["interrupts"]
+    (request,) = waiting["value"]["action_requests"]
+    model.say(finish("Done."))
+    named = {"decisions": [{"type": "approve", "id": request["id"], "call_hash": request["call_hash"]}]}
+    values = await graph.runs.wait(thread_id, "kai", command={"resume": named})
+    assert contents(values)[-1] == ("ai", "Done.")
+    assert (await descriptions(kai, thread_id))["customers"] == "Of it."
+
+
+async def test_a_client_that_was_shown_no_interrupt_names_what_it_approves(
+    graph: Graph, kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    thread_id = await agent_session(kai, shop)
+    model.say(PLAN_TO_ACT, describe())
+    await kai.ask(thread_id, "Describe.")
+    with pytest.raises(ConflictError, match="not those that this client was shown last"):
+        await graph.runs.create(thread_id, "kai", command=APPROVE)
+    await read(graph.runs.join_stream(thread_id, (await graph.runs.list(thread_id))[0]["run_id"]))
+    model.say(finish("Done."))
+    values = await graph.runs.wait(thread_id, "kai", command=APPROVE)
+    assert contents(values)[-1] == ("ai", "Done.")
 
 
 async def test_several_calls_that_wait_are_one_interrupt_which_the_end_withdraws(

@@ -83,6 +83,10 @@ class CallRecord:
     decided_at: int | None = None
     decided_by: str | None = None
     reason: str | None = None
+    shown_to: dict[str, str] = field(default_factory=dict)
+    """Of the first of the calls that wait: what a client was shown last, by its credential. It names all
+    calls that waited then.
+    """
 
     @property
     def has_ended(self) -> bool:

@@ -7,7 +7,7 @@ without the frames that it has.
 
 import json
 import re
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -135,13 +135,14 @@ def folded_stream(
     fold: Fold,
     *,
     after: Position = START,
+    before_sending: Callable[[], Awaitable[None]] | None = None,
     headers: Mapping[str, str] | None = None,
     on_close: Callable[[StreamEnd], None] | None = None,
 ) -> EventStream:
     """The response that sends the frames of a run behind a position, until the run ends.
 
-    `following` is what `RunFollower.follow` returns. `on_close` is called once, when nothing is sent any
-    more.
+    `following` is what `RunFollower.follow` returns. `before_sending` is awaited before frames are sent that
+    the fold has made. `on_close` is called once, when nothing is sent any more.
     """
     reading = Reading()
 
@@ -150,6 +151,8 @@ def folded_stream(
             reading.leaving.wake(log)
             async with aclosing(folded(log, fold, after=after, stop=reading.leaving.is_set)) as batches:
                 async for batch in batches:
+                    if before_sending is not None:
+                        await before_sending()
                     for piece in pieces(encoded(str(position), frame) for position, frame in batch):
                         yield piece
             if log.ended:

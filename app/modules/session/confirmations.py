@@ -75,6 +75,16 @@ class Confirmations:
         session = await self._repository.get(owner, session_id)
         return [await self._find(session, each) for each in ids]
 
+    async def note_shown(self, confirmation_id: str, shown: str, *, client: str) -> None:
+        """Store what a client was shown: the name of a set of calls, of which this one is the first. Does
+        nothing if the call no longer waits.
+        """
+        records = self._records()
+        call = await records.call(confirmation_id)
+        if call is not None and call.shown_to.get(client) != shown:
+            others = {name: each for name, each in call.shown_to.items() if each == shown}
+            await records.change_call(call, {"shown_to": {**others, client: shown}}, was=("waiting",))
+
     async def counts(self, sessions: Sequence[Session]) -> Mapping[str, int]:
         """Returns the number of calls that wait, by session."""
         if self._stored_records is None:

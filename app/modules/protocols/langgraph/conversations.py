@@ -110,7 +110,11 @@ class _Alone:
 class Conversations:
     """Every method names the owner. It raises `ThreadUnknown` for a thread of another one."""
 
-    def __init__(self, sessions: SessionService, confirmations: Confirmations, threads: Threads) -> None:
+    def __init__(
+        self, sessions: SessionService, confirmations: Confirmations, threads: Threads, *, client: str
+    ) -> None:
+        """`client` is the caller's credential: what a client was shown is stored under it."""
+        self._client = client
         self._sessions = sessions
         self._confirmations = confirmations
         self._threads = threads
@@ -247,6 +251,8 @@ class Conversations:
             states = _from(states, before)[1:]
         if start is not None:
             states = _from(states, start)
+        if any(state["interrupts"] for state in states[:limit]):
+            await self.note_record(record)
         return states[:limit]
 
     async def _checkpoints(self, session: Session, turns: int) -> list[Checkpoint]:
@@ -419,7 +425,7 @@ class Conversations:
             raise NothingWaits
         resume = body.command.resume if body.command else None
         run_id: str | None = None
-        for call, decision in decisions_in(resume, waiting):
+        for call, decision in decisions_in(resume, waiting, client=self._client):
             decided = await self._confirmations.decide(
                 caller,
                 session.id,
@@ -553,7 +559,23 @@ class Conversations:
         async with self.following(started, fold, is_waiting=is_waiting) as log:
             async for entry in log.read(0, lambda: False):
                 fold.frames(event_of(entry))
+        await self._note(fold.waiting_calls, fold.interrupts)
         return fold
+
+    async def note_shown(self, fold: RunFold) -> None:
+        """Store which calls wait by the frames of a run, before its last ones are sent: the client may decide
+        about them without naming them.
+        """
+        if fold.shows_interrupts:
+            await self._note(fold.waiting_calls, fold.interrupts)
+
+    async def note_record(self, record: Record) -> None:
+        """Store which calls wait in a thread whose interrupts are sent."""
+        await self._note([each.id for each in record.waiting], interrupts_of(requests_of(record.waiting)))
+
+    async def _note(self, calls: Sequence[str], interrupts: Sequence[Mapping[str, JsonValue]]) -> None:
+        if calls:
+            await self._confirmations.note_shown(calls[0], str(interrupts[0]["id"]), client=self._client)
 
     async def hide(self, started: Started) -> None:
         """Hide the thread of a run that was started without one, once the run has ended."""

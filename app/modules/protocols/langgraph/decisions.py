@@ -8,10 +8,12 @@ from pydantic import JsonValue
 
 from app.http.routes import is_storable
 from app.modules.agent.records import CallRecord
-from app.modules.protocols.langgraph.errors import Unsupported
+from app.modules.protocols.langgraph.errors import OtherCallsWait, Unsupported
+from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.session.confirmations import Verdict
 
 _MAX_REASON_CHARACTERS = 1_000
+_NAMES = ("id", "call_hash")
 _FORM = (
     'Send `command.resume` as {"decisions": [...]} with one decision for each request of the interrupt, in '
     "their order; or as a map from the id of the interrupt to that."
@@ -26,17 +28,53 @@ class Decision:
     reason: str | None
 
 
-def decisions_in(resume: JsonValue, waiting: Sequence[CallRecord]) -> list[tuple[CallRecord, Decision]]:
-    """Returns the decision about each call that waits. Raises `Unsupported` for another form."""
-    if isinstance(resume, dict) and [*resume] == [waiting[0].id]:
-        resume = resume[waiting[0].id]
+def decisions_in(
+    resume: JsonValue, waiting: Sequence[CallRecord], *, client: str
+) -> list[tuple[CallRecord, Decision]]:
+    """Returns the decision about each call that waits. `client` is the credential that has decided.
+
+    Decisions name their calls: all together by the id of the interrupt, or each one by `id` or `call_hash`.
+    Those that name none are about the calls that were shown to this client last. Raises `OtherCallsWait` if
+    others wait, and `Unsupported` for another form.
+    """
+    interrupts = interrupts_of(requests_of(waiting))
+    current = interrupts[0]["id"]
+    is_shown = waiting[0].shown_to.get(client) == current
+    if isinstance(resume, dict) and "decisions" not in resume and len(resume) == 1:
+        ((named, resume),) = resume.items()
+        if isinstance(resume, dict) and "decisions" in resume and named != current:
+            raise OtherCallsWait(interrupts)
+        is_shown = True
     match resume:
         case {"decisions": list() as decisions}:
-            if len(decisions) != len(waiting):
-                raise Unsupported(f"{len(waiting)} calls wait, and {len(decisions)} decisions came. {_FORM}")
-            return [(call, _decision(each)) for call, each in zip(waiting, decisions, strict=True)]
+            pass
         case _:
             raise Unsupported(_FORM)
+    if decisions and all(isinstance(each, dict) and not each.keys().isdisjoint(_NAMES) for each in decisions):
+        about = [_named(each, waiting) for each in decisions]
+        calls = [call for call in about if call is not None]
+        if sorted(call.id for call in calls) != sorted(call.id for call in waiting):
+            raise OtherCallsWait(interrupts)
+        return [(call, _decision(each)) for call, each in zip(calls, decisions, strict=True)]
+    if not is_shown:
+        raise OtherCallsWait(interrupts)
+    if len(decisions) != len(waiting):
+        raise Unsupported(f"{len(waiting)} calls wait, and {len(decisions)} decisions came. {_FORM}")
+    for call, each in zip(waiting, decisions, strict=True):
+        if isinstance(each, dict) and not each.keys().isdisjoint(_NAMES) and _named(each, [call]) is None:
+            raise OtherCallsWait(interrupts)
+    return [(call, _decision(each)) for call, each in zip(waiting, decisions, strict=True)]
+
+
+def _named(decision: JsonValue, waiting: Sequence[CallRecord]) -> CallRecord | None:
+    """Returns the call that a decision names; None if it does not wait."""
+    given = decision if isinstance(decision, dict) else {}
+    for call in waiting:
+        if all(
+            given.get(name, own) == own for name, own in zip(_NAMES, (call.id, call.call_hash), strict=True)
+        ):
+            return call
+    return None
 
 
 def _decision(given: JsonValue) -> Decision:

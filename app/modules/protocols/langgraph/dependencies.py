@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Path, Request
 
+from app.http.callers import CurrentCaller
 from app.modules.items.service import ClientItems
 from app.modules.protocols.langgraph.conversations import Conversations
 
@@ -11,9 +12,11 @@ PREFIX = "/langgraph"
 """Begins every path. Routers have it themselves, because access logs name routes as their routers do."""
 
 
-async def _conversations(request: Request) -> Conversations:
+async def _conversations(request: Request, caller: CurrentCaller) -> Conversations:
     services = request.app.state.services
-    return Conversations(services.sessions, services.confirmations, services.threads)
+    return Conversations(
+        services.sessions, services.confirmations, services.threads, client=caller.credential
+    )
 
 
 async def _items(request: Request) -> ClientItems:

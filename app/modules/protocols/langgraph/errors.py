@@ -1,6 +1,8 @@
 """Refusals of the LangGraph API. Each names the cure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
 
 from app.core.errors import Conflict, Invalid, NotFound, Problem
 
@@ -45,6 +47,21 @@ class ThreadEmpty(Conflict):
 
     def __init__(self) -> None:
         super().__init__("This thread has no answer yet, so there is nothing to copy. Create a new thread.")
+
+
+class OtherCallsWait(Conflict):
+    """Decisions came for other calls than those that wait. `interrupts` shows these."""
+
+    problem = "other-calls-wait"
+    title = "Other calls wait"
+
+    def __init__(self, interrupts: Sequence[JsonValue]) -> None:
+        super().__init__(
+            "The calls that wait are not those that this client was shown last in this thread. Look at "
+            "`interrupts`, and answer by their id: `command.resume` as a map from the id of the interrupt to "
+            '{"decisions": [...]}.',
+            interrupts=[*interrupts],
+        )
 
 
 class NothingWaits(Conflict):

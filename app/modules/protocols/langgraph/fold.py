@@ -59,6 +59,7 @@ Mode = Literal["values", "updates", "messages-tuple", "messages", "custom", "tas
 MODES: tuple[Mode, ...] = get_args(Mode)
 WHOLE: Sequence[Mode] = ("values", "checkpoints", "debug")
 """Modes whose frames hold the messages of earlier turns."""
+_SHOW_INTERRUPTS: frozenset[Mode] = frozenset({"values", "updates", "tasks"})
 RunStatus = Literal["pending", "running", "success", "error", "interrupted"]
 
 STATUS_OF_RUN: Mapping[Outcome, RunStatus] = {
@@ -156,6 +157,16 @@ class RunFold:
     def interrupts(self) -> list[dict[str, JsonValue]]:
         """What the user is asked."""
         return interrupts_of(self._requests)
+
+    @property
+    def waiting_calls(self) -> list[str]:
+        """Ids of the calls that wait, once the run has ended."""
+        return [*self._requests] if self.status == "interrupted" else []
+
+    @property
+    def shows_interrupts(self) -> bool:
+        """The frames of the asked modes show what the user is asked."""
+        return not self._modes.isdisjoint(_SHOW_INTERRUPTS)
 
     def place_after(self, before: Sequence[LangChainMessage]) -> None:
         """Take the messages of earlier turns again: a run that has waited comes after answers that were not
@@ -346,9 +357,7 @@ class RunFold:
     def _ask(self, asked: Confirmation) -> None:
         """A call waits for the user. The run ends behind it, and its last values have the interrupt."""
         self._end_step()
-        self._requests[asked.confirmation_id] = request_of(
-            asked.tool_name, asked.arguments, description=asked.description, warnings=asked.warnings
-        )
+        self._requests[asked.confirmation_id] = request_of(asked)
 
     def _add_tuple(self, node: str, message: LangChainMessage) -> None:
         self._add("messages-tuple", "messages", lambda: [message, self._metadata(node)])

@@ -1,6 +1,7 @@
 """Calls that wait for a person, as the interrupt of LangChain's human-in-the-loop middleware.
 
-All calls that wait are one interrupt: clients that know this form answer the requests of one together.
+All calls that wait are one interrupt: clients that know this form answer the requests of one together. Its id
+is a digest of the calls: another call, or another set of them, is another interrupt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,20 +9,30 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from app.modules.agent.records import CallRecord
+from app.modules.tools.tool import digest
+from graph.events import Confirmation
 
 Requests = Mapping[str, dict[str, JsonValue]]
 """What is asked for, by the ids of the calls, in their order."""
 
 
-def request_of(
-    tool: str, arguments: Mapping[str, JsonValue], *, description: str, warnings: Sequence[str]
-) -> dict[str, JsonValue]:
+def request_of(call: CallRecord | Confirmation) -> dict[str, JsonValue]:
     """Returns what is asked for by one call."""
-    return {"name": tool, "args": dict(arguments), "description": "\n\n".join([description, *warnings])}
+    if isinstance(call, CallRecord):
+        name, call_id = call.tool, call.id
+    else:
+        name, call_id = call.tool_name, call.confirmation_id
+    return {
+        "name": name,
+        "args": dict(call.arguments),
+        "description": "\n\n".join([call.description, *call.warnings]),
+        "id": call_id,
+        "call_hash": call.call_hash,
+    }
 
 
 def interrupts_of(requests: Requests) -> list[dict[str, JsonValue]]:
-    """Returns the interrupt of all requests, with the id of the first call; without requests, none."""
+    """Returns the interrupt of all requests; without requests, none."""
     if not requests:
         return []
     value: dict[str, JsonValue] = {
@@ -31,12 +42,10 @@ def interrupts_of(requests: Requests) -> list[dict[str, JsonValue]]:
             for request in requests.values()
         ],
     }
-    return [{"id": next(iter(requests)), "value": value}]
+    shown = digest({"calls": [[call, request["call_hash"]] for call, request in requests.items()]})
+    return [{"id": shown[:32], "value": value}]
 
 
 def requests_of(waiting: Sequence[CallRecord]) -> Requests:
     """Returns what stored calls that wait ask for."""
-    return {
-        call.id: request_of(call.tool, call.arguments, description=call.description, warnings=call.warnings)
-        for call in waiting
-    }
+    return {call.id: request_of(call) for call in waiting}

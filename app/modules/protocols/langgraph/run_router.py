@@ -83,6 +83,7 @@ class _Streams:
             following,
             fold,
             after=after,
+            before_sending=lambda: self._conversations.note_shown(fold),
             headers={"Content-Location": where, "Location": f"{where}/stream?{query}"},
             on_close=lambda end: self._leave(started, end, cancels=cancels),
         )

@@ -99,6 +99,7 @@ class ThreadFollower:
                         batches = folded(log, fold, after=position, stop=reading.leaving.is_set)
                         async with aclosing(batches):
                             async for batch in batches:
+                                await self._conversations.note_shown(fold.run_fold)
                                 sent = (
                                     frame_of(each.run.id, Place(each.number, place), frame)
                                     for place, frame in batch

@@ -91,6 +91,7 @@ async def _read(conversations: Conversations, owner: str, thread_id: str) -> dic
     session = await conversations.find(owner, thread_id)
     record = await conversations.record(session)
     values = record.values(record.branch) if record.messages else None
+    await conversations.note_record(record)
     return conversations.thread(session, values=values, waiting=record.waiting)
 
 

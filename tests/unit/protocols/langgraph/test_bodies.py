@@ -1,7 +1,7 @@
 """What clients send to the LangGraph API, and what is refused of it."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import JsonValue, ValidationError
@@ -11,7 +11,8 @@ from app.modules.agent.records import CallRecord
 from app.modules.protocols.langgraph.assistants import page_headers
 from app.modules.protocols.langgraph.chat import latest_turns
 from app.modules.protocols.langgraph.decisions import decisions_in
-from app.modules.protocols.langgraph.errors import Unsupported
+from app.modules.protocols.langgraph.errors import OtherCallsWait, Unsupported
+from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.protocols.langgraph.question import asked_in
 from app.modules.protocols.langgraph.schemas import HistoryQuery, NewRun
 from app.modules.protocols.messages import MAX_MESSAGES
@@ -28,9 +29,12 @@ CALL = CallRecord(
     category="write",
     arguments={},
     status="waiting",
+    call_hash="of a",
     created_at=now_ms(),
 )
-WAITING = [CALL, replace(CALL, id="b")]
+_BOTH = [CALL, replace(CALL, id="b", call_hash="of b")]
+INTERRUPT = str(interrupts_of(requests_of(_BOTH))[0]["id"])
+WAITING = [replace(CALL, shown_to={"c": INTERRUPT, "other": "of earlier calls"}), _BOTH[1]]
 
 
 def run(**fields: Any) -> NewRun:
@@ -114,10 +118,45 @@ def test_decisions_come_in_the_order_of_the_calls_alone_or_by_the_id_of_the_inte
     approve: JsonValue = {"type": "approve"}
     reject: JsonValue = {"type": "reject", "message": "No."}
     alone: JsonValue = {"decisions": [approve, reject]}
-    for resume in (alone, {"a": alone}):
-        assert [
-            (call.id, decision.verdict, decision.reason) for call, decision in decisions_in(resume, WAITING)
-        ] == [("a", "approve", None), ("b", "deny", "No.")]
+    named: JsonValue = {
+        "decisions": [
+            {"type": "reject", "message": "No.", "call_hash": "of b"},
+            {"type": "approve", "id": "a"},
+        ]
+    }
+    for resume, client in ((alone, "c"), ({INTERRUPT: alone}, "other"), (named, "other")):
+        decided = decisions_in(resume, WAITING, client=client)
+        assert sorted((call.id, decision.verdict, decision.reason) for call, decision in decided) == [
+            ("a", "approve", None),
+            ("b", "deny", "No."),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("resume", "client"),
+    [
+        ({"decisions": [{"type": "approve"}, {"type": "approve"}]}, "other"),
+        ({"decisions": [{"type": "approve"}]}, "other"),
+        ({"a": {"decisions": [{"type": "approve"}, {"type": "approve"}]}}, "c"),
+        ({"decisions": [{"type": "approve", "id": "a"}, {"type": "approve", "id": "z"}]}, "c"),
+        ({"decisions": [{"type": "approve", "id": "a"}, {"type": "approve", "id": "a"}]}, "c"),
+        ({"decisions": [{"type": "approve", "id": "a"}]}, "c"),
+        ({"decisions": [{"type": "approve", "call_hash": "of z"}, {"type": "approve"}]}, "c"),
+        ({"decisions": [{"type": "approve"}, {"type": "approve", "id": "a", "call_hash": "of b"}]}, "c"),
+    ],
+)
+def test_decisions_about_other_calls_than_those_that_wait_are_refused(resume: JsonValue, client: str) -> None:
+    with pytest.raises(OtherCallsWait) as refused:
+        decisions_in(resume, WAITING, client=client)
+    (interrupt,) = cast("list[Any]", refused.value.members["interrupts"])
+    assert interrupt["id"] == INTERRUPT
+    assert [request["id"] for request in interrupt["value"]["action_requests"]] == ["a", "b"]
+
+
+def test_an_interrupt_has_the_id_of_its_calls() -> None:
+    ids = {interrupts_of(requests_of(calls))[0]["id"] for calls in (WAITING, WAITING[:1], WAITING[1:])}
+    changed = [replace(WAITING[0], call_hash="of another"), WAITING[1]]
+    assert len(ids | {interrupts_of(requests_of(changed))[0]["id"]}) == 4
 
 
 @pytest.mark.parametrize(
@@ -126,15 +165,15 @@ def test_decisions_come_in_the_order_of_the_calls_alone_or_by_the_id_of_the_inte
         "yes",
         {},
         {"decisions": [{"type": "approve"}]},
-        {"c": {"decisions": [{"type": "approve"}, {"type": "approve"}]}},
-        {"a": {"decisions": [{"type": "approve"}]}},
+        {INTERRUPT: {"decisions": [{"type": "approve"}]}},
+        {INTERRUPT: "yes"},
         {"a": {"decisions": [{"type": "approve"}]}, "b": {"decisions": [{"type": "approve"}]}},
         {"decisions": [{"type": "ignore"}, {"type": "approve"}]},
     ],
 )
 def test_a_resume_that_does_not_fit_decides_nothing(resume: JsonValue) -> None:
     with pytest.raises(Unsupported):
-        decisions_in(resume, WAITING)
+        decisions_in(resume, WAITING, client="c")
 
 
 def test_the_latest_turns_stay_whole() -> None:
@@ -154,9 +193,9 @@ def test_the_latest_turns_stay_whole() -> None:
     ],
     ids=["reject", "edit"],
 )
-def test_a_decision_that_cannot_be_stored_is_refused(decision: JsonValue) -> None:
+def test_a_decision_that_cannot_be_stored_is_refused(decision: dict[str, JsonValue]) -> None:
     with pytest.raises(Unsupported, match="half surrogate pairs"):
-        decisions_in({"a": {"decisions": [decision]}}, WAITING[:1])
+        decisions_in({"decisions": [{**decision, "id": "a"}]}, WAITING[:1], client="c")
 
 
 def test_a_page_names_the_offset_of_the_next_one_if_there_is_one() -> None:

@@ -202,7 +202,7 @@ def test_all_confirmations_are_one_interrupt_in_updates_values_and_the_end() -> 
     decided = ConfirmationDecided(confirmation_id="a", decision="approved")
     frames = frames_of([*events, decided, done("awaiting_approval")], "values", "updates")
     (interrupt,) = named(frames, "values")[-1]["__interrupt__"]
-    assert interrupt["id"] == "z"
+    assert [each["id"] for each in interrupt["value"]["action_requests"]] == ["z", "m"]
     assert [each["args"] for each in interrupt["value"]["action_requests"]] == [
         {"table": "z"},
         {"table": "m"},

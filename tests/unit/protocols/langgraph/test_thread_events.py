@@ -8,6 +8,7 @@ from typing import Any
 from app.modules.protocols.following import Frame, Position
 from app.modules.protocols.langgraph.chat import langchain_message
 from app.modules.protocols.langgraph.fold import Turn
+from app.modules.protocols.langgraph.interrupts import interrupts_of, request_of
 from app.modules.protocols.langgraph.thread_events import CHANNELS, Place, ThreadFold, event_frame, place_of
 from app.modules.protocols.messages import question
 from graph.events import (
@@ -140,7 +141,7 @@ def test_a_run_is_running_until_it_has_completed_failed_or_waits() -> None:
     )
     frames = frames_of([asked, done("awaiting_approval")], "lifecycle", "input", "updates")
     [requested] = [each for method, each in frames if method == "input.requested"]
-    assert requested["interrupt_id"] == "c"
+    assert requested["interrupt_id"] == interrupts_of({"c": request_of(asked)})[0]["id"]
     assert requested["value"]["action_requests"][0]["args"] == {"a": 1}
     assert frames[-1] == ("lifecycle", {"event": "interrupted", "graph_name": "kai"})
     assert "updates" not in dict(frames)
