@@ -137,3 +137,16 @@ async def test_a_term_of_the_glossary_that_the_statement_ignores_goes_back(
     assert "The glossary defines “turnover” as `sum(amount)`" in model.requests[1].text
     assert chunks(events, "sql")[-1] == right
     assert chunks(events, "analysis")[0].startswith("The turnover is 41.")
+
+
+async def test_sql_in_one_shot_is_warned_of_such_a_join_only_where_rows_have_two_partners(
+    kai: Client, model: ScriptedModel, bank: str
+) -> None:
+    connection = await kai.connect(bank)
+    body = {"db_connection_id": connection, "question": "What is the total credit?", "run": True}
+    model.say(fenced(ONCE))
+    once = (await kai.http.post("/generate/sql", json=body)).json()
+    assert (once["warnings"], once["rows"]["rows"]) == ([], [[30]])
+    model.say(fenced(REPEATED), fenced(REPEATED))
+    repeated = (await kai.http.post("/generate/sql", json=body)).json()
+    assert "customers is joined to orders" in repeated["warnings"][0]

@@ -150,7 +150,8 @@ class SqlGeneration:
             return _Checked(error=failure.detail)
         reasons = await bound.ports.checker.find_reasons(asked, written.text, rows)
         found = await bound.schema_context.find_warnings(asked, written.text, rows)
-        warnings = dict.fromkeys([*(each.text for each in found), *reasons])
+        # What is probed is among the reasons if the data bear it out.
+        warnings = dict.fromkeys([*(each.text for each in found if not each.probe), *reasons])
         return _Checked(warnings=list(warnings), reasons=_of_model(reasons, written), rows=rows)
 
     async def _check_unrun(self, bound: _Bound, asked: Question, written: Written) -> _Checked:
