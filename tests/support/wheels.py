@@ -39,7 +39,7 @@ def make_environment(folder: Path, *install: str | Path) -> Path:
     else:
         run(sys.executable, "-m", "venv", environment, cwd=folder)
         pip = [interpreter, "-m", "pip", "install"]
-    pins = re.findall(r"^\S+==\S+", (ROOT / "requirements/test.txt").read_text(), re.MULTILINE)
+    pins = re.findall(r"^\S+==[^\\\n]+", (ROOT / "requirements/test.txt").read_text(), re.MULTILINE)
     constraints = folder / "constraints.txt"
     constraints.write_text("\n".join(pins))
     run(*pip, "--quiet", "-c", constraints, *install, cwd=folder)
