@@ -21,11 +21,18 @@ MOST_NODES = 5_000
 """Most nodes of its tree. All that reads a tree takes at least linear time."""
 
 
+MOST_JOINS = 250
+"""Most joins in it. The sources of a comma list are joins, too."""
+MOST_MERGING_JOINS = 60
+"""Most of them that are NATURAL or have USING, which take squares of time to read. SQLite and
+MySQL take as many."""
+
+
 class StatementTooLarge(ParseError):
     """The statement has more parts than are read."""
 
-    def __init__(self) -> None:
-        super().__init__(f"The statement has more than {MOST_NODES:,} parts (names, values, operators).")
+    def __init__(self, parts: str = f"{MOST_NODES:,} parts (names, values, operators)") -> None:
+        super().__init__(f"The statement has more than {parts}.")
 
 
 def tokenized(sql: str, dialect: str) -> list[Token]:
@@ -43,8 +50,14 @@ def parsed(tokens: list[Token], sql: str, dialect: str) -> Sequence[exp.Expr | N
         raise StatementTooLarge
     with sqlglot_errors_only():
         trees = Dialect.get_or_raise(dialect).parser().parse(tokens, sql)
-    if sum(1 for tree in trees if tree for _ in tree.walk()) > MOST_NODES:
+    nodes = [node for tree in trees if tree for node in tree.walk()]
+    if len(nodes) > MOST_NODES:
         raise StatementTooLarge
+    joins = [node for node in nodes if isinstance(node, exp.Join)]
+    if len(joins) > MOST_JOINS:
+        raise StatementTooLarge(f"{MOST_JOINS} joins")
+    if sum(join.method == "NATURAL" or bool(join.args.get("using")) for join in joins) > MOST_MERGING_JOINS:
+        raise StatementTooLarge(f"{MOST_MERGING_JOINS} joins by NATURAL or USING")
     return trees
 
 

@@ -88,9 +88,7 @@ def _refusals_only() -> Generator[None]:
     except RecursionError:
         raise StatementRefused("The statement is nested too deeply; simplify it.", "nesting") from None
     except StatementTooLarge as error:
-        raise StatementRefused(
-            f"{error} Shorten it: join a table in place of a long list.", "length"
-        ) from None
+        raise StatementRefused(f"{error} Shorten it, or ask in several statements.", "length") from None
     except SqlglotError as error:
         raise StatementRefused(_syntax_advice(error), "syntax") from None
 
