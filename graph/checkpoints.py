@@ -76,6 +76,10 @@ class Checkpointer(BaseCheckpointSaver[str]):
         """
         return None
 
+    async def aencrypt_again(self, thread_id: str, encrypt: Callable[[bytes], bytes]) -> None:
+        """Replace what is encrypted of a thread by what `encrypt` makes of it."""
+        raise NotImplementedError
+
     async def aconvert_early(self, thread_ids: AsyncIterator[str]) -> None:
         """Convert threads from an earlier layout, where the store has had one. Can be repeated."""
 
@@ -166,10 +170,33 @@ class _SaverInThread(SqliteSaver):
         await self.in_thread(self.delete_thread, thread_id)
 
 
+_ENCRYPTED = (
+    (
+        "SELECT rowid, checkpoint FROM checkpoints WHERE thread_id = ? AND type LIKE '%+fernet'",
+        "UPDATE checkpoints SET checkpoint = ? WHERE rowid = ? AND checkpoint = ?",
+    ),
+    (
+        "SELECT rowid, value FROM writes WHERE thread_id = ? AND type LIKE '%+fernet'",
+        "UPDATE writes SET value = ? WHERE rowid = ? AND value = ?",
+    ),
+)
+"""Statements that read what is encrypted of a thread, and replace one such value."""
+
+
 class SqliteCheckpointer(Checkpointer, _SaverInThread):
     """LangGraph's SQLite saver with pruning, which it lacks."""
 
     unavailable = (sqlite3.OperationalError,)
+
+    @override
+    async def aencrypt_again(self, thread_id: str, encrypt: Callable[[bytes], bytes]) -> None:
+        await self.in_thread(self._encrypt_again, thread_id, encrypt)
+
+    def _encrypt_again(self, thread_id: str, encrypt: Callable[[bytes], bytes]) -> None:
+        for read, write in _ENCRYPTED:
+            with self.cursor() as cursor:
+                rows = cursor.execute(read, (thread_id,)).fetchall()
+                cursor.executemany(write, [(encrypt(value), row, value) for row, value in rows])
 
     def delete_thread(self, thread_id: str) -> None:
         """Also empties the write-ahead log, where earlier pages stay otherwise."""

@@ -52,6 +52,15 @@ class DatabaseUnavailable(TurnError):
     retryable = True
 
 
+class DatabaseSecretUnreadable(DatabaseUnavailable):
+    """The stored URL of the user's database was encrypted with a key that KAI does not have."""
+
+    problem = "secret-unreadable"
+    title = "A stored secret cannot be read"
+    status = 409
+    retryable = False
+
+
 class StatementFailed(TurnError):
     """The guard or the database refused the statement. The writer repairs it by `detail`."""
 

@@ -1,6 +1,6 @@
 """The checkpointer of Typesense. Only who has a Typesense imports its client."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 
 import httpx
@@ -14,6 +14,7 @@ from graph.checkpoints import Checkpointer, ReadCheckpoint, checked, serializer,
 from typesense_checkpoint import CheckpointIncomplete, CheckpointRecord, TypesenseCheckpointer
 from typesense_checkpoint.collection import TypesenseCollection
 from typesense_checkpoint.early import EarlyThreads
+from typesense_checkpoint.records import TypedBytes, changed, hash_thread
 
 
 class _Typesense(Checkpointer, TypesenseCheckpointer):
@@ -33,6 +34,15 @@ class _Typesense(Checkpointer, TypesenseCheckpointer):
     async def _read(self, record: CheckpointRecord) -> CheckpointTuple:
         with translated_damage():
             return checked(await self.aread_record(record))
+
+    async def aencrypt_again(self, thread_id: str, encrypt: Callable[[bytes], bytes]) -> None:
+        def change(typed: TypedBytes) -> TypedBytes:
+            encoding, value = typed
+            return (encoding, encrypt(value)) if encoding.endswith("+fernet") else typed
+
+        of_thread = f"thread:={hash_thread(thread_id)}"
+        documents = [changed(each, change) for each in await self._collection.export(of_thread)]
+        await self._collection.write(documents, "update")
 
     async def aconvert_early(self, thread_ids: AsyncIterator[str]) -> None:
         await self._early.prepare()

@@ -24,6 +24,7 @@ from migrations import (
     m0006_memory,
     m0007_schedules,
     m0009_earlier_forms,
+    m0010_instance_keys,
 )
 from migrations.backfill import Progress
 
@@ -51,6 +52,7 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(6, "memory", m0006_memory.migrate),
     MigrationStep(7, "schedules", m0007_schedules.migrate),
     MigrationStep(9, "earlier_forms", m0009_earlier_forms.migrate),
+    MigrationStep(10, "instance_keys", m0010_instance_keys.migrate),
 )
 
 RETIRED = frozenset(

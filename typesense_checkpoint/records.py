@@ -390,13 +390,25 @@ def sort_key_of(document: CheckpointDocument) -> tuple[int, int, int]:
     return document["fence"], document["id_high"], document["id_low"]
 
 
+def changed(document: Document, change: Callable[[TypedBytes], TypedBytes]) -> Document:
+    """Returns a document of the present layout with its serialized values changed."""
+    packed = unpack(document)
+    for name in {"checkpoint", "metadata", "value"} & packed.keys():
+        packed[name] = change(_pair(packed[name]))
+    if "writes" in packed:
+        packed["writes"] = [(index, name, change(_pair(value))) for index, name, value in packed["writes"]]
+    result = document.copy()
+    result["data"] = _pack(packed)
+    return result
+
+
 def unpack(document: Document) -> dict[str, Any]:
     """Returns the record of a document of any layout. Raises `zlib.error` for a damaged document."""
     record: dict[str, Any] = _PACKING.loads_typed(_packed(document))
     return record
 
 
-def _pack(record: _PackedNamespace) -> str:
+def _pack(record: Mapping[str, Any]) -> str:
     _, packed = _PACKING.dumps_typed(record)
     compressing = zlib.compressobj(zlib.Z_BEST_COMPRESSION, zdict=_COMMON)
     return base64.b64encode(compressing.compress(packed) + compressing.flush()).decode()

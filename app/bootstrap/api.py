@@ -14,7 +14,6 @@ from prometheus_client import CollectorRegistry
 from app.bootstrap.common import CommonServices, follow_ups_of, open_common
 from app.bootstrap.held_store import Waiting
 from app.bootstrap.models import instruction_of, measured_instruction
-from app.bootstrap.store import encryption_key
 from app.bootstrap.worker import (
     answer_runs,
     ports_of_runs,
@@ -173,7 +172,7 @@ async def open_services(
             common.lifecycle,
             allowances=common.allowances,
         )
-        key = encryption_key(settings)
+        key = common.own_key
         mcp = McpServices(
             sessions=sessions,
             confirmations=confirmations if has_investigations else None,

@@ -1,5 +1,6 @@
 """Opens what every process needs: the store, the bus, the models, and the modules over them."""
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ from prometheus_client import (
     disable_created_metrics,
 )
 
+from app.bootstrap.encryption import StoredSecrets, find_secrets, instance_key
 from app.bootstrap.held_store import Waiting, held_store
 from app.bootstrap.models import open_embedding, open_models, open_overview
-from app.bootstrap.store import bring_up_to_date, encryption_key, open_store
+from app.bootstrap.store import bring_up_to_date, encryption_keys, open_store
 from app.core.bus.begun_runs import BegunRunsFile
 from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
 from app.core.bus.port import FOLLOW_UPS, Decisions, EventLogs, FollowUp, RunQueue
@@ -104,6 +106,8 @@ from migrations.runner import check_up_to_date
 if TYPE_CHECKING:  # only for those who have a Graphiti
     from app.modules.memory.graphiti.service import Graphiti
 
+logger = logging.getLogger(__name__)
+
 Role = Literal["all", "once", "api", "worker", "history", "memory", "graph"]
 """`api` serves the routes, `worker` answers runs; `history`, `memory` and `graph` work on complete answers.
 `all` does everything. `once` serves the routes and answers runs."""
@@ -115,6 +119,8 @@ class CommonServices:
 
     settings: Settings
     role: Role
+    own_key: bytes
+    """The key by which this installation names what it names; all its processes have it."""
     metrics: CollectorRegistry
     readiness: Readiness
     storage: Storage
@@ -178,6 +184,8 @@ async def open_common(
         if settings.nats.url is None and settings.store == "typesense":
             await opened.enter_async_context(held_store(unmeasured, settings.data_dir, waiting))
         await bring_up_to_date(settings, unmeasured, checkpointer)
+        box = SecretBox(*encryption_keys(settings))
+        own_key = await instance_key(unmeasured, box, encryption_keys(settings)[-1])
         metrics = _process_metrics()
         calls = ModelCalls(metrics)
         storage = MeasuredStorage(unmeasured, metrics)
@@ -187,7 +195,7 @@ async def open_common(
         upload_folder = UploadFolder(settings.upload_folder)
         connections = DatabaseConnections(
             storage,
-            SecretBox(encryption_key(settings)),
+            box,
             _limits(settings.limits),
             records=StatementRecords(metrics, texts=settings.audit.statements),
             access=_access(settings),
@@ -210,7 +218,7 @@ async def open_common(
             registry=metrics,
         )
         investigations = InvestigationRecords(storage, calls_ended)
-        mcp_servers = _mcp_servers(settings, storage, role)
+        mcp_servers = _mcp_servers(settings, storage, role, own_key=own_key)
         await opened.enter_async_context(connected_servers(mcp_servers))
         store_probe = StoreProbe(storage)
         checks: list[Check] = [
@@ -219,14 +227,21 @@ async def open_common(
             ("queue", queue.check),
         ]
         remembering = embedding if settings.llm.remembers_by_model else None
-        graphiti = await opened.enter_async_context(_graphiti(settings, storage, connections))
+        groups = Groups(own_key)
+        graphiti = await opened.enter_async_context(_graphiti(settings, storage, connections, groups=groups))
         details: list[Detail] = [] if graphiti is None else [("graph_memory", graphiti.describe)]
+        if (found := await find_secrets(storage, box)).unreadable:
+            logger.error("%s", found.explanation)
+            stored = StoredSecrets(storage, box)
+            checks.append(("secrets", stored.check))
+            details.append(("secrets", stored.describe))
         graph_forgetting = GraphForgetting(storage)
         find_session = _session_connection(sessions)
         facts = _facts(
             settings,
             storage,
             connections,
+            groups=groups,
             find_session=find_session,
             find_message=_source_message(sessions, investigations),
             watch=FactsOutside(graph_forgetting, graphiti, find_session),
@@ -249,6 +264,7 @@ async def open_common(
         yield CommonServices(
             settings=settings,
             role=role,
+            own_key=own_key,
             metrics=metrics,
             readiness=Readiness(checks, details),
             storage=storage,
@@ -287,9 +303,7 @@ async def open_common(
             boards=boards,
             refreshing=refreshing,
             schedules=schedules,
-            webhooks=Webhooks(
-                schedules, SecretBox(encryption_key(settings)), settings.schedules.webhook_networks
-            ),
+            webhooks=Webhooks(schedules, box, settings.schedules.webhook_networks),
             queue=queue,
             logs=logs,
             lifecycle=RunLifecycle(sessions, queue, logs, calls=investigations),
@@ -341,13 +355,14 @@ async def open_facts(settings: Settings) -> AsyncGenerator[OpenedFacts]:
     async with AsyncExitStack() as opened:
         storage, _ = await opened.enter_async_context(open_store(settings))
         await check_up_to_date(storage)
+        box = SecretBox(*encryption_keys(settings))
         metrics = CollectorRegistry()
         calls = ModelCalls(metrics)
         embedding = open_embedding(settings.llm, calls, opened) if settings.llm.remembers_by_model else None
         allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
         connections = DatabaseConnections(
             storage,
-            SecretBox(encryption_key(settings)),
+            box,
             _limits(settings.limits),
             records=StatementRecords(metrics, texts=settings.audit.statements),
         )
@@ -358,6 +373,7 @@ async def open_facts(settings: Settings) -> AsyncGenerator[OpenedFacts]:
             settings,
             storage,
             connections,
+            groups=Groups(await instance_key(storage, box, encryption_keys(settings)[-1])),
             find_session=find_session,
             find_message=_source_message(sessions, InvestigationRecords(storage)),
             watch=FactsOutside(GraphForgetting(storage), None, find_session),
@@ -373,6 +389,7 @@ def _facts(
     storage: Storage,
     connections: DatabaseConnections,
     *,
+    groups: Groups,
     find_session: SessionConnection,
     find_message: FindMessage,
     watch: FactsOutside,
@@ -382,7 +399,7 @@ def _facts(
 ) -> Facts:
     return Facts(
         storage,
-        Groups(encryption_key(settings)),
+        groups,
         connections,
         find_session=find_session,
         find_message=find_message,
@@ -479,7 +496,7 @@ def follow_ups_of(settings: Settings) -> Sequence[FollowUp]:
 
 @asynccontextmanager
 async def _graphiti(
-    settings: Settings, storage: Storage, connections: DatabaseConnections
+    settings: Settings, storage: Storage, connections: DatabaseConnections, *, groups: Groups
 ) -> AsyncGenerator["Graphiti | None"]:
     """Connects to nothing. None where the graph memory is off."""
     memory = settings.graph_memory
@@ -496,7 +513,7 @@ async def _graphiti(
             client,
             storage,
             gate=Gate(Consents(storage), outside, memory.endpoint),
-            groups=Groups(encryption_key(settings)),
+            groups=groups,
             endpoint=memory.endpoint,
             recalls=memory.recall,
         )
@@ -528,7 +545,7 @@ async def _shared_cache(
         return
     from app.core.best_effort_cache import best_effort_cache  # noqa: PLC0415 - only for those with a Redis
 
-    box = SecretBox(encryption_key(settings)) if settings.encrypt_checkpoints else None
+    box = SecretBox(*encryption_keys(settings)) if settings.encrypt_checkpoints else None
     async with best_effort_cache(url.get_secret_value(), LIFETIME) as texts:
         yield SharedConversations(texts, settings.redis.cache_prefix, box, registry=metrics)
 
@@ -544,7 +561,7 @@ def _tools(settings: Settings, servers: McpServers) -> ToolRegistry:
     return ToolRegistry([*builtin, *extensions.tools], policy, extensions.found, live=servers.tools)
 
 
-def _mcp_servers(settings: Settings, storage: Storage, role: Role) -> McpServers:
+def _mcp_servers(settings: Settings, storage: Storage, role: Role, *, own_key: bytes) -> McpServers:
     """The servers of the configuration, in the processes that show or call their tools, and only where there
     are investigations. Raises `CannotRun` for a configuration that cannot be used.
     """
@@ -558,7 +575,7 @@ def _mcp_servers(settings: Settings, storage: Storage, role: Role) -> McpServers
             check_seconds=mcp.check_seconds,
         ),
         McpApprovals(storage),
-        server_name(instance_id_of(encryption_key(settings))),
+        server_name(instance_id_of(own_key)),
     )
 
 

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from app.core.bus.port import Decisions
-from app.core.secrets import CheckpointCipher, ClearCheckpoints, load_or_create_key
+from app.core.secrets import CheckpointCipher, ClearCheckpoints, load_or_create_keys, split_keys
 from app.core.settings import Settings
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
@@ -28,7 +28,7 @@ async def open_store(
     `StorageUnavailable`.
     """
     cipher = (CheckpointCipher if settings.encrypt_checkpoints else ClearCheckpoints)(
-        encryption_key(settings)
+        *encryption_keys(settings)
     )
     if settings.store == "sqlite":
         path = settings.data_dir / "checkpoints.db"
@@ -78,11 +78,12 @@ async def migrate_all(
     is_early = any(step.number <= _EARLY_BEFORE_STEP for step in await missing_steps(storage))
     if is_early and "sessions" in storage.collections():
         with translated_errors(checkpointer):
-            await checkpointer.aconvert_early(_session_ids(storage))
+            await checkpointer.aconvert_early(session_ids(storage))
     return await migrate(storage, watch=watch)
 
 
-async def _session_ids(storage: Storage) -> AsyncGenerator[str]:
+async def session_ids(storage: Storage) -> AsyncGenerator[str]:
+    """Yields the ids of all sessions, which are those of the threads of checkpoints."""
     cursor: str | None = None
     while True:
         page = await storage.query("sessions", [], limit=_SESSIONS_AT_ONCE, cursor=cursor)
@@ -96,7 +97,14 @@ def sqlite_file(settings: Settings) -> Path:
     return settings.data_dir / "kai.db"
 
 
-def encryption_key(settings: Settings) -> bytes:
-    """The key of `KAI_ENCRYPTION_KEY`, else that of the data folder, which is created if there is none."""
-    key = settings.encryption_key
-    return key.get_secret_value().encode() if key else load_or_create_key(settings.data_dir / "secret.key")
+def encryption_keys(settings: Settings) -> list[bytes]:
+    """The keys of `KAI_ENCRYPTION_KEY`, else those of the data folder, where one is created if there is none.
+
+    The first one writes.
+    """
+    keys = settings.encryption_key
+    return split_keys(keys.get_secret_value()) if keys else load_or_create_keys(key_file(settings))
+
+
+def key_file(settings: Settings) -> Path:
+    return settings.data_dir / "secret.key"

@@ -445,7 +445,10 @@ def eval_compare(
     _run(run(first, second, mode))
 
 
-keys = typer.Typer(help="Make, list and revoke API keys, also while KAI serves.", no_args_is_help=True)
+keys = typer.Typer(
+    help="Make, list and revoke API keys, also while KAI serves; rotate the key of encryption.",
+    no_args_is_help=True,
+)
 app.add_typer(keys, name="keys")
 
 
@@ -491,6 +494,17 @@ def revoke_key(
     from app.commands.keys import revoke as run  # noqa: PLC0415
 
     _run(run(data_dir, key_id))
+
+
+@keys.command("rotate-encryption")
+def rotate_encryption(data_dir: DataDir = None) -> None:
+    """Encrypt all stored secrets and checkpoints with the first key of KAI_ENCRYPTION_KEY.
+
+    Without KAI_ENCRYPTION_KEY it makes a new key for the data folder: stop KAI first.
+    """
+    from app.commands.keys import rotate_encryption as run  # noqa: PLC0415
+
+    _run(run(data_dir))
 
 
 memory = typer.Typer(help="What KAI remembers, and the graph memory beside it.", no_args_is_help=True)

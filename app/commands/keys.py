@@ -4,20 +4,25 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from cryptography.fernet import Fernet
 from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from app.bootstrap import open_store
-from app.bootstrap.store import bring_up_to_date
+from app.bootstrap.encryption import encrypt_again
+from app.bootstrap.store import bring_up_to_date, encryption_keys, key_file, session_ids
 from app.core.auth.api_keys import ApiKey, ApiKeys
 from app.core.auth.caller import Role
 from app.core.clock import rfc3339
 from app.core.errors import Invalid
-from app.core.exclusive import make_folder
+from app.core.exclusive import exclusive_folder, make_folder
+from app.core.secrets import CheckpointCipher, SecretBox, SecretUnreadable, load_or_create_keys, replace_keys
+from app.core.settings import Settings
 from app.modules.identity.schemas import NewApiKey
-from app.terminal import command_settings, say
+from app.terminal import check_store_exists, command_settings, say
+from graph.checkpoints import translated_errors
 
 _PAGE = 200
 _WIDEST = 10_000
@@ -66,6 +71,51 @@ async def revoke(data_dir: Path | None, key_id: str) -> None:
     async with _keys(data_dir) as keys:
         key = await keys.revoke(key_id)
     say(f"The key {key.prefix} of {key.owner} is revoked. Servers stop accepting it within seconds.")
+
+
+async def rotate_encryption(data_dir: Path | None) -> None:
+    """Encrypt what the store holds with the first key. Raises `Invalid` if there is no second key."""
+    settings = command_settings(data_dir)
+    if settings.encryption_key is None:
+        with exclusive_folder(settings.data_dir):
+            check_store_exists(settings)
+            file = key_file(settings)
+            keys = load_or_create_keys(file)
+            if len(keys) == 1:  # else a rotation was interrupted
+                keys = [Fernet.generate_key(), *keys]
+                replace_keys(file, keys)
+            await _encrypt_again(settings)
+            replace_keys(file, keys[:1])
+        say(f"Everything is encrypted with a new key, the only one in {file} now. Back it up.")
+        return
+    if len(encryption_keys(settings)) == 1:
+        raise Invalid(
+            "KAI_ENCRYPTION_KEY has one key. Put the new one before it, with a comma between them, start all "
+            "processes with both, and repeat this command; then remove the old one."
+        )
+    await _encrypt_again(settings)
+    say("Everything is encrypted with the first key. Remove the others from KAI_ENCRYPTION_KEY.")
+
+
+async def _encrypt_again(settings: Settings) -> None:
+    """Raises `Invalid` if something cannot be read: then the old keys are still needed."""
+    keys = encryption_keys(settings)
+    cipher = CheckpointCipher(*keys)
+    async with open_store(settings) as (storage, checkpointer):
+        await bring_up_to_date(settings, storage, checkpointer)
+        found = await encrypt_again(storage, SecretBox(*keys))
+        unreadable = found.unreadable
+        async for session_id in session_ids(storage):
+            try:
+                with translated_errors(checkpointer):
+                    await checkpointer.aencrypt_again(session_id, cipher.rotate)
+            except SecretUnreadable:
+                unreadable += 1
+    if unreadable:
+        raise Invalid(
+            f"{unreadable} secrets and conversations were encrypted with another key and stay as they are; "
+            "the rest is encrypted with the first key. Keep all keys, add the missing one, and repeat this."
+        )
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ from app.core.bus.nats_server import NatsServer
 from app.core.bus.port import BusUnavailable
 from app.core.errors import Invalid, reason
 from app.core.logs.start import start_logs
-from app.core.secrets import load_or_create_key
+from app.core.secrets import load_or_create_keys
 from app.core.settings import NatsSettings, Settings, StoreKind
 from app.core.storage.port import Equals, StorageHeld, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
@@ -181,8 +181,8 @@ def _own_nats(settings: Settings, *, wanted: bool) -> Generator[Settings]:
     say("Starting NATS …")
     server.start()
     try:
-        own_key = load_or_create_key(settings.data_dir / "secret.key").decode()
-        key = settings.encryption_key or SecretStr(own_key)
+        own_keys = b",".join(load_or_create_keys(settings.data_dir / "secret.key")).decode()
+        key = settings.encryption_key or SecretStr(own_keys)
         nats = NatsSettings(url=SecretStr(server.url))
         yield settings.model_copy(update={"nats": nats, "encryption_key": key})
     finally:

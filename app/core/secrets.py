@@ -1,10 +1,12 @@
 """Keeping secrets of others: encrypted at rest with a key that lives outside the store."""
 
 import os
+import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from app.core.errors import CannotRun
 
@@ -17,11 +19,16 @@ class KeyDamaged(CannotRun):
     """The file of the key holds no key: nothing that was encrypted with it can be read."""
 
 
-class SecretBox:
-    """Encrypts texts with one Fernet key (AES-128-CBC with HMAC-SHA256)."""
+def split_keys(text: str) -> list[bytes]:
+    """Returns the keys of a text that separates them by commas or white space."""
+    return [each.encode() for each in re.split(r"[,\s]+", text) if each]
 
-    def __init__(self, key: bytes) -> None:
-        self._fernet = Fernet(key)
+
+class SecretBox:
+    """Encrypts texts with Fernet keys (AES-128-CBC with HMAC-SHA256): the first writes, and all read."""
+
+    def __init__(self, *keys: bytes) -> None:
+        self._fernet = MultiFernet([Fernet(key) for key in keys])
 
     def encrypt(self, text: str) -> str:
         return self._fernet.encrypt(text.encode()).decode("ascii")
@@ -33,18 +40,26 @@ class SecretBox:
         except InvalidToken:
             raise SecretUnreadable("the secret cannot be read with this key") from None
 
+    def rotate(self, token: str) -> str:
+        """The same text, encrypted with the first key. Raises `SecretUnreadable`."""
+        return self.encrypt(self.decrypt(token))
+
 
 class CheckpointCipher:
-    """Encrypts checkpoints, as LangGraph's `CipherProtocol` has it, with the same kind of key.
+    """Encrypts checkpoints, as LangGraph's `CipherProtocol` has it, with the same kind of keys.
 
     Reads those that `ClearCheckpoints` has written, too.
     """
 
-    def __init__(self, key: bytes) -> None:
-        self._fernet = Fernet(key)
+    def __init__(self, *keys: bytes) -> None:
+        self._fernet = MultiFernet([Fernet(key) for key in keys])
 
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
         return "fernet", self._fernet.encrypt(plaintext)
+
+    def rotate(self, ciphertext: bytes) -> bytes:
+        """The same bytes, encrypted with the first key. Raises `SecretUnreadable`."""
+        return self._fernet.encrypt(self.decrypt("fernet", ciphertext))
 
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
         """The bytes again. Raises `SecretUnreadable`."""
@@ -66,34 +81,44 @@ class ClearCheckpoints(CheckpointCipher):
         return "clear", plaintext
 
 
-def load_or_create_key(path: Path) -> bytes:
-    """The key kept in a file, made on first use, readable by its owner only.
+def load_or_create_keys(path: Path) -> list[bytes]:
+    """The keys kept in a file, the first one to write with; made on first use, readable by its owner only.
 
     Processes that start together agree on one key: a file is complete before it gets its name, and
     the first to name it wins. The parent folder must exist. Raises `KeyDamaged`.
     """
     if not path.exists():
         _create_key(path)
-    key = path.read_bytes().strip()
+    keys = split_keys(path.read_text(errors="replace"))
     try:
-        Fernet(key)
+        MultiFernet([Fernet(key) for key in keys])
     except ValueError:
         raise KeyDamaged(
             f"{path} holds no key. Put the one of a backup in its place; without one, remove the file and "
             "register your databases again."
         ) from None
-    return key
+    return keys
+
+
+def replace_keys(path: Path, keys: Sequence[bytes]) -> None:
+    """Replace the keys in a file at once, so that it is complete at any time."""
+    _draft(path, keys).replace(path)
 
 
 def _create_key(path: Path) -> None:
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    draft = _draft(path, [Fernet.generate_key()])
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(Fernet.generate_key())
-            file.flush()
-            os.fsync(file.fileno())
         os.link(draft, path)
     except FileExistsError:
         pass  # another process was first; its key counts
     finally:
-        Path(draft).unlink()
+        draft.unlink()
+
+
+def _draft(path: Path, keys: Sequence[bytes]) -> Path:
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(b"\n".join(keys))
+        file.flush()
+        os.fsync(file.fileno())
+    return Path(draft)

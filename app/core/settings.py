@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 from urllib.parse import urlsplit
 
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, MultiFernet
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -26,6 +26,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from app.core.llm.capabilities import InstructionSetting, ReplyFormatSetting, ToolSetting
 from app.core.llm.context_kinds import ALL_CONTEXT, ContextKind
 from app.core.llm.settings import Provider
+from app.core.secrets import split_keys
 from app.core.variables import PREFIX, check_names, is_of_kubernetes
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -52,9 +53,11 @@ MAKE_A_KEY = "python3 -c 'import base64, os; print(base64.urlsafe_b64encode(os.u
 
 def _fernet_key(secret: SecretStr) -> SecretStr:
     try:
-        Fernet(secret.get_secret_value())
+        MultiFernet([Fernet(key) for key in split_keys(secret.get_secret_value())])
     except ValueError:
-        raise ValueError(f"it must be a Fernet key; create one with {MAKE_A_KEY}") from None
+        raise ValueError(
+            f"it must be Fernet keys, separated by commas; create one with {MAKE_A_KEY}"
+        ) from None
     return secret
 
 
@@ -747,7 +750,8 @@ class Settings(BaseSettings):
     encrypt_checkpoints: bool = False
     """Encrypt checkpoints with the encryption key."""
     encryption_key: Annotated[SecretStr, AfterValidator(_fernet_key)] | None = None
-    """Fernet key for database URLs and checkpoints. Default: a key that is created in the data folder."""
+    """Fernet keys for database URLs, webhooks and checkpoints, separated by commas: the first one encrypts,
+    and all decrypt. Default: a key that is created in the data folder."""
     allowed_hosts: tuple[HostPattern, ...] | None = None
     """Names by which requests may address KAI."""
     cors_origins: Origins = ()

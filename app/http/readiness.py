@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from app.core.secrets import SecretUnreadable
 from app.core.storage.port import StorageFull, StorageHeld, StorageRefused, StorageStarting
 from app.core.storage.starting import NotReadable
 
@@ -79,7 +80,10 @@ def _explanation(failure: Exception) -> str:
     hold a URL, so of these only the class of the cause is named.
     """
     for each in (failure, failure.__cause__):
-        if isinstance(each, StorageStarting | StorageFull | StorageHeld | StorageRefused | NotReadable):
+        if isinstance(
+            each,
+            SecretUnreadable | StorageStarting | StorageFull | StorageHeld | StorageRefused | NotReadable,
+        ):
             return str(each)
     cause = failure.__cause__
     return f"{_DEFECT} ({type(cause).__name__})" if cause is not None else _DEFECT

@@ -13,7 +13,7 @@ from app.core.secrets import (
     KeyDamaged,
     SecretBox,
     SecretUnreadable,
-    load_or_create_key,
+    load_or_create_keys,
 )
 
 
@@ -32,16 +32,26 @@ def test_another_key_cannot_read_a_token() -> None:
 
 def test_the_key_file_is_made_once_for_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "secret.key"
-    key = load_or_create_key(path)
-    assert load_or_create_key(path) == key
+    key = load_or_create_keys(path)
+    assert load_or_create_keys(path) == key
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_processes_that_start_together_agree_on_one_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as threads:
-        keys = set(threads.map(load_or_create_key, [tmp_path / "secret.key"] * 64))
-    assert len(keys) == 1
+        found = [*threads.map(load_or_create_keys, [tmp_path / "secret.key"] * 64)]
+    assert len(found[0]) == 1
+    assert found == found[:1] * 64
+
+
+def test_the_first_key_writes_and_all_read() -> None:
+    old, new = Fernet.generate_key(), Fernet.generate_key()
+    token = SecretBox(old).encrypt("secret")
+    both = SecretBox(new, old)
+    assert both.decrypt(token) == "secret"
+    assert SecretBox(new).decrypt(both.encrypt("secret")) == "secret"
+    assert SecretBox(new).decrypt(both.rotate(token)) == "secret"
 
 
 @pytest.mark.parametrize("content", ["", "not a key"])
@@ -49,7 +59,7 @@ def test_a_file_that_holds_no_key_is_said_and_kept(tmp_path: Path, content: str)
     path = tmp_path / "secret.key"
     path.write_text(content)
     with pytest.raises(KeyDamaged, match="holds no key"):
-        load_or_create_key(path)
+        load_or_create_keys(path)
     assert path.read_text() == content
 
 

@@ -61,7 +61,13 @@ from app.modules.database_connection.schema import ColumnEdit, Schema, Table
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.uploads.folder import UploadFolder, database_file_name
 from app.modules.sql.provenance.secret_outputs import SecretOutputs
-from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused, StatementTimedOut
+from graph.errors import (
+    DatabaseSecretUnreadable,
+    DatabaseUnavailable,
+    StatementFailed,
+    StatementRefused,
+    StatementTimedOut,
+)
 
 _KnownStatement: TypeAlias = tuple[str, str | None, str]
 """The connection's encrypted address, the role it acts as, and the checked text."""
@@ -588,8 +594,9 @@ class DatabaseConnections:
         except UrlNotSupported as error:
             raise DatabaseUnavailable(error.detail) from None
         except SecretUnreadable:
-            raise DatabaseUnavailable(
-                "The URL of this connection was encrypted with another key. Register the database again."
+            raise DatabaseSecretUnreadable(
+                "The URL of this connection was encrypted with another key. Add that key to "
+                "KAI_ENCRYPTION_KEY, behind the first, or register the database again."
             ) from None
 
     async def _learn(self, connection: Connection) -> None:
