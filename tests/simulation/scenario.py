@@ -315,9 +315,11 @@ class Scenario:
         self._lose_decisions()
 
     def _lose_decisions(self) -> None:
-        """Not while a late write has put an earlier state into a document, which only they can repair."""
+        """Not while a late write has put an earlier state into a document, which only they can repair. A
+        process that is alone has its own ones.
+        """
         chance = self._world.chance
-        if self.cluster.store.set_back:
+        if self.cluster.alone or self.cluster.store.set_back:
             return
         self._world.losses += 1
         self.cluster.store.highest.clear()

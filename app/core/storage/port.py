@@ -23,8 +23,9 @@ class StorageUnavailable(CannotRun):
 
 
 class ChangeNotWritten(StorageUnavailable):
-    """A conditional change is decided and stays so, but the store could not be reached to write it. Who reads
-    the document next writes it. What was to be put with the change is perhaps not stored.
+    """A conditional change is decided, but the store could not be reached to write it. Who reads the document
+    next writes it, unless the bus has lost an earlier change. What was to be put with the change is perhaps
+    not stored.
     """
 
 

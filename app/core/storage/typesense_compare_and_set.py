@@ -56,7 +56,7 @@ class _Change:
     where: Sequence[Condition]
     also: Sequence[_Rows]
     is_decided: bool = False
-    """It has the only successor of the state, which may not be written yet."""
+    """It has made the successor of the state, which may not be written yet."""
 
     def may_follow(self, state: State) -> bool:
         return all(meets(state.document, each, self.documents.declared) for each in self.where)
@@ -162,14 +162,14 @@ class CompareAndSet:
         if successor is None:
             return None
         is_certain = self._successors.is_certain(state)
-        change.is_decided = is_certain
+        change.is_decided = True
         if is_certain and time.monotonic() - started <= _TO_FINISH_SECONDS / 2:
             stored: str | None = state.revision
         else:  # others may have finished this change, and made later ones
             stored = await self._stored_revision(change)
         if stored == state.revision:
-            change.is_decided = True
             if not await self._write(documents, successor, change.also):
+                change.is_decided = False
                 await self._successors.withdraw(documents, state)
                 return None
         elif stored is not None and (is_certain or stored == successor.revision):

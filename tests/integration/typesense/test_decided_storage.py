@@ -150,6 +150,18 @@ async def test_a_change_that_the_store_has_not_let_decide_is_not_said_to_be_deci
     assert await other.get("jobs", JOB) == {"id": JOB, "owner": None}
 
 
+async def test_a_change_that_is_decided_before_the_store_is_unavailable_is_said_to_be_decided(
+    storage: TypesenseStorage, other: TypesenseStorage, wire: Wire
+) -> None:
+    """The first one of a document looks at it before it writes."""
+    await storage.get("jobs", JOB)
+    wire.refuses = "multi_search"
+    with pytest.raises(ChangeNotWritten):
+        await storage.patch("jobs", JOB, {"owner": "one"}, where=FREE)
+    wire.refuses = None
+    assert await other.get("jobs", JOB) == {"id": JOB, "owner": "one"}
+
+
 async def test_a_late_write_of_an_earlier_state_is_repaired(
     storage: TypesenseStorage, other: TypesenseStorage, wire: Wire
 ) -> None:
