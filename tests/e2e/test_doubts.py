@@ -150,3 +150,39 @@ async def test_sql_in_one_shot_is_warned_of_such_a_join_only_where_rows_have_two
     model.say(fenced(REPEATED), fenced(REPEATED))
     repeated = (await kai.http.post("/generate/sql", json=body)).json()
     assert "customers is joined to orders" in repeated["warnings"][0]
+
+
+TIED = "Other rows share this place: the statement keeps one of them."
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_tied"),
+    [
+        ("SELECT name, score FROM players ORDER BY score DESC LIMIT 1", True),
+        ("SELECT name, score FROM players ORDER BY 2 LIMIT 1", False),
+        ("SELECT team, COUNT(*) AS players FROM players GROUP BY team ORDER BY players DESC LIMIT 1", True),
+        ("SELECT team, SUM(score) AS points FROM players GROUP BY team ORDER BY points DESC LIMIT 1", False),
+        ("SELECT name FROM players ORDER BY id LIMIT 1", False),
+        ("SELECT name FROM players WHERE score > 8 ORDER BY score LIMIT 1", True),
+        ("SELECT name, joined FROM players ORDER BY joined LIMIT 1", False),
+    ],
+)
+async def test_a_single_row_is_said_to_share_its_place_where_it_does(
+    kai: Client, model: ScriptedModel, team: str, statement: str, *, is_tied: bool
+) -> None:
+    session = await kai.open_session(await kai.connect(team))
+    model.say(fenced(statement), "The row.")
+    (said,) = chunks(await kai.ask(session, "Which one comes first?"), "analysis")
+    assert (TIED in said) == is_tied
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = Path(tmp_path_factory.mktemp("team")) / "team.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "create table players (id integer primary key, name text, team text, score integer, joined text);"
+            "insert into players values (1, 'Ann', 'red', 9, '2026-01-01'), (2, 'Bob', 'blue', 9, null),"
+            "(3, 'Cem', 'red', 1, '2026-02-01'), (4, 'Dee', 'blue', 2, '2026-03-01');"
+        )
+    return f"sqlite:///{path}"

@@ -32,7 +32,7 @@ def asker_of(run: Run, purpose: Purpose) -> Asker:
 @dataclass(frozen=True, kw_only=True)
 class RunResultChecker:
     """A join is probed when the result is empty and nothing else explains it, and where it may repeat rows;
-    each probe runs once a run.
+    so is the place of a single row that others may share. Each probe runs once a run.
     """
 
     connections: DatabaseConnections
@@ -54,15 +54,15 @@ class RunResultChecker:
         return warnings[:MOST_WARNINGS]
 
     async def _is_borne_out(self, warning: ResultWarning) -> bool:
-        """False if the data show that a warning does not hold; True if they do not show it in time."""
+        """True if the data show that a warning holds; if they show nothing in time, True for a doubt."""
         if not warning.probe:
             return True
         try:
             async with asyncio.timeout(_PROBE_SECONDS):
                 return await self._has_rows(warning.probe)
         except (TimeoutError, StatementFailed, DatabaseUnavailable) as error:
-            logger.info("run %s: whether a join repeats rows is unknown: %r", self.run_of.id, error)
-            return True
+            logger.info("run %s: whether the data bear a warning out is unknown: %r", self.run_of.id, error)
+            return warning.is_doubt
 
     async def _has_rows(self, probe: str) -> bool:
         if probe not in self._probed:

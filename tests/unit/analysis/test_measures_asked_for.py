@@ -78,3 +78,33 @@ def test_without_a_named_or_sorted_measure_the_first_one_is_drawn(order: tuple[s
     chart = drawn("What about the products?", order, sorted_by="product")
     first = next(name for name in order if TYPES[name] != "text")
     assert named(chart)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Which regions grew the most?", "revenue_growth"),
+        ("Where did sales rise most between the years?", "growth_pct"),
+        ("Which region declined most?", "change"),
+        ("Which regions had the strongest increase?", "percentage change"),
+        ("What is the growth per region?", "growth"),
+    ],
+)
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_what_grew_is_drawn_by_its_growth_wherever_its_column_stands(
+    question: str, named: str, at: int
+) -> None:
+    names = ["region", "orders_2025", "orders_2026"]
+    names.insert(at, named)
+    rows = Rows(
+        columns=[Column(name=name, type="text" if name == "region" else "number") for name in names],
+        rows=[[f"R{row}" if name == "region" else row + 0.5 for name in names] for row in range(4)],
+        row_count=4,
+        truncated=False,
+        cut_by=None,
+    )
+    columns = ", ".join(f'MAX(x{place}) AS "{name}"' for place, name in enumerate(names[1:]))
+    sql = f"SELECT region, {columns} FROM sales GROUP BY region"
+    main = figures(question, sql, "sqlite", rows=rows).main
+    assert main is not None
+    assert main.name == named

@@ -55,6 +55,14 @@ _ALIKE = (
     frozenset({"total", "sum"}),
     frozenset({"maximum", "max", "highest"}),
     frozenset({"minimum", "min", "lowest"}),
+    frozenset({"percent", "pct", "percentage"}),
+    frozenset(
+        {
+            *("growth", "grow", "grew", "grown", "growing", "grows", "increase", "increased", "rise", "rose"),
+            *("change", "changed", "difference", "diff", "delta", "decrease", "decreased", "decline"),
+            *("declined", "drop", "dropped", "fell", "fall", "fallen", "shrank", "shrunk", "gain", "gained"),
+        }
+    ),
 )
 _MODIFIERS = frozenset(
     {
@@ -74,6 +82,7 @@ _MODIFIERS = frozenset(
             "by",
         ),
         *("maximum", "max", "minimum", "min", "highest", "lowest", "n", "no", "in", "and"),
+        *("percent", "pct", "percentage"),
     }
 )
 

@@ -21,6 +21,7 @@ from app.modules.sql_generation.result_warnings.filters import find_unknown_text
 from app.modules.sql_generation.result_warnings.joins import find_multiplied_rows, find_unjoined_tables
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.statements import scanned_tables, scopes_of
+from app.modules.sql_generation.result_warnings.ties import find_hidden_tie
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.state import Rows
 
@@ -90,6 +91,7 @@ def _of_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> It
             yield from find_unjoined_tables(scope, tables, index.names)
         if scope.is_root:
             yield from find_multiplied_rows(scope, tables, index.names, rows=rows)
+            yield from find_hidden_tie(scope.expression, tables, rows, dialect=index.names.dialect)
     yield from find_cut_list(scopes[-1].expression, rows, asked)
 
 
