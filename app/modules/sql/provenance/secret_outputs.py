@@ -93,9 +93,7 @@ def _unclear_queries(
     """Returns the ids of queries with a column of which it is not known what it is made of."""
     unclear: set[str] = set()
     for query in queries:  # each comes after those that it reads
-        is_partial = not query.has_all_columns and bool(
-            query.columns or query.others or query.kind == "values"
-        )
+        is_partial = not query.has_all_columns and bool(query.columns or query.others)
         reads_unclear = any(each in unclear for each in query.branches)
         parts: list[OutputColumn | Reads] = [*query.columns, *computed.get(query.id, ())]
         is_unclear = any(_is_unclear(each, unclear, plain, computed=computed) for each in parts)
