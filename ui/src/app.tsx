@@ -1,5 +1,5 @@
 import { PanelLeft } from "lucide";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { signInNeeded } from "./api/credential";
 import { StartPage } from "./conversation/start_page";
 import { knowMe } from "./identity/me";
@@ -27,14 +27,25 @@ const SchedulesPage = lazy(() => import("./schedules/schedules_page"));
 const SharedPage = lazy(() => import("./sharing/shared_page"));
 const ConnectionPage = lazy(() => import("./connections/connection_page"));
 
-/** The page, or the sign-in screen. */
+/** The page, under the sign-in screen while one is needed: what was typed there stays. */
 export function App() {
   useEffect(() => void knowMe(), []);
-  return signInNeeded.value ? <SignIn /> : <Frame />;
+  const isLocked = signInNeeded.value;
+  useLayoutEffect(() => {
+    if (!isLocked) return;
+    const field = document.activeElement as HTMLElement | null;
+    return () => field?.focus();
+  }, [isLocked]);
+  return (
+    <>
+      <Frame isLocked={isLocked} />
+      {isLocked && <SignIn />}
+    </>
+  );
 }
 
 /** The frame: sessions at the side (a drawer on narrow screens), beside them the page of the address. */
-function Frame() {
+function Frame({ isLocked }: { isLocked: boolean }) {
   const [drawer, setDrawer] = useState(false);
   const here = route.value;
   useEffect(() => {
@@ -44,7 +55,7 @@ function Frame() {
   }, [here]);
   useArrival(here);
   return (
-    <div class="app" data-drawer={drawer ? "open" : undefined}>
+    <div class="app" data-drawer={drawer ? "open" : undefined} data-locked={isLocked ? "" : undefined}>
       <a class="skip" href="#main" onClick={skip}>
         {texts.skip}
       </a>

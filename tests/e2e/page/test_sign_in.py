@@ -17,6 +17,8 @@ from tests.support.keys import made_key
 from tests.support.oidc_issuer import CLIENT, running_issuer
 from tests.support.server import Server, running_server
 
+PER_COUNTRY = "How many customers per country?"
+
 
 @dataclass(frozen=True)
 class House:
@@ -67,7 +69,7 @@ def test_a_user_signs_in_asks_takes_the_rows_along_and_leaves(visitor: Page, hou
     if AXE.is_file():
         assert violations_in_light_and_dark(visitor) == []
     sign_in(visitor, house.user_key)
-    ask(visitor, "How many customers per country?")
+    ask(visitor, PER_COUNTRY)
     expect(visitor.locator(".answer-actions")).to_be_visible()
     visitor.get_by_role("tab", name="Table").click()
     visitor.get_by_role("button", name="Export").click()
@@ -100,7 +102,7 @@ def test_a_remembered_browser_is_signed_in_in_every_tab_until_it_signs_out(
         assert "kai_" not in kept
         assert house.user_key not in tab.content()
     second.goto("/")
-    ask(second, "How many customers per country?")
+    ask(second, PER_COUNTRY)
     expect(second.locator(".answer-actions")).to_be_visible()
     second.get_by_role("button", name="Sign out ann").click()
     expect(second.get_by_label("API key or token")).to_be_focused()
@@ -198,3 +200,122 @@ def test_a_user_sees_no_way_to_change_databases_and_an_administrator_does(
         expect(visitor.get_by_role("button", name="Add")).to_have_count(count)
         visitor.get_by_role("button", name="Sign out").click()
         expect(visitor.get_by_label("API key or token")).to_be_visible()
+
+
+def administrator(house: House) -> httpx.Client:
+    key = {"X-API-Key": house.admin_key}
+    return httpx.Client(base_url=f"{house.server.address}/api/v1", headers=key, timeout=30)
+
+
+def sign_in_for_now(page: Page, house: House) -> dict[str, str]:
+    """Sign ann in, at the start page, with a key of her own for the test. Returns it."""
+    with administrator(house) as client:
+        made: dict[str, str] = client.post("/api-keys", json={"owner": "ann", "days": 1}).json()
+    page.goto("/")
+    sign_in(page, made["key"])
+    expect(page.get_by_role("button", name="Sign out ann")).to_be_visible()
+    expect(page.get_by_label("Your question")).to_be_visible()
+    return made
+
+
+def revoke(house: House, made: dict[str, str]) -> None:
+    """End the sign-in, so that the server refuses what the page sends next."""
+    with administrator(house) as client:
+        client.delete(f"/api-keys/{made['id']}").raise_for_status()
+        key = {"X-API-Key": made["key"]}
+        eventually(lambda: client.get("/me", headers=key).status_code == 401)
+
+
+def questions_of(house: House, key: str) -> list[str]:
+    """All questions that the owner of a key has asked."""
+    with httpx.Client(
+        base_url=f"{house.server.address}/api/v1", headers={"X-API-Key": key}, timeout=30
+    ) as client:
+        sessions = client.get("/sessions", params={"limit": 100}).json()["items"]
+        asked = [client.get(f"/sessions/{each['id']}/questions").json()["items"] for each in sessions]
+    return [each["query"] for items in asked for each in items]
+
+
+def test_a_question_that_an_expired_sign_in_refused_is_asked_once_after_the_next(
+    visitor: Page, house: House
+) -> None:
+    asked_before = questions_of(house, house.user_key)
+    field = visitor.get_by_label("Your question")
+    revoke(house, sign_in_for_now(visitor, house))
+    ask(visitor, PER_COUNTRY)
+    credential = visitor.get_by_label("API key or token")
+    expect(credential).to_be_focused()
+    expect(visitor.get_by_role("textbox", name="Your question")).to_have_count(0)
+    for _ in range(2):
+        visitor.keyboard.press("Escape")
+    expect(credential).to_be_visible()
+    with administrator(house) as client:
+        made = client.post("/api-keys", json={"owner": "ann", "days": 1}).json()
+    sign_in(visitor, made["key"])
+    expect(visitor.locator(".answer-actions")).to_be_visible()
+    revoke(house, made)
+    ask(visitor, PER_COUNTRY)
+    expect(credential).to_be_focused()
+    sign_in(visitor, house.user_key)
+    expect(visitor.locator(".answer-actions")).to_have_count(2)
+    expect(field).to_have_value("")
+    expect(field).to_be_focused()
+    assert len(questions_of(house, house.user_key)) == len(asked_before) + 2
+
+
+def test_forms_and_drafts_outlive_an_expired_sign_in(visitor: Page, house: House) -> None:
+    made = sign_in_for_now(visitor, house)
+    visitor.get_by_label("Your question").fill("half a question")
+    visitor.get_by_role("link", name="Boards").click()
+    visitor.get_by_role("button", name="New board").click()
+    visitor.get_by_label("Name of the board").fill("Written before")
+    revoke(house, made)
+    visitor.get_by_label("Name of the board").press("Enter")
+    expect(visitor.get_by_label("API key or token")).to_be_focused()
+    sign_in(visitor, house.user_key)
+    expect(visitor.get_by_role("heading", name="Written before")).to_be_visible()
+    visitor.goto("/")
+    expect(visitor.get_by_label("Your question")).to_have_value("half a question")
+
+
+def test_a_refused_question_is_there_again_where_the_page_was_left_to_sign_in(
+    visitor: Page, house: House
+) -> None:
+    revoke(house, sign_in_for_now(visitor, house))
+    ask(visitor, "A question of before?")
+    expect(visitor.get_by_label("API key or token")).to_be_focused()
+    visitor.reload()  # as an identity provider makes the browser do
+    sign_in(visitor, house.user_key)
+    expect(visitor.get_by_label("Your question")).to_have_value("A question of before?")
+
+
+def test_another_person_who_signs_in_next_sees_and_sends_nothing_of_the_last(
+    visitor: Page, house: House
+) -> None:
+    revoke(house, sign_in_for_now(visitor, house))
+    ask(visitor, "A secret of ann's?")
+    expect(visitor.get_by_label("API key or token")).to_be_focused()
+    sign_in(visitor, house.admin_key)
+    expect(visitor.get_by_role("button", name="Sign out root")).to_be_visible()
+    expect(visitor.get_by_label("Your question")).to_have_value("")
+    assert "A secret of ann's?" not in visitor.content()
+    for key in (house.admin_key, house.user_key):
+        assert "A secret of ann's?" not in questions_of(house, key)
+
+
+def test_a_sign_in_for_all_tabs_goes_on_in_each_with_what_was_typed(visitor: Page, house: House) -> None:
+    visitor.goto("/")
+    visitor.get_by_label("Remember on this device").check()
+    sign_in(visitor, house.user_key)
+    second = visitor.context.new_page()
+    second.goto("/")
+    for tab in (visitor, second):
+        expect(tab.get_by_label("Your question")).to_be_visible()
+    visitor.context.clear_cookies()
+    for tab in (visitor, second):
+        ask(tab, PER_COUNTRY)
+        expect(tab.get_by_label("API key or token")).to_be_visible()
+    visitor.get_by_label("Remember on this device").check()
+    sign_in(visitor, house.user_key)
+    for tab in (visitor, second):
+        expect(tab.locator(".answer-actions")).to_be_visible()

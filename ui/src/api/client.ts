@@ -1,6 +1,6 @@
 /** The only code that calls the API. Every function raises `ApiError`, or `TypeError` when offline. */
 import createClient from "openapi-fetch";
-import { signedFetch } from "./credential";
+import { PAGE, signedFetch } from "./credential";
 import { ApiError, problemIn } from "./problem";
 import type { ExampleBody, ExampleRunBody, paths } from "./schema";
 import type {
@@ -114,10 +114,10 @@ export async function deleteRule(name: string): Promise<void> {
   await dataOf(http.DELETE("/api/v1/rules/{name}", { params: { path: { name } } }));
 }
 
-/** Raises `ApiError` if the credential is not valid. */
-export async function checkCredential(credential: string): Promise<void> {
-  const headers = { Authorization: `Bearer ${credential}` };
-  await dataOf(http.GET("/api/v1/me", { headers, fetch: globalThis.fetch }));
+/** Returns whom a credential signs in; left out, the cookie. Raises `ApiError` if it is not valid. */
+export function readMeBy(credential?: string): Promise<Me> {
+  const headers = credential === undefined ? PAGE : { Authorization: `Bearer ${credential}` };
+  return dataOf(http.GET("/api/v1/me", { headers, fetch: globalThis.fetch }));
 }
 
 // Sessions

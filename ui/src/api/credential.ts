@@ -7,7 +7,7 @@ import { ApiError, problemIn } from "./problem";
 const KEPT = "kai.credential";
 const SIGN_IN = "/api/v1/sign-in";
 /** The server takes the cookie of no request without it, and no page of another origin can send it. */
-const PAGE = { "X-KAI-Page": "1" };
+export const PAGE = { "X-KAI-Page": "1" };
 
 /** Whether the server requires a credential, or has refused the one that was sent. */
 export const signInNeeded = signal(false);
@@ -15,14 +15,19 @@ export const signInNeeded = signal(false);
 /** How often a user has signed in on this page: an answer to an earlier request says nothing of the last. */
 let signIns = 0;
 
-function signedIn(): void {
+/** What waits until a user has signed in. */
+const waiting = new Set<() => void>();
+
+/** Shows the page again, and sends what was refused meanwhile. */
+export function signedIn(): void {
   signIns += 1;
   signInNeeded.value = false;
+  for (const goOn of waiting) goOn();
+  waiting.clear();
 }
 
 export function keepCredential(credential: string): void {
   sessionStorage.setItem(KEPT, credential);
-  signedIn();
 }
 
 /** Keeps this browser signed in by a cookie, which all tabs share. Raises `ApiError`. */
@@ -31,7 +36,6 @@ export async function remember(credential: string): Promise<void> {
   const response = await fetch(SIGN_IN, { method: "POST", headers });
   if (!response.ok) throw new ApiError(problemIn(await response.json().catch(() => null), response.status));
   forgetCredential();
-  signedIn();
 }
 
 /** Forgets the tab's credential, which would count instead of the cookie. */
@@ -39,16 +43,16 @@ export function forgetCredential(): void {
   sessionStorage.removeItem(KEPT);
 }
 
-/** Reloads the page, so the next user sees nothing of the last, and removes the credential as it unloads. The
+/** Reloads the page, so the next user sees nothing of the last, and empties the tab's storage as it unloads. The
  * server ends the sign-in of a cookie, for all tabs, and may lead to the identity provider to end it there. */
 export async function signOut(): Promise<void> {
   const leads = authorization() === null ? await endSignIn() : "/";
-  window.addEventListener("pagehide", forgetCredential);
+  window.addEventListener("pagehide", () => sessionStorage.clear());
   window.location.assign(leads);
 }
 
 async function endSignIn(): Promise<string> {
-  const response = await signedFetch(new Request(SIGN_IN, { method: "DELETE" }));
+  const response = await fetch(SIGN_IN, { method: "DELETE", headers: PAGE });
   return response.status === 200 ? ((await response.json()) as { continue_at: string }).continue_at : "/";
 }
 
@@ -64,13 +68,30 @@ export function signs(): Record<string, string> {
   return credential === null ? PAGE : { Authorization: credential };
 }
 
-/** `fetch` with the credential, if there is one. What is read and refused while a user signs in is read again. */
+/** `fetch` with the credential, if there is one. What is refused for want of one has done nothing: it is sent again
+ * once a user has signed in, so nothing that was typed is lost. Raises what aborts the request meanwhile. */
 export async function signedFetch(request: Request): Promise<Response> {
-  const before = signIns;
-  for (const [name, value] of Object.entries(signs())) request.headers.set(name, value);
-  const response = await fetch(request);
+  const sent = signIns;
+  const attempt = request.clone();
+  for (const [name, value] of Object.entries(signs())) attempt.headers.set(name, value);
+  const response = await fetch(attempt);
   if (response.status !== 401) return response;
-  if (before === signIns) signInNeeded.value = true;
-  else if (request.method === "GET") return signedFetch(request);
-  return response;
+  await nextSignIn(sent, request.signal);
+  return signedFetch(request);
+}
+
+/** How many sign-ins there were before a request: `nextSignIn` takes the number. */
+export function countSignIns(): number {
+  return signIns;
+}
+
+/** Asks for a sign-in, unless there was one since a request was sent that the server has refused; resolves after
+ * it. Raises the signal's reason. */
+export function nextSignIn(sent: number, signal: AbortSignal): Promise<void> {
+  if (sent !== signIns) return Promise.resolve();
+  signInNeeded.value = true;
+  return new Promise((resolve, reject) => {
+    waiting.add(resolve);
+    signal.addEventListener("abort", () => reject(signal.reason as Error));
+  });
 }

@@ -1,5 +1,5 @@
 /** Sends files. `fetch` tells nothing of how much is sent, so this is an XMLHttpRequest. */
-import { signInNeeded, signs } from "./credential";
+import { countSignIns, nextSignIn, signs } from "./credential";
 import { ApiError, problemIn } from "./problem";
 import type { FileBody } from "./types";
 
@@ -9,6 +9,7 @@ export function sendFile(
   progress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<FileBody> {
+  const sent = countSignIns();
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", `/api/v1/database-connections/files?file_name=${encodeURIComponent(file.name)}`);
@@ -17,8 +18,11 @@ export function sendFile(
     request.responseType = "json";
     request.upload.onprogress = (event) => progress(event.total > 0 ? event.loaded / event.total : 0);
     request.onload = () => {
-      if (request.status === 401) signInNeeded.value = true;
       if (request.status === 201) resolve(request.response as FileBody);
+      else if (request.status === 401)
+        nextSignIn(sent, signal)
+          .then(() => sendFile(file, progress, signal))
+          .then(resolve, reject);
       else reject(new ApiError(problemIn(request.response, request.status)));
     };
     request.onerror = () => reject(new TypeError("offline"));

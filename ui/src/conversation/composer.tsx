@@ -6,6 +6,7 @@ import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 import { type Draft, draft } from "./draft";
+import { keepUnsent, unsentAt } from "./unsent";
 import "./composer.css";
 
 const LONGEST = 8_000;
@@ -101,13 +102,10 @@ export function Composer(shown: Shown) {
   );
 }
 
-/** Words that are not sent yet; they outlive a reload and a visit elsewhere. */
 function useUnsent(place: string): [string, (text: string) => void] {
-  const key = `kai.unsent.${place}`;
-  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
+  const [text, setText] = useState(() => unsentAt(place));
   const keep = (words: string) => {
-    if (words) sessionStorage.setItem(key, words);
-    else sessionStorage.removeItem(key);
+    keepUnsent(place, words);
     setText(words);
   };
   return [text, keep];

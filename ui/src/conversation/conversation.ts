@@ -12,6 +12,7 @@ import { exchangesOf, withHistory } from "./history";
 import { decided, stepsOf } from "./investigation/reduce_calls";
 import { type Answer, type Exchange, isUnderWay, NOTHING, type ToolCall, waitsForDecision } from "./model";
 import { reduce } from "./reduce";
+import { keptUntil } from "./unsent";
 
 /** Pause after a choice, so that one request has several of them. */
 const CHOSEN_MS = 600;
@@ -243,7 +244,8 @@ export class Conversation {
       ...(database && { db_connection_id: database }),
     };
     // One after the other: on its way a question may overtake the one that was asked before it.
-    const asked = this.taken.then(() => api.ask(this.sessionId, body, key, this.closed.signal));
+    const taken = this.taken.then(() => api.ask(this.sessionId, body, key, this.closed.signal));
+    const asked = keptUntil(taken, this.sessionId, question);
     this.taken = asked.catch(() => undefined);
     const open = async () => {
       const response = await asked;

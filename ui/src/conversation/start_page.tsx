@@ -14,6 +14,7 @@ import { draftOfStart } from "./draft";
 import { ModeTag } from "./mode_tag";
 import { openSession } from "./opening";
 import { StarterList } from "./starter_list";
+import { keptUntil } from "./unsent";
 import { WriterSign } from "./writer_sign";
 import "./start_page.css";
 
@@ -43,9 +44,11 @@ function Ready({ connection, choose }: { connection: Connection; choose: (id: st
   const [opening, setOpening] = useState(false);
   const proposed = draftOfStart();
   const boardId = boardToFill();
+  const place = `start.${me.value?.owner ?? ""}`; // another user may sign in to the same tab
   const ask = (question: string, about?: About) => {
     setOpening(true);
-    openSession(connection.id, question, { about, boardId }).catch((error: unknown) => {
+    const opened = openSession(connection.id, question, { about, boardId });
+    keptUntil(opened, place, question).catch((error: unknown) => {
       setOpening(false);
       say(asProblem(error).detail);
     });
@@ -56,7 +59,7 @@ function Ready({ connection, choose }: { connection: Connection; choose: (id: st
       <p class="lead">{texts.start.lead}</p>
       {boardId && <ForBoard key={boardId} boardId={boardId} />}
       <Composer
-        place="start"
+        place={place}
         placeholder={texts.composer.placeholder}
         asked={[]}
         running={false}

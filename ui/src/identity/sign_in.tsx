@@ -1,44 +1,57 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { checkCredential } from "../api/client";
+import { readMeBy } from "../api/client";
 import { forgetCredential, keepCredential, remember } from "../api/credential";
 import { ApiError, asProblem } from "../api/problem";
 import type { Problem } from "../api/types";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
-import { refreshMe } from "./me";
+import { goOnInAllTabs } from "./me";
 import { identity } from "./texts";
 import "./sign_in.css";
 
 const PROVIDER = "/api/v1/sign-in/provider";
 const FAILED = "sign_in";
 
-/** The sign-in screen, shown instead of the page until the server accepts a credential. */
+/** The sign-in screen, over the page and its dialogs until the server accepts a credential. */
 export default function SignIn() {
   const [provider, setProvider] = useState<string | null>();
   const [failure] = useState(() => new URLSearchParams(location.search).get(FAILED));
+  const screen = useRef<HTMLDialogElement>(null);
+  useEffect(() => screen.current?.showModal(), []);
   useEffect(() => {
+    const title = document.title;
     document.title = `${identity.title} · ${texts.product}`;
     if (failure) history.replaceState(history.state, "", location.pathname);
     void providerName().then(setProvider);
+    return () => {
+      document.title = title;
+    };
   }, []);
   return (
-    <main class="sign-in">
-      <p class="brand">
-        <img src="/favicon.svg" alt="" width={28} height={28} /> {texts.product}
-      </p>
-      <h1>{identity.title}</h1>
-      <p class="lead">{identity.lead}</p>
-      {failure && (
-        <ProblemBox
-          problem={{
-            title: identity.failed,
-            detail: identity.failures[failure] ?? identity.failures.refused ?? "",
-          }}
-        />
-      )}
-      {provider && <ProviderButton name={provider} />}
-      {provider !== undefined && <KeyForm first={provider === null} />}
-    </main>
+    <dialog
+      ref={screen}
+      class="sign-in-screen"
+      aria-labelledby="sign-in"
+      onClose={() => screen.current?.showModal()}
+    >
+      <main class="sign-in">
+        <p class="brand">
+          <img src="/favicon.svg" alt="" width={28} height={28} /> {texts.product}
+        </p>
+        <h1 id="sign-in">{identity.title}</h1>
+        <p class="lead">{identity.lead}</p>
+        {failure && (
+          <ProblemBox
+            problem={{
+              title: identity.failed,
+              detail: identity.failures[failure] ?? identity.failures.refused ?? "",
+            }}
+          />
+        )}
+        {provider && <ProviderButton name={provider} />}
+        {provider !== undefined && <KeyForm first={provider === null} />}
+      </main>
+    </dialog>
   );
 }
 
@@ -83,10 +96,10 @@ function KeyForm({ first }: { first: boolean }) {
     setChecking(true);
     setProblem(null);
     try {
-      await checkCredential(credential.trim());
+      const caller = await readMeBy(credential.trim());
       if (stays) await remember(credential.trim());
       else keepCredential(credential.trim());
-      await refreshMe();
+      goOnInAllTabs(caller);
     } catch (error) {
       setProblem(refused(error));
       setChecking(false);
