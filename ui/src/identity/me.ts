@@ -46,7 +46,7 @@ export function goOnInAllTabs(caller: Me): void {
 }
 
 /** Goes on with the page as it stands, drafts and all, if the same person has signed in again. Another one sees
- * nothing of the last, and sends nothing in their name: the page is loaded anew. */
+ * nothing of the last, and sends nothing in their name: the page is loaded again. */
 function goOnAs(caller: Me): void {
   if (me.value !== null && me.value.owner !== caller.owner) {
     location.reload();
