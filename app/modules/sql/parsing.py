@@ -3,7 +3,6 @@
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
@@ -35,13 +34,13 @@ class StatementTooLarge(ParseError):
         super().__init__(f"The statement has more than {parts}.")
 
 
-def tokenized(sql: str, dialect: str) -> list[Token]:
+def tokenized(sql: str, dialect: str | None) -> list[Token]:
     """Returns the tokens of a text. Raises `SqlglotError` if it cannot be tokenized."""
     with sqlglot_errors_only():
         return Dialect.get_or_raise(dialect).tokenize(sql)
 
 
-def parsed(tokens: list[Token], sql: str, dialect: str) -> Sequence[exp.Expr | None]:
+def parsed(tokens: list[Token], sql: str, dialect: str | None) -> Sequence[exp.Expr | None]:
     """Returns the statements in a text with these tokens.
 
     Raises `StatementTooLarge`, `SqlglotError` or `RecursionError` if it cannot be parsed.
@@ -62,9 +61,11 @@ def parsed(tokens: list[Token], sql: str, dialect: str) -> Sequence[exp.Expr | N
 
 
 def parsed_one(sql: str, dialect: str | None) -> exp.Expr:
-    """Returns the one statement in a text. Raises `SqlglotError` or `RecursionError` if that fails."""
-    with sqlglot_errors_only():
-        return sqlglot.parse_one(sql, dialect=dialect)
+    """Returns the first statement in a text. Raises what `parsed` raises."""
+    first = next(iter(parsed(tokenized(sql, dialect), sql, dialect)), None)
+    if first is None:
+        raise ParseError("The text has no statement.")
+    return first
 
 
 @contextmanager

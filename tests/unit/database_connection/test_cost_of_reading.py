@@ -9,6 +9,7 @@ from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.guard.inspection import declared_names, inspect
 from app.modules.database_connection.guard.secrets import find_secret_outputs
 from app.modules.database_connection.schema import Schema, Table, TableColumn
+from app.modules.sql.parsing import StatementTooLarge, parsed_one
 from app.modules.sql.provenance.counting import step_statements
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.correct import correct
@@ -76,6 +77,16 @@ def test_a_statement_is_read_in_linear_time_or_refused(shape: Shape, count: int)
 
 def test_a_long_list_of_values_is_read() -> None:
     assert inspect(SHAPES["an IN list"](4_000), SCHEMA).tables
+
+
+TOO_LARGE = [SHAPES["ORs"](1_400), SHAPES["an IN list"](8_000), SHAPES["joins"](251)]
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "tsql", None])
+@pytest.mark.parametrize("sql", TOO_LARGE, ids=["nodes", "tokens", "joins"])
+def test_a_statement_of_any_dialect_is_parsed_only_up_to_the_same_size(sql: str, dialect: str | None) -> None:
+    with pytest.raises(StatementTooLarge):
+        parsed_one(sql, dialect)
 
 
 @pytest.mark.parametrize("sql", [SHAPES["ORs"](1_400), SHAPES["an IN list"](8_000)])
