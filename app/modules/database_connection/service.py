@@ -685,9 +685,14 @@ def _acting_as(database: Database, role: str) -> Database:
 
 
 def _has_tables(database: Database, limits: Limits, stop: Stop) -> bool:
-    """True also if that cannot be determined: the scan will report why."""
+    """True also if that cannot be determined: the scan will report why.
+
+    Raises `DatabaseUnavailable` if the account may read none.
+    """
     try:
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
+            if missing := database.missing_right(connection):
+                raise DatabaseUnavailable(missing)
             return has_tables(connection)
     except DBAPIError:
         return True

@@ -156,7 +156,13 @@ def test_an_account_that_may_write_is_warned_of(
     [
         (("s3cret", "wrong"), "the user name or the password is wrong"),
         (("typist", "missing"), "the user name or the password is wrong"),
-        (("/types", "/mysql"), "the user may not use this database"),
+        (
+            ("/types", "/mysql"),
+            (
+                "it has no database of this name that the user may read; GRANT SELECT ON the database's "
+                "tables TO the user allows it"
+            ),
+        ),
         (("127.0.0.1", "no-such-host.invalid"), "the host is unknown"),
     ],
 )

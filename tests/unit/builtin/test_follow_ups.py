@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.builtin import Beyond, FromRows, Previous, WrittenSql, write
 from tests.unit.builtin.databases import business, rows, schema_of
 
@@ -241,3 +242,55 @@ def test_a_question_about_the_rows_is_left_to_the_rows(question: str) -> None:
 def test_a_follow_up_that_cannot_be_done_safely_is_refused(previous: str, then: str) -> None:
     with pytest.raises(Beyond):
         write(then, schema_of(business()), previous=Previous(previous), today=TODAY)
+
+
+_WITH_DOCUMENTS = Schema(
+    "postgres",
+    [
+        Table(
+            name="orders",
+            kind="table",
+            columns=[
+                TableColumn(name="id", type="integer", database_type="INTEGER", primary_key=True),
+                TableColumn(name="city", type="text", database_type="TEXT", values=("Berlin",)),
+                TableColumn(name="tags", type="json", database_type="TEXT[]"),
+                TableColumn(name="photo", type="binary", database_type="BYTEA"),
+            ],
+        ),
+        Table(
+            name="scans", kind="table", columns=[TableColumn(name="page", type="json", database_type="JSON")]
+        ),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "leaves_out"),
+    [
+        ("list all orders", None, True),
+        ("orders in Berlin", None, True),
+        ("first 3 orders", None, True),
+        ("how many orders", None, False),
+        ("id and tags of orders", None, False),
+        ("how many orders", "which of them are in Berlin?", True),
+        ("list all orders", "how many of them are in Berlin?", False),
+    ],
+)
+def test_an_answer_names_the_columns_that_a_list_of_rows_leaves_out(
+    first: str, then: str | None, *, leaves_out: bool
+) -> None:
+    answer = write(first, _WITH_DOCUMENTS, previous=None, today=TODAY)
+    assert isinstance(answer, WrittenSql)
+    if then is not None:
+        answer = write(then, _WITH_DOCUMENTS, previous=Previous(answer.sql), today=TODAY)
+        assert isinstance(answer, WrittenSql)
+    assert ("tags (TEXT[]), photo (BYTEA)" in answer.explanation) is leaves_out
+    assert ("Left out" in answer.explanation) is leaves_out
+
+
+def test_a_table_without_a_column_to_list_asks_for_the_columns() -> None:
+    with pytest.raises(Beyond, match="Name the columns"):
+        write("list all scans", _WITH_DOCUMENTS, previous=None, today=TODAY)
+    named = write("page of scans", _WITH_DOCUMENTS, previous=None, today=TODAY)
+    assert isinstance(named, WrittenSql)
+    assert '"page"' in named.sql

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol, runtime_checkable
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
@@ -42,6 +42,11 @@ class Database(Protocol):
         """Returns sentences about rights of the account besides reading, with advice. Empty if none.
 
         Raises what `engine` raises.
+        """
+
+    def missing_right(self, connection: Connection) -> str:
+        """Returns a sentence with the cure if the account may read no table of the database. Empty if it may
+        read one, if there is none, and for an engine without accounts.
         """
 
     def session(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[DatabaseSession]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import URL
+from sqlalchemy import URL, Connection
 
 from app.modules.database_connection.engines.databases import Dialect
 from app.modules.database_connection.threads import Stop
@@ -28,3 +28,7 @@ class FileDatabase:
     def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
         """Returns none: a file has no accounts and is opened read-only."""
         return ()
+
+    def missing_right(self, connection: Connection) -> str:
+        """Returns an empty text: a file has no accounts."""
+        return ""

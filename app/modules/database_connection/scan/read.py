@@ -32,6 +32,8 @@ def scan(database: Database, limits: Limits, stop: Stop, *, tell: Tell = lambda 
     try:
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
             stop.after(limits.scan_seconds)
+            if missing := database.missing_right(connection):
+                raise DatabaseUnavailable(missing)
             tables = with_secrets_of_views(read_catalog(connection), connection, database.dialect)
             plain = [Profile(table, {}) for table in tables]
             tell(plain)

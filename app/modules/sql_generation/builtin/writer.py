@@ -178,4 +178,5 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: da
     select = compose(query, network, planner.anchors)
     account(said, query, select, network=network)
     preferences.check(select)
-    return select, explain(query)
+    is_whole = not (query.measures or query.shown)
+    return select, explain(query) + (network.unlisted(query.base) if is_whole else "")

@@ -89,7 +89,7 @@ async def profile_table(given: OneTable, context: ToolContext) -> ToolResult:
             each.column.type,
             total,
             total - each.filled,
-            each.distinct,
+            each.distinct if each.column.type not in _UNMEASURED else None,
             _as_text(each.minimum),
             _as_text(each.maximum),
         ]
@@ -97,6 +97,8 @@ async def profile_table(given: OneTable, context: ToolContext) -> ToolResult:
     ]
     names = ("column", "type", "rows", "nulls", "distinct", "minimum", "maximum")
     said = f"{table.name} has {total:,} rows."
+    if unmeasured := [each.name for each in table.columns[:_MOST_COLUMNS] if each.type in _UNMEASURED]:
+        said += f" Of JSON, arrays and binary values only nulls are counted: {', '.join(unmeasured)}."
     return await keep_table(context, said, names, rows=rows, database=database)
 
 

@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 
 import pymysql
 from pymysql.cursors import Cursor, SSCursor
-from sqlalchemy import URL, Engine, StaticPool, create_engine
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine
 
-from app.modules.database_connection.engines.mysql.account import rights_beyond_reading
+from app.modules.database_connection.engines.mysql.account import missing_right, rights_beyond_reading
 from app.modules.database_connection.engines.mysql.session import (
     MysqlConnection,
     MysqlSession,
@@ -33,7 +33,8 @@ _SILENCE_SECONDS = 900.0  # read timeout, for dead servers; slow statements are 
 # Error codes of the server or driver while connecting, and the sentence for users.
 _CAUSES: Mapping[int, str] = {
     1040: "it has no connection left",
-    1044: "the user may not use this database",
+    1044: "it has no database of this name that the user may read; GRANT SELECT ON the database's tables TO "
+    "the user allows it",
     1045: "the user name or the password is wrong",
     1049: "the server has no database of this name",
     1129: "the server has locked this machine out",
@@ -81,6 +82,9 @@ class MysqlDatabase:
     def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
         with self.engine(stop, connect_seconds) as engine, engine.connect() as connection:
             return rights_beyond_reading(connection)
+
+    def missing_right(self, connection: Connection) -> str:
+        return missing_right(connection)
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[MysqlSession]:

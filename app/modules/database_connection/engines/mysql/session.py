@@ -27,6 +27,8 @@ _MODES_OF_WRITING = {
     *("NO_BACKSLASH_ESCAPES", "ORACLE", "PIPES_AS_CONCAT", "POSTGRESQL"),
 }
 _QUERY = re.compile(r"\s*(\(\s*)*(SELECT|WITH|VALUES|EXPLAIN)\b(?!\s+ANALYZE)", re.IGNORECASE)
+_DENIED = {ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR}
+_CURE = " An administrator allows KAI's account to read it: GRANT SELECT ON the table TO the account."
 _STOPPED = {ER.QUERY_INTERRUPTED, ER.STATEMENT_TIMEOUT, ER.QUERY_TIMEOUT}
 _GONE = range(2000, 3000)  # the driver's own codes, for failures of the connection
 
@@ -136,4 +138,4 @@ def _translated(error: Exception, stop: Stop) -> StatementFailed | DatabaseUnava
         return stopped(stop)
     if not isinstance(code, int) or code in _GONE:
         return DatabaseUnavailable("The database broke the connection off.")
-    return StatementFailed(f"{error.args[-1]}.")
+    return StatementFailed(f"{error.args[-1]}.{_CURE if code in _DENIED else ''}")

@@ -8,9 +8,10 @@ from functools import partial
 from typing import Literal
 
 import psycopg
-from sqlalchemy import URL, Engine, StaticPool, create_engine
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine
 
 from app.modules.database_connection.engines.postgres.role import (
+    missing_right,
     rights_beyond_reading,
     roles_beyond_policies,
 )
@@ -39,6 +40,10 @@ _CAUSES: Sequence[tuple[str, str]] = (
     ("password", "the user name or the password is wrong"),
     ("role ", "the user name or the password is wrong"),
     ("no pg_hba.conf entry", "the server does not let this user in from here"),
+    (
+        "permission denied for database",
+        "the account may not connect to it; GRANT CONNECT ON DATABASE its name TO the account allows it",
+    ),
     ("database ", "the server has no database of this name"),
     ("connection refused", "nothing listens at this host and port"),
     ("timeout", "it did not answer in time"),
@@ -86,6 +91,9 @@ class PostgresDatabase:
     def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
         with self.engine(stop, connect_seconds) as engine, engine.connect() as connection:
             return rights_beyond_reading(connection)
+
+    def missing_right(self, connection: Connection) -> str:
+        return missing_right(connection)
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[PostgresSession]:

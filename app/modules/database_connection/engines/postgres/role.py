@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, Connection, column, exists, func, literal,
 
 _CURE = "Register the database again with a role that may only SELECT (docs/security.md says how)."
 _SERVER_ROLES = ("pg_read_server_files", "pg_write_server_files", "pg_execute_server_program")
+_TABLES_AND_VIEWS = ("r", "p", "v", "m", "f")
 _CHANGES = "INSERT, UPDATE, DELETE, TRUNCATE"
 
 
@@ -22,6 +23,36 @@ def roles_beyond_policies(connection: Connection, roles: Collection[str]) -> lis
     unbound = or_(known.c.rolsuper, known.c.rolbypassrls)
     found = select(known.c.rolname).where(known.c.rolname.in_(roles)).where(unbound)
     return sorted(connection.scalars(found))
+
+
+def missing_right(connection: Connection) -> str:
+    """Returns a sentence with the cure if neither the role nor one that it may take reads any table or view
+    of the schema `public`, although there are some. Empty otherwise.
+    """
+    relations = table(
+        "pg_class", column("oid"), column("relkind"), column("relnamespace"), schema="pg_catalog"
+    )
+    schemas = table("pg_namespace", column("oid"), column("nspname"), schema="pg_catalog")
+    roles = table("pg_roles", column("oid"), schema="pg_catalog")
+    of_public = (
+        select(relations.c.oid)
+        .join(schemas, schemas.c.oid == relations.c.relnamespace)
+        .where(schemas.c.nspname == "public")
+        .where(relations.c.relkind.in_(_TABLES_AND_VIEWS))
+    )
+    readable = (
+        of_public.join(roles, func.pg_has_role(roles.c.oid, "MEMBER"))
+        .where(func.has_schema_privilege(roles.c.oid, schemas.c.oid, "USAGE"))
+        .where(func.has_any_column_privilege(roles.c.oid, relations.c.oid, "SELECT"))
+    )
+    if connection.scalar(select(exists(readable))) or not connection.scalar(select(exists(of_public))):
+        return ""
+    name = connection.dialect.identifier_preparer.quote(str(connection.scalar(select(func.current_user()))))
+    return (
+        f"KAI's account {name} may read no table of this database, although it has some. Their owner allows "
+        f"it: GRANT USAGE ON SCHEMA public TO {name}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}; "
+        "Then try again."
+    )
 
 
 def _rights(connection: Connection) -> Iterator[str]:

@@ -27,6 +27,12 @@ _FETCH_ROWS = 100
 _PLAN = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
 _CANCEL_SECONDS = 2.0
 _CONNECTION_STATES = {"08", "53", "57"}  # SQLSTATE classes: connection, resources, operator intervention
+_CURES: Mapping[str, str] = {
+    "42501": "A table's owner allows KAI's account to read it: GRANT SELECT ON the table TO the account",
+    "42P01": "It was removed, or KAI's account may not use its schema: GRANT USAGE ON SCHEMA public TO the "
+    "account",
+}
+"""What helps, by SQLSTATE: a missing right, and a table that the server does not find."""
 _TYPES: Mapping[str, ColumnType] = {
     "bool": "boolean",
     "bytea": "binary",
@@ -121,7 +127,8 @@ def _in_our_words(stop: Stop) -> Iterator[None]:
 def _translated(error: psycopg.Error) -> StatementFailed | DatabaseUnavailable:
     if error.sqlstate is None or error.sqlstate[:2] in _CONNECTION_STATES:
         return DatabaseUnavailable("The database broke the connection off.")
-    said = (error.diag.message_primary, error.diag.message_detail, error.diag.message_hint)
+    cure = _CURES.get(error.sqlstate)
+    said = (error.diag.message_primary, error.diag.message_detail, error.diag.message_hint, cure)
     return StatementFailed(". ".join(part.rstrip(".") for part in said if part) + ".")
 
 

@@ -122,6 +122,7 @@ class _Answer:
         select = self._draft.select
         self._numbers = [shown for shown in select.selects if _is_aggregate(shown, select)]
         self.is_list = not self._numbers and not select.args.get("group")
+        self._unlisted = ""
 
     # Forms about the rows of the previous answer
 
@@ -181,7 +182,8 @@ class _Answer:
         limit = self._roles.limit or 1
         first = "highest" if rank.descending else "lowest"
         self._draft.select = self._draft.select.limit(limit)
-        return self._draft.select, _explained(f"the {first} {field}", f"only the first {limit}")
+        said = _explained(f"the {first} {field}", f"only the first {limit}")
+        return self._draft.select, said + self._unlisted
 
     def aggregated(self) -> tuple[exp.Select, str]:
         """Computes aggregates over the rows of the previous list."""
@@ -221,7 +223,8 @@ class _Answer:
             said = str(field)
         else:
             raise Beyond("I do not see what to sort by.")
-        return self._draft.select, _explained(f"{said}, {'highest' if descending else 'lowest'} first")
+        said = _explained(f"{said}, {'highest' if descending else 'lowest'} first")
+        return self._draft.select, said + self._unlisted
 
     def shown(self, *, beside: bool) -> tuple[exp.Select, str]:
         """Shows other columns of the previous list, in addition to the old ones or in their place."""
@@ -248,7 +251,7 @@ class _Answer:
         self._add(conditions)
         if self._roles.limit:
             self._draft.select = self._draft.select.limit(self._roles.limit)
-        return self._draft.select, _explained(*_said(conditions))
+        return self._draft.select, _explained(*_said(conditions)) + self._unlisted
 
     # Variations of the previous question
 
@@ -376,10 +379,11 @@ class _Answer:
         if _is_cut(select):
             return
         base = self._draft.base
-        shown = [each for each in self._draft.network.fields(base) if each.type not in ("binary", "json")]
+        shown = self._draft.network.listed(base)
         columns = [exp.alias_(self._column(each), each.column, quoted=True) for each in shown]
         self._draft.select = select.select(*columns, append=False)
         self._numbers = []
+        self._unlisted = self._draft.network.unlisted(base)
         self.is_list = True
 
     def _uses(self, *names: str) -> None:

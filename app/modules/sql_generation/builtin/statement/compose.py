@@ -45,8 +45,7 @@ def compose(query: Query, network: SchemaNetwork, through: tuple[str, ...] = ())
 
 
 def _listed(draft: Draft, query: Query) -> exp.Select:
-    every = (field for field in draft.network.fields(query.base) if field.type not in ("binary", "json"))
-    shown = query.shown or tuple(every)
+    shown = query.shown or tuple(draft.network.listed(query.base))
     fields = [one for one in shown if isinstance(one, ColumnRef)]
     columns = [draft.column(field) for field in fields]
     order = query.order.by if query.order else None

@@ -10,6 +10,8 @@ from app.modules.sql_generation.builtin.question.words import words_of
 from app.modules.sql_generation.foreign_keys import ForeignKeyGraph, Path
 
 _NAMES = (("name",), ("full", "name"), ("company", "name"), ("title",), ("label",), ("description",))
+_UNLISTED = ("binary", "json")
+_NAMED_UNLISTED = 12
 
 _PERSONAL = frozenset({"email", "phone", "gender", "sex", "surname", "salary", "job"})
 _PEOPLE = frozenset(
@@ -31,6 +33,31 @@ class SchemaNetwork:
 
     def fields(self, table: str) -> list[ColumnRef]:
         return [ColumnRef(table, column.name, column.type) for column in self._tables[table].columns]
+
+    def listed(self, table: str) -> list[ColumnRef]:
+        """Returns the columns that a list of whole rows shows. Raises `Beyond` if it shows none."""
+        shown = [field for field in self.fields(table) if field.type not in _UNLISTED]
+        if not shown:
+            raise Beyond(
+                f"Every column of {table} holds arrays, JSON or binary values, which a list of whole rows "
+                "does not show. Name the columns that you want to see."
+            )
+        return shown
+
+    def unlisted(self, table: str) -> str:
+        """Returns a sentence that names the columns that a list of whole rows leaves out; empty if none."""
+        named = [
+            f"{field.column} ({self.column(field).database_type or field.type})"
+            for field in self.fields(table)
+            if field.type in _UNLISTED
+        ]
+        if not named:
+            return ""
+        more = f" and {len(named) - _NAMED_UNLISTED} more" if len(named) > _NAMED_UNLISTED else ""
+        return (
+            " Left out, as a list of whole rows shows no arrays, JSON or binary values: "
+            f"{', '.join(named[:_NAMED_UNLISTED])}{more}. Name a column to see it."
+        )
 
     def column(self, field: ColumnRef) -> TableColumn:
         return next(column for column in self._tables[field.table].columns if column.name == field.column)
