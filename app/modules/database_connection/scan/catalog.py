@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, Inspector, column, func, inspect, select, table, types
+from sqlalchemy.dialects import mysql
 from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedForeignKeyConstraint
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import DBAPIError
@@ -18,6 +19,9 @@ _TYPES: Sequence[tuple[type[object], ColumnType]] = (
     (types.Date, "date"),
     (types.Time, "time"),
     (types.LargeBinary, "binary"),
+    (mysql.TINYBLOB, "binary"),  # no LargeBinary, as BLOB is
+    (mysql.MEDIUMBLOB, "binary"),
+    (mysql.LONGBLOB, "binary"),
     (types.JSON, "json"),
     (types.ARRAY, "json"),
 )
