@@ -118,7 +118,8 @@ def translated(error: Exception, model: str, cures: Cures = OPENAI_CURES) -> Mod
 def not_accepted(cures: Cures = OPENAI_CURES) -> ModelUnavailable:
     """Returns the error for a connection that was not made in time."""
     return ModelUnavailable(
-        f"The model's service did not accept a connection in time. Check {cures.address}."
+        f"No connection to the model's service was made in time. Check {cures.address}, and whether "
+        "this machine is overloaded."
     )
 
 
