@@ -262,7 +262,7 @@ class Confirmation(_Event):
     warnings: list[str]
     """What speaks for a second look, such as text in an argument that was read from a database."""
     call_hash: str
-    """SHA-256 of exactly what will run. The decision repeats it."""
+    """SHA-256 of exactly what is proposed. The decision repeats it."""
     expires_at: datetime
     """Time after which the call can no longer be approved, in UTC."""
 
@@ -276,6 +276,8 @@ class ConfirmationDecided(_Event):
     """Id of the confirmation."""
     decision: Decision
     """What was decided: by a person (`approved`, `denied`), by time, or because the turn has ended."""
+    edited_arguments: dict[str, JsonValue] | None = None
+    """All arguments with which an approved call runs, if the person has changed them. Null otherwise."""
 
 
 class Progress(_Event):

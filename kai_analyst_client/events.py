@@ -184,6 +184,7 @@ class ConfirmationDecided(Model):
     event: Literal["confirmation_decided"]
     confirmation_id: str
     decision: Literal["approved", "denied", "expired", "withdrawn"]
+    edited_arguments: dict[str, JsonValue] | None
 
 
 class Progress(Model):

@@ -393,6 +393,7 @@ class WaitingCall(Model):
     expires_at: datetime
     decided_at: datetime | None
     reason: str | None
+    edited_arguments: dict[str, JsonValue] | None
 
 
 class Decision(Model):

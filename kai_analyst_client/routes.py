@@ -427,17 +427,19 @@ class Sessions(Group[C_co]):
         self,
         session: m.Session | str,
         confirmation_id: str,
-        decision: Literal["approve", "deny"],
+        decision: Literal["approve", "edit", "deny"],
         *,
         call_hash: str,
+        arguments: dict[str, JsonValue] | None = None,
         reason: str | None = None,
     ) -> Flow[m.Decision]:
         """Decide about a call that waits. `call_hash` is that of the call that was looked at; the decision is
-        about nothing else. The last decision of a step has the id of the run that goes on (`kai.wait`).
+        about nothing else. `edit` approves it with `arguments` in place of its own. The last decision of a
+        step has the id of the run that goes on (`kai.wait`).
 
         Needs scope `approve`.
         """
-        body = given(decision=decision, call_hash=call_hash, reason=reason)
+        body = given(decision=decision, call_hash=call_hash, arguments=arguments, reason=reason)
         path = f"{_session(session)}/confirmations/{segment(confirmation_id)}"
         return (yield from post(path, body, m.Decision))
 

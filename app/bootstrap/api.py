@@ -171,6 +171,7 @@ async def open_services(
             common.investigations if has_investigations else None,
             common.lifecycle,
             allowances=common.allowances,
+            tools=common.tools,
         )
         key = common.own_key
         mcp = McpServices(

@@ -44,7 +44,7 @@ async def cards_of(kai: Client, session: str) -> list[dict[str, Any]]:
 
 
 async def decide(
-    kai: Client, session: str, card: dict[str, Any], decision: str = "approve", **more: str
+    kai: Client, session: str, card: dict[str, Any], decision: str = "approve", **more: JsonValue
 ) -> Any:
     path = f"/sessions/{session}/confirmations/{card['confirmation_id']}"
     body = {"decision": decision, "call_hash": card["call_hash"], **more}
@@ -102,6 +102,7 @@ async def test_a_call_that_writes_waits_and_runs_once_it_is_approved(
             "event": "confirmation_decided",
             "confirmation_id": card["confirmation_id"],
             "decision": "approved",
+            "edited_arguments": None,
         }
     ]
     assert named(events, "tool_result")[0]["status"] == "done"
@@ -128,6 +129,76 @@ async def test_a_denied_call_has_no_effect_and_the_model_reads_the_reason(
     assert (returned["status"], returned["is_error"]) == ("denied", True)
     assert "It says nothing new." in last_prompt(model)
     assert (await descriptions(kai, session))["customers"] == before
+
+
+async def test_an_edited_call_runs_with_the_arguments_of_the_person_and_everyone_reads_that(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await agent_session(kai, shop)
+    await ask_to_describe(kai, model, session)
+    card = await card_of(kai, session)
+    assert card["edited_arguments"] is None
+    model.say(finish("Done."))
+    mine: dict[str, JsonValue] = {**card["arguments"], "table": "orders", "text": "Mine."}
+    decided = await decide(kai, session, card, "edit", arguments=mine)
+    assert (decided.status_code, decided.json()["status"]) == (200, "approved"), decided.text
+    again = await decide(kai, session, card, "edit", arguments=mine)
+    assert (again.status_code, again.json()) == (200, decided.json())
+    for other in ("approve", "deny"):
+        assert (await decide(kai, session, card, other)).status_code == 409
+    changed = {**mine, "text": "Theirs."}
+    assert (await decide(kai, session, card, "edit", arguments=changed)).status_code == 409
+
+    events = await follow(kai, session, decided.json()["run_id"])
+    (said,) = named(events, "confirmation_decided")
+    assert (said["decision"], said["edited_arguments"]) == ("approved", mine)
+    (returned,) = named(events, "tool_result")
+    assert returned["status"] == "done"
+    assert returned["content"].startswith("The user has changed the arguments of this call.")
+    assert '"text": "Mine."' in returned["content"]
+    assert returned["content"] in last_prompt(model)
+    described = await descriptions(kai, session)
+    assert (described["orders"], described["customers"]) == ("Mine.", "")
+
+    path = f"/sessions/{session}/confirmations"
+    (card,) = (await kai.http.get(path, params={"status": "done"})).json()["items"]
+    assert (card["arguments"], card["edited_arguments"]) == (
+        {**mine, "table": "customers", "text": TEXT},
+        mine,
+    )
+    path = f"/sessions/{session}/messages/{events[-1].data['message_id']}/steps"
+    stored = [each for step in (await kai.http.get(path)).json()["items"] for each in step["tool_calls"]]
+    assert [each["edited_arguments"] for each in stored] == [mine]
+
+
+async def test_an_edit_with_arguments_that_the_tool_does_not_take_leaves_the_call_waiting(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await agent_session(kai, shop)
+    await ask_to_describe(kai, model, session)
+    card = await card_of(kai, session)
+    wrong: list[dict[str, JsonValue]] = [
+        {"table": "customers"},
+        {**DESCRIBE, "more": 1},
+        {**DESCRIBE, "text": 7},
+        {**DESCRIBE, "text": "x" * 70_000},
+    ]
+    for arguments in wrong:
+        refused = await decide(kai, session, card, "edit", arguments=arguments)
+        assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:edit-refused"), refused.text
+    for bare in ("edit", "approve", "deny"):
+        more: dict[str, JsonValue] = {} if bare == "edit" else {"arguments": DESCRIBE}
+        assert (await decide(kai, session, card, bare, **more)).status_code == 422
+    other = await decide(kai, session, {**card, "call_hash": "0" * 64}, "edit", arguments=DESCRIBE)
+    assert other.json()["type"] == "urn:kai:call-hash-differs"
+    assert await card_of(kai, session) == card
+    assert (await descriptions(kai, session))["customers"] == ""
+
+    model.say(finish("Done."))
+    same = await decide(kai, session, card, "edit", arguments=card["arguments"])
+    events = await follow(kai, session, same.json()["run_id"])
+    assert [each["edited_arguments"] for each in named(events, "confirmation_decided")] == [None]
+    assert (await descriptions(kai, session))["customers"] == TEXT
 
 
 async def test_ask_mode_offers_tools_that_read_and_a_question_may_name_its_own_mode(

@@ -662,7 +662,7 @@ async def test_a_call_that_waits_is_an_interrupt_that_a_resume_answers(
         "reject": {"type": "reject", "message": "Not now."},
         "edit": {
             "type": "edit",
-            "edited_action": {"name": "describe_table_as", "args": {"table": "orders"}},
+            "edited_action": {"name": "describe_table_as", "args": {"table": "customers", "text": "Mine."}},
         },
     }
     values = await graph.runs.wait(
@@ -673,11 +673,42 @@ async def test_a_call_that_waits_is_an_interrupt_that_a_resume_answers(
     after = (await graph.threads.get_state(thread_id))["values"]
     assert after == values
     described = (await descriptions(kai, thread_id))["customers"]
-    assert described == (TEXT if decision == "approve" else "")
+    assert described == {"approve": TEXT, "edit": "Mine.", "reject": ""}[decision]
     if decision == "reject":
         assert "Not now." in last_prompt(model)
     if decision == "edit":
-        assert "with these arguments instead" in last_prompt(model)
+        assert "The user has changed the arguments of this call." in last_prompt(model)
+        (called,) = [call for message in after["messages"] for call in message.get("tool_calls") or []]
+        assert called["args"]["text"] == "Mine."
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"name": "define_term", "args": {"table": "customers", "text": "Mine."}},
+        {"name": "describe_table_as", "args": {"table": "customers"}},
+        {"name": "describe_table_as", "args": {"table": "customers", "text": "Mine.", "more": 1}},
+    ],
+    ids=["other tool", "missing", "unknown"],
+)
+async def test_a_refused_edit_leaves_every_call_of_the_thread_waiting(
+    graph: Graph, kai: Client, model: ScriptedModel, shop: str, action: dict[str, Any]
+) -> None:
+    thread_id = await agent_session(kai, shop)
+    model.say(
+        PLAN_TO_ACT,
+        calls(
+            ("describe_table_as", {"table": "customers", "text": "First."}),
+            ("describe_table_as", {"table": "orders", "text": "Second."}),
+        ),
+    )
+    values = await graph.runs.wait(thread_id, "kai", input=asked("Describe."))
+    resume = {"decisions": [{"type": "approve"}, {"type": "edit", "edited_action": action}]}
+    with pytest.raises(UnprocessableEntityError):
+        await graph.runs.create(thread_id, "kai", command={"resume": resume})
+    state = await graph.threads.get_state(thread_id)
+    assert state["interrupts"] == values["__interrupt__"]
+    assert len(state["interrupts"][0]["value"]["action_requests"]) == 2
 
 
 APPROVE: dict[str, Any] = {"resume": {"decisions": [{"type": "approve"}]}}

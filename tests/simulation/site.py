@@ -28,6 +28,8 @@ from app.modules.session.confirmations import Confirmations
 from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.model import Run
 from app.modules.session.repository import SessionRepository
+from app.modules.tools.policy import ToolPolicy
+from app.modules.tools.registry import BUILTIN, ToolRegistry
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import SessionEvent
@@ -131,7 +133,13 @@ class Site:
             max_waiting=_MAX_WAITING,
             store_patience_seconds=STORE_PATIENCE_SECONDS,
         )
-        self.confirmations = Confirmations(repository, agents.records, lifecycle, allowances=allowances)
+        self.confirmations = Confirmations(
+            repository,
+            agents.records,
+            lifecycle,
+            allowances=allowances,
+            tools=ToolRegistry(BUILTIN, ToolPolicy()),
+        )
         self.follower = RunFollower(
             repository,
             agents.rows,

@@ -56,7 +56,11 @@ def confirmation_events(call: CallRecord) -> list[SessionEvent]:
 def decision_events(call: CallRecord) -> list[SessionEvent]:
     if (decision := call.decision) is None:
         return []
-    return [ConfirmationDecided(confirmation_id=call.id, decision=decision)]
+    return [
+        ConfirmationDecided(
+            confirmation_id=call.id, decision=decision, edited_arguments=call.edited_arguments
+        )
+    ]
 
 
 def unanswered(calls: Sequence[CallRecord]) -> str | None:
@@ -76,4 +80,5 @@ def unanswered(calls: Sequence[CallRecord]) -> str | None:
 
 
 def _said(call: CallRecord) -> str:
-    return call.description or call.tool
+    said = call.description or call.tool
+    return said if call.edited_arguments is None else f"{said} (with arguments that you changed)"

@@ -647,7 +647,8 @@ class Investigation:
     def _refusal(self, call: CallRecord, mode: Mode) -> str | None:
         """The second lock: returns why a call may not be made now, or None.
 
-        Everything is computed again from what is about to run.
+        Everything is computed again from what was shown; arguments that a person has changed are read when
+        the call runs.
         """
         if mode == "ask" and self._mode == "agent":
             return "This call was not made: the session has been changed to ask mode."
@@ -680,7 +681,7 @@ class Investigation:
         seconds = self._limits.tool_seconds
         patience = asyncio.timeout(seconds)
         try:
-            parsed = self._parsed(call, self._mode)
+            parsed = self._parsed(replace(call, arguments=call.used_arguments), self._mode)
             seconds = parsed.tool.timeout_seconds or seconds
             patience = asyncio.timeout(seconds)
             self._started.add(call.id)
@@ -731,7 +732,7 @@ class Investigation:
             each
             for step in steps
             for each in self._records.calls_of(step)
-            if each.tool == call.tool and each.arguments == call.arguments and each.has_ended
+            if each.tool == call.tool and each.used_arguments == call.arguments and each.has_ended
         ]
         return same[-1] if len(same) >= _REPEATED else None
 

@@ -5,6 +5,7 @@ done again.
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Equals, Range, Storage
 from app.modules.session.model import Run
 from app.modules.tools.results import KeptResult, call_id_of
+from app.modules.tools.tool import cut_text
 from graph.events import Decision
 from graph.state import Action, CallGate, Code, Context, Finding, Link
 
@@ -39,6 +41,8 @@ above, or denied, expired or withdrawn. `unknown`: it began, and its process die
 ENDED: Sequence[CallStatus] = ("done", "failed", "denied", "expired", "withdrawn", "unknown")
 StepKind = Literal["opening", "calls", "fault", "answer", "question"]
 _MOST_RECORDS = 1_000
+_MOST_EDITED = 1_000
+"""Characters of changed arguments in the text of their call."""
 _PAGE = 200
 
 audit = logging.getLogger("kai.audit")
@@ -49,8 +53,8 @@ class CallRecord:
     """A call of a tool. `text` is what the model reads; `result` is the shape of the rows that are stored
     under the id of the call.
 
-    A confirmation is a call that has asked: `call_hash` is the digest of exactly what will run, `decided_by`
-    the credential of the person who decided.
+    A confirmation is a call that has asked: `call_hash` is the digest of exactly what was proposed,
+    `decided_by` the credential of the person who decided.
     """
 
     id: str
@@ -83,10 +87,17 @@ class CallRecord:
     decided_at: int | None = None
     decided_by: str | None = None
     reason: str | None = None
+    edited_arguments: dict[str, JsonValue] | None = None
+    """What a person has approved in place of `arguments`. None if nothing was changed."""
     shown_to: dict[str, str] = field(default_factory=dict)
     """Of the first of the calls that wait: what a client was shown last, by its credential. It names all
     calls that waited then.
     """
+
+    @property
+    def used_arguments(self) -> dict[str, JsonValue]:
+        """The arguments with which the call runs."""
+        return self.arguments if self.edited_arguments is None else self.edited_arguments
 
     @property
     def has_ended(self) -> bool:
@@ -152,6 +163,7 @@ class StepRecord:
 
 
 DENIED = "The user has denied this call, so it was not made.{reason} Do not make it again."
+EDITED = "The user has changed the arguments of this call. The changed arguments: {arguments}"
 EXPIRED = "The user did not approve this call in time, so it was not made."
 WITHDRAWN = "This call was withdrawn before it was made."
 UNKNOWN = (
@@ -224,6 +236,11 @@ class InvestigationRecords:
         self, call: CallRecord, changes: Mapping[str, JsonValue], was: Sequence[CallStatus]
     ) -> CallRecord | None:
         """End a call, count it and leave a line of audit. Returns None if its status is another one."""
+        if call.edited_arguments is not None:
+            changes = {
+                **changes,
+                "text": _text_of_edited(call.edited_arguments, str(changes.get("text", ""))),
+            }
         ended = await self.change_call(call, {"ended_at": now_ms(), **changes}, was)
         if ended is not None:
             if self._calls_ended is not None:
@@ -233,14 +250,24 @@ class InvestigationRecords:
 
     # Calls that wait for people
 
-    async def approve(self, call: CallRecord, by: str, reason: str | None) -> CallRecord | None:
-        """Returns None if the call does not wait, or has expired."""
+    async def approve(
+        self,
+        call: CallRecord,
+        by: str,
+        reason: str | None,
+        *,
+        edited_arguments: dict[str, JsonValue] | None = None,
+    ) -> CallRecord | None:
+        """Returns None if the call does not wait, or has expired. `edited_arguments` run in place of those
+        that were proposed.
+        """
         now = now_ms()
         changes: dict[str, JsonValue] = {
             "status": "approved",
             "decided_at": now,
             "decided_by": by,
             "reason": reason,
+            "edited_arguments": edited_arguments,
         }
         where: list[Condition] = [Equals("status", "waiting"), Range("expires_at", at_least=now)]
         changed = await self._storage.patch("tool_calls", call.id, changes, where=where)
@@ -483,6 +510,14 @@ def _document(record: StepRecord | CallRecord) -> Document:
     return cast("Document", fields)
 
 
+def _text_of_edited(arguments: Mapping[str, JsonValue], text: str) -> str:
+    """Returns the text of a call with what a person has changed before it."""
+    shown = json.dumps(arguments, ensure_ascii=False)
+    if len(shown) > _MOST_EDITED:
+        shown = f"{shown[:_MOST_EDITED]} … (cut)"
+    return cut_text(f"{EDITED.format(arguments=shown)}\n{text}")
+
+
 def _audit(call: CallRecord) -> None:
     """One line for each call that ended, without its arguments."""
     audit.info(
@@ -496,6 +531,7 @@ def _audit(call: CallRecord) -> None:
             "category": call.category,
             "call_hash": call.call_hash,
             "decision": call.decision,
+            "edited": call.edited_arguments is not None,
             "decided_by": call.decided_by,
             "duration_ms": call.elapsed_ms,
             "outcome": call.status,

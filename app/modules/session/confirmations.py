@@ -5,13 +5,17 @@ that goes on, whose id follows from the run that waits.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import JsonValue
+
 from app.core.auth.caller import Caller
 from app.core.clock import now_ms
+from app.core.llm.model import ToolCall
 from app.core.storage.port import is_uuid
 from app.modules.agent.records import CallRecord, CallStatus, InvestigationRecords
 from app.modules.run.lifecycle import RunLifecycle
@@ -20,11 +24,14 @@ from app.modules.session.errors import (
     ConfirmationOver,
     ConfirmationUnknown,
     DecidedOtherwise,
+    EditRefused,
     HashDiffers,
     InvestigationsOff,
 )
 from app.modules.session.model import Session
 from app.modules.session.repository import SessionRepository
+from app.modules.tools.parsing import CallRefused, parse_call
+from app.modules.tools.registry import ToolRegistry
 from app.modules.usage.service import Allowances
 
 Verdict = Literal["approve", "deny"]
@@ -55,12 +62,14 @@ class Confirmations:
         lifecycle: RunLifecycle,
         *,
         allowances: Allowances,
+        tools: ToolRegistry,
     ) -> None:
         """`records`: None where investigations are off."""
         self._repository = repository
         self._stored_records = records
         self._lifecycle = lifecycle
         self._allowances = allowances
+        self._tools = tools
 
     async def page(
         self, owner: str, session_id: str, status: CallStatus | None, *, limit: int, cursor: str | None
@@ -101,29 +110,57 @@ class Confirmations:
         verdict: Verdict,
         call_hash: str,
         reason: str | None,
+        edited: Mapping[str, JsonValue] | None = None,
     ) -> Decided:
-        """Approve or deny a call, and go on with the turn if it was the last one of its step.
+        """Approve or deny a call, and go on with the turn if it was the last one of its step. `edited` are
+        all arguments of a call that is approved with other ones than those shown.
 
         Raises `ConfirmationUnknown`, `HashDiffers`, `ConfirmationOver` if the call has expired or was
-        withdrawn, `DecidedOtherwise`, or `TokensSpent`: then the call still waits.
+        withdrawn, `DecidedOtherwise`, or `TokensSpent` or `EditRefused`: then the call still waits.
         """
         records = self._records()
         session = await self._repository.get(caller.owner, session_id)
         call = await self._find(session, confirmation_id)
         if call.call_hash != call_hash:
             raise HashDiffers(call.call_hash)
+        arguments = None if edited is None else await self.read_edit(call, edited)
         if call.status == "waiting":
-            await self._change(session, call, verdict, by=caller.credential, reason=reason)
+            await self._change(
+                session, call, verdict, by=caller.credential, reason=reason, edited_arguments=arguments
+            )
             call = await records.call(call.id) or call
         decision = call.decision
         if decision != "approved" and decision != "denied":
             raise ConfirmationOver(call.status)
         if decision != ("approved" if verdict == "approve" else "denied"):
             raise DecidedOtherwise(decision)
+        if decision == "approved" and call.edited_arguments != arguments:
+            raise DecidedOtherwise(decision)
         return Decided(confirmation_id=call.id, status=decision, run_id=await self._following(session, call))
 
+    async def read_edit(
+        self, call: CallRecord, edited: Mapping[str, JsonValue]
+    ) -> dict[str, JsonValue] | None:
+        """Returns the arguments as they are stored; None if they are those that the call has. They are read
+        as strictly as a model's. Raises `EditRefused`.
+        """
+        run = await self._repository.find_run(call.run_id)
+        offered = {} if run is None else self._tools.offered("agent", run.tool_sources)
+        try:
+            parsed = parse_call(ToolCall("", call.tool, json.dumps(edited, ensure_ascii=False)), offered)
+        except CallRefused as refused:
+            raise EditRefused(str(refused)) from refused
+        return None if parsed.values == call.arguments else parsed.values
+
     async def _change(
-        self, session: Session, call: CallRecord, verdict: Verdict, *, by: str, reason: str | None
+        self,
+        session: Session,
+        call: CallRecord,
+        verdict: Verdict,
+        *,
+        by: str,
+        reason: str | None,
+        edited_arguments: dict[str, JsonValue] | None,
     ) -> None:
         records = self._records()
         if call.expires_at is not None and call.expires_at <= now_ms():
@@ -131,7 +168,7 @@ class Confirmations:
             await self._lifecycle.go_on(session)
         elif verdict == "approve":
             await self._allowances.check_tokens(session.owner)
-            await records.approve(call, by, reason)
+            await records.approve(call, by, reason, edited_arguments=edited_arguments)
         else:
             await records.deny(call, by, reason)
 

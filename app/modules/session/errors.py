@@ -121,6 +121,16 @@ class HashDiffers(Invalid):
         )
 
 
+class EditRefused(Invalid):
+    """The changed arguments of a call cannot be used. The call still waits."""
+
+    problem = "edit-refused"
+    title = "The call cannot run with these arguments"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why} The call still waits.")
+
+
 class DecidedOtherwise(Conflict):
     """The call was decided before, in another way. The first decision counts."""
 

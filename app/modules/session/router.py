@@ -526,7 +526,7 @@ async def list_confirmations(
 
 @router.post(
     "/{session_id}/confirmations/{confirmation_id}",
-    summary="Approve or deny a call",
+    summary="Approve, edit or deny a call",
     dependencies=[APPROVE],
 )
 async def decide(
@@ -536,19 +536,22 @@ async def decide(
     caller: CurrentCaller,
     waiting: CurrentConfirmations,
 ) -> DecisionBody:
-    """Approves a call, which then runs once, or denies it. Needs scope `approve`, which an API key has only
-    if it was made with it. Only the owner of the session can decide.
+    """Approves a call, which then runs once, as it was proposed or with other arguments (`edit`); or denies
+    it. Needs scope `approve`, which an API key has only if it was made with it. Only the owner of the session
+    can decide.
 
     The last decision of a step starts the run that goes on: follow `run_id`. The same decision again answers
     200; another one 409 (`already-decided`); after the time is over, or the turn has ended, 410
-    (`confirmation-over`); with a `call_hash` of another call 422 (`call-hash-differs`). If the day's tokens
-    are spent, approving answers 429 (`token-budget`), and the call still waits.
+    (`confirmation-over`); with a `call_hash` of another call 422 (`call-hash-differs`), and with `arguments`
+    that the tool does not take 422 (`edit-refused`): then the call still waits. If the day's tokens are
+    spent, approving answers 429 (`token-budget`), and the call still waits, too.
     """
     decided = await waiting.decide(
         caller,
         session_id,
         confirmation_id,
-        verdict=body.decision,
+        verdict="deny" if body.decision == "deny" else "approve",
+        edited=body.arguments,
         call_hash=body.call_hash,
         reason=body.reason,
     )

@@ -2,7 +2,7 @@
 
 import json
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -11,6 +11,7 @@ from pydantic import (
     JsonValue,
     StringConstraints,
     field_validator,
+    model_validator,
 )
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
@@ -174,12 +175,24 @@ class ConfirmationDecision(Body):
         json_schema_extra={"examples": [{"decision": "approve", "call_hash": "0" * 64}]}
     )
 
-    decision: Literal["approve", "deny"]
-    """`approve` lets the call run once. `deny` refuses it."""
+    decision: Literal["approve", "edit", "deny"]
+    """`approve` lets the call run once, `edit` too, with `arguments` in place of those shown. `deny` refuses
+    it.
+    """
     call_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     """`call_hash` of the confirmation, so that the decision is about what was shown."""
+    arguments: dict[str, JsonValue] | None = None
+    """All arguments with which the call is to run. For `edit` alone, which needs them."""
     reason: Annotated[Text, Field(max_length=1_000)] | None = None
     """Reason, which the model reads if the call is denied."""
+
+    @model_validator(mode="after")
+    def _check_arguments(self) -> Self:
+        if (self.decision == "edit") != (self.arguments is not None):
+            raise ValueError(
+                "`arguments` belong to the decision `edit`, and only to it: give both or neither"
+            )
+        return self
 
 
 class DecisionBody(ResponseBody):
@@ -215,7 +228,7 @@ class ConfirmationBody(ResponseBody):
     warnings: list[str]
     """What speaks for a second look, such as text in an argument that was read from a database."""
     call_hash: str
-    """SHA-256 of exactly what will run."""
+    """SHA-256 of exactly what is proposed."""
     status: CallStatus
     """State of the call: `waiting`, or what became of it."""
     expires_at: Time
@@ -224,6 +237,8 @@ class ConfirmationBody(ResponseBody):
     """Time of the decision. Null while the call waits."""
     reason: str | None
     """Reason of the decision. Null if none was given."""
+    edited_arguments: dict[str, JsonValue] | None
+    """All arguments that were approved in place of `arguments`. Null if nothing was changed."""
 
 
 class NewFeedback(Body):
@@ -365,6 +380,8 @@ class ToolCallBody(ResponseBody):
     """Category of the tool. Empty for a tool that does not exist."""
     arguments: dict[str, JsonValue]
     """Arguments of the call. Empty if those of the model could not be read."""
+    edited_arguments: dict[str, JsonValue] | None
+    """All arguments that a person has approved in place of `arguments`. Null if nothing was changed."""
     status: CallStatus
     """State of the call."""
     requires_approval: bool

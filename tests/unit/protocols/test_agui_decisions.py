@@ -44,17 +44,19 @@ def answer(name: str, payload: JsonValue = None, status: str = "resolved") -> In
         (answer("a", {"approved": False, "reason": "Too early."}), ("deny", "Too early.", "hash of a")),
         (
             answer("a", {"approved": True, "editedArgs": {"n": 1}}),
-            ("deny", 'Call save_example with these arguments instead: {"n": 1}', "hash of a"),
+            ("approve", None, "hash of a", {"n": 1}),
         ),
         (
-            answer("a", {"type": "edit", "edited_action": {"name": "f", "args": {"n": 1}}}),
-            ("deny", 'Call f with these arguments instead: {"n": 1}', "hash of a"),
+            answer("a", {"type": "edit", "edited_action": {"name": "save_example", "args": {"n": 1}}}),
+            ("approve", None, "hash of a", {"n": 1}),
         ),
     ],
 )
-def test_an_answer_is_a_decision(given: InterruptAnswer, decided: tuple[str, str | None, str]) -> None:
+def test_an_answer_is_a_decision(given: InterruptAnswer, decided: tuple[object, ...]) -> None:
     (decision,) = decisions_of([given], [call("a")])
-    assert (decision.verdict, decision.reason, decision.call_hash) == decided
+    verdict, reason, call_hash, *edited = decided
+    assert (decision.verdict, decision.reason, decision.call_hash) == (verdict, reason, call_hash)
+    assert [decision.edited] == (edited or [None])
 
 
 @pytest.mark.parametrize(
@@ -68,9 +70,8 @@ def test_an_answer_is_a_decision(given: InterruptAnswer, decided: tuple[str, str
             {"approved": True, "editedArgs": 1},
         ),
         {"type": "reject", "message": "x" * 1_001},
-        {"type": "edit", "edited_action": {"name": "f", "args": {"n": "x" * 1_001}}},
+        {"type": "edit", "edited_action": {"name": "other_tool", "args": {"n": 1}}},
         {"type": "reject", "message": "half \ud800"},
-        {"type": "edit", "edited_action": {"name": "f", "args": {"n": "half \ud800"}}},
     ],
     ids=repr,
 )

@@ -1,6 +1,5 @@
 """Answers to interrupts as decisions about calls. Pure."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,8 @@ _MAX_REASON_CHARACTERS = 1_000
 _FORM = (
     'The payload of an answer is {"type": "approve"}, {"type": "reject", "message": ...} or {"type": "edit", '
     '"edited_action": {"name": ..., "args": ...}}, or {"decisions": [...]} with one of these; or '
-    '{"approved": true}, {"approved": true, "editedArgs": ...} or {"approved": false, "reason": ...}.'
+    '{"approved": true}, {"approved": true, "editedArgs": ...} or {"approved": false, "reason": ...}. An '
+    "edit names the tool of the call that waits."
 )
 
 
@@ -51,6 +51,8 @@ class Decision:
     verdict: Verdict
     reason: str | None
     call_hash: str
+    edited: dict[str, JsonValue] | None = None
+    """The arguments with which the call is to run. None: those that it has."""
 
 
 def decisions_of(answers: Sequence[InterruptAnswer], waiting: Sequence[CallRecord]) -> list[Decision]:
@@ -79,15 +81,15 @@ def _decision(answer: InterruptAnswer, call: CallRecord) -> Decision:
         case {"approved": True, **rest} if not rest.keys() - {"call_hash"}:
             return Decision(call, "approve", None, call_hash)
         case {"approved": True, "editedArgs": dict() as arguments, **rest} if not rest.keys() - {"call_hash"}:
-            return Decision(call, "deny", _edit(call.tool, arguments), call_hash)
+            return Decision(call, "approve", None, call_hash, arguments)
         case {"approved": False, "reason": str() as reason}:
             return Decision(call, "deny", _reason(reason) or None, call_hash)
         case {"approved": False} if "reason" not in payload:
             return Decision(call, "deny", None, call_hash)
         case {"type": "reject"} if "message" not in payload:
             return Decision(call, "deny", None, call_hash)
-        case {"type": "edit", "edited_action": {"name": str() as name, "args": dict() as arguments}}:
-            return Decision(call, "deny", _edit(name, arguments), call_hash)
+        case {"type": "edit", "edited_action": {"name": call.tool, "args": dict() as arguments}}:
+            return Decision(call, "approve", None, call_hash, arguments)
         case _:
             raise PayloadUnsupported
 
@@ -100,11 +102,6 @@ def _single(payload: JsonValue) -> dict[str, JsonValue]:
             return payload
         case _:
             raise PayloadUnsupported
-
-
-def _edit(name: str, arguments: dict[str, JsonValue]) -> str:
-    """An edit is a new call, which is checked and asked about like every other."""
-    return _reason(f"Call {name} with these arguments instead: {json.dumps(arguments, ensure_ascii=False)}")
 
 
 def _reason(text: str) -> str:

@@ -69,7 +69,7 @@ APPROVAL: dict[str, JsonValue] = {
     "type": "object",
     "properties": {
         "type": {"type": "string", "enum": ["approve", "edit", "reject"]},
-        "edited_action": {"type": "object", "description": "For `edit`: name and args of a call instead."},
+        "edited_action": {"type": "object", "description": "For `edit`: name of the tool, and all args."},
         "message": {"type": "string", "description": "Reason, for the record."},
         "call_hash": {"type": "string", "description": "Hash of the call that was shown."},
     },

@@ -187,7 +187,11 @@ async def _resume(
             named = [each.interrupt_id for each in answers]
             calls = await waiting.named(caller.owner, session.id, named)
     following: str | None = None
-    for each in decisions_of(answers, calls):
+    decisions = decisions_of(answers, calls)
+    for each in decisions:  # an edit that is refused leaves all calls waiting
+        if each.edited is not None:
+            await waiting.read_edit(each.call, each.edited)
+    for each in decisions:
         decided = await waiting.decide(
             caller,
             session.id,
@@ -195,6 +199,7 @@ async def _resume(
             verdict=each.verdict,
             call_hash=each.call_hash,
             reason=each.reason,
+            edited=each.edited,
         )
         following = decided.run_id or following
     if following is None:

@@ -77,7 +77,7 @@ def tool_answer(call_id: str, name: str, text: str, *, is_error: bool) -> ChatMe
 
 def investigation_messages(calls: Sequence[CallRecord]) -> list[ChatMessage]:
     """Returns the messages of the calls of one step, and of what they returned."""
-    called = [tool_call(call.id, call.tool, call.arguments) for call in calls]
+    called = [tool_call(call.id, call.tool, call.used_arguments) for call in calls]
     returned = [
         tool_answer(call.id, call.tool, call.text, is_error=call.is_error) for call in calls if call.has_ended
     ]

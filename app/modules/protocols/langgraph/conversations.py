@@ -425,7 +425,11 @@ class Conversations:
             raise NothingWaits
         resume = body.command.resume if body.command else None
         run_id: str | None = None
-        for call, decision in decisions_in(resume, waiting, client=self._client):
+        decisions = decisions_in(resume, waiting, client=self._client)
+        for call, decision in decisions:  # an edit that is refused leaves all calls waiting
+            if decision.edited is not None:
+                await self._confirmations.read_edit(call, decision.edited)
+        for call, decision in decisions:
             decided = await self._confirmations.decide(
                 caller,
                 session.id,
@@ -433,6 +437,7 @@ class Conversations:
                 verdict=decision.verdict,
                 call_hash=call.call_hash,
                 reason=decision.reason,
+                edited=decision.edited,
             )
             run_id = decided.run_id or run_id
         if run_id is None:

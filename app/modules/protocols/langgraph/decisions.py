@@ -1,6 +1,5 @@
 """Decisions in a resume, in the form of LangChain's human-in-the-loop middleware."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +24,9 @@ class Decision:
     """A decision about a call. `reason` is what the model reads of a call that is refused."""
 
     verdict: Verdict
-    reason: str | None
+    reason: str | None = None
+    edited: Mapping[str, JsonValue] | None = None
+    """The arguments with which the call is to run. None: those that it has."""
 
 
 def decisions_in(
@@ -55,7 +56,7 @@ def decisions_in(
         calls = [call for call in about if call is not None]
         if sorted(call.id for call in calls) != sorted(call.id for call in waiting):
             raise OtherCallsWait(interrupts)
-        return [(call, _decision(each)) for call, each in zip(calls, decisions, strict=True)]
+        return [(call, _decision(each, call)) for call, each in zip(calls, decisions, strict=True)]
     if not is_shown:
         raise OtherCallsWait(interrupts)
     if len(decisions) != len(waiting):
@@ -63,7 +64,7 @@ def decisions_in(
     for call, each in zip(waiting, decisions, strict=True):
         if isinstance(each, dict) and not each.keys().isdisjoint(_NAMES) and _named(each, [call]) is None:
             raise OtherCallsWait(interrupts)
-    return [(call, _decision(each)) for call, each in zip(waiting, decisions, strict=True)]
+    return [(call, _decision(each, call)) for call, each in zip(waiting, decisions, strict=True)]
 
 
 def _named(decision: JsonValue, waiting: Sequence[CallRecord]) -> CallRecord | None:
@@ -77,29 +78,26 @@ def _named(decision: JsonValue, waiting: Sequence[CallRecord]) -> CallRecord | N
     return None
 
 
-def _decision(given: JsonValue) -> Decision:
+def _decision(given: JsonValue, call: CallRecord) -> Decision:
     match given:
         case {"type": "approve"}:
-            return Decision("approve", None)
+            return Decision("approve")
         case {"type": "reject", "message": str() as message}:
             return Decision("deny", _reason(message))
         case {"type": "reject"}:
-            return Decision("deny", None)
+            return Decision("deny")
         case {"type": "edit", "edited_action": {"name": str() as name, "args": dict() as arguments}}:
-            return Decision("deny", _edit(name, arguments))
+            if name != call.tool:
+                raise Unsupported(
+                    f"An edit changes the arguments of {call.tool}, and cannot make another call of it. "
+                    "Reject the call, and ask for the other one in the message."
+                )
+            return Decision("approve", edited=arguments)
         case _:
             raise Unsupported(
                 "A decision is {type: approve}, {type: reject, message}, or {type: edit, edited_action: "
                 "{name, args}}."
             )
-
-
-def _edit(name: str, arguments: Mapping[str, JsonValue]) -> str | None:
-    """An edit is a new call, which is checked and asked about like every other."""
-    reason = f"Call {name} with these arguments instead: {json.dumps(arguments, ensure_ascii=False)}"
-    if len(reason) > _MAX_REASON_CHARACTERS:
-        raise Unsupported("The edited arguments are too long. Reject the call, and ask for the change.")
-    return _reason(reason)
 
 
 def _reason(message: str) -> str | None:

@@ -185,17 +185,17 @@ def test_the_latest_turns_stay_whole() -> None:
     assert latest_turns([large, large]) == large
 
 
-@pytest.mark.parametrize(
-    "decision",
-    [
-        {"type": "reject", "message": "half \ud800"},
-        {"type": "edit", "edited_action": {"name": "describe", "args": {"text": "half \ud800"}}},
-    ],
-    ids=["reject", "edit"],
-)
-def test_a_decision_that_cannot_be_stored_is_refused(decision: dict[str, JsonValue]) -> None:
+def test_a_decision_that_cannot_be_stored_is_refused() -> None:
     with pytest.raises(Unsupported, match="half surrogate pairs"):
-        decisions_in({"decisions": [{**decision, "id": "a"}]}, WAITING[:1], client="c")
+        decisions_in(
+            {"decisions": [{"type": "reject", "message": "half \ud800", "id": "a"}]}, WAITING[:1], client="c"
+        )
+
+
+def test_an_edit_that_names_another_tool_is_refused() -> None:
+    edit: JsonValue = {"type": "edit", "edited_action": {"name": "other_tool", "args": {}}, "id": "a"}
+    with pytest.raises(Unsupported, match="cannot make another call"):
+        decisions_in({"decisions": [edit]}, WAITING[:1], client="c")
 
 
 def test_a_page_names_the_offset_of_the_next_one_if_there_is_one() -> None:
