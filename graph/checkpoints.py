@@ -253,15 +253,16 @@ async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenera
     """Open the checkpointer of a file, which is created if missing.
 
     Checkpoints survive a crash of the process. The latest may be lost in a power failure. Raises
-    `CheckpointUnreadable` when the file is damaged.
+    `CheckpointUnreadable` when the file is damaged, and `OSError` when it cannot be written, as on a
+    full disk.
     """
     connection = await asyncio.to_thread(sqlite3.connect, path, check_same_thread=False)
     saver = SqliteCheckpointer(connection, serializer(cipher))
     try:
         try:
             await saver.in_thread(saver.prepare)
-        except sqlite3.OperationalError:
-            raise
+        except sqlite3.OperationalError as error:
+            raise OSError(None, str(error), str(path)) from error
         except sqlite3.DatabaseError as error:
             raise CheckpointUnreadable(_FILE_DAMAGED.format(path=path)) from error
         yield saver

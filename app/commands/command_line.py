@@ -5,6 +5,7 @@ import gc
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
+from signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
 from typing import Annotated, Literal, NoReturn
 
 import typer
@@ -642,6 +643,8 @@ def _run(command: Coroutine[None, None, int | None], *, is_server: bool = False)
     gc.freeze()
     gc.enable()
     try:
+        if getsignal(SIGINT) is SIG_DFL:
+            signal(SIGINT, default_int_handler)
         with asyncio.Runner(loop_factory=_fast_loop() if is_server else None) as runner:
             code = runner.run(command)
     except KeyboardInterrupt:

@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import resource
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -108,6 +110,38 @@ def test_the_settings_are_checked_by_a_command_that_names_each_problem(tmp_path:
     assert len(lines) == 3
     right = kai("check-settings", data=tmp_path)
     assert (right.returncode, right.stdout, right.stderr) == (0, "All settings are valid.\n", "")
+
+
+@pytest.mark.parametrize("module", ["app.commands.command_line", "typer", "app.commands.serve", "langgraph"])
+def test_ctrl_c_while_a_command_is_imported_ends_it_without_a_traceback(module: str, tmp_path: Path) -> None:
+    program = f"""
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["kai", "serve", "--port", "0", "--data-dir", {str(tmp_path)!r}]
+from app.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], env=_clean(), capture_output=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
+
+
+@pytest.mark.parametrize("room", [1_000, 20_000, 40_000, 80_000])
+def test_a_disk_that_is_full_at_the_start_is_said_in_one_line(room: int, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [KAI, "serve", "--port", "0", "--data-dir", tmp_path],
+        env=_clean(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("kai: ")
 
 
 def test_a_question_is_answered_with_its_sql_rows_and_reading(shop: Path, tmp_path: Path) -> None:
