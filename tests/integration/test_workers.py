@@ -691,18 +691,17 @@ async def test_a_run_that_waits_for_the_store_is_logged_as_requeued(
 
 
 class Crossing(SessionRepository):
-    """Over a store in which something happens behind the second read of an answer."""
+    """Over a store in which something happens behind a read of an answer, the first or a later one."""
 
-    reads = 0
-
-    def __init__(self, storage: Storage, happen: Callable[[], Awaitable[object]]) -> None:
+    def __init__(self, storage: Storage, read: int, happen: Callable[[], Awaitable[object]]) -> None:
         super().__init__(storage)
+        self._reads_left = read
         self._happen = happen
 
     async def find_answer(self, session: Session, message_id: str) -> Message | None:
         found = await super().find_answer(session, message_id)
-        self.reads += 1
-        if self.reads == 2:
+        self._reads_left -= 1
+        if self._reads_left == 0:
             await self._happen()
         return found
 
@@ -721,7 +720,7 @@ async def test_a_cancellation_that_meets_the_end_of_a_resumed_run_keeps_its_answ
         assert handed is not None
         asked_again = await here.turns.close(handed, resumed, asks)
         assert asked_again is not None
-        crossing = Crossing(here.storage, lambda: here.turns.keep(handed, asked_again, asks.answer))
+        crossing = Crossing(here.storage, 2, lambda: here.turns.keep(handed, asked_again, asks.answer))
         calls = InvestigationRecords(here.storage)
         elsewhere = RunLifecycle(crossing, here.bus.queue, here.bus.logs, calls=calls)
         await elsewhere.withdraw(handed, asked_again)
@@ -729,3 +728,18 @@ async def test_a_cancellation_that_meets_the_end_of_a_resumed_run_keeps_its_answ
         answer = await here.repository.find_answer(handed, first.message_id)
         assert answer is not None
         assert (answer.status, answer.tokens_used) == ("cancelled", 20)
+
+
+async def test_a_run_that_ends_as_another_worker_takes_it_up_frees_its_session(tmp_path: Path) -> None:
+    """The attempt that ends it has read its session before, and releases it as it was."""
+    async with process(tmp_path, local_bus(), fake_ports()) as here:
+        held, run = await here.asked()
+        ending = Ending("complete", now_ms(), None, TurnAnswer())
+        crossing = Crossing(here.storage, 1, lambda: here.turns.close(held, run, ending))
+        calls = InvestigationRecords(here.storage)
+        elsewhere = RunLifecycle(crossing, here.bus.queue, here.bus.logs, calls=calls)
+        assert await elsewhere.take_up(LeasedJob("run", ref_of(run), first=False, tries=2), held, run) is None
+        ended = await here.repository.find_run(run.id)
+        assert ended is not None
+        assert await here.turns.keep(held, ended, ending.answer, is_stored=True)
+        assert (await here.over(run)).status == "complete"

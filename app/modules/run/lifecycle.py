@@ -385,8 +385,10 @@ class RunLifecycle:
         await self._repository.place_question(run, question_sequence(session.turn))
         changes: dict[str, JsonValue] = {"attempt": run.attempt + 1, "handovers": run.handovers + 1}
         again = await self._repository.change_run(run, changes)
+        if again is None:  # the attempt that has ended it releases the session by the fence as it is
+            return None
         fenced = await self._repository.raise_fence(session)
-        if again is None or fenced is None:
+        if fenced is None:
             return None
         return fenced, replace(again, handovers=run.handovers)
 
