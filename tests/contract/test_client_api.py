@@ -261,6 +261,7 @@ def test_the_client_knows_every_event_by_its_name() -> None:
 _KNOWN: dict[str, Any] = {"id": "db", "name": "Shop"}
 DATABASE = models.Database.model_construct(**_KNOWN)
 ARGUMENTS: dict[str, object] = {
+    "arguments": {"text": "Mine."},
     "version": 2,
     "about": ["orders.amount"],
     "add": ["Short answers"],
@@ -296,7 +297,7 @@ ARGUMENTS: dict[str, object] = {
     "database": DATABASE,
     "days": 3,
     "dry_run": False,
-    "decision": "approve",
+    "decision": "edit",
     "columns": {"total": {"unit": "EUR"}},
     "description": "Orders",
     "endpoint": "http://127.0.0.1:8010",
