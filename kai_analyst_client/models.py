@@ -353,6 +353,7 @@ class ToolCall(Model):
     name: str
     category: str
     arguments: dict[str, JsonValue]
+    edited_arguments: dict[str, JsonValue] | None
     status: CallStatus
     requires_approval: bool
     content: str
