@@ -4,6 +4,7 @@ to an id of another owner with the very bytes of an unknown id."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -264,19 +265,32 @@ def test_threads_runs_and_assistants_of_others_are_unknown_to_langgraphs_clients
             str(each[f"{path[:-1]}_id"]) for each in found
         }
         assert house.ann.post(f"{house.address}/langgraph/{path}/search", json={}).json() != []
-    taken = {"thread_id": mine["thread_id"]}
-    for again in (taken, {**taken, "if_exists": "do_nothing"}):
-        assert house.bob.post(f"{house.address}/langgraph/threads", json=again).status_code == 409
     commands = f"{house.address}/langgraph/threads/{mine['thread_id']}/commands"
     answered = {"interrupt_id": UNKNOWN, "response": {"decisions": [{"type": "approve"}]}}
-    for name, params, refusal in (
-        ("run.start", {"assistant_id": "kai", "input": QUESTION}, "taken"),
-        ("input.respond", answered, "no thread"),
-    ):
-        command = {"id": 1, "method": name, "params": params}
-        refused = house.bob.post(commands, json=command).json()
-        assert refused["type"] == "error"
-        assert refusal in refused["message"]
+    command = {"id": 1, "method": "input.respond", "params": answered}
+    refused = house.bob.post(commands, json=command).json()
+    assert refused["type"] == "error"
+    assert "no thread" in refused["message"]
+
+
+def test_a_thread_id_that_others_have_is_as_good_as_a_free_one(house: House) -> None:
+    threads = f"{house.address}/langgraph/threads"
+    named = str(uuid4())
+    assert house.ann.post(threads, json={"thread_id": named}).status_code == 200
+    mine = house.things["session_id"]
+    for taken in (mine, named, str(uuid4())):
+        made = house.bob.post(threads, json={"thread_id": taken, "metadata": {"of": "bob"}})
+        assert (made.status_code, made.json()["thread_id"]) == (200, taken)
+        assert house.bob.post(threads, json={"thread_id": taken}).status_code == 409
+        again = house.bob.post(threads, json={"thread_id": taken, "if_exists": "do_nothing"})
+        assert again.json() == made.json()
+        found = house.bob.post(f"{threads}/search", json={"ids": [taken]}).json()
+        assert [each["thread_id"] for each in found] == [taken]
+        assert house.bob.get(f"{threads}/{taken}/state").json()["checkpoint"]["thread_id"] == taken
+        assert house.bob.delete(f"{threads}/{taken}").status_code == 204
+        assert house.bob.get(f"{threads}/{taken}").status_code == 404
+    for kept in (mine, named):
+        assert house.ann.get(f"{threads}/{kept}").json()["metadata"].get("of") is None
 
 
 def test_items_of_others_are_as_none_to_langgraphs_clients(house: House) -> None:

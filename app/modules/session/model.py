@@ -96,6 +96,13 @@ class Session:
     """Id of the request that has made it, if a client has chosen its id: to the store, two equal requests at
     one moment would be one.
     """
+    thread_name: str | None = None
+    """Name that a client has chosen for it, in the space of its owner: the id is derived from both."""
+
+    @property
+    def thread_id(self) -> str:
+        """Id by which clients of protocols know it."""
+        return self.thread_name or self.id
 
     @property
     def is_for_one_run(self) -> bool:

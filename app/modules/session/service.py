@@ -209,10 +209,12 @@ class SessionService:
         also: Sequence[str] = (),
         documentation: DocumentationRequest | None = None,
         session_id: str | None = None,
+        thread_name: str | None = None,
         is_for_one_run: bool = False,
     ) -> Session:
-        """Without a connection, the first question has to name one. `session_id` is a UUID that the client
-        has chosen. A session for one run is deleted after it.
+        """Without a connection, the first question has to name one. `session_id` is a UUID that follows from
+        the owner and from what the client has chosen, such as `thread_name`. A session for one run is deleted
+        after it.
 
         Raises `NotFound` for an unknown connection, `TooManySessions`, or `SessionExists` if the id is taken.
         """
@@ -233,6 +235,7 @@ class SessionService:
             documentation=documentation,
             metadata_keys=(*pair_keys(metadata), *([ONE_RUN] if is_for_one_run else [])),
             made_by=None if session_id is None else new_id(),
+            thread_name=thread_name,
         )
         async with self._allowances.new_session(owner):
             try:
@@ -719,6 +722,7 @@ class SessionService:
                 raise CheckpointUnknown(session.id)
             forked = replace(
                 session,
+                thread_name=None,
                 id=new_id(),
                 status="idle",
                 active_run_id=None,

@@ -45,7 +45,7 @@ from app.modules.protocols.langgraph.state import (
     states_of,
 )
 from app.modules.protocols.messages import question, question_of_run
-from app.modules.protocols.threads import ONLY_DATABASE, Threads, as_uuid
+from app.modules.protocols.threads import ONLY_DATABASE, Threads, as_uuid, session_id_of
 from app.modules.run.messages import WAITING_FROM, next_run_id, question_sequence
 from app.modules.session.branches import path_before
 from app.modules.session.confirmations import Confirmations
@@ -120,18 +120,27 @@ class Conversations:
         self._threads = threads
 
     async def find(self, owner: str, thread_id: str) -> Session:
-        try:
-            return await self._sessions.repository.get(owner, thread_id)
-        except SessionUnknown as error:
-            raise ThreadUnknown from error
+        """Returns the owner's session of this id, or the one that they have given this name."""
+        for session_id in (thread_id, session_id_of(owner, thread_id)):
+            with suppress(SessionUnknown):
+                return await self._sessions.repository.get(owner, session_id)
+        raise ThreadUnknown
 
     async def create(
         self, owner: str, metadata: Mapping[str, JsonValue], *, thread_id: str | None, is_repeatable: bool
     ) -> Session:
         """Create a thread; `assistant_id` in its metadata binds it to a database.
 
-        Raises `ThreadTaken`. If the call is repeatable, returns the owner's own thread of this id instead.
+        A chosen id is a name in the space of its owner, so it says nothing of other owners' threads. Raises
+        `ThreadTaken` if the owner has, or had lately, a thread of this id. If the call is repeatable, returns
+        the one that they have instead.
         """
+        if thread_id is not None:
+            with suppress(ThreadUnknown):
+                session = await self.find(owner, thread_id)
+                if is_repeatable:
+                    return session
+                raise ThreadTaken
         named = metadata.get("assistant_id")
         connection_id = None
         if isinstance(named, str):
@@ -143,11 +152,12 @@ class Conversations:
                 None,
                 mode=None,
                 metadata=_own_metadata(metadata),
-                session_id=thread_id,
+                session_id=None if thread_id is None else session_id_of(owner, thread_id),
+                thread_name=thread_id,
             )
         except SessionExists as error:
             if is_repeatable and thread_id is not None:
-                with suppress(ThreadUnknown):  # another owner's
+                with suppress(ThreadUnknown):  # deleted lately
                     return await self.find(owner, thread_id)
             raise ThreadTaken from error
 
@@ -166,7 +176,7 @@ class Conversations:
 
     async def search(self, owner: str, wanted: ThreadSearch) -> list[Session]:
         """Returns a page of threads."""
-        filters = _filter(wanted)
+        filters = _filter(owner, wanted)
         if filters is None:
             return []
         return await self._sessions.select(
@@ -179,7 +189,7 @@ class Conversations:
         )
 
     async def count(self, owner: str, wanted: ThreadSearch) -> int:
-        filters = _filter(wanted)
+        filters = _filter(owner, wanted)
         return 0 if filters is None else await self._sessions.count(owner, filters)
 
     async def runs(
@@ -479,11 +489,10 @@ class Conversations:
         if wanted is None:
             ids = dict.fromkeys(selection.run_ids or ())
             return [await self.run(owner, thread_id or "", run_id) for run_id in ids]
-        if thread_id is not None:
-            await self.find(owner, thread_id)
+        only = None if thread_id is None else (await self.find(owner, thread_id)).id
         found: list[Started] = []
         async for run in self._sessions.repository.open_runs_of(owner):
-            if thread_id in (None, run.session_id):
+            if only in (None, run.session_id):
                 with suppress(ThreadUnknown):  # deleted meanwhile
                     session = await self.find(owner, run.session_id)
                     if wanted in ("all", run_body(session, run)["status"]):
@@ -503,7 +512,7 @@ class Conversations:
         session, run = started.session, started.run
         turn = Turn(
             run_id=run.id,
-            thread_id=session.id,
+            thread_id=session.thread_id,
             message_id=run.message_id,
             question=langchain_message(question_of_run(run)),
         )
@@ -608,7 +617,7 @@ class Conversations:
         updated_at = rfc3339(session.updated_at)
         interrupts: list[JsonValue] = [*interrupts_of(requests_of(waiting))]
         return {
-            "thread_id": session.id,
+            "thread_id": session.thread_id,
             "created_at": rfc3339(session.created_at),
             "updated_at": updated_at,
             "state_updated_at": updated_at,
@@ -632,7 +641,7 @@ def run_body(session: Session, run: Run) -> dict[str, JsonValue]:
         status = STATUS_OF_RUN[run.status]
     return {
         "run_id": run.id,
-        "thread_id": session.id,
+        "thread_id": session.thread_id,
         "assistant_id": session.db_connection_id,
         "created_at": rfc3339(run.created_at),
         "updated_at": rfc3339(run.ended_at or run.created_at),
@@ -643,7 +652,7 @@ def run_body(session: Session, run: Run) -> dict[str, JsonValue]:
     }
 
 
-def _filter(wanted: ThreadSearch) -> SessionFilter | None:
+def _filter(owner: str, wanted: ThreadSearch) -> SessionFilter | None:
     """Returns the filter of a search; None if nothing can match."""
     metadata = {**wanted.metadata}
     if metadata.pop("graph_id", GRAPH_ID) != GRAPH_ID:
@@ -655,7 +664,8 @@ def _filter(wanted: ThreadSearch) -> SessionFilter | None:
         return None
     ids = wanted.ids
     if ids is not None:
-        ids = [each for each in ids if as_uuid(each) is not None]
+        named = [each for each in ids if as_uuid(each) is not None]
+        ids = [*named, *(session_id_of(owner, each) for each in named)]
         if not ids:
             return None
     return SessionFilter(

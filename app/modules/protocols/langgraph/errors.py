@@ -34,7 +34,7 @@ class OtherAssistant(Conflict):
 
 
 class ThreadTaken(Conflict):
-    """The id of a thread is taken, maybe by another owner."""
+    """The owner has, or had lately, a thread of this id."""
 
     def __init__(self) -> None:
         super().__init__(

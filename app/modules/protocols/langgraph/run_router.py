@@ -51,7 +51,7 @@ _ASKING = [ASK, Depends(count_question)]
 
 def _path(started: Started) -> str:
     """The path of a run. It has no prefix, because clients append it to their base URL."""
-    return f"/threads/{started.session.id}/runs/{started.run.id}"
+    return f"/threads/{started.session.thread_id}/runs/{started.run.id}"
 
 
 class _Streams:

@@ -231,7 +231,7 @@ def _state(
     next_steps: Sequence[str] = (),
     interrupts: Sequence[JsonValue] = (),
 ) -> State:
-    thread_id = record.session.id
+    thread_id = record.session.thread_id
     tasks: list[JsonValue] = [
         {
             "id": f"{checkpoint_id}:{name}",
