@@ -122,11 +122,13 @@ class Server:
         assert self._process is not None
         return self._process.process_id
 
-    def cpu_seconds(self) -> float:
-        """Processor time the server has used so far, of all its threads."""
+    def cpu_seconds(self, has_children: bool = False) -> float:
+        """Processor time the server has used so far, of all its threads. `has_children` adds
+        those of its child processes that have ended."""
         assert self._process is not None
         fields = Path(f"/proc/{self._process.process_id}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        ticks = sum(map(int, fields[11 : 15 if has_children else 13]))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def resident_kib(self) -> int:
         assert self._process is not None
