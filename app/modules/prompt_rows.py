@@ -21,19 +21,39 @@ _SIDE = re.compile(r"(?P<compared>.+) (?:left|right)")
 def rows_as_lines(rows: Rows, max_tokens: int = MAX_TOKENS) -> str:
     """The column names and the first rows as JSON lines, how many rows there are, and what a limit cut.
 
-    Values of secret columns are redacted.
+    Values of secret columns are redacted. Names and cells are cut to 200 characters. The names take at most
+    1,500 tokens and the rows `max_tokens`: columns whose names do not fit are left out, which a line says.
     """
-    lines = [json.dumps([column["name"] for column in rows["columns"]], ensure_ascii=False)]
+    names = _fitting([column["name"][:_MAX_CELL] for column in rows["columns"]], MAX_TOKENS)
+    lines = [json.dumps(names, ensure_ascii=False)]
     spent = 0
     for row in without_secrets(rows)["rows"]:
-        cells = [cell[:_MAX_CELL] if isinstance(cell, str) else cell for cell in row]
+        cells = [cell[:_MAX_CELL] if isinstance(cell, str) else cell for cell in row[: len(names)]]
         line = json.dumps(cells, ensure_ascii=False)
-        spent += approximate_tokens(line)
+        spent += _cost(line)
         if spent > max_tokens:
             break
         lines.append(line)
     foot = f"({len(lines) - 1} of {rows['row_count']} rows)"
-    return "\n".join(filter(None, [*lines, foot, cut_sentence(rows)]))
+    left_out = len(rows["columns"]) - len(names)
+    more = f"({left_out} more columns are not shown)" if left_out else ""
+    return "\n".join(filter(None, [*lines, foot, more, cut_sentence(rows)]))
+
+
+def _fitting(names: Sequence[str], max_tokens: int) -> list[str]:
+    """Returns the first names that take at most `max_tokens` together, and at least one."""
+    kept: list[str] = []
+    for name in names:
+        max_tokens -= _cost(name) + 1
+        if kept and max_tokens < 0:
+            break
+        kept.append(name)
+    return kept
+
+
+def _cost(text: str) -> int:
+    """Returns about the tokens of a text. A long run of one character is no cheaper than an eighth of it."""
+    return max(approximate_tokens(text), len(text) // 8)
 
 
 def without_secrets(rows: Rows) -> Rows:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.core.llm.tokens import approximate_tokens
 from app.core.ranking import fused
-from app.modules.sql_generation.linking.cards import brief_card
+from app.modules.sql_generation.linking.cards import brief_card, least_card
 from app.modules.sql_generation.linking.mentions import StoredTextMention, mentions
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
@@ -38,7 +38,7 @@ def link(
     """`conversation` is oldest first, `at_hand` the tables of the statement before this question, `near`
     those whose vectors are nearest to it.
 
-    At least one table is shown, whatever the budget.
+    At least one table is shown, with the columns that fit.
     """
     mentioned = mentions(conversation, index.stored, index.columns)
     if index.fits(budget_tokens):
@@ -48,7 +48,7 @@ def link(
     shown = dict(_within(_candidates(index, ranking, asked), budget_tokens))
     if not shown:
         first = (ranking or sorted(index.cards))[0]
-        shown = {first: brief_card(index.tables[first], asked, index.detail)}
+        shown = {first: least_card(index.tables[first], asked, budget_tokens, detail=index.detail)}
     left_out = f"({len(index.cards) - len(shown)} more tables are not shown.)"
     return Linked("\n\n".join([*shown.values(), left_out]), list(shown), mentioned)
 

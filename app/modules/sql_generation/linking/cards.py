@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from app.core.llm.tokens import approximate_tokens
 from app.modules.database_connection.schema import Table, TableColumn
 from app.modules.sql_generation.checking.names import in_one_line
 from app.modules.sql_generation.linking.columns import is_named
@@ -20,6 +21,8 @@ from app.modules.sql_generation.linking.words import words_of
 _MOST_VALUES = 12
 _MOST_CHARACTERS = 120
 """The most characters of one column's values."""
+_MOST_DESCRIBED = 1_000
+"""The most characters of one description."""
 _IDENTIFIERS = {"id", "identifier", "key"}
 _MOST_NAMED = 4
 _SAMPLES = 3
@@ -62,6 +65,21 @@ def brief_card(table: Table, asked: Collection[str], detail: CardDetail = DETAIL
     left_out = len(table.columns) - len(lines)
     more = [f"  -- {left_out} more columns"] if left_out else []
     return _created(table, [*lines, *_composite_key(table), *more])
+
+
+def least_card(table: Table, asked: Collection[str], budget_tokens: int, *, detail: CardDetail) -> str:
+    """Returns the brief card of a table, of at most about `budget_tokens`: columns that do not fit are left
+    out, and their number stands at its end.
+    """
+    title, *lines = brief_card(table, asked, detail).split("\n")
+    left = budget_tokens - approximate_tokens(title)
+    kept: list[str] = []
+    for line in lines[:-1]:
+        left -= approximate_tokens(line) + 1
+        if left < 0:
+            return "\n".join([title, *kept, f"  -- {len(table.columns) - len(kept)} more columns", ");"])
+        kept.append(line)
+    return "\n".join([title, *lines])
 
 
 def named_samples(
@@ -178,4 +196,7 @@ def quoted(texts: Sequence[str]) -> str:
 
 
 def _note(description: str) -> str:
-    return f" -- {' '.join(description.split())}" if description else ""
+    text = " ".join(description.split())
+    if len(text) > _MOST_DESCRIBED:
+        text = f"{text[:_MOST_DESCRIBED]}…"
+    return f" -- {text}" if text else ""
