@@ -71,13 +71,18 @@ export function signs(): Record<string, string> {
 /** `fetch` with the credential, if there is one. What is refused for want of one has done nothing: it is sent again
  * once a user has signed in, so nothing that was typed is lost. Raises what aborts the request meanwhile. */
 export async function signedFetch(request: Request): Promise<Response> {
+  return sendSigned(request, await request.text());
+}
+
+/** The body is text of its own: the stream of a copied request would be sent in pieces of unknown length. */
+async function sendSigned(request: Request, body: string): Promise<Response> {
   const sent = signIns;
-  const attempt = request.clone();
+  const attempt = new Request(request, body ? { body } : {});
   for (const [name, value] of Object.entries(signs())) attempt.headers.set(name, value);
   const response = await fetch(attempt);
   if (response.status !== 401) return response;
   await nextSignIn(sent, request.signal);
-  return signedFetch(request);
+  return sendSigned(request, body);
 }
 
 /** How many sign-ins there were before a request: `nextSignIn` takes the number. */

@@ -3,7 +3,7 @@ import type { About } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { Connection } from "../api/types";
 import { connections, problem, refreshConnections, usualConnection } from "../connections/connections";
-import { mayManage, me } from "../identity/me";
+import { knowMe, mayManage, me } from "../identity/me";
 import { ProblemBox } from "../shared/problem_box";
 import { lazy } from "../shared/lazy";
 import { boardToFill, onLinkClick } from "../shared/route";
@@ -26,7 +26,9 @@ const ForBoard = lazy(
 /** The start page: pick a database, ask, or choose an example. */
 export function StartPage() {
   const [chosen, choose] = useState<string | null>(null);
+  const [knows, setKnows] = useState(me.value !== null); // whose unsent question it is
   useEffect(() => void refreshConnections(), []);
+  useEffect(() => void knowMe().then(() => setKnows(true)), []);
   useEffect(() => {
     document.title = texts.product;
     void import("./conversation_page"); // fetched early: it will show the answer
@@ -34,7 +36,7 @@ export function StartPage() {
   if (problem.value && connections.value === null) {
     return <ProblemBox problem={problem.value} onRetry={() => void refreshConnections()} />;
   }
-  if (connections.value === null) return <div class="start" aria-busy="true" />;
+  if (connections.value === null || !knows) return <div class="start" aria-busy="true" />;
   const wanted = chosen ?? draftOfStart()?.connectionId;
   const connection = connections.value.find((each) => each.id === wanted) ?? usualConnection();
   return connection ? <Ready connection={connection} choose={choose} /> : <NothingConnected />;
