@@ -62,7 +62,7 @@ def test_the_period_takes_the_place_of_the_range_that_a_statement_has(
     ranged = "order_date BETWEEN '2025-01-01' AND '2025-12-31' AND '2020-01-01' < order_date"
     other = "(status = 'a' OR status = 'b')"
     schema = Schema(dialect, TABLES)
-    restricted = PeriodStatement(f"SELECT COUNT(*) FROM orders WHERE {ranged} AND {other}", schema).within(
+    restricted = PeriodStatement(f"SELECT COUNT(*) FROM orders WHERE {ranged} AND {other}", schema).restrict(
         DAYS
     )
     column = f"orders.{quote}order_date{quote}"
@@ -131,7 +131,7 @@ def test_a_person_may_choose_among_the_dates_of_the_tables() -> None:
         PeriodStatement(f"SELECT sum(amount) {ALL}", schema)
     assert refused.value.choices == ["orders.order_date", "products.launch_date"]
     chosen = PeriodStatement(f"SELECT sum(amount) {ALL}", schema, "orders.order_date")
-    assert """WHERE o."order_date" >= '2026-08-25'""" in chosen.within(DAYS)
+    assert """WHERE o."order_date" >= '2026-08-25'""" in chosen.restrict(DAYS)
     outer = "SELECT 1 FROM customers c LEFT JOIN orders o ON o.customer_id = c.id"
     with pytest.raises(NotByPeriod, match="An outer join"):
         PeriodStatement(outer, schema, "orders.order_date")

@@ -106,7 +106,7 @@ class PeriodStatement:
             raise NotByPeriod(str(refused), self.choices) from None
         self.column = str(self._time)
 
-    def within(self, days: Days) -> str:
+    def restrict(self, days: Days) -> str:
         """Returns the statement for some days."""
         time = exp.column(
             exp.to_identifier(self._time.column.name, quoted=True), table=self._time.source.identifier

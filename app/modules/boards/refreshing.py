@@ -157,11 +157,11 @@ class Refreshing:
         except NotByPeriod as refused:
             rows = await self._run(connection, pin.sql, asker)
             return rows, _unrestricted(days, refused)
-        sql = statement.within(wanted)
+        sql = statement.restrict(wanted)
         rows = await self._run(connection, sql, asker)
         previous: list[JsonValue] | None = None
         if rows["row_count"] == 1:
-            before = await self._run(connection, statement.within(wanted.before()), asker)
+            before = await self._run(connection, statement.restrict(wanted.before()), asker)
             previous = before["rows"][0] if before["row_count"] == 1 else None
         return rows, PinPeriod(
             days=days,

@@ -58,7 +58,7 @@ class FactRepository:
         """Store facts with new ids in one write."""
         await self._storage.create_missing(_NAME, [_document(fact) for fact in facts])
 
-    async def with_texts(self, group: FactGroup, texts: Sequence[str]) -> Mapping[str, Sequence[Fact]]:
+    async def find_by_texts(self, group: FactGroup, texts: Sequence[str]) -> Mapping[str, Sequence[Fact]]:
         """Returns the living facts of a group with one of these texts, case and blanks aside, by `text_key`.
 
         Smallest id first.

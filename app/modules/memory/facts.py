@@ -402,7 +402,7 @@ class Facts(FactReading):
 
     async def _known(self, group: FactGroup, texts: Sequence[str]) -> dict[str, Fact]:
         """Returns the facts that a group holds with these texts, by `text_key`."""
-        found = await self.repository.with_texts(group, texts)
+        found = await self.repository.find_by_texts(group, texts)
         living = {key: [fact for fact in facts if not is_expired(fact)] for key, facts in found.items()}
         return {key: facts[0] for key, facts in living.items() if facts}
 
@@ -462,7 +462,7 @@ class Facts(FactReading):
         that is a problem.
         """
         places = await self.access.placed_all(new)
-        found = await self.repository.with_texts(group, [fact.text for fact in facts])
+        found = await self.repository.find_by_texts(group, [fact.text for fact in facts])
         outcomes: list[Kept | Problem] = []
         dropped: list[Fact] = []
         for fact, place in zip(facts, places, strict=True):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 
-from app.evaluation.tasks.planting.planted import Cell, Dice, Month, Planted, PlantedTable, within
+from app.evaluation.tasks.planting.planted import Cell, Dice, Month, Planted, PlantedTable, month_condition
 from app.evaluation.tasks.task_set import AgentTask, Fact, Named, Oracle, TaskDatabase
 
 _QUESTION = (
@@ -65,7 +65,7 @@ class _Plan:
         return [each for each in sales if month.first <= each.at.date() < month.next.first]
 
     def source(self, side: int) -> str:
-        return f"FROM {self.tables[side]} WHERE {within(self.day, self.month)}"
+        return f"FROM {self.tables[side]} WHERE {month_condition(self.day, self.month)}"
 
 
 def plant(recipe: str, seed: int) -> Planted:

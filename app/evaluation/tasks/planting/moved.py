@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.evaluation.tasks.planting.planted import Dice, Month, Planted, within
+from app.evaluation.tasks.planting.planted import Dice, Month, Planted, month_condition
 from app.evaluation.tasks.planting.trade import DIMENSIONS, WORDINGS, Dimension, Trade
 from app.evaluation.tasks.task_set import AgentTask, Fact, Named, Oracle, TaskDatabase
 
@@ -42,7 +42,7 @@ class _Plan:
     def sum_of(self, month: Month, condition: str = "") -> str:
         w = self.trade.wording
         more = f" AND {condition}" if condition else ""
-        return f"SELECT sum({w.amount}) FROM {w.table} WHERE {within(w.day, month)}{more}"
+        return f"SELECT sum({w.amount}) FROM {w.table} WHERE {month_condition(w.day, month)}{more}"
 
 
 def plant(recipe: str, seed: int) -> Planted:
@@ -151,7 +151,8 @@ def _price(plan: _Plan) -> None:
     condition = plan.trade.condition("product", product)
     for month in (plan.after, plan.before):
         plan.shows += [
-            f"SELECT {function}({w.price}) FROM {w.table} WHERE {within(w.day, month)} AND {condition}"
+            f"SELECT {function}({w.price}) FROM {w.table} "
+            f"WHERE {month_condition(w.day, month)} AND {condition}"
             for function in ("min", "avg", "max")
         ]
     _show_part(plan, condition)
@@ -178,7 +179,7 @@ def _lost_import(plan: _Plan) -> None:
     days += [text for day in lost for text in (f"{day.day} {month}", f"{month} {day.day}")]
     plan.causes.append(Named(name="the cause", groups=(_MISSING, tuple(days))))
     plan.decoys.append(Named(name="days that were made up for", groups=(tuple(map(str, late)),)))
-    source = f"FROM {w.table} WHERE {within(w.day, plan.after)}"
+    source = f"FROM {w.table} WHERE {month_condition(w.day, plan.after)}"
     plan.shows += [
         f"SELECT {plan.after.days} - count(DISTINCT {w.day}) {source}",
         f"SELECT count(DISTINCT {w.day}) {source}",
@@ -202,7 +203,7 @@ def _duplicates(plan: _Plan) -> None:
     repeated = [each for each in twice if each.number in there]
     plan.trade.orders += repeated
     plan.causes.append(Named(name="the cause", groups=(_TWICE,)))
-    source = f"FROM {w.table} WHERE {within(w.day, plan.after)}"
+    source = f"FROM {w.table} WHERE {month_condition(w.day, plan.after)}"
     once = f"SELECT sum(a) FROM (SELECT max({w.amount}) AS a {source} GROUP BY {w.number})"
     plan.shows += [
         f"SELECT count(*) - count(DISTINCT {w.number}) {source}",

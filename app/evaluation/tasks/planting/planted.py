@@ -92,6 +92,6 @@ class Month:
         return f"{_MONTHS[self.number - 1]} {self.year}"
 
 
-def within(column: str, month: Month) -> str:
+def month_condition(column: str, month: Month) -> str:
     """Returns the condition that a column of dates or times lies in a month."""
     return f"{column} >= '{month.first}' AND {column} < '{month.next.first}'"

@@ -19,7 +19,7 @@ class Span(NamedTuple):
     def meets(self, other: "Span") -> bool:
         return self.start < other.end and other.start < self.end
 
-    def within(self, other: "Span") -> "Span":
+    def intersect(self, other: "Span") -> "Span":
         return Span(max(self.start, other.start), min(self.end, other.end))
 
     @property
@@ -227,7 +227,7 @@ class _Spans:
                 self.are_open = True
             elif len(spans) == 1:
                 key = (id(_conjunction(node)), column.sql().casefold())
-                joined[key] = joined.get(key, _ALWAYS).within(spans[0])
+                joined[key] = joined.get(key, _ALWAYS).intersect(spans[0])
             else:
                 self.found += spans
 
