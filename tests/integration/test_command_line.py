@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import resource
 import signal
 import sqlite3
@@ -335,11 +336,39 @@ def test_a_database_without_tables_says_so(tmp_path: Path) -> None:
     assert "OPENAI_API_KEY" not in asked.stdout
 
 
-def test_a_misspelt_word_is_held_against_names_that_there_are(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
-        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, signup DATE)")
-    asked = kai("ask", "customers signupd in 2024", "--db", "shop.db", data=tmp_path)
-    assert "Did you mean “signup”?" in asked.stdout
+def test_a_misspelt_word_is_read_as_the_one_name_it_can_mean_and_the_answer_says_so(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection, connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, city TEXT)")
+        connection.execute("INSERT INTO customers (city) VALUES ('Bath'), ('York'), ('Bath')")
+    asked = kai("ask", "how many custoners in Bath", "--db", "shop.db", data=tmp_path)
+    assert "KAI read “custoners” as “customers”." in asked.stdout
+    assert asked.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("why do blue customers leave", "Without a language model, KAI answers simple questions in English."),
+        ("Wie viele Kunden gibt es in Bath?", "Ohne Sprachmodell liest KAI nur Fragen auf Englisch."),
+        ("¿Cuántos clientes hay en Bath?", "Sin un modelo de lenguaje, KAI solo lee preguntas en inglés."),
+        ("Combien de clients y a-t-il ?", "Sans modèle de langage, KAI ne lit que les questions en anglais."),
+    ],
+)
+def test_a_declined_question_comes_with_two_that_are_answered(
+    question: str, said: str, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection, connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, city TEXT, age INTEGER)")
+        connection.execute("INSERT INTO customers (city, age) VALUES ('Bath', 30), ('York', 40)")
+    asked = kai("ask", question, "--db", "shop.db", data=tmp_path)
+    text = " ".join(asked.stdout.split())
+    assert said in text
+    assert "blue" not in text.replace(question, "")
+    offered = re.findall("“([^”]+)”", text)
+    assert len(offered) == 2
+    for each in offered:
+        answered = kai("ask", each, "--db", "shop.db", data=tmp_path)
+        assert answered.returncode == 0, answered.stdout
 
 
 @pytest.mark.parametrize("command", [["keys", "list"], ["prune"], ["backup", "copy"], ["migrate"]], ids=str)

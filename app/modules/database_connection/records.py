@@ -23,6 +23,7 @@ Purpose = Literal[
     "question",
     "version",
     "candidate",
+    "offer",
     "join_probe",
     "provenance",
     "coverage",

@@ -18,7 +18,9 @@ from app.modules.analysis.figures.coverage import key_columns, read_span, span_s
 from app.modules.context_store.model import Knowledge
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.cells import bag_of
+from app.modules.database_connection.records import Purpose
 from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.directive_news import DirectiveNews
 from app.modules.memory.profile_text import ProfileSections
@@ -209,7 +211,9 @@ class PortFactory:
         checker = RunResultChecker(
             connections=self._connections, connection=connection, schema_context=schema_context, run_of=run
         )
-        builtin = BuiltinWriter(connection.dialect, schema_context.index, today)
+        try_out = _TryOut(self._connections, connection, schema_context, checker=checker, run_of=run)
+        has_rows = None if models else try_out.has_rows
+        builtin = BuiltinWriter(connection.dialect, schema_context.index, today, has_rows=has_rows)
         writer: SqlWriter = (
             ModelWriter(
                 models.sql,
@@ -225,9 +229,7 @@ class PortFactory:
                 ),
                 candidates=Candidates(
                     count=models.candidates,
-                    try_out=_TryOut(
-                        self._connections, connection, schema_context, checker=checker, run_of=run
-                    ).try_out,
+                    try_out=try_out.try_out,
                     dialect=connection.dialect,
                     run_id=run.id,
                 ),
@@ -543,7 +545,7 @@ def _begun_with(opening: str, analysis: Analysis) -> Analysis:
 
 @dataclass(frozen=True)
 class _TryOut:
-    """Runs statements only to compare their results."""
+    """Runs statements whose rows are not shown."""
 
     connections: DatabaseConnections
     connection: Connection
@@ -552,16 +554,26 @@ class _TryOut:
     run_of: Run
 
     async def try_out(self, question: Question, sql: str) -> Tried | None:
-        asker = asker_of(self.run_of, "candidate")
-        try:
-            fetched = await self.connections.run(
-                self.connection, sql, asker, check_names=self.schema_context.check
-            )
-        except (StatementFailed, DatabaseUnavailable) as error:
-            logger.info("run %s: a candidate failed: %s", self.run_of.id, error.detail)
+        fetched = await self._fetch(sql, "candidate")
+        if fetched is None:
             return None
         warnings = await self.checker.find_warnings(question, sql, fetched.as_rows())
         return Tried(await asyncio.to_thread(bag_of, fetched), has_warnings=bool(warnings))
+
+    async def has_rows(self, sql: str) -> bool:
+        """True if a statement runs and gives rows."""
+        fetched = await self._fetch(sql, "offer")
+        return fetched is not None and bool(fetched.rows)
+
+    async def _fetch(self, sql: str, purpose: Purpose) -> ResultSet | None:
+        asker = asker_of(self.run_of, purpose)
+        try:
+            return await self.connections.run(
+                self.connection, sql, asker, check_names=self.schema_context.check
+            )
+        except (StatementFailed, DatabaseUnavailable) as error:
+            logger.info("run %s: a statement of purpose %s failed: %s", self.run_of.id, purpose, error.detail)
+            return None
 
 
 @dataclass

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import date
+from itertools import islice
 
 from app.core.llm.capabilities import InstructionForm
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
@@ -14,6 +15,7 @@ from app.modules.prompt_budget import prompt_room
 from app.modules.sql_generation import builtin
 from app.modules.sql_generation.candidates import TEMPERATURE, Candidates
 from app.modules.sql_generation.checking.correct import Corrected
+from app.modules.sql_generation.declining import declined
 from app.modules.sql_generation.prompt import write_sql_messages
 from app.modules.sql_generation.repair import is_same_statement, repair_messages
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
@@ -27,26 +29,30 @@ from graph.state import Option
 logger = logging.getLogger(__name__)
 
 ReadIndex = Callable[[], Awaitable[SchemaIndex]]
+HasRows = Callable[[str], Awaitable[bool]]
+"""Runs a statement like any other and returns True if it gives rows; False if it fails."""
 Correct = Callable[[str], Awaitable[Corrected]]
 """Corrects a statement where the correction is certain."""
 
-_HOW_TO_CONFIGURE = (
-    "For questions like this, connect a language model: set OPENAI_API_KEY, or KAI_LLM__BASE_URL for any "
-    "OpenAI-compatible server, and start KAI again."
-)
+_OFFERED = 2
+_MOST_TRIED = 8
+_OFFER_SECONDS = 10.0
 
 
 class BuiltinWriter:
     """Writes statements for simple questions without a model, and explains how it understood them."""
 
-    def __init__(self, dialect: str, read_index: ReadIndex, today: date) -> None:
+    def __init__(self, dialect: str, read_index: ReadIndex, today: date, *, has_rows: HasRows | None) -> None:
+        """`has_rows`: None for a stand-in of a model, whose declines no user reads."""
         self.dialect = dialect
         self._read_index = read_index
         self._today = today
+        self._has_rows = has_rows
 
     async def write(self, question: Question, emit: Emit) -> Written:
         """Raises `DatabaseEmpty`, or `QuestionBeyondWriter`, also for a statement that failed: it would write
-        the same again."""
+        the same again. It offers two questions that have been run.
+        """
         if question.repair is not None:
             raise QuestionBeyondWriter(f"The statement did not run: {' '.join(question.repair.reasons)}")
         index = await self._read_index()
@@ -64,18 +70,37 @@ class BuiltinWriter:
             raise QuestionBeyondWriter(change.reason) from change
         except builtin.Beyond as beyond:
             _refuse_empty(index)
-            raise QuestionBeyondWriter(f"{beyond.reason} {_HOW_TO_CONFIGURE}") from beyond
+            offered = await self._offered(question.text, index)
+            raise QuestionBeyondWriter(declined(question.text, beyond.reason, offered)) from beyond
         match answer:
             case builtin.WrittenSql(sql=sql, explanation=explanation):
                 emit(TextChunk(content=sql, channel="sql"))
                 return Written(route="sql", text=sql, explanation=explanation, author="builtin")
             case builtin.Clarification(text=text, options=options):
-                offered = [Option(label=each.label, question=each.question) for each in options]
-                return Written(route="clarify", text=text, options=offered)
+                choices = [Option(label=each.label, question=each.question) for each in options]
+                return Written(route="clarify", text=text, options=choices)
             case builtin.SmallTalk(text=text):
                 return Written(route="chat", text=text)
             case builtin.FromRows():
                 return _from_rows(question)
+
+    async def _offered(self, question: str, index: SchemaIndex) -> list[str]:
+        """Returns the nearest questions whose statements give rows, at most two, within ten seconds."""
+        found: list[str] = []
+        if self._has_rows is None:
+            return found
+        nearest = builtin.nearest_questions(
+            question, index.scanned.schema, stored=index.stored, today=self._today
+        )
+        tried = await asyncio.to_thread(lambda: list(islice(nearest, _MOST_TRIED)))
+        try:
+            async with asyncio.timeout(_OFFER_SECONDS):
+                for each in tried:
+                    if len(found) < _OFFERED and await self._has_rows(each.sql):
+                        found.append(each.question)
+        except TimeoutError:
+            logger.info("only %d near questions have been run in time", len(found))
+        return found
 
 
 class ModelWriter:

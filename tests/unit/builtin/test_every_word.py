@@ -1,4 +1,4 @@
-"""Every word of a question has its part in the answer, on the sample business and on Chinook, or is named."""
+"""Every word of a question has its part in the answer, on the sample business and on Chinook."""
 
 import sqlite3
 from collections import Counter
@@ -66,43 +66,43 @@ def test_a_question_about_chinook_gets_the_rows_it_asks_for(question: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("question", "word"),
+    "question",
     [
-        ("customers who bought only Tents", "only"),
-        ("customers who ordered all products", "all"),
-        ("orders from January 2026 only", "only"),
-        ("products in neither Tents nor Backpacks", "neither"),
-        ("how many blue customers", "blue"),
-        ("customers and orders", "orders"),
-        ("are all products discontinued?", "all"),
-        ("employees not reporting to Arno Kestrel", "not"),
-        ("products not launched in 2025", "not"),
-        ("orders with more than two hundred order lines", "hundred"),
-        ("customers with at least twenty five orders", "five"),
-        ("employees who report to Arno Kestrel or Oskar Stone", "one person"),
-        ("who reports to Bela Smith", "Bela"),
-        ("each product with its order lines", "each"),
-        ("three highest salaries", "salaries"),
-        ("customers who ordered in 2024 and 2025", "two periods"),
-        ("top 5 customers first 3 by name", "two numbers"),
-        ("customers who bought products that are not Tents", "not"),
-        ("customers with their latest order", "latest"),
-        ("customers who bought more than 10 units", "sum"),
-        ("products discontinued in 2024", "discontinued"),
-        ("products that cost more than 300 and are still sold", "still"),
-        ("employees hired by Arno Kestrel", "Arno Kestrel"),
-        ("orders with more than 3 order lines and Tents", "Tents"),
-        ("average quantity per order line", "order_lines"),
-        ("total of orders in 2025", "number or an amount"),
-        ("customers with at least 3 orders and no Tents", "safely"),
-        ("customers named like products", "similar"),
+        "customers who bought only Tents",
+        "customers who ordered all products",
+        "orders from January 2026 only",
+        "products in neither Tents nor Backpacks",
+        "how many blue customers",
+        "customers and orders",
+        "are all products discontinued?",
+        "employees not reporting to Arno Kestrel",
+        "products not launched in 2025",
+        "orders with more than two hundred order lines",
+        "customers with at least twenty five orders",
+        "employees who report to Arno Kestrel or Oskar Stone",
+        "who reports to Bela Smith",
+        "each product with its order lines",
+        "three highest salaries",
+        "customers who ordered in 2024 and 2025",
+        "top 5 customers first 3 by name",
+        "customers who bought products that are not Tents",
+        "customers with their latest order",
+        "customers who bought more than 10 units",
+        "products discontinued in 2024",
+        "products that cost more than 300 and are still sold",
+        "employees hired by Arno Kestrel",
+        "orders with more than 3 order lines and Tents",
+        "average quantity per order line",
+        "total of orders in 2025",
+        "customers with at least 3 orders and no Tents",
+        "customers named like products",
     ],
 )
-def test_a_word_that_cannot_be_expressed_is_named(question: str, word: str) -> None:
+def test_a_word_that_cannot_be_expressed_declines_the_question_and_is_not_blamed(question: str) -> None:
     schema, stored = known_of_sample()
     with pytest.raises(Beyond) as caught:
         write(question, schema, stored=stored, previous=None, today=SAMPLE_DAY)
-    assert word in caught.value.reason
+    assert not set("“”") & set(caught.value.reason)
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def test_a_name_that_several_things_have_is_asked_back(question: str, labels: li
     ("question", "said"),
     [
         ("Which artists have at least 3 albums and no Rock tracks?", "safely"),
-        ("artists with at least 3 albums and Rock tracks", "Rock"),
+        ("artists with at least 3 albums and Rock tracks", "which of them are counted"),
         ("which playlists contain AC/DC", "does not say how"),
-        ("total invoiced to Mark Philips", "number or an amount"),
+        ("total invoiced to Mark Philips", "or an amount"),
     ],
 )
 def test_what_could_be_meant_in_two_ways_is_declined(question: str, said: str) -> None:
@@ -172,7 +172,7 @@ def test_what_could_be_meant_in_two_ways_is_declined(question: str, said: str) -
 @pytest.mark.parametrize("question", ["How many albums does Facelift have?", "Facelift's albums"])
 def test_a_row_does_not_belong_to_itself(question: str) -> None:
     schema, stored = known_of_chinook()
-    with pytest.raises(Beyond, match="Facelift"):
+    with pytest.raises(Beyond, match=r"does not|do not see what belongs"):
         write(question, schema, stored=stored, previous=None, today=SAMPLE_DAY)
 
 

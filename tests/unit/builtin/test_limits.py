@@ -65,8 +65,9 @@ async def test_an_order_to_change_data_is_refused_without_a_word_of_a_model(ques
     async def read_index() -> SchemaIndex:
         return SchemaIndex(ScannedSchema(SCHEMA, {}))
 
+    writer = BuiltinWriter("sqlite", read_index, TODAY, has_rows=None)
     with pytest.raises(QuestionBeyondWriter) as refused:
-        await BuiltinWriter("sqlite", read_index, TODAY).write(Question(text=question), lambda _: None)
+        await writer.write(Question(text=question), lambda _: None)
     assert refused.value.detail == "KAI only reads data and never changes it. Ask about the data instead."
 
 

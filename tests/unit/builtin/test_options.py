@@ -134,7 +134,7 @@ def test_what_has_no_two_readings_to_choose_from_is_declined() -> None:
 
 
 def test_a_way_that_a_question_names_has_to_lie_on_its_way() -> None:
-    with pytest.raises(Beyond, match="through employees"):
+    with pytest.raises(Beyond, match="did not understand"):
         write("revenue per category through employees", SCHEMA, previous=None, today=TODAY)
 
 

@@ -29,6 +29,24 @@ DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31))
         ("between 2024-01-01 and 2024-06-30", "2024-01-01", "2024-07-01"),
         ("from january 2024 to march 2024", "2024-01-01", "2024-04-01"),
         ("in 2014 or 2015", "2014-01-01", "2016-01-01"),
+        ("in feb", "2025-02-01", "2025-03-01"),
+        ("in sept 2024", "2024-09-01", "2024-10-01"),
+        ("feb 14 2025", "2025-02-14", "2025-02-15"),
+        ("on february 14 , 2025", "2025-02-14", "2025-02-15"),
+        ("on the 14th of february 2025", "2025-02-14", "2025-02-15"),
+        ("in q1 2025", "2025-01-01", "2025-04-01"),
+        ("2024 q4", "2024-10-01", "2025-01-01"),
+        ("in q4", "2024-10-01", "2025-01-01"),
+        ("in the second quarter of 2025", "2025-04-01", "2025-07-01"),
+        ("last quarter", "2025-04-01", "2025-07-01"),
+        ("last week", "2025-07-07", "2025-07-14"),
+        ("this week", "2025-07-14", "2025-07-21"),
+        ("last 2 weeks", "2025-07-02", "2025-07-16"),
+        ("yesterday", "2025-07-14", "2025-07-15"),
+        ("year to date", "2025-01-01", "2025-07-16"),
+        ("so far this quarter", "2025-07-01", "2025-07-16"),
+        ("in the 1990s", "1990-01-01", "2000-01-01"),
+        ("from jan to mar 2025", "2025-01-01", "2025-04-01"),
     ],
 )
 def test_a_phrase_is_read_whole(phrase: str, start: str | None, end: str | None) -> None:
@@ -41,13 +59,26 @@ def _day(text: str | None) -> date | None:
 
 
 @pytest.mark.parametrize(
-    "phrase", ["may", "over 2", "in germany", "2025-02-30", "last 0 days", "last 999999 years"]
+    "phrase",
+    [
+        "may",
+        "jan",
+        "feb",
+        "over 2",
+        "q5",
+        "last weekday",
+        "february 30 2025",
+        "in germany",
+        "2025-02-30",
+        "last 0 days",
+        "last 999999 years",
+    ],
 )
 def test_what_is_no_period_is_not_read(phrase: str) -> None:
     assert read_period(phrase.split(), TODAY) is None
 
 
-@given(today=DAYS, unit=st.sampled_from(["day", "month", "year"]))
+@given(today=DAYS, unit=st.sampled_from(["day", "week", "month", "quarter", "year"]))
 def test_this_and_the_last_unit_touch_and_this_one_holds_today(today: date, unit: str) -> None:
     this, last = read_period(["this", unit], today), read_period(["last", unit], today)
     assert this is not None

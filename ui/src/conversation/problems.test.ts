@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Problem } from "../api/types";
 import { NOTHING } from "./model";
-import { guessed, isRefusal } from "./problems";
+import { isRefusal, offered } from "./problems";
 
 const problem = (type: string, detail: string): Problem => ({
   type: `urn:kai:${type}`,
@@ -14,16 +14,16 @@ test("a refused change is no error, a statement that failed is one", () => {
   const failed = problem("statement-failed", "Only queries may run.");
   expect(isRefusal(failed, { ...NOTHING, sql: " DELETE FROM orders" })).toBe(true);
   expect(isRefusal(failed, { ...NOTHING, sql: "SELECT nmae FROM orders" })).toBe(false);
-  const builtIn = problem("question-not-understood", "I only read data, I never change it.");
+  const builtIn = problem("question-not-understood", "KAI only reads data and never changes it.");
   expect(isRefusal(builtIn, NOTHING)).toBe(true);
 });
 
-test("a guessed word takes the place of the unknown one", () => {
-  const unknown = problem(
-    "question-not-understood",
-    "I find nothing in this database for “prodct”. Did you mean “product”?",
-  );
-  expect(guessed("Revenue by Prodct", unknown)).toBe("Revenue by product");
-  expect(guessed("Revenue", unknown)).toBeNull();
-  expect(guessed("Revenue", problem("statement-failed", "No."))).toBeNull();
+test("the questions that a decline quotes are offered", () => {
+  const detail = "I did not understand all of this. “How many orders?” and “Orders per month?” work.";
+  expect(offered(problem("question-not-understood", detail))).toEqual([
+    "How many orders?",
+    "Orders per month?",
+  ]);
+  expect(offered(problem("question-not-understood", "KAI reads English."))).toEqual([]);
+  expect(offered(problem("statement-failed", detail))).toEqual([]);
 });

@@ -14,21 +14,20 @@ interface Shown {
 
 const WRITES =
   /^\s*(insert|update|delete|drop|alter|create|truncate|merge|replace|grant|revoke|attach|copy)\b/i;
-const GUESS = /“([^”]+)”\. Did you mean “([^”]+)”\?/;
+const OFFERED = /“([^”]+)”/g;
 
 /** Whether KAI did what it should: it refused to change data. */
 export function isRefusal(problem: Problem, { sql }: Answer): boolean {
   if (problem.type === "urn:kai:question-not-understood")
-    return problem.detail.startsWith("I only read data");
+    return problem.detail.startsWith("KAI only reads data");
   return problem.type === "urn:kai:statement-failed" && WRITES.test(sql);
 }
 
-/** The question with the word that KAI guesses, if it guesses one. */
-export function guessed(question: string, { detail }: Problem): string | null {
-  const [, word, guess] = GUESS.exec(detail) ?? [];
-  if (word === undefined || guess === undefined) return null;
-  const at = question.toLowerCase().indexOf(word.toLowerCase());
-  return at < 0 ? null : question.slice(0, at) + guess + question.slice(at + word.length);
+/** The questions that KAI offers in place of one that it declined: whatever its words quote. */
+export function offered(problem: Problem): string[] {
+  return isBeyond(problem)
+    ? Array.from(problem.detail.matchAll(OFFERED), ([, question]) => question ?? "")
+    : [];
 }
 
 /** Whether a question is none for the writer without a model: nothing has failed. */
@@ -54,7 +53,7 @@ export function Problems({ exchange, conversation }: Shown) {
       {answer.problems.map((problem, index) => {
         if (isRefusal(problem, answer)) return <Refusal key={problem.detail} problem={problem} />;
         const isLast = failed && index === answer.problems.length - 1;
-        const guess = failed && !closed ? guessed(exchange.question, problem) : null;
+        const questions = failed && !closed ? offered(problem) : [];
         return (
           <ProblemBox
             key={problem.detail}
@@ -62,11 +61,16 @@ export function Problems({ exchange, conversation }: Shown) {
             tone={failed && !isBeyond(problem) ? "error" : "notice"}
             onRetry={isLast && !closed && canEndOtherwise(problem, exchange) ? again : undefined}
           >
-            {guess !== null && (
-              <button type="button" class="button small" onClick={() => conversation.ask(guess)}>
-                {guess}
+            {questions.map((question) => (
+              <button
+                key={question}
+                type="button"
+                class="button small"
+                onClick={() => conversation.ask(question)}
+              >
+                {question}
               </button>
-            )}
+            ))}
           </ProblemBox>
         );
       })}

@@ -9,6 +9,7 @@ from app.modules.sql_generation.builtin.writer import (
     Previous,
     SmallTalk,
     WrittenSql,
+    nearest_questions,
     write,
 )
 
@@ -23,5 +24,6 @@ __all__ = [
     "SmallTalk",
     "WrittenSql",
     "chosen",
+    "nearest_questions",
     "write",
 ]

@@ -1,19 +1,30 @@
 """Parser of time phrases into half-open ranges of days."""
 
 import re
-from calendar import month_name, monthrange
+from calendar import month_abbr, month_name, monthrange
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Literal
+from typing import Literal, get_args
 
-PeriodUnit = Literal["day", "month", "year"]
-_UNITS: dict[str, PeriodUnit] = {"day": "day", "month": "month", "year": "year"}
-_MONTHS = {name.lower(): number for number, name in enumerate(month_name) if name}
+PeriodUnit = Literal["day", "week", "month", "quarter", "year"]
+CalendarUnit = Literal[PeriodUnit, "weekday", "hour"]
+"""A unit to group by. A weekday and an hour are parts of a date, and no period."""
+_UNITS: dict[str, PeriodUnit] = {unit: unit for unit in get_args(PeriodUnit)}
+_CALENDAR_UNITS: dict[str, CalendarUnit] = {unit: unit for unit in get_args(CalendarUnit)}
+_MONTHS = {
+    name.lower(): number for names in (month_name, month_abbr) for number, name in enumerate(names) if name
+} | {"sept": 9}
+_MONTHS_IN: dict[PeriodUnit, int] = {"month": 1, "quarter": 3, "year": 12}
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_DECADE = re.compile(r"((?:19|20)\d)0s")
+_QUARTER = re.compile(r"q([1-4])")
+_QUARTERS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY_OF_MONTH = re.compile(r"([0-3]?\d)(?:st|nd|rd|th)?")
 _ONWARDS = (["on"], ["onward"], ["onwards"])
 _LATEST = ("last", "past", "previous")
+_SO_FAR = (["so", "far"], ["to", "date"])
 
 
 @dataclass(frozen=True)
@@ -53,8 +64,8 @@ def read_period(words: Sequence[str], today: date) -> PeriodRead | None:
         return None
 
 
-def unit_of(word: str) -> PeriodUnit | None:
-    return _UNITS.get(word)
+def unit_of(word: str) -> CalendarUnit | None:
+    return _CALENDAR_UNITS.get(word)
 
 
 def _phrase(words: list[str], today: date) -> PeriodRead | None:
@@ -72,8 +83,8 @@ def _phrase(words: list[str], today: date) -> PeriodRead | None:
             return _open(rest, today, lambda point: DateRange(None, point.start))
         case ["from" | "in" | "during" | "for" | "of" | "on" | "within" | "over", *rest]:
             return _or_later(words, _one_more(_points(rest, today)))
-        case [month, *rest] if month in _MONTHS and not (rest and _YEAR.fullmatch(rest[0])):
-            return None  # "may" and "march" are also verbs
+        case [month, *rest] if month in _MONTHS and not (rest and rest[0][:1].isdecimal()):
+            return None  # "may" and "march" are also verbs, "Jan" and "April" also names
         case _:
             return _points(words, today)
 
@@ -120,6 +131,8 @@ def _two(
 
 
 def _point(words: list[str], today: date) -> PeriodRead | None:
+    if found := _day_in_month(words, today) or _quarter(words, today):
+        return found
     match words:
         case ["the", *rest]:
             return _one_more(_point(rest, today))
@@ -134,36 +147,101 @@ def _point(words: list[str], today: date) -> PeriodRead | None:
         case [month, *_] if month in _MONTHS:
             latest_year = today.year if _MONTHS[month] <= today.month else today.year - 1
             return _whole(date(latest_year, _MONTHS[month], 1), "month"), 1
-        case ["this" | "current", word, *_] if unit := unit_of(word):
-            return _whole(today, unit), 2
-        case [latest, word, *_] if latest in _LATEST and (unit := unit_of(word)):
+        case [decade, *_] if match := _DECADE.fullmatch(decade):
+            first = int(match[1]) * 10
+            return DateRange(date(first, 1, 1), date(first + 10, 1, 1)), 1
+        case ["today", *_]:
+            return _whole(today, "day"), 1
+        case ["yesterday", *_]:
+            return _whole(today - timedelta(days=1), "day"), 1
+        case ["ytd", *_]:
+            return _so_far("year", today), 1
+        case ["year" | "quarter" | "month" as word, *rest] if rest[:2] in _SO_FAR:
+            return _so_far(_UNITS[word], today), 3
+        case ["so", "far", "this", word, *_] if unit := _UNITS.get(word):
+            return _so_far(unit, today), 4
+        case ["this" | "current", word, *rest] if unit := _UNITS.get(word):
+            return (_so_far(unit, today), 4) if rest[:2] in _SO_FAR else (_whole(today, unit), 2)
+        case [latest, word, *_] if latest in _LATEST and (unit := _UNITS.get(word)):
             return _whole(_whole_start(today, unit) - timedelta(days=1), unit), 2
         case [latest, number, word, *_] if latest in _LATEST and number.isdecimal() and int(number):
-            unit = unit_of(word.removesuffix("s"))
+            unit = _UNITS.get(word.removesuffix("s"))
             return (_rolling(int(number), unit, today), 3) if unit else None
     return None
 
 
+def _day_in_month(words: list[str], today: date) -> PeriodRead | None:
+    """Reads "February 14, 2025" and "14th of February 2025". Without a year it is the latest such day."""
+    match [word for word in words[:5] if word not in (",", "of")]:
+        case [month, day, *rest] if month in _MONTHS and (match := _DAY_OF_MONTH.fullmatch(day)):
+            pass
+        case [day, month, *rest] if month in _MONTHS and (match := _DAY_OF_MONTH.fullmatch(day)):
+            pass
+        case _:
+            return None
+    has_year = bool(rest and _YEAR.fullmatch(rest[0]))
+    year = int(rest[0]) if has_year else today.year
+    found = date(year, _MONTHS[month], int(match[1]))
+    if not has_year and found > today:
+        found = found.replace(year=year - 1)
+    return _whole(found, "day"), _length(words, 3 if has_year else 2)
+
+
+def _quarter(words: list[str], today: date) -> PeriodRead | None:
+    """Reads "Q1 2025", "2025 Q1" and "first quarter of 2025"; without a year the latest that has begun."""
+    rest = [word for word in words[:6] if word not in (",", "of", "the", "in")]
+    before = rest.pop(0) if rest and _YEAR.fullmatch(rest[0]) else None
+    match rest:
+        case [word, *after] if match := _QUARTER.fullmatch(word):
+            number, said = int(match[1]), 1
+        case [word, "quarter", *after] if word in _QUARTERS:
+            number, said = _QUARTERS[word], 2
+        case ["quarter", word, *after] if word in ("1", "2", "3", "4"):
+            number, said = int(word), 2
+        case _:
+            return None
+    year = before or next((word for word in after[:1] if _YEAR.fullmatch(word)), None)
+    start = date(int(year) if year else today.year, number * 3 - 2, 1)
+    if year is None and start > today:
+        start = start.replace(year=start.year - 1)
+    return _whole(start, "quarter"), _length(words, said + (year is not None))
+
+
+def _length(words: list[str], said: int) -> int:
+    """Returns how many words hold the first `said` that are no filler."""
+    fillers = (",", "of", "the", "in")
+    places = [at for at, word in enumerate(words) if word not in fillers]
+    return places[said - 1] + 1
+
+
+def _so_far(unit: PeriodUnit, today: date) -> DateRange:
+    return DateRange(_whole_start(today, unit), today + timedelta(days=1))
+
+
 def _rolling(number: int, unit: PeriodUnit, today: date) -> DateRange:
     tomorrow = today + timedelta(days=1)
-    if unit == "day":
-        return DateRange(tomorrow - timedelta(days=number), tomorrow)
-    return DateRange(_months_later(tomorrow, -number * (12 if unit == "year" else 1)), tomorrow)
+    if unit in _MONTHS_IN:
+        return DateRange(_months_later(tomorrow, -number * _MONTHS_IN[unit]), tomorrow)
+    return DateRange(tomorrow - timedelta(days=number * (7 if unit == "week" else 1)), tomorrow)
 
 
 def _whole(day: date, unit: PeriodUnit) -> DateRange:
     start = _whole_start(day, unit)
-    if unit == "day":
-        return DateRange(start, start + timedelta(days=1))
-    return DateRange(start, _months_later(start, 12 if unit == "year" else 1))
+    if unit in _MONTHS_IN:
+        return DateRange(start, _months_later(start, _MONTHS_IN[unit]))
+    return DateRange(start, start + timedelta(days=7 if unit == "week" else 1))
 
 
 def _whole_start(day: date, unit: PeriodUnit) -> date:
     match unit:
         case "day":
             return day
+        case "week":
+            return day - timedelta(days=day.weekday())
         case "month":
             return day.replace(day=1)
+        case "quarter":
+            return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
         case "year":
             return day.replace(month=1, day=1)
 

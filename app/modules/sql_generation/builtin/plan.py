@@ -5,14 +5,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.modules.database_connection.schema import ColumnType
-from app.modules.sql_generation.builtin.periods import DateRange, PeriodUnit
+from app.modules.sql_generation.builtin.periods import CalendarUnit, DateRange
 
 Function = Literal["count", "count distinct", "sum", "avg", "min", "max"]
 Operator = Literal[">", ">=", "<", "<=", "=", "between"]
 
 
+NOT_UNDERSTOOD = "I did not understand all of this question."
+
+
 class Beyond(Exception):
-    """The question is not understood well enough to be answered; `reason` is for the user."""
+    """The question is not understood well enough to be answered.
+
+    `reason` is for the user. It quotes no words of the question: what fails is the writer, not the word.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -85,10 +91,10 @@ class Entity:
 
 @dataclass(frozen=True)
 class Grain:
-    """Grouping by the calendar unit a date falls into."""
+    """Grouping by the calendar unit a date falls into, or by its weekday or hour."""
 
     field: ColumnRef
-    unit: PeriodUnit
+    unit: CalendarUnit
 
 
 Dimension = ColumnRef | Entity | Grain
@@ -193,6 +199,15 @@ QueryCondition = Filter | Compared | Without | Superior
 
 
 @dataclass(frozen=True)
+class Having:
+    """A comparison of a measure of each group."""
+
+    measure: Measure
+    operator: Operator
+    numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class SortOrder:
     by: ColumnRef | Measure | Related
     descending: bool
@@ -211,6 +226,7 @@ class Query:
     dimensions: tuple[Dimension, ...] = ()
     shown: tuple[ColumnRef | Related, ...] = ()
     conditions: tuple[QueryCondition, ...] = ()
+    having: tuple[Having, ...] = ()
     with_tables: tuple[str, ...] = ()
     order: SortOrder | None = None
     limit: int | None = None

@@ -1,13 +1,15 @@
 """The built-in writer: SQL for simple questions without a model. Deterministic, without I/O."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from sqlglot import exp
 
+from app.core.language import language_of
 from app.modules.database_connection.schema import Schema
+from app.modules.sql_generation.builtin.nearest import Nearby, nearest
 from app.modules.sql_generation.builtin.plan import Beyond, Unclear
 from app.modules.sql_generation.builtin.planning.follow_up import (
     edit,
@@ -18,6 +20,7 @@ from app.modules.sql_generation.builtin.planning.follow_up import (
 )
 from app.modules.sql_generation.builtin.planning.intent import Planner
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
+from app.modules.sql_generation.builtin.question.misspelling import correction
 from app.modules.sql_generation.builtin.question.options import Choice, choices
 from app.modules.sql_generation.builtin.question.pointing import (
     is_adding,
@@ -26,10 +29,10 @@ from app.modules.sql_generation.builtin.question.pointing import (
     without,
 )
 from app.modules.sql_generation.builtin.question.preferences import split
-from app.modules.sql_generation.builtin.question.reading import read
+from app.modules.sql_generation.builtin.question.reading import UnknownWord, read
 from app.modules.sql_generation.builtin.question.roles import assign
 from app.modules.sql_generation.builtin.question.small_talk import reply
-from app.modules.sql_generation.builtin.question.words import Token, tokenise
+from app.modules.sql_generation.builtin.question.words import Token, tokenise, tokenise_question
 from app.modules.sql_generation.builtin.statement.accounting import account
 from app.modules.sql_generation.builtin.statement.compose import compose
 from app.modules.sql_generation.builtin.statement.explain import explain
@@ -79,6 +82,8 @@ class FromRows:
 
 BuiltinAnswer = WrittenSql | Clarification | SmallTalk | FromRows
 
+_MOST_CORRECTED = 3
+_FISCAL = re.compile(r"fiscal|fy(?:\d\d|\d{4})?")
 _NO_TEXTS = StoredTexts({})
 _ABOUT_ROWS = re.compile(
     r"(?:please |can you |could you )?(?:summari[sz]e|explain|interpret|describe)"
@@ -86,10 +91,7 @@ _ABOUT_ROWS = re.compile(
     r"|what (?:does|do) (?:that|this|it|these|they) (?:mean|say|tell .*)"
     r"|what (?:stands out|is (?:notable|interesting)).*"
 )
-_EITHER = (
-    "I cannot tell whether this is about all rows or about those of the answer before. Say of what, for "
-    "example “of all customers”."
-)
+_EITHER = "I cannot tell whether this is about all rows or about those of the answer before. Say of which."
 
 
 def write(
@@ -104,22 +106,68 @@ def write(
 
     Raises `Beyond`, with a reason for the user, when the question is not understood well enough.
     """
-    tokens = tokenise(question)
-    text = " ".join(token.raw for token in tokens if token.raw != ",")
+    text = " ".join(token.raw for token in tokenise(question) if token.raw != ",")
     if said := reply(text, schema):
         return SmallTalk(said)
     if _ABOUT_ROWS.fullmatch(text):
         at_hand = previous is not None and previous.columns
         return FromRows() if at_hand else Clarification("There is no answer to look at yet.")
     lexicon = Lexicon(schema, stored)
-    try:
-        return _answer(tokens, schema, lexicon, previous=previous, today=today)
-    except Unclear as unclear:
+    tokens = tokenise_question(question)
+    _refuse_fiscal(tokens, lexicon)
+    corrected: dict[str, str] = {}
+    while True:
+        try:
+            answer = _answer(tokens, schema, lexicon, previous=previous, today=today)
+            return _corrected(answer, corrected)
+        except UnknownWord as unknown:
+            said = correction(unknown.token, lexicon)
+            if said is None or len(corrected) == _MOST_CORRECTED or language_of(question) != "en":
+                raise
+            corrected[unknown.token.text] = said
+            question = re.sub(rf"\b{re.escape(unknown.token.text)}\b", said, question)
+            tokens = tokenise_question(question)
+        except Unclear as unclear:
 
-        def understand(asked: str) -> exp.Select:
-            return _planned(tokenise(asked), schema, lexicon, today=today)[0]
+            def understand(asked: str) -> exp.Select:
+                return _planned(tokenise_question(asked), schema, lexicon, today=today)[0]
 
-        return Clarification(unclear.text, choices(question, unclear, understand))
+            return Clarification(unclear.text, choices(question, unclear, understand))
+
+
+def nearest_questions(
+    question: str, schema: Schema, *, stored: StoredTexts = _NO_TEXTS, today: date
+) -> Iterator[Nearby]:
+    """Yields questions that this writer answers, those nearest to `question` first."""
+    lexicon = Lexicon(schema, stored)
+
+    def understand(asked: str) -> str | None:
+        try:
+            select, _ = _planned(tokenise_question(asked), schema, lexicon, today=today)
+        except (Beyond, Unclear):
+            return None
+        return select.sql(dialect=schema.dialect, pretty=True)
+
+    return nearest(question, schema, lexicon, today=today, understand=understand)
+
+
+def _refuse_fiscal(tokens: Sequence[Token], lexicon: Lexicon) -> None:
+    """Raises `Beyond` for a fiscal year or quarter, unless a column is named so."""
+    for at, token in enumerate(tokens):
+        after = tokens[at + 1].word if at + 1 < len(tokens) else ""
+        is_fiscal = _FISCAL.fullmatch(token.raw) or (
+            token.raw == "financial" and after in ("year", "quarter")
+        )
+        if is_fiscal and not lexicon.find(tokens[at:])[0]:
+            raise Beyond("I do not know when your fiscal year begins; name the months instead.")
+
+
+def _corrected(answer: WrittenSql | FromRows, corrected: Mapping[str, str]) -> WrittenSql | FromRows:
+    """Adds to the explanation which words were read as others."""
+    if isinstance(answer, FromRows) or not corrected:
+        return answer
+    said = " and ".join(f"“{word}” as “{meant}”" for word, meant in corrected.items())
+    return replace(answer, explanation=f"{answer.explanation} KAI read {said}.")
 
 
 def _answer(
@@ -133,8 +181,7 @@ def _answer(
         if previous and asked and asked.column(previous.columns) is not None:
             return FromRows()
         if points or opening:
-            said = tokens[points[0]].text if points else opening
-            raise Beyond(f"“{said}” refers to something before this question. {_why_unseen(previous)}")
+            raise Beyond(f"This refers to something before the question. {_why_unseen(previous)}")
     if previous is None:
         return _statement(_planned(tokens, schema, lexicon, today=today), schema)
     if (
@@ -143,7 +190,7 @@ def _answer(
         and (found := extreme_of_shown(previous.sql, asked, SchemaNetwork(schema)))
     ):
         return _statement(found, schema)
-    roles = assign([said.item for said in read(split(rest, lexicon)[0], lexicon, today)])
+    roles = assign(read(split(rest, lexicon)[0], lexicon, today))
     incomplete = roles.is_fragment or (roles.counts and not (roles.counted or roles.free))
     if not (points or opening or incomplete):
         if not names_rows(roles) and (previous.sql is None or is_narrowed(previous.sql, schema.dialect)):
@@ -172,11 +219,11 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: da
     """Returns the statement of a question that is no follow-up, and its explanation."""
     asked, preferences = split(tokens, lexicon)
     network = SchemaNetwork(schema, preferences)
-    said = read(asked, lexicon, today)
-    planner = Planner(network, assign([one.item for one in said]))
+    items = read(asked, lexicon, today)
+    planner = Planner(network, assign(items))
     query = planner.plan()
     select = compose(query, network, planner.anchors)
-    account(said, query, select, network=network)
+    account(items, query, select, network=network)
     preferences.check(select)
     is_whole = not (query.measures or query.shown)
     return select, explain(query) + (network.unlisted(query.base) if is_whole else "")

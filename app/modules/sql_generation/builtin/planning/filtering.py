@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import (
+    NOT_UNDERSTOOD,
     Among,
     Beyond,
     ColumnRef,
@@ -31,6 +32,7 @@ from app.modules.sql_generation.builtin.question.reading import (
     BIRTH,
     DATE,
     HAVING,
+    INCLUDING,
     Mention,
     NumberComparison,
     Revenue,
@@ -47,6 +49,7 @@ from app.modules.sql_generation.builtin.question.roles import (
 from app.modules.sql_generation.builtin.question.words import words_of
 
 _DATES = ("date", "datetime")
+_UNSTORED = "I do not know where this is stored."
 _NUMERIC = ("integer", "number")
 _ACTING = ("by", "do", "does", "did")
 _OWNING = ("by", "from", "of", "do", "does", "did", "has", "have", "had")
@@ -90,7 +93,7 @@ class Filters(Resolver):
         for valued in self.roles.values:
             link, unseen = self._value(valued, base)
             if link.field is None or link.value is None:
-                raise Beyond(f"I do not know where “{valued.mention.text}” is stored.")
+                raise Beyond(_UNSTORED)
             meant[valued.mention.text] = link.field
             if link.surname:
                 names.append(Named((link.field, link.value), link.surname, valued.negated))
@@ -108,17 +111,17 @@ class Filters(Resolver):
         negated = {valued.mention.text: valued.negated for valued in self.roles.values}
         for first, second, either in self.roles.joined:
             if first not in meant or second not in meant:
-                raise Beyond(f"I cannot combine “{first}” and “{second}” in this way.")
+                raise Beyond("I cannot combine the values that this question names.")
             apart = meant[first] != meant[second]
             mixed = negated[first] != negated[second]
             several = not apart and self.network.fans_out(base, meant[first].table)
             if (either and (apart or mixed)) or (not either and several and not negated[first]):
-                raise Beyond(f"I cannot combine “{first}” and “{second}” in this way.")
+                raise Beyond("I cannot combine the values that this question names.")
         fields = [(field, negated[text]) for text, field in meant.items()]
         joined = {text for pair in self.roles.joined for text in pair[:2]}
         for text, field in meant.items():
             if fields.count((field, negated[text])) > 1 and text not in joined:
-                raise Beyond(f"I cannot tell how “{text}” goes with the other values of {field}.")
+                raise Beyond(f"I cannot tell how several values of {field} go together here.")
 
     def _value(self, valued: Valued, base: str) -> tuple[Link, bool]:
         """Returns the stored value that is meant, and True if the scan did not find it in that column.
@@ -128,14 +131,14 @@ class Filters(Resolver):
         """
         mention = valued.mention
         if not mention.links:
-            raise Beyond(f"I do not know where “{mention.text}” is stored.")
+            raise Beyond(_UNSTORED)
         refused: Beyond | None = None
         for near in dict.fromkeys((self._owner(valued, base), base)):
             try:
                 return self._value_near(valued, near, base)
             except Beyond as beyond:
                 refused = refused or beyond
-        raise refused or Beyond(f"I do not know where “{mention.text}” is stored.")
+        raise refused or Beyond(_UNSTORED)
 
     def _value_near(self, valued: Valued, near: str, base: str) -> tuple[Link, bool]:
         mention = valued.mention
@@ -145,9 +148,7 @@ class Filters(Resolver):
         if (mention.lead in _OWNING or mention.owns) and others and len(others) < len(wanted):
             wanted = others
         if not others and (mention.lead in _ACTING or mention.owns) and near in self._listed():
-            raise Beyond(
-                f"“{mention.text}” is the name of one of {near} itself; I do not see what belongs to it."
-            )
+            raise Beyond(f"The name is that of one of {near} itself; I do not see what belongs to it.")
         if not valued.named:
             self._refuse_ambiguous(mention, wanted, near)
         link = self._pick(replace(mention, links=tuple(wanted)), lambda link: link.value is not None, near)
@@ -201,7 +202,7 @@ class Filters(Resolver):
     def _refuse_far(self, valued: Valued, link: Link, near: str, *, base: str) -> None:
         """Raises `Beyond` if the value is reached only through tables that the question does not mention."""
         bought = valued.owner is not None and is_verb(valued.owner)
-        held = valued.mention.lead in HAVING
+        held = valued.mention.lead in (*HAVING, INCLUDING)
         stored = {one.field for one in valued.mention.links if one.value is not None}
         if valued.named or link.table in self._mentioned(base):
             return
@@ -212,8 +213,7 @@ class Filters(Resolver):
             hop.right in self._mentioned(base) - {near, base} for hop in path
         ):
             raise Beyond(
-                f"“{valued.mention.text}” is stored in {link.field}, and the question does not say how "
-                f"{near} is related to it."
+                f"The question names a value of {link.field}, and does not say how {near} is related to it."
             )
 
     def _mentioned(self, base: str) -> set[str]:
@@ -312,7 +312,7 @@ class Filters(Resolver):
             return self._none_of(table, base)
         link = self._pick(mention, lambda link: link.value is None, base)
         if link.field is None:
-            raise Beyond(f"I do not see what “{mention.text}” excludes.")
+            raise Beyond(NOT_UNDERSTOOD)
         self._refuse_beyond_many(link.field, base)
         number = link.field.type in _NUMERIC and not self.network.is_key(link.field)
         return Missing(link.field, or_zero=number)
@@ -329,11 +329,11 @@ class Filters(Resolver):
         link = self._pick(mention, lambda link: link.value is None, base)
         stored = [other for other in mention.links if other.value is not None]
         if link.field is None:
-            raise Beyond(f"I do not see what “{mention.text}” is for.")
+            raise Beyond(NOT_UNDERSTOOD)
         if stored:
             raise Beyond(
-                f"“{mention.text}” may mean that {stored[0].field} is {stored[0].value!r}, or that "
-                f"{link.field} is set; ask for one of them."
+                f"This may mean that {stored[0].field} is {stored[0].value!r}, or that {link.field} is set; "
+                "ask for one of them."
             )
         self._refuse_beyond_many(link.field, base)
         return Present(link.field)
@@ -354,7 +354,7 @@ class Filters(Resolver):
     def _flagged(self, mention: Mention, base: str, holds: bool) -> QueryCondition:
         link = self._pick(mention, lambda link: link.flag, base)
         if link.field is None:
-            raise Beyond(f"I do not see what “{mention.text}” is for.")
+            raise Beyond(NOT_UNDERSTOOD)
         stored = {value.casefold()[:1]: value for value in self.network.column(link.field).values}
         yes = stored.get("y") or stored.get("t")
         no = stored.get("n") or stored.get("f")
@@ -379,4 +379,4 @@ class Filters(Resolver):
                 if link.surname:
                     return Named((link.field, link.value), link.surname)
                 return Among(link.field, (link.value,))
-        raise Beyond(f"I find no single “{mention.text}” in {table}.")
+        raise Beyond(f"I find no single person of that name in {table}.")

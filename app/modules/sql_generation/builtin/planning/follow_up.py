@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.modules.sql.parsing import parsed_one
-from app.modules.sql_generation.builtin.periods import PeriodUnit
+from app.modules.sql_generation.builtin.periods import CalendarUnit
 from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Dimension, Grain, QueryCondition
 from app.modules.sql_generation.builtin.planning.intent import Planner
 from app.modules.sql_generation.builtin.question.reading import Mention, Revenue
@@ -279,7 +279,9 @@ class _Answer:
         for one in conditions:
             (added,) = filters(draft, [one], ())
             if self._numbers and added.find(exp.Exists, exp.Subquery):
-                raise Beyond(f"A row of {draft.base} has many of what “{filtering(one)}” is about.")
+                raise Beyond(
+                    f"A row of {draft.base} has many of what the condition {filtering(one)} is about."
+                )
             kept = [old for old in _conjuncts(draft) if not _replaces(added, old)]
             draft.select = draft.select.where(*kept, added, append=False)
         if draft.fans_out:
@@ -315,7 +317,7 @@ class _Answer:
         """
         select = self._draft.select
         labels = [shown for shown in select.selects if shown not in self._numbers]
-        times = [shown for shown in labels if shown.alias_or_name in get_args(PeriodUnit)]
+        times = [shown for shown in labels if shown.alias_or_name in get_args(CalendarUnit)]
         rest = [shown for shown in labels if shown not in times]
         if len(labels) < 2 or len(dimensions) > 1 or not times:
             return [], []
@@ -358,7 +360,7 @@ class _Answer:
         for mention in [*roles.free, *([roles.counted] if roles.counted else [])]:
             if is_table(mention) and not any(link.is_table and link.table == base for link in mention.links):
                 raise Beyond(
-                    f"The previous answer is about {base}; I cannot tell which “{mention.text}” are meant."
+                    f"The previous answer is about {base}; I cannot tell which other rows are meant."
                 )
         roles.free = [mention for mention in roles.free if not is_table(mention)]
         if is_table(roles.counted):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from app.modules.sql_generation.builtin.plan import (
+    NOT_UNDERSTOOD,
     Beyond,
     ColumnRef,
     Compared,
@@ -11,6 +12,7 @@ from app.modules.sql_generation.builtin.plan import (
     Entity,
     Function,
     Grain,
+    Having,
     Measure,
     Query,
     Related,
@@ -26,7 +28,9 @@ from app.modules.sql_generation.builtin.question.reading import (
     AGE,
     BIRTH,
     DATE,
+    INCLUDING,
     POSSESSIVE,
+    Calendar,
     Mention,
     Rank,
     Revenue,
@@ -50,9 +54,11 @@ class Planner(Filters):
     def plan(self) -> Query:
         """Returns the plan of the question. Raises `Beyond` or `Unclear`."""
         roles = self.roles
-        self._refuse_several()
+        if roles.several:
+            raise Beyond("I can list one kind of thing at a time.")
         if roles.rank:
             roles.rank = self._by_birth(roles.rank)
+        self._group_compared()
         if roles.rank and (ranked := self._ranking(roles.rank)):
             return ranked
         if roles.counts or roles.measured or (roles.rank and roles.ranked_by):
@@ -60,6 +66,54 @@ class Planner(Filters):
         if roles.grouped and not self._lists_each():
             return self._counts_by_group()
         return self._list()
+
+    def _group_compared(self) -> None:
+        """Groups by what is compared: "departments with an average salary over 3000", "cities with 4 or
+        more customers".
+        """
+        roles = self.roles
+        tables = [mention for mention in roles.free if is_table(mention)]
+        columns = [mention for mention in roles.free if not is_table(mention)]
+        if roles.having and not roles.grouped and not roles.counts:
+            compared = tables or columns
+            if len(compared) != 1:
+                raise Beyond("I do not see which groups should be compared.")
+            roles.grouped = [compared[0]]
+            roles.free = [mention for mention in roles.free if mention is not compared[0]]
+            return
+        if tables or not columns or roles.rank or roles.counts or roles.measured or roles.grouped:
+            return
+        own = [each for each in roles.compared if self._is_count_of_own(columns, each[1])]
+        if len(own) == 1:
+            ((comparison, by, _),) = own
+            roles.compared.remove(own[0])
+            roles.counts = True
+            roles.counted = by if isinstance(by, Mention) else None
+            roles.grouped = [*columns]
+            roles.free = []
+            roles.having = [(None, None, comparison)]
+
+    def _is_count_of_own(self, columns: Sequence[Mention], by: Measured | None) -> bool:
+        """True if rows of `by` are counted for values of its own columns."""
+        if not isinstance(by, Mention) or not is_table(by) or is_number(by):
+            return False
+        table = self.table(by)
+        fields = [self.field(column, lambda link: link.is_column, table) for column in columns]
+        return all(
+            field.table == table
+            and not self.network.is_key(field)
+            and field not in self.network.name_fields(table)
+            for field in fields
+        )
+
+    def _having(self, query: Query) -> tuple[Having, ...]:
+        found = []
+        for function, of, comparison in self.roles.having:
+            measure = self.measure(function, of) if of is not None else query.measures[0]
+            if measure not in query.measures or (of is None and len(query.measures) > 1):
+                raise Beyond("I do not see which number of each group should be compared.")
+            found.append(Having(measure, comparison.operator, comparison.numbers))
+        return tuple(found)
 
     def _lists_each(self) -> bool:
         """True if the only mention is a table after "every" ("list every customer"); it is then listed."""
@@ -87,6 +141,8 @@ class Planner(Filters):
     def _ranking(self, rank: Rank) -> Query | None:
         """Returns rows or groups in the order of a superlative; None if it only asks for an extreme value."""
         roles = self.roles
+        if roles.ranked_unit:
+            return self._ranked_periods(rank, roles.ranked_unit)
         entity = self._ranked_entity()
         if (roles.counts or roles.measured) and (roles.ranked_by or rank.hint):
             raise Beyond("I cannot count or sum what belongs to the highest or lowest of something else.")
@@ -96,6 +152,34 @@ class Planner(Filters):
         if isinstance(key, ColumnRef):
             return self._ranked_rows(rank, key)
         return self._ranked_groups(rank, self._entity_dimension(entity), key)
+
+    def _ranked_periods(self, rank: Rank, calendar: Calendar) -> Query:
+        """Returns the periods in the order of a number: "busiest month", "the day with the most orders"."""
+        roles = self.roles
+        if rank.hint or roles.grouped:
+            raise Beyond("I can rank periods by how many rows they have, or by a sum, not in this way.")
+        counted = next(
+            (mention for mention in roles.free if is_table(mention) and not is_verb(mention)), None
+        )
+        if roles.ranked_by or roles.counts or roles.measured:
+            measure = self._ranking_key(rank, None)
+        elif counted:
+            roles.free.remove(counted)
+            measure = self._count(counted)
+        else:
+            raise self._unclear_period(calendar)
+        if not isinstance(measure, Measure):
+            raise Beyond("I do not see what the periods should be ranked by.")
+        return self._ranked_groups(rank, self._grain(calendar, measure.table), measure)
+
+    def _unclear_period(self, calendar: Calendar) -> Unclear:
+        dated = [
+            table.name
+            for table in self.network.schema.tables
+            if any(field.type in ("date", "datetime") for field in self.network.fields(table.name))
+        ]
+        readings = [of_order(f"number of {plural(table)}", table) for table in dated]
+        return Unclear(f"By what should each {calendar.unit} be ranked?", readings)
 
     def _ranked_entity(self) -> Mention | None:
         """Returns the mention that is ranked: the first one, but the shop for "name of the shop"."""
@@ -116,16 +200,42 @@ class Planner(Filters):
             if measure:
                 return measure
             raise Beyond("I can rank by one number only.")
-        by = roles.ranked_by
+        by = roles.ranked_by or self._ranked_by_count(rank, entity)
+        if isinstance(by, Measure):
+            return by
         if isinstance(by, Revenue):
             return self._revenue(self._tables_of(entity))
         if by is None:
             raise self._unclear_order(entity)
         if is_table(by) and is_verb(by):
-            raise Beyond(f"“{by.text}” could be ranked by how often or by how much; ask for one of them.")
+            raise Beyond("This could be ranked by how often or by how much; ask for one of them.")
         if is_table(by):
             return self._count(by)
         return self._ranking_field(by, entity)
+
+    def _ranked_by_count(self, rank: Rank, entity: Mention | None) -> Mention | Measure | None:
+        """Returns what is counted for "most common city of customers" and "busiest stores by rentals"."""
+        roles = self.roles
+        if entity is None:
+            return None
+        by = roles.grouped[0] if len(roles.grouped) == 1 else None
+        if isinstance(by, Mention) and by.lead == "by" and self._has_many(entity, by):
+            roles.grouped = []
+            return by
+        if rank.about != "rows" or is_table(entity):
+            return None
+        counted = [mention for mention in roles.free if is_table(mention) and not is_verb(mention)]
+        if len(counted) > 1:
+            return None
+        table = self.table(counted[0]) if counted else self._tables_of(entity)[0]
+        roles.free = [mention for mention in roles.free if mention not in counted]
+        return self._row_count(table)
+
+    def _has_many(self, one: Mention, other: Mention) -> bool:
+        """True if a row of the first table can have many of the second."""
+        if not (is_table(one) and is_table(other)):
+            return False
+        return self.network.fans_out(self.table(one), self.table(other), self.anchors)
 
     def _ranking_field(self, by: Mention, entity: Mention | None) -> ColumnRef | Measure:
         tables = self._tables_of(entity)
@@ -176,7 +286,8 @@ class Planner(Filters):
 
     def _from_zero(self, query: Query) -> Query:
         """Starts from the groups' own table if the lowest counts come first: a count may be zero."""
-        if query.order is None or query.order.descending or query.order.by not in query.measures:
+        ascending = query.order is not None and not query.order.descending
+        if query.order is None or not ascending or query.having or query.order.by not in query.measures:
             return query
         match query.dimensions, query.measures:
             case (Entity(table, _, shown),), (Measure(function="count") as measure,):
@@ -206,9 +317,9 @@ class Planner(Filters):
         """Sets the limit that the question names; otherwise one row, or a default for a plural."""
         if self.roles.limit:
             return replace(query, limit=self.roles.limit)
-        entity = self.roles.ranked or self._ranked_entity()
-        plural = entity is not None and entity.plural
-        return replace(query, limit=_SEVERAL if plural else 1, chosen=plural)
+        entity = self.roles.ranked_unit or self.roles.ranked or self._ranked_entity()
+        several = entity is not None and entity.plural
+        return replace(query, limit=_SEVERAL if several else 1, chosen=several)
 
     def _aggregation(self, measured: tuple[Measure, ...]) -> Query:
         base = measured[0].table
@@ -216,10 +327,12 @@ class Planner(Filters):
             raise Beyond("The numbers asked for lie in different tables; ask for one at a time.")
         query = Query(base=base, measures=measured, dimensions=self._dimensions(base))
         if any(isinstance(one, Entity) and one.table == base for one in query.dimensions):
-            raise Beyond(f"Each row of {base} has one of these numbers; ask for it without “per”.")
+            raise Beyond(f"Each row of {base} has one of these numbers; ask for it without a group.")
         if self.roles.limit and not query.dimensions:
             raise Beyond(f"I do not see what there should be {self.roles.limit} of.")
-        query = self._with_conditions(self._with_shown(query))
+        if self.roles.having and not query.dimensions:
+            raise Beyond("I do not see which groups should be compared.")
+        query = self._with_conditions(self._with_shown(replace(query, having=self._having(query))))
         query = replace(query, with_tables=self._required_tables(query), limit=self.roles.limit)
         return self._from_zero(self._ordered(query))
 
@@ -290,11 +403,6 @@ class Planner(Filters):
         raise Beyond(
             f"A list of {' and '.join(tables)} would repeat rows: they belong to each other many times."
         )
-
-    def _refuse_several(self) -> None:
-        """Raises `Beyond` for "customers and orders": one list cannot hold both."""
-        for first, second in self.roles.several:
-            raise Beyond(f"I can list one thing at a time: ask for “{first}” or for “{second}”.")
 
     # Parts of a query
 
@@ -378,10 +486,10 @@ class Planner(Filters):
 
     def _shown_with(self, dimension: Dimension, mentions: list[Mention]) -> Dimension:
         if not isinstance(dimension, Entity):
-            raise Beyond(f"I do not see what “{mentions[0].text}” is for.")
+            raise Beyond(NOT_UNDERSTOOD)
         fields = [field for mention in mentions for field in self.named(mention, dimension.table)]
         if any(field.table != dimension.table for field in fields):
-            raise Beyond(f"I do not see what “{mentions[0].text}” is for.")
+            raise Beyond(NOT_UNDERSTOOD)
         return replace(dimension, shown=tuple(dict.fromkeys(fields)))
 
     def _with_shown(self, query: Query) -> Query:
@@ -393,7 +501,7 @@ class Planner(Filters):
             return query
         entities = [dimension for dimension in query.dimensions if isinstance(dimension, Entity)]
         if len(entities) != 1:
-            raise Beyond(f"I do not see what “{columns[0].text}” is for.")
+            raise Beyond(NOT_UNDERSTOOD)
         rest = [dimension for dimension in query.dimensions if dimension is not entities[0]]
         return replace(query, dimensions=(self._shown_with(entities[0], columns), *rest))
 
@@ -405,7 +513,7 @@ class Planner(Filters):
         free = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
         shown: list[ColumnRef] = []
         for at, mention in enumerate(free):
-            if is_table(mention) and mention.lead in POSSESSIVE:
+            if is_table(mention) and mention.lead in (*POSSESSIVE, INCLUDING):
                 shown += self._shown_beside(mention, base)
             elif not is_table(mention):
                 owner = next((self.table(other) for other in free[at:] if is_table(other)), base)

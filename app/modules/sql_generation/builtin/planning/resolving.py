@@ -2,7 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Dimension, Grain, Unclear
+from app.modules.sql_generation.builtin.plan import (
+    NOT_UNDERSTOOD,
+    Beyond,
+    ColumnRef,
+    Dimension,
+    Grain,
+    Unclear,
+)
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Link, reporting_keys
 from app.modules.sql_generation.builtin.question.reading import Calendar, Mention
 from app.modules.sql_generation.builtin.question.readings import of_date, of_meaning, of_units, spoken
@@ -38,7 +45,14 @@ class Resolver:
 
     def _grain(self, calendar: Calendar, base: str) -> Dimension:
         named = [field for field in self.network.fields(base) if words_of(field.column) == (calendar.unit,)]
-        return named[0] if named else Grain(self._date(self._event(), base), calendar.unit)
+        if named:
+            return named[0]
+        date = self._date(self._event(), base)
+        if date.type in _DATES:
+            return Grain(date, calendar.unit)
+        if calendar.unit == "year":
+            return date
+        raise Beyond(f"{date} only knows years.")
 
     def _event(self) -> Mention | None:
         """Returns the event that a period is about: "hired each year", but not "shipped orders by year"."""
@@ -117,7 +131,7 @@ class Resolver:
             wanted = orelse
         link = self._pick(mention, lambda link: link.field is not None and wanted(link), *near)
         if link.field is None:
-            raise Beyond(f"I do not know what “{mention.text}” is here.")
+            raise Beyond(NOT_UNDERSTOOD)
         return link.field
 
     def _pick(self, mention: Mention, wanted: Callable[[Link], bool], *near: str) -> Link:
@@ -127,7 +141,7 @@ class Resolver:
             (rank, link) for link in mention.links if wanted(link) if (rank := self._rank(link, anchors))
         ]
         if not ranked:
-            raise Beyond(f"I do not know how “{mention.text}” is related to the rest of the question.")
+            raise Beyond("I do not know how the parts of this question are related.")
         best = min(rank for rank, _ in ranked)
         links = [link for rank, link in ranked if rank == best]
         if len(links) > 1:
@@ -149,7 +163,7 @@ class Resolver:
         """Returns the table whose rows a list shows."""
         tables = [mention for mention in self.roles.free if is_table(mention)]
         if tables and all(map(is_verb, tables)):
-            raise Beyond(f"I do not see what is asked for with “{tables[0].text}”.")
+            raise Beyond(NOT_UNDERSTOOD)
         if tables:
             return self.table(next(mention for mention in tables if not is_verb(mention)))
         if self.roles.reports:

@@ -1,6 +1,5 @@
 """Lookup of the tables, columns and stored values that the words of a question may mean."""
 
-import difflib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -101,12 +100,10 @@ class Lexicon:
         self._values: defaultdict[Phrase, list[Link]] = defaultdict(list)
         self._tables = {words_of(table.name) for table in schema.tables}
         self._spellings: dict[str, str] = {}
-        """Words as the schema and its values write them, by their normal form; no derived ones."""
+        """Values of one word as they are written, by their normal form."""
         for table in schema.tables:
-            self._spell(table.name)
             self._add_table(table)
             for column in table.columns:
-                self._spell(column.name)
                 self._add_column(table, column)
         self.reporting = any(reporting_keys(table) for table in schema.tables)
         self._joined = _joined(self._names)
@@ -122,10 +119,15 @@ class Lexicon:
                 return length, links
         return 0, ()
 
-    def close_to(self, word: str) -> str | None:
-        """Returns the word of the schema or its values that `word` may be a misspelling of, or None."""
-        close = difflib.get_close_matches(word, self._spellings, n=1, cutoff=0.8)
-        return self._spellings[close[0]] if close and close[0] != word else None
+    def spellings(self, word: str) -> dict[str, str]:
+        """Returns the words of names and values, as they are written, by their normal form.
+
+        Of texts that are not in the schema, only those that are like `word`.
+        """
+        phrases = (*self._names, *self._synonyms)
+        known = {each: each for phrase in phrases for each in phrase}
+        like = {text_key(place.text): place.text for place in self._stored.like(text_key(word), limit=4)}
+        return known | self._spellings | like
 
     def _links(self, tokens: Sequence[Token]) -> tuple[Link, ...]:
         phrase = tuple(token.word for token in tokens)
@@ -179,13 +181,6 @@ class Lexicon:
             for each in self._stored.of_key(key)
             if (each.table, each.column) in self._fields
         )
-
-    def _spell(self, identifier: str) -> None:
-        words = words_of(identifier)
-        for word in words:
-            self._spellings.setdefault(word, word)
-        if len(words) == 1:
-            self._spellings[words[0]] = identifier
 
     def _add_table(self, table: Table) -> None:
         phrase = words_of(table.name)

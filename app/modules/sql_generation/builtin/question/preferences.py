@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef
+from app.modules.sql_generation.builtin.plan import NOT_UNDERSTOOD, Beyond, ColumnRef
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon, Link
 from app.modules.sql_generation.builtin.question.words import Token
 
@@ -31,7 +31,7 @@ class Preferences:
             (field.table, field.column) in columns for field in self.fields
         )
         if not used:
-            raise Beyond(f"I do not see what “{self.clause}” is for.")
+            raise Beyond(NOT_UNDERSTOOD)
 
 
 NO_PREFERENCES = Preferences()

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from app.modules.sql_generation.builtin.periods import DateRange, PeriodUnit, read_period, unit_of
-from app.modules.sql_generation.builtin.plan import AsksForChange, Beyond, Function, Operator
+from app.modules.sql_generation.builtin.periods import CalendarUnit, DateRange, read_period, unit_of
+from app.modules.sql_generation.builtin.plan import NOT_UNDERSTOOD, AsksForChange, Beyond, Function, Operator
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, Link
 from app.modules.sql_generation.builtin.question.words import REVENUE, Token, word_set
 
@@ -56,7 +56,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Calendar:
-    unit: PeriodUnit
+    unit: CalendarUnit
+    plural: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,13 @@ class Sort:
 
 @dataclass(frozen=True)
 class Rank:
-    """A superlative, of a value ("highest", `hint` being words for its column) or a count ("most orders")."""
+    """A superlative, of a value ("highest", `hint` being words for its column), of a count ("most orders"),
+    or of the rows that something has ("busiest store").
+    """
 
     descending: bool
     hint: tuple[str, ...] = ()
-    about: Literal["value", "count"] = "value"
+    about: Literal["value", "count", "rows"] = "value"
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,10 @@ _SIZE = ("length", "duration", "millisecond", "height", "minute", "second")
 DATE = ("date",)
 BIRTH = ("birth",)
 _SUPERLATIVES: dict[str, Rank] = {
+    "busiest|(?:best|top) selling|bestselling|most (?:popular|active|common|frequent)|commonest": Rank(
+        True, about="rows"
+    ),
+    "quietest|slowest|least (?:busy|popular|active|common|frequent)": Rank(False, about="rows"),
     "most expensive|priciest|dearest": Rank(True, _PRICE),
     "cheapest|least expensive": Rank(False, _PRICE),
     "most recent|latest|newest|last": Rank(True, DATE),
@@ -172,8 +179,14 @@ _SUPERLATIVES: dict[str, Rank] = {
     "lowest|smallest|worst|bottom": Rank(False),
 }
 _OPERATORS: tuple[tuple[str, Operator], ...] = (
-    (r"(?:at least|no less than|not less than|>=|≥)", ">="),
-    (r"(?:at most|no more than|not more than|<=|≤)", "<="),
+    (
+        r"(?:at least|(?:no|not) (?:less|fewer) than|>=|≥|(?:greater|more|higher|larger) than or equal to)",
+        ">=",
+    ),
+    (
+        r"(?:at most|(?:no|not) (?:more|higher) than|up to|<=|≤|(?:less|fewer|lower) than or equal to)",
+        "<=",
+    ),
     (r"(?:more|greater|higher|larger|bigger|longer|heavier|older|more expensive) than", ">"),
     (r"over|above|exceeding|>", ">"),
     (r"(?:less|fewer|lower|smaller|shorter|lighter|younger|cheaper|less expensive) than|under|below|<", "<"),
@@ -249,8 +262,8 @@ _RELATIONS = (
 _RULES = (
     _rule(rf"(?:the )?first {_NUMBER}", lambda match: (Limit(int(float(match[1])), first=True),)),
     *(_rule(rf"(?:{words}) {_NUMBER}", _so_many(rank)) for words, rank in _SUPERLATIVES.items()),
-    _rule(rf"{_NUMBER} (?:or more|\+)", _comparison(">=")),
-    _rule(rf"{_NUMBER} or (?:fewer|less)", _comparison("<=")),
+    _rule(rf"{_NUMBER} (?:(?:or|and) (?:more|over|above|higher|greater|up|older)|\+)", _comparison(">=")),
+    _rule(rf"{_NUMBER} (?:or|and) (?:fewer|less|under|below|lower|younger)", _comparison("<=")),
     _rule(r"(?:only |just |exactly )?(?:a|1) single", _constant(NumberComparison("=", ("1",)))),
     _rule(r"multiple|more than a single", _constant(NumberComparison(">", ("1",)))),
     _rule(r"(?:only |just |exactly )?once", _constant(NumberComparison("=", ("1",), times=True))),
@@ -292,9 +305,15 @@ _RULES = (
     _rule(r"minimum|min", _constant(Aggregate("min"))),
     _rule(r"total|sum|sum of|total of", _constant(Aggregate("sum"))),
     _rule(r"(?:distinct|different|unique)", _constant(Distinct())),
-    _rule(r"(?:daily)", _constant(Group(), Calendar("day"))),
-    _rule(r"(?:monthly)", _constant(Group(), Calendar("month"))),
-    _rule(r"(?:yearly|annual|annually)", _constant(Group(), Calendar("year"))),
+    _rule(r"(?:the )?(?:days?|which day) of (?:the )?week|week ?days?", _constant(Calendar("weekday"))),
+    _rule(r"hours? of (?:the )?day", _constant(Calendar("hour"))),
+    _rule(r"hourly", _constant(Group(), Calendar("hour"))),
+    _rule(r"daily|day by day", _constant(Group(), Calendar("day"))),
+    _rule(r"weekly|week by week", _constant(Group(), Calendar("week"))),
+    _rule(r"monthly|month by month|over time", _constant(Group(), Calendar("month"))),
+    _rule(r"quarterly|quarter by quarter", _constant(Group(), Calendar("quarter"))),
+    _rule(r"yearly|annual|annually|year by year", _constant(Group(), Calendar("year"))),
+    _rule(r"in total|in all|overall|altogether|break(?:ing)? down|break ?down(?: of)?", _constant()),
     _rule(r"(?:owned|used|made|placed|given|shown|found) by", _constant()),
     _rule(r"by", _constant(Group(each=False))),
     _rule(
@@ -320,12 +339,21 @@ _RULES = (
 )
 
 
+class UnknownWord(Beyond):
+    """A word of the question means nothing in this database."""
+
+    def __init__(self, token: Token) -> None:
+        super().__init__(NOT_UNDERSTOOD)
+        self.token = token
+
+
 POSSESSIVE = word_set("its their his her")
 _PEOPLE = word_set("people person persons member members everyone everybody anyone team")
 _ASKING_WHETHER = word_set("is are was were do does did have has")
 _RELATIVE = word_set("who that which whose with having have has in from")
 _EVERY = word_set("all every each")
-HAVING = word_set("with have has had having contain contains containing including")
+HAVING = word_set("with have has had having contain contains containing")
+INCLUDING = "including"
 _PASSED_OVER = word_set(
     "a an the of in on at for from to with is are was were be been being do does did has have had having"
     " their its our your my me i we whom you please show list display give get find return tell see want"
@@ -333,7 +361,7 @@ _PASSED_OVER = word_set(
     " placed place made make live located based exist exists where dollar dollars euro euros usd eur"
     " database data table listed information details also now then instead about anything"
     " use uses used using own owns owned occurred happened across given some either there contain contains"
-    " containing belong belongs ever yet already currently still"
+    " containing belong belongs ever yet already currently still including whats whos wheres hows pls plz"
 )
 _EXCLUDING = word_set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
@@ -347,15 +375,7 @@ _CALCULATING = word_set(
 )
 
 
-@dataclass(frozen=True)
-class Said:
-    """An item and the words that it was read from."""
-
-    item: QuestionItem
-    text: str
-
-
-def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[Said, ...]:
+def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[QuestionItem, ...]:
     """Returns the items of a question in order.
 
     Every word is part of an item or known to be meaningless. Raises `Beyond` for any other word, because it
@@ -376,7 +396,7 @@ class _Reading:
         self._question = question
         self._lexicon = lexicon
         self._today = today
-        self._read: list[Said] = []
+        self._read: list[QuestionItem] = []
         raws = [token.raw for token in question]
         self._relations = lexicon.reporting and any(
             isinstance(item, Relation | Unrelated)
@@ -384,14 +404,13 @@ class _Reading:
             for item in (_first_rule(" ".join(raws[at : at + 12]), _RELATIONS) or (0, ()))[1]
         )
 
-    def items(self) -> tuple[Said, ...]:
+    def items(self) -> tuple[QuestionItem, ...]:
         if self._relations and self._question[0].raw in ("is", "was"):
             raise Beyond("I can list who reports to whom, not say whether it is so.")
         at = 0
         while at < len(self._question):
             said, found = self._next(at)
-            text = " ".join(token.text for token in self._question[at : at + said])
-            self._read += [Said(item, text) for item in found]
+            self._read += found
             if not said:
                 self._pass_over(at)
             at += max(said, 1)
@@ -405,7 +424,7 @@ class _Reading:
         raws = [token.raw for token in tokens]
         rule = self._rule(" ".join(raws))
         length, links = self._lexicon.find(tokens)
-        lead = self._question[at - 1].raw if at else ""
+        lead = self._lead(at)
         said = tokens[:length]
         last = tokens[length - 1]
         mention = Mention(
@@ -434,14 +453,21 @@ class _Reading:
         if length:
             return length, (mention,)
         if unit := unit_of(tokens[0].word):
-            return 1, (Calendar(unit),)
+            return 1, (Calendar(unit, tokens[0].plural),)
         if tokens[0].word in REVENUE:
             return 1, (Revenue(tokens[0].text),)
         if tokens[0].kind == "number":
             if at and self._question[at - 1].kind == "number":
-                raise Beyond(f"I cannot read “{self._question[at - 1].text} {tokens[0].text}” as one number.")
+                raise Beyond("I cannot read two numbers beside each other as one.")
             return self._counted(tokens, lead)
         return self._negated(tokens)
+
+    def _lead(self, at: int) -> str:
+        """Returns the word before a position; an article after "including" does not count."""
+        before = [token.raw for token in self._question[max(at - 2, 0) : at]]
+        if before[:1] == [INCLUDING] and before[1:] in (["the"], ["a"], ["an"]):
+            return INCLUDING
+        return before[-1] if before else ""
 
     def _costs(self, at: int) -> bool:
         """True if "cost" is a verb here, so that the price is meant: "products that cost more than 300"."""
@@ -483,18 +509,17 @@ class _Reading:
 
     @property
     def _last(self) -> QuestionItem | None:
-        return self._read[-1].item if self._read else None
+        return self._read[-1] if self._read else None
 
     @property
     def _named(self) -> bool:
         """True if a table, column or value was named before."""
-        return any(isinstance(said.item, Mention | Revenue) for said in self._read)
+        return any(isinstance(item, Mention | Revenue) for item in self._read)
 
     @property
     def _named_table(self) -> bool:
         return any(
-            isinstance(said.item, Mention) and any(link.is_table for link in said.item.links)
-            for said in self._read
+            isinstance(item, Mention) and any(link.is_table for link in item.links) for item in self._read
         )
 
     def _on_number(self) -> bool:
@@ -516,7 +541,7 @@ class _Reading:
         length = self._lexicon.find(tokens[1:])[0]
         _, further = self._lexicon.find(tokens[1 + length :])
         if any(link.is_table for link in links) and any(link.is_table and not link.verb for link in further):
-            raise Beyond(f"I cannot tell what “{tokens[0].text}” counts here.")
+            raise Beyond("I cannot tell what the number counts here.")
         if any(link.is_table for link in links) and self._named_table:
             return 1, (equal,)
         if any(link.is_table for link in links) or (rule and _ranks(rule[1])):
@@ -546,7 +571,7 @@ class _Reading:
         }
         if token.raw in leading:
             if leading[token.raw]:
-                raise Beyond(f"“{token.text}” restricts the answer here in a way that I cannot express.")
+                raise Beyond("The question restricts the answer in a way that I cannot express.")
             return
         if token.raw == "still" and any(
             link.verb and link.is_table for link in self._lexicon.find(self._question[at + 1 :])[1]
@@ -555,18 +580,14 @@ class _Reading:
         if token.raw == "like" and raws and raws[-1] not in ("would", "i", "we", "d"):
             raise Beyond("I can look for texts as they are stored, not for similar ones.")
         if token.raw in _EXCLUDING:
-            raise Beyond(f"“{token.text}” excludes or combines in a way that I cannot express safely.")
+            raise Beyond("The question excludes or combines in a way that I cannot express safely.")
         if token.raw in _WRITING:
             raise AsksForChange
         if token.raw in _CALCULATING or (at == 0 and token.raw == "where"):
-            raise Beyond(
-                f"“{token.text}” asks for a comparison, calculation or reason that I cannot work out."
-            )
+            raise Beyond("The question asks for a comparison, calculation or reason that I cannot work out.")
         if token.raw in _PASSED_OVER or (self._relations and token.raw in _PEOPLE):
             return
-        guess = self._lexicon.close_to(token.word) if token.kind == "word" else None
-        hint = f" Did you mean “{guess}”?" if guess else ""
-        raise Beyond(f"I find nothing in this database for “{token.text}”.{hint}")
+        raise UnknownWord(token)
 
 
 def _first_rule(text: str, rules: Sequence[_Rule]) -> tuple[int, tuple[QuestionItem, ...]] | None:

@@ -65,6 +65,7 @@ class QuestionRoles:
     grouped: list[Mention | Calendar] = field(default_factory=list)
     rank: Rank | None = None
     ranked: Mention | None = None
+    ranked_unit: Calendar | None = None
     ranked_by: Measured | None = None
     sorted_by: list[Measured] = field(default_factory=list)
     sort: Sort | None = None
@@ -75,11 +76,14 @@ class QuestionRoles:
     joined: list[tuple[str, str, bool]] = field(default_factory=list)
     times: list[tuple[DateRange, Mention | None]] = field(default_factory=list)
     compared: list[tuple[NumberComparison, Measured | None, Mention | None]] = field(default_factory=list)
+    having: list[tuple[Function | None, Measured | None, NumberComparison]] = field(default_factory=list)
+    """Comparisons of the aggregate of each group; without a function and measure, of the one asked for."""
     lacking: list[Mention] = field(default_factory=list)
     present: list[Mention] = field(default_factory=list)
     flags: list[tuple[Mention, bool]] = field(default_factory=list)
     reports: Reports | None = None
-    several: list[tuple[str, str]] = field(default_factory=list)
+    several: bool = False
+    """The question names two tables side by side: "customers and orders"."""
 
     @property
     def is_fragment(self) -> bool:
@@ -166,6 +170,8 @@ class _Walk:
         if isinstance(self._role, Group | Lacking | Holding):
             raise Beyond("I do not see what should be grouped by or be missing.")
         self._close_relation()
+        if self._roles.ranked_unit and not self._roles.rank:
+            raise Beyond(f"I cannot tell which {self._roles.ranked_unit.unit} is meant.")
         if self._functions:
             raise Beyond(f"I do not see what the {' and '.join(self._functions)} should be of.")
         return self._roles
@@ -174,7 +180,7 @@ class _Walk:
         roles = self._roles
         before = self._items[at - 1] if at else None
         if isinstance(self._role, Lacking) and not isinstance(item, Mention | Conjunction):
-            raise Beyond("I do not see what “not” or “no” is about.")
+            raise Beyond("I do not see what the negation is about.")
         match item:
             case Mention():
                 if at not in self._taken and not self._names_column_of(item, before):
@@ -334,10 +340,10 @@ class _Walk:
             self._role = None
             return
         if self._roles.reports and isinstance(before, Mention) and before in self._roles.reports.people:
-            raise Beyond(f"I can look for one person only, not also for “{item.text}”.")
+            raise Beyond("I can look for one person only.")
         if isinstance(self._role, Group):
             if self._role.each:
-                raise Beyond(f"I cannot group by the single value “{item.text}”.")
+                raise Beyond("I cannot group by a single value.")
             self._role = None
         negated = isinstance(self._role, Lacking)
         if isinstance(before, Lacking) and at > 1:
@@ -377,7 +383,10 @@ class _Walk:
 
     def _give_calendar(self, item: Calendar) -> None:
         if not isinstance(self._role, Group):
-            raise Beyond(f"I cannot tell which {item.unit} is meant.")
+            if self._roles.ranked_unit is not None:
+                raise Beyond("I can rank periods of one kind only.")
+            self._roles.ranked_unit = item
+            return
         self._roles.grouped.append(item)
         self._last_role = self._role
         self._role = None
@@ -408,7 +417,7 @@ class _Walk:
                 roles.grouped.append(item)
             case Lacking(only_values):
                 if only_values:
-                    raise Beyond(f"I only understand “except” of stored values, not of “{item.text}”.")
+                    raise Beyond("I can leave out stored values only.")
                 roles.lacking.append(item)
             case Holding() if not is_table(item):
                 roles.present.append(item)
@@ -421,7 +430,7 @@ class _Walk:
     def _aggregate(self, item: Measured) -> None:
         if is_table(item) and isinstance(item, Mention) and self._functions == ["sum"]:
             if item.lead == "of" or is_verb(item):
-                raise Beyond(f"I cannot tell whether the number or an amount of “{item.text}” is meant.")
+                raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
             self._roles.counts = True
             self._roles.counted = item
         else:
@@ -447,6 +456,8 @@ class _Walk:
         if isinstance(after, Mention) and (is_flag(after) or is_value(after)) and self._describes(place):
             place += 1
             after = self._items[place]
+        if self._compare_groups(at, before, comparison):
+            return
         if comparison.times:
             if not (isinstance(before, Mention) and is_table(before)):
                 raise Beyond("I do not see what should have happened so many times.")
@@ -460,6 +471,31 @@ class _Walk:
             self._taken.add(place)
         else:
             self._roles.compared.append((comparison, None, self._last_table))
+
+    def _compare_groups(self, at: int, before: QuestionItem | None, comparison: NumberComparison) -> bool:
+        """Takes a comparison of groups: "an average salary over 3000", "orders per city with 4 or more"."""
+        roles = self._roles
+        if isinstance(before, Aggregate) and self._functions:
+            named = self._items[at - 2] if at > 1 else None
+            if not (isinstance(named, Mention) and is_number(named) and named in roles.free):
+                return False
+            self._unfree(named)
+            self._aggregate(named)
+            before = named
+        measured = [(function, of) for function, of in roles.measured if of is before and function]
+        if measured:
+            roles.having.append((*measured[-1], comparison))
+            self._role = None
+            return True
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        names_number = isinstance(after, Mention) and (is_number(after) or is_table(after))
+        grouped = any(
+            one is before for one in roles.grouped if isinstance(one, Calendar) or not is_number(one)
+        )
+        if grouped and not (names_number or comparison.hint or comparison.times):
+            roles.having.append((None, None, comparison))
+            return True
+        return False
 
     def _time(self, period: DateRange, before: QuestionItem | None) -> None:
         mention = before if isinstance(before, Mention) else None
@@ -481,15 +517,15 @@ class _Walk:
         around = (*self._items[max(at - 1, 0) : at], *self._items[at + 1 : at + 2])
         values = [item.text for item in around if isinstance(item, Mention) and is_value(item)]
         if conjunction.either and len(values) < 2:
-            raise Beyond("I only understand “or” between stored values.")
+            raise Beyond("I can offer a choice between stored values only.")
         tables = [item.text for item in around if isinstance(item, Mention) and is_table(item)]
         beside = [item for item in around if isinstance(item, Mention) and item.lead in POSSESSIVE]
         if len(tables) == 2 and not beside and not isinstance(self._last_role, Group | Sort):
-            self._roles.several.append((tables[0], tables[1]))
+            self._roles.several = True
         counted = [by for _, by, _ in self._roles.compared if is_table(by)]
         beside_it = [item for item in around if isinstance(item, Mention) and item.lead == "and"]
         if values and around[0] in counted and any(map(is_value, beside_it)):
-            raise Beyond(f"I cannot tell whether only those of “{values[0]}” are counted.")
+            raise Beyond("I cannot tell which of them are counted.")
         if len(values) == 2:
             self._roles.joined.append((values[0], values[1], conjunction.either))
         after = self._items[at + 1] if at + 1 < len(self._items) else None

@@ -97,6 +97,19 @@ def tokenise(text: str) -> list[Token]:
     return [token for match in _TOKEN.finditer(text) for token in _tokens(match)]
 
 
+_REQUEST = re.compile(
+    r"(?:(?:please|pls|plz|kindly|can|could|would|you|i|we|want|need|like|to|d|let|s|hey|hi|hello|kai|,) )*"
+    r"(?:show|list|display|give|get|find|return|tell|see|print|fetch|retrieve)(?: (?:me|us))? "
+)
+
+
+def tokenise_question(text: str) -> list[Token]:
+    """Returns the tokens of a question without its request: "show" in "please show me" names no table."""
+    tokens = tokenise(text)
+    request = _REQUEST.match(" ".join(token.raw for token in tokens))
+    return tokens[len(request[0].split()) :] if request else tokens
+
+
 def _tokens(match: re.Match[str]) -> list[Token]:
     match match.lastgroup:
         case "double" | "curly" | "single":

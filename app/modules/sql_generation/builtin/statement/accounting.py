@@ -23,7 +23,6 @@ from app.modules.sql_generation.builtin.question.reading import (
     Rank,
     Relation,
     Revenue,
-    Said,
     Sort,
     Unrelated,
 )
@@ -34,21 +33,17 @@ _FUNCTIONS: dict[str, type[exp.AggFunc]] = {"avg": exp.Avg, "sum": exp.Sum, "min
 _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
 
 
-def account(said: Sequence[Said], query: Query, select: exp.Select, *, network: SchemaNetwork) -> None:
-    """Raises `Beyond`, naming the words, when an item of `said` has no effect on the statement.
+def account(
+    items: Sequence[QuestionItem], query: Query, select: exp.Select, *, network: SchemaNetwork
+) -> None:
+    """Raises `Beyond` when an item has no effect on the statement.
 
-    Words that are not in `said` were skipped as meaningless.
+    Words that are in no item were skipped as meaningless.
     """
     statement = _Statement(query, select, network)
-    items = [one.item for one in said]
-    left_out = [
-        one.text
-        for at, one in enumerate(said)
-        if not (statement.holds(one.item) or _names_maker(one.item, items[at + 1 : at + 3]))
-    ]
-    if left_out:
-        named = ", ".join(f"“{text}”" for text in dict.fromkeys(left_out))
-        raise Beyond(f"I cannot express {named} of this question, and leaving it out would answer another.")
+    for at, item in enumerate(items):
+        if not (statement.holds(item) or _names_maker(item, items[at + 1 : at + 3])):
+            raise Beyond("I cannot express a part of this question, and leaving it out would answer another.")
 
 
 def _names_maker(item: QuestionItem, after: Sequence[QuestionItem]) -> bool:

@@ -14,11 +14,10 @@ from app.modules.sql_generation.builtin.plan import (
     Related,
     SortOrder,
 )
-from app.modules.sql_generation.builtin.statement.conditions import filters
+from app.modules.sql_generation.builtin.statement.calendar import calendar_order, calendar_text
+from app.modules.sql_generation.builtin.statement.conditions import compared, filters
 from app.modules.sql_generation.builtin.statement.draft import Draft, measured, table_expression
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
-
-_LABELS = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
 
 
 def compose(query: Query, network: SchemaNetwork, through: tuple[str, ...] = ()) -> exp.Select:
@@ -39,6 +38,8 @@ def compose(query: Query, network: SchemaNetwork, through: tuple[str, ...] = ())
     where = filters(draft, query.conditions, query.with_tables)
     numbers = [exp.alias_(measured(draft, measure), measure.name, quoted=True) for measure in query.measures]
     select = draft.select.select(*labels, *numbers).where(*where).group_by(*groups)
+    for one in query.having:
+        select = select.having(compared(measured(draft, one.measure), one.operator, one.numbers))
     for ordered in _orders(draft, query):
         select = select.order_by(ordered)
     return select.limit(query.limit) if query.limit else select
@@ -84,8 +85,9 @@ def labelled(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
     match dimension:
         case Entity(table, _, shown):
             return [exp.alias_(draft.column(one), _readable(one, table), quoted=True) for one in shown]
-        case Grain(_, unit):
-            return [exp.alias_(_truncated(draft, dimension), unit, quoted=True)]
+        case Grain(field, unit):
+            text = calendar_text(draft.column(field), unit, draft.network.schema.dialect)
+            return [exp.alias_(text, unit, quoted=True)]
         case ColumnRef():
             return [exp.alias_(draft.column(dimension), _readable(dimension), quoted=True)]
 
@@ -94,15 +96,12 @@ def group_keys(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
     match dimension:
         case Entity(_, key, shown):
             return [draft.column(one) for one in dict.fromkeys((*key, *shown))]
-        case Grain():
-            return [_truncated(draft, dimension)]
+        case Grain(field, unit):
+            date, dialect = draft.column(field), draft.network.schema.dialect
+            keys = (calendar_order(date, unit, dialect), calendar_text(date, unit, dialect))
+            return list(dict.fromkeys(keys))
         case ColumnRef():
             return [draft.column(dimension)]
-
-
-def _truncated(draft: Draft, grain: Grain) -> exp.Expr:
-    """Returns the calendar unit as text that sorts by time: 2025, 2025-03 or the day."""
-    return exp.TimeToStr(this=draft.column(grain.field), format=exp.Literal.string(_LABELS[grain.unit]))
 
 
 def _orders(draft: Draft, query: Query) -> Sequence[exp.Expr]:

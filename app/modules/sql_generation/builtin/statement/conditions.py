@@ -89,9 +89,9 @@ def condition(draft: Draft, one: QueryCondition) -> exp.Expr:
     match one:
         case Compared(subject, operator, numbers):
             if isinstance(subject, ColumnRef):
-                return _compared(draft.column(subject), operator, numbers)
+                return compared(draft.column(subject), operator, numbers)
             branch = _branch(draft, subject.measure.table)
-            return _compared(_counted(draft, branch, subject.measure, ones=[]), operator, numbers)
+            return compared(_counted(draft, branch, subject.measure, ones=[]), operator, numbers)
         case Without(table):
             return exp.Not(this=_exists(draft, _branch(draft, table), [table]))
         case Superior():
@@ -168,10 +168,10 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> e
     if len(lacking) + len(counted) > 1:
         raise Beyond(f"I cannot combine several conditions on {path[-1].right} safely.")
     if counted:
-        ((compared, related),) = counted
+        ((head, related),) = counted
         _refuse_aside(draft, path, related, rest=_rest(ones, related))
         number = _counted(draft, path, related.measure, ones=_rest(ones, related))
-        return _compared(number, compared.operator, compared.numbers)
+        return compared(number, head.operator, head.numbers)
     if lacking:
         rest = [one for one in ones if one not in lacking]
         return exp.Not(this=_exists(draft, path, [lacking[0].table, *rest]))
@@ -275,7 +275,8 @@ def _within(column: exp.Expr, field: ColumnRef, period: DateRange) -> exp.Expr:
     return exp.and_(*bounds)
 
 
-def _compared(value: exp.Expr, operator: str, numbers: tuple[str, ...]) -> exp.Expr:
+def compared(value: exp.Expr, operator: str, numbers: tuple[str, ...]) -> exp.Expr:
+    """Returns the comparison of a value with one number, or with the two of `between`."""
     literals = [exp.Literal.number(number) for number in numbers]
     if operator == "between":
         return exp.Between(this=value, low=literals[0], high=literals[1])

@@ -8,6 +8,7 @@ from app.modules.sql_generation.builtin.plan import (
     Entity,
     Flagged,
     Grain,
+    Having,
     Measure,
     Missing,
     Named,
@@ -48,6 +49,10 @@ def explain(query: Query) -> str:
         parts.append(f", with at least one row in {' and '.join(query.with_tables)}")
     if query.conditions:
         parts.append(f", where {' and '.join(map(filtering, query.conditions))}")
+    parts += [f", only if {_comparing(one.measure, one)}" for one in query.having]
+    if query.order and not query.order.descending:
+        units = [one.unit for one in query.dimensions if isinstance(one, Grain)]
+        parts.append(f", only of {' and '.join(f'{unit}s' for unit in units)} that have any" if units else "")
     parts.append(_ordering(query))
     if query.limit:
         parts.append(f", at most {query.limit} {'row' if query.limit == 1 else 'rows'}")
@@ -84,9 +89,8 @@ def filtering(condition: QueryCondition) -> str:
             return f"{field} is {'true' if holds else 'false'}"
         case Within(field, period):
             return f"{field} is {period}"
-        case Compared(subject, operator, numbers):
-            name = measuring(subject.measure) if isinstance(subject, Related) else str(subject)
-            return f"{name} {_OPERATORS[operator]} {' and '.join(numbers)}"
+        case Compared(subject):
+            return _comparing(subject.measure if isinstance(subject, Related) else subject, condition)
         case Missing(field, or_zero):
             return f"{field} is missing or 0" if or_zero else f"{field} is missing"
         case Present(field):
@@ -98,6 +102,11 @@ def filtering(condition: QueryCondition) -> str:
             if above:
                 return f"{key} is the {field} of a row where {other}"
             return f"{field} is the {key.column} of a row where {other}"
+
+
+def _comparing(subject: ColumnRef | Measure, one: Compared | Having) -> str:
+    name = measuring(subject) if isinstance(subject, Measure) else str(subject)
+    return f"{name} {_OPERATORS[one.operator]} {' and '.join(one.numbers)}"
 
 
 def measuring(measure: Measure) -> str:
