@@ -287,7 +287,7 @@ async def test_a_url_under_another_key_is_unavailable_with_the_cure(
 ) -> None:
     await connections.schema(shop)
     other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
-    with pytest.raises(DatabaseUnavailable, match="Register the database again"):
+    with pytest.raises(DatabaseUnavailable, match="register the database again"):
         await other.run(shop, "select 1", ASKER)
 
 
