@@ -14,7 +14,7 @@ from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer
 from tests.support.wheels import ROOT
 
-pytestmark = pytest.mark.timeout(3600)  # packages may have to be downloaded
+pytestmark = pytest.mark.timeout(900)  # the first test builds the image: an environment and the page
 ROWS = [("Ada", "France"), ("Bo", "France"), ("Cy", "Norway")]
 
 
