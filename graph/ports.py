@@ -36,9 +36,9 @@ class Question:
     `options` are what the latest question back offered. `antecedent` is who wrote the previous statement,
     None when the latest turn failed or ended with a question back: then a follow-up is not about it. `alone`:
     it is the first question of its session, or is known to stand alone. When its rows are read, `author`
-    is who wrote their statement. `facts` are what the user has had KAI remember, `profile` is the section
-    about the user, which a repair does not get. `unfinished` is the investigation of an earlier turn that
-    ended without an answer, if no turn has ended with one since.
+    is who wrote their statement, and `corrections` say what was changed of it. `facts` are what the user
+    has had KAI remember, `profile` is the section about the user, which a repair does not get. `unfinished`
+    is the investigation of an earlier turn that ended without an answer, if no turn has ended with one since.
     """
 
     text: str
@@ -52,6 +52,7 @@ class Question:
     antecedent: Author | None = None
     alone: bool = True
     author: Author | None = None
+    corrections: Sequence[str] = ()
     facts: Sequence[RememberedFact] = ()
     profile: str = ""
     unfinished: UnfinishedInvestigation | None = None

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from graph.answer import draft_of
 from graph.chunks import analysis_chunks
 from graph.events import Status
 from graph.nodes.question import question_with_memory, standalone_question, with_exchange
@@ -18,7 +19,13 @@ async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     emit(Status(step="analyzing", message=_message(state), run_id=state["run_id"]))
     rows = await _all_rows(state, runtime.context)
     question = await question_with_memory(state, runtime.context)
-    question = replace(question, text=standalone_question(state), author=state.get("current_author"))
+    draft = draft_of(state)
+    question = replace(
+        question,
+        text=standalone_question(state),
+        author=state.get("current_author"),
+        corrections=[] if draft is None else draft.corrections,
+    )
     with runtime.context.observer.observe_step("analyzing"):
         read = await runtime.context.analyst.analyse(question, sql or "", rows, emit=emit)
     for chunk in analysis_chunks(read.analysis.text, read.analysis):

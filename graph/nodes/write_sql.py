@@ -40,6 +40,8 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         # A repair changes the statement, not how the question was understood.
         interpretation = interpretation_of(state)
     draft = written.draft(writer.dialect) if written.route == "sql" else None
+    if draft is not None and repair is not None and draft.sql != repair.first.sql:
+        draft = draft.model_copy(update={"corrections": [_rewriting(repair), *draft.corrections]})
     if draft is not None:
         emit(sql_chunk(draft.sql, draft, interpretation))
     context = _context_of(written, state)
@@ -54,6 +56,12 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         tokens_used=tokens_used,
     )
     return update if draft is not None else {**update, "reply": written.text}
+
+
+def _rewriting(repair: Repair) -> str:
+    """Returns a sentence for the reader of the answer: that its statement is the second one, and why."""
+    did = "did not run and" if repair.cause == "error" else "ran, but"
+    return f"A first statement {did} was written again: {' '.join(repair.reasons)}"
 
 
 def _context_of(written: Written, state: SessionState) -> Context:

@@ -20,6 +20,8 @@ async def test_a_correction_is_said_with_the_statement_and_kept_with_the_answer(
     assert "repairing_sql" not in steps(events)
     question, answer = (await kai.session(session))["messages"]["items"]
     assert (question["corrections"], answer["corrections"]) == ([], SAID)
+    assert answer["analysis"].startswith(f"**The statement was changed:** {SAID[0]}\n\nTwo names.")
+    assert chunks(events, "analysis") == [answer["analysis"]]
 
 
 async def test_a_statement_without_corrections_says_so_by_an_empty_list(
@@ -33,14 +35,17 @@ async def test_a_statement_without_corrections_says_so_by_an_empty_list(
     assert (await kai.session(session))["messages"]["items"][1]["corrections"] == []
 
 
-async def test_a_repair_by_the_model_has_corrections_of_its_own_only(
+async def test_a_repair_by_the_model_is_said_first_with_its_reason_and_its_own_corrections(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
     model.say(sql('SELECT nope FROM customers WHERE country = "Brazil"'), sql(CORRECTED), "Two names.")
     events = await kai.ask(session, "Who lives in Brazil?")
     assert chunks(events, "sql")[-1] == CORRECTED
-    assert (await kai.session(session))["messages"]["items"][1]["corrections"] == []
+    answer = (await kai.session(session))["messages"]["items"][1]
+    [said] = answer["corrections"]
+    assert said.startswith("A first statement did not run and was written again: unknown column nope at line")
+    assert answer["analysis"].startswith(f"**The statement was changed:** {said}\n\nTwo names.")
 
 
 async def test_a_statement_that_a_person_gives_is_run_as_it_stands(

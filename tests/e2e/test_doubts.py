@@ -55,7 +55,10 @@ async def test_a_contradicted_statement_goes_back_and_its_repair_is_the_answer(
     assert steps(events).count("repairing_sql") == 1
     assert KEPT in model.requests[1].text
     assert chunks(events, "sql")[-1] == LOWEST
-    assert chunks(events, "analysis")[0].startswith("Ann spent the least.")
+    assert chunks(events, "analysis")[0].startswith(
+        f"**The statement was changed:** A first statement ran, but was written again: {KEPT}"
+        "\n\nAnn spent the least."
+    )
 
 
 async def test_what_stays_contradicted_begins_the_answer(
@@ -136,7 +139,11 @@ async def test_a_term_of_the_glossary_that_the_statement_ignores_goes_back(
     events = await kai.ask(session, "What is the turnover?")
     assert "The glossary defines “turnover” as `sum(amount)`" in model.requests[1].text
     assert chunks(events, "sql")[-1] == right
-    assert chunks(events, "analysis")[0].startswith("The turnover is 41.")
+    first, text = chunks(events, "analysis")[0].split("\n\n", 1)
+    assert first.startswith(
+        "**The statement was changed:** A first statement ran, but was written again: The"
+    )
+    assert text.startswith("The turnover is 41.")
 
 
 async def test_sql_in_one_shot_is_warned_of_such_a_join_only_where_rows_have_two_partners(

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, Event, chunks, steps
 
@@ -172,6 +174,20 @@ async def test_the_built_in_writer_says_which_instructions_and_terms_it_does_not
     )
     (count,) = chunks(await plain.ask(session, "total order amount"), "analysis")
     assert "or the glossary (“order amount”)" in count
+
+
+async def test_a_term_with_sql_is_computed_without_a_model(plain: Client, shop: str) -> None:
+    connection = await plain.connect(shop)
+    session = await plain.open_session(connection)
+    await tell(plain, "/glossary", connection, term="net sales", meaning="half", sql="sum(amount) * 0.5")
+    net = chunks(await plain.ask(session, "net sales per country"), "results")[0]["rows"]
+    gross = chunks(await plain.ask(session, "total amount per country"), "results")[0]["rows"]
+    assert net == [[country, pytest.approx(amount * 0.5)] for country, amount in gross]
+    events = await plain.ask(session, "net sales")
+    assert "“net sales” as the glossary defines it (sum(amount) * 0.5)" in sql_chunk(events)["explanation"]
+    (said,) = chunks(events, "analysis")
+    assert "Not followed" not in said
+    assert "may be wrong" not in said
 
 
 async def test_a_statement_of_the_users_own_leaves_no_instruction_aside(plain: Client, shop: str) -> None:

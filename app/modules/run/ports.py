@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import Protocol
@@ -30,6 +30,7 @@ from app.modules.rules.choosing import choose_rules, rules_section
 from app.modules.rules.model import Rule, Situation
 from app.modules.rules.service import Rules
 from app.modules.run.about import PageContext
+from app.modules.run.notices import NoticingAnalyst
 from app.modules.run.observer import RunObserver
 from app.modules.run.records import HEAD_ROWS, ResultRows, RowsGone, StoredResult
 from app.modules.run.remembering import RunFacts, RunNews
@@ -48,12 +49,8 @@ from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
 from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter
 from graph import Ports
-from graph.answer import Analysis
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
-from graph.events import SessionEvent, TextChunk
 from graph.ports import (
-    Analysed,
-    Analyst,
     Emit,
     FactFinder,
     Investigator,
@@ -63,7 +60,7 @@ from graph.ports import (
     SqlWriter,
     Written,
 )
-from graph.state import NO_CONTEXT, Claim, Context, Rows
+from graph.state import NO_CONTEXT, Context, Rows
 
 logger = logging.getLogger(__name__)
 
@@ -213,7 +210,13 @@ class PortFactory:
         )
         try_out = _TryOut(self._connections, connection, schema_context, checker=checker, run_of=run)
         has_rows = None if models else try_out.has_rows
-        builtin = BuiltinWriter(connection.dialect, schema_context.index, today, has_rows=has_rows)
+        builtin = BuiltinWriter(
+            connection.dialect,
+            schema_context.index,
+            today,
+            read_terms=schema_context.terms,
+            has_rows=has_rows,
+        )
         writer: SqlWriter = (
             ModelWriter(
                 models.sql,
@@ -277,7 +280,7 @@ class PortFactory:
             runner=_OnlyOnce(runner) if given else runner,
             checker=checker,
             results=runner,
-            analyst=_WarningAnalyst(analyst, checker, schema_context),
+            analyst=NoticingAnalyst(analyst, checker, schema_context),
             summarizer=(
                 ModelSummarizer(models.summary)
                 if models and self._is_reduced_by_model(session)
@@ -490,57 +493,6 @@ class _Background:
             return await self.connections.examine(sql, key_columns, sql, schema)
         except (StatementFailed, DatabaseUnavailable):
             return frozenset()
-
-
-@dataclass(frozen=True)
-class _WarningAnalyst:
-    """Adds the warnings about the result to the analysis, and the rules that its statement does not
-    follow.
-    """
-
-    analyst: Analyst
-    checker: RunResultChecker
-    schema_context: SchemaContext
-
-    async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
-        warnings = await self.checker.find_warnings(question, sql, rows)
-        doubts = " ".join(each.text for each in warnings if each.is_doubt)
-        opening = f"**The figures may be wrong:** {doubts}\n\n" if doubts else ""
-        read = await self.analyst.analyse(question, sql, rows, emit=_behind(opening, emit))
-        read = replace(read, analysis=_begun_with(opening, read.analysis))
-        others = " ".join(each.text for each in warnings if not each.is_doubt)
-        notes = f"\n\n**Worth checking:** {others}" if others else ""
-        if question.author == "builtin" and (
-            unheeded := await self.schema_context.unheeded(question.text, sql)
-        ):
-            notes += f"\n\n**Not followed:** {unheeded}"
-        if not notes:
-            return read
-        emit(TextChunk(content=notes, channel="analysis"))
-        analysis = read.analysis.model_copy(update={"text": read.analysis.text + notes})
-        return replace(read, analysis=analysis)
-
-
-def _behind(opening: str, emit: Emit) -> Emit:
-    """Returns an emitter that puts the opening before the first text of the analysis."""
-    if not opening:
-        return emit
-    left = [opening]
-
-    def emit_opened(event: SessionEvent) -> None:
-        if left and isinstance(event, TextChunk) and event.channel == "analysis":
-            event = event.model_copy(update={"content": left.pop() + event.content})
-        emit(event)
-
-    return emit_opened
-
-
-def _begun_with(opening: str, analysis: Analysis) -> Analysis:
-    """Returns the analysis with a text before it, and its claims at their new places."""
-    moved = [
-        Claim(**{**each, "span": [at + len(opening) for at in each["span"]]}) for each in analysis.claims
-    ]
-    return analysis.model_copy(update={"text": opening + analysis.text, "claims": moved})
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from graph.state import Precedent
 Shown = TypeVar("Shown")
 
 _MOST_EXAMPLES = 3
-_MOST_NAMED = 3
 _EXAMPLE_TOKENS = 1_200
 _TERM_TOKENS = 600
 _INSTRUCTION_TOKENS = 800
@@ -65,26 +64,6 @@ def precedents(
     kept.reverse()
     shown = [Precedent(question=_line(example.question), sql=example.sql) for example in kept]
     return Chosen(shown, [example.id for example in kept])
-
-
-def unheeded(business: Business, asked: str, tables: Collection[str]) -> str:
-    """Returns the applicable entries that the built-in writer, which reads none of them, does not follow.
-    Empty if there are none.
-
-    `tables` are those of its statement.
-    """
-    rules = [f"“{_line(each.text)}”" for each in business.instructions if each.scope in (None, *tables)]
-    terms = [f"“{_line(each.term)}”" for each in mentioned_terms(business.terms, [asked])]
-    parts = [
-        *([f"instructions ({_few(rules)})"] if rules else []),
-        *([f"the glossary ({_few(terms)})"] if terms else []),
-    ]
-    return f"The built-in writer does not follow {' or '.join(parts)}; a model would." if parts else ""
-
-
-def _few(texts: Sequence[str]) -> str:
-    more = len(texts) - _MOST_NAMED
-    return ", ".join(texts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _rules(instructions: Sequence[Instruction], tables: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.prompt_sections import ALL_ALLOWED, ContextFilter
-from app.modules.sql_generation.business import Business, mentioned_terms, unheeded
+from app.modules.sql_generation.business import Business, mentioned_terms
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.checking.correct import Corrected, correct
 from app.modules.sql_generation.checking.names import SchemaNames
@@ -30,6 +30,7 @@ from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import Intent, find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from app.modules.sql_generation.statement_faults import find_fault
+from app.modules.sql_generation.unheeded import find_unheeded
 from graph.errors import DatabaseUnavailable, StatementRefused
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, Rows
@@ -163,7 +164,7 @@ class SchemaContext:
         """
         if question.author in ("user", "verified"):
             return None
-        terms = (await self._read_rules())[0] if self._allowed.allows("knowledge") else ()
+        terms = await self.terms() if self._allowed.allows("knowledge") else ()
         return Intent(question.text, datetime.now(UTC).date(), terms)
 
     async def check_result(self, sql: str, rows: Rows) -> list[ResultCheck]:
@@ -178,17 +179,22 @@ class SchemaContext:
         """Returns statements that show which joins of a statement find no pair."""
         return await self._connections.examine(sql, join_probes, sql, await self.index())
 
+    async def terms(self) -> Sequence[Term]:
+        """Returns the terms of the glossary, the latest first."""
+        return (await self._read_rules())[0]
+
     async def is_named_in(self, text: str) -> bool:
         """True if a word of a text names a table, a column, or a term of the glossary."""
-        terms, _ = await self._read_rules()
         index = await self.index()
-        return any(mentioned_terms(terms, [text])) or await asyncio.to_thread(index.is_named_in, text)
+        return any(mentioned_terms(await self.terms(), [text])) or await asyncio.to_thread(
+            index.is_named_in, text
+        )
 
     async def unheeded(self, asked: str, sql: str) -> str:
-        """Returns the instructions and terms that apply to a statement whose writer has not read them."""
+        """Returns which instructions and terms apply to a statement whose writer has not read them."""
         terms, instructions = await self._read_rules()
-        tables = await asyncio.to_thread(tables_read, sql, await self.index())
-        return unheeded(Business(terms=terms, instructions=instructions), asked, tables)
+        business = Business(terms=terms, instructions=instructions)
+        return await asyncio.to_thread(find_unheeded, business, asked, sql, index=await self.index())
 
     async def index(self) -> SchemaIndex:
         """Returns the index of the database's present schema."""

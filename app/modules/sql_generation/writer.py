@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import date
 from itertools import islice
 
 from app.core.llm.capabilities import InstructionForm
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
 from app.core.markdown import without_images
+from app.modules.context_store.model import Term
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.prompt_budget import prompt_room
@@ -31,6 +32,7 @@ logger = logging.getLogger(__name__)
 ReadIndex = Callable[[], Awaitable[SchemaIndex]]
 HasRows = Callable[[str], Awaitable[bool]]
 """Runs a statement like any other and returns True if it gives rows; False if it fails."""
+ReadTerms = Callable[[], Awaitable[Sequence[Term]]]
 Correct = Callable[[str], Awaitable[Corrected]]
 """Corrects a statement where the correction is certain."""
 
@@ -42,10 +44,19 @@ _OFFER_SECONDS = 10.0
 class BuiltinWriter:
     """Writes statements for simple questions without a model, and explains how it understood them."""
 
-    def __init__(self, dialect: str, read_index: ReadIndex, today: date, *, has_rows: HasRows | None) -> None:
+    def __init__(
+        self,
+        dialect: str,
+        read_index: ReadIndex,
+        today: date,
+        *,
+        read_terms: ReadTerms,
+        has_rows: HasRows | None,
+    ) -> None:
         """`has_rows`: None for a stand-in of a model, whose declines no user reads."""
         self.dialect = dialect
         self._read_index = read_index
+        self._read_terms = read_terms
         self._today = today
         self._has_rows = has_rows
 
@@ -56,6 +67,8 @@ class BuiltinWriter:
         if question.repair is not None:
             raise QuestionBeyondWriter(f"The statement did not run: {' '.join(question.repair.reasons)}")
         index = await self._read_index()
+        # The latest come first; of several of one name the latest counts.
+        terms = {each.term: each.sql for each in reversed(await self._read_terms()) if each.sql}
         try:
             # In a thread: on a schema of hundreds of tables this takes a second.
             answer = await asyncio.to_thread(
@@ -63,6 +76,7 @@ class BuiltinWriter:
                 question.text,
                 index.scanned.schema,
                 stored=index.stored,
+                terms=terms,
                 previous=_previous(question),
                 today=self._today,
             )

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from app.modules.context_store.model import Term
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.builtin import Beyond, Clarification, Previous, SmallTalk, WrittenSql, write
@@ -65,7 +66,10 @@ async def test_an_order_to_change_data_is_refused_without_a_word_of_a_model(ques
     async def read_index() -> SchemaIndex:
         return SchemaIndex(ScannedSchema(SCHEMA, {}))
 
-    writer = BuiltinWriter("sqlite", read_index, TODAY, has_rows=None)
+    async def read_terms() -> list[Term]:
+        return []
+
+    writer = BuiltinWriter("sqlite", read_index, TODAY, read_terms=read_terms, has_rows=None)
     with pytest.raises(QuestionBeyondWriter) as refused:
         await writer.write(Question(text=question), lambda _: None)
     assert refused.value.detail == "KAI only reads data and never changes it. Ask about the data instead."

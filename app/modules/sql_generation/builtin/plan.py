@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from sqlglot import exp
+
 from app.modules.database_connection.schema import ColumnType
 from app.modules.sql_generation.builtin.periods import CalendarUnit, DateRange
 
-Function = Literal["count", "count distinct", "sum", "avg", "min", "max"]
+Function = Literal["count", "count distinct", "sum", "avg", "min", "max", "defined"]
 Operator = Literal[">", ">=", "<", "<=", "=", "between"]
 
 
@@ -44,6 +46,21 @@ class ColumnRef:
         return f"{self.table}.{self.column}"
 
 
+@dataclass(frozen=True)
+class Definition:
+    """The SQL of a term of the glossary.
+
+    A measure is computed of many rows, a value of each row, and a condition holds for a row or not. The
+    columns of `formula` are `fields`, quoted and with their tables.
+    """
+
+    term: str
+    sql: str
+    kind: Literal["measure", "value", "condition"]
+    formula: exp.Expr
+    fields: tuple[ColumnRef, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     """One way to understand an unclear question, and the rewording that asks for it.
@@ -72,12 +89,16 @@ class Unclear(Exception):
 
 @dataclass(frozen=True)
 class Measure:
-    """An aggregate over the rows of `table`. `fields` are multiplied with each other; a count has none."""
+    """An aggregate over the rows of `table`. `fields` are multiplied with each other; a count has none.
+
+    With a definition, its formula takes the place of the fields; the function `defined` is in the formula.
+    """
 
     function: Function
     table: str
     name: str
     fields: tuple[ColumnRef, ...] = ()
+    definition: Definition | None = None
 
 
 @dataclass(frozen=True)
@@ -143,6 +164,15 @@ class Flagged:
 
 
 @dataclass(frozen=True)
+class Fulfils:
+    """The condition of a term of the glossary holds, or does not; `field` is one of its columns."""
+
+    field: ColumnRef
+    definition: Definition
+    holds: bool
+
+
+@dataclass(frozen=True)
 class Within:
     field: ColumnRef
     period: DateRange
@@ -179,7 +209,7 @@ class Without:
     table: str
 
 
-Filter = Among | Named | Flagged | Within | Missing | Present
+Filter = Among | Named | Flagged | Fulfils | Within | Missing | Present
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from app.modules.sql_generation.builtin.planning.follow_up import (
     names_rows,
 )
 from app.modules.sql_generation.builtin.planning.intent import Planner
+from app.modules.sql_generation.builtin.question.definitions import read_definitions
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
 from app.modules.sql_generation.builtin.question.misspelling import correction
 from app.modules.sql_generation.builtin.question.options import Choice, choices
@@ -85,6 +86,7 @@ BuiltinAnswer = WrittenSql | Clarification | SmallTalk | FromRows
 _MOST_CORRECTED = 3
 _FISCAL = re.compile(r"fiscal|fy(?:\d\d|\d{4})?")
 _NO_TEXTS = StoredTexts({})
+_NO_TERMS: Mapping[str, str] = {}
 _ABOUT_ROWS = re.compile(
     r"(?:please |can you |could you )?(?:summari[sz]e|explain|interpret|describe)"
     r"(?: (?:that|this|it|these|them|the (?:results?|rows|answer|numbers?|data)))?(?: please)?"
@@ -99,10 +101,12 @@ def write(
     schema: Schema,
     *,
     stored: StoredTexts = _NO_TEXTS,
+    terms: Mapping[str, str] = _NO_TERMS,
     previous: Previous | None,
     today: date,
 ) -> BuiltinAnswer:
-    """Answer a question. `stored` are the scanned texts, in addition to the values in the schema.
+    """Answer a question. `stored` are the scanned texts, in addition to the values in the schema; `terms` the
+    glossary's names and their SQL.
 
     Raises `Beyond`, with a reason for the user, when the question is not understood well enough.
     """
@@ -112,7 +116,7 @@ def write(
     if _ABOUT_ROWS.fullmatch(text):
         at_hand = previous is not None and previous.columns
         return FromRows() if at_hand else Clarification("There is no answer to look at yet.")
-    lexicon = Lexicon(schema, stored)
+    lexicon = Lexicon(schema, stored, read_definitions(terms, schema))
     tokens = tokenise_question(question)
     _refuse_fiscal(tokens, lexicon)
     corrected: dict[str, str] = {}

@@ -12,6 +12,7 @@ from app.modules.sql_generation.builtin.plan import (
     Compared,
     Filter,
     Flagged,
+    Fulfils,
     Measure,
     Missing,
     Named,
@@ -271,6 +272,8 @@ class Filters(Resolver):
         """Returns the number of related rows, or the money, of a row of `base`."""
         if isinstance(by, Mention):
             return Related(self._rows_of(by, base))
+        if by.definition is not None:
+            return Related(measures.defined(self.network, by.definition, None, text=by.text))
         found = measures.revenue(self.network, (base,))
         if found.table == base and len(found.fields) == 1:
             return found.fields[0]
@@ -355,6 +358,8 @@ class Filters(Resolver):
         link = self._pick(mention, lambda link: link.flag, base)
         if link.field is None:
             raise Beyond(NOT_UNDERSTOOD)
+        if link.definition is not None:
+            return Fulfils(link.field, link.definition, holds)
         stored = {value.casefold()[:1]: value for value in self.network.column(link.field).values}
         yes = stored.get("y") or stored.get("t")
         no = stored.get("n") or stored.get("f")

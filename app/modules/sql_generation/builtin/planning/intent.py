@@ -204,7 +204,7 @@ class Planner(Filters):
         if isinstance(by, Measure):
             return by
         if isinstance(by, Revenue):
-            return self._revenue(self._tables_of(entity))
+            return self._revenue(by, self._tables_of(entity))
         if by is None:
             raise self._unclear_order(entity)
         if is_table(by) and is_verb(by):
@@ -264,7 +264,7 @@ class Planner(Filters):
 
     def _earned(self, table: str) -> list[Measure]:
         try:
-            return [self._revenue([table])]
+            return [self._revenue(Revenue("revenue"), [table])]
         except (Beyond, Unclear):
             return []
 
@@ -433,7 +433,7 @@ class Planner(Filters):
 
     def measure(self, function: Function | None, measured: Measured) -> Measure:
         if isinstance(measured, Revenue):
-            return self._money(function or "sum", measured)
+            return self._money(function, measured)
         number = self.field(
             measured,
             lambda link: link.is_number,
@@ -443,19 +443,22 @@ class Planner(Filters):
             raise Beyond(f"I do not know what to compute of {number}.")
         if self.network.is_key(number):
             raise Beyond(f"{number} is a key, not a number to compute with.")
-        name = {"avg": "average", "sum": "total", "min": "lowest", "max": "highest"}.get(function, function)
+        name = measures.FUNCTION_WORDS.get(function, function)
         return Measure(function, number.table, f"{name} {measured.text}", (number,))
 
-    def _money(self, function: Function, measured: Revenue) -> Measure:
-        found = self._revenue(())
+    def _money(self, function: Function | None, measured: Revenue) -> Measure:
+        if measured.definition is not None:
+            return measures.defined(self.network, measured.definition, function, text=measured.text)
+        found = self._revenue(measured, ())
+        function = function or "sum"
         if function != "sum" and (len(found.fields) > 1 or self.roles.grouped):
             raise Beyond(f"I cannot tell over what the {measured.text} should be averaged or compared.")
         return replace(found, function=function)
 
-    def _revenue(self, tables: Iterable[str]) -> Measure:
-        named = [each for _, each in self.roles.measured] + [self.roles.ranked_by]
-        text = next((each.text for each in named if isinstance(each, Revenue)), "revenue")
-        return measures.revenue(self.network, tuple(dict.fromkeys((*self.anchors, *tables))), text)
+    def _revenue(self, measured: Revenue, tables: Iterable[str]) -> Measure:
+        if measured.definition is not None:
+            return measures.defined(self.network, measured.definition, None, text=measured.text)
+        return measures.revenue(self.network, tuple(dict.fromkeys((*self.anchors, *tables))), measured.text)
 
     def _count(self, mention: Measured) -> Measure:
         if isinstance(mention, Revenue):

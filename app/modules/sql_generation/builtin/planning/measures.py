@@ -2,11 +2,20 @@
 
 from collections.abc import Collection
 
-from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Measure, Reading, Unclear
+from app.modules.sql_generation.builtin.plan import (
+    Beyond,
+    ColumnRef,
+    Definition,
+    Function,
+    Measure,
+    Reading,
+    Unclear,
+)
 from app.modules.sql_generation.builtin.question.readings import qualified
 from app.modules.sql_generation.builtin.question.words import words_of
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
+FUNCTION_WORDS = {"avg": "average", "sum": "total", "min": "lowest", "max": "highest"}
 _EARNED = frozenset({"revenue", "sale", "turnover"})
 _AMOUNTS = frozenset({"amount", "total", "subtotal"})
 _OTHER_MONEY = frozenset(
@@ -83,6 +92,30 @@ def revenue(network: SchemaNetwork, anchors: Collection[str], text: str = "reven
         if same and _safe(network, best.table, [other.table]):
             best = other  # the header of the lines: one amount for each order
     return best
+
+
+def defined(
+    network: SchemaNetwork, definition: Definition, function: Function | None, *, text: str
+) -> Measure:
+    """Returns the measure that a term of the glossary defines. `text` is the question's word for it.
+
+    Raises `Beyond` if the function does not fit, or if no table has one row for each of its columns.
+    """
+    if definition.kind == "measure" and function is not None:
+        raise Beyond(
+            f"“{text}” is computed as the glossary defines it ({definition.sql}); ask for it without an "
+            "average, a total or an extreme."
+        )
+    if definition.kind == "value" and function is None:
+        raise Beyond(
+            f"“{text}” is defined for each row ({definition.sql}): ask for the total or the average of it."
+        )
+    tables = dict.fromkeys(field.table for field in definition.fields)
+    for table in tables:
+        if not any(network.fans_out(table, other) for other in tables if other != table):
+            name = text.casefold() if function is None else f"{FUNCTION_WORDS[function]} {text.casefold()}"
+            return Measure(function or "defined", table, name, definition.fields, definition)
+    raise Beyond(f"The columns of “{text}” ({definition.sql}) lie in tables that repeat each other's rows.")
 
 
 def _candidates(network: SchemaNetwork, table: str) -> list[tuple[ColumnRef, Measure]]:

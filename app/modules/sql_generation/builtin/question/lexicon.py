@@ -1,12 +1,12 @@
 """Lookup of the tables, columns and stored values that the words of a question may mean."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
-from app.modules.sql_generation.builtin.plan import ColumnRef
+from app.modules.sql_generation.builtin.plan import ColumnRef, Definition
 from app.modules.sql_generation.builtin.question.words import (
     ORDERING,
     SELLING,
@@ -35,7 +35,8 @@ class Link:
     closer matches.
 
     `verb`: a participle ("ordered") names what happened. `flag`: the column says yes or no.
-    `surname` is the second half of a full name whose first half is `value`.
+    `surname` is the second half of a full name whose first half is `value`. `definition` is what the glossary
+    says of the phrase; `field` is then the first of its columns.
     """
 
     table: str
@@ -46,6 +47,7 @@ class Link:
     verb: bool = False
     flag: bool = False
     surname: tuple[ColumnRef, str] | None = None
+    definition: Definition | None = None
 
     @property
     def is_table(self) -> bool:
@@ -88,8 +90,9 @@ _Meanings = dict[tuple[str, str | None], Link]
 class Lexicon:
     """Index of all phrases that name something in the schema."""
 
-    def __init__(self, schema: Schema, stored: StoredTexts) -> None:
+    def __init__(self, schema: Schema, stored: StoredTexts, definitions: Iterable[Definition] = ()) -> None:
         self._stored = stored
+        self._definitions = {words_of(each.term): each for each in definitions}
         self._fields = {
             (table.name, column.name): ColumnRef(table.name, column.name, column.type)
             for table in schema.tables
@@ -107,7 +110,7 @@ class Lexicon:
                 self._add_column(table, column)
         self.reporting = any(reporting_keys(table) for table in schema.tables)
         self._joined = _joined(self._names)
-        phrases = (*self._names, *self._synonyms, *self._values)
+        phrases = (*self._names, *self._synonyms, *self._values, *self._definitions)
         self._longest = max((_LONGEST_TEXT, *map(len, phrases)))
 
     def find(self, tokens: Sequence[Token]) -> tuple[int, tuple[Link, ...]]:
@@ -128,6 +131,19 @@ class Lexicon:
         known = {each: each for phrase in phrases for each in phrase}
         like = {text_key(place.text): place.text for place in self._stored.like(text_key(word), limit=4)}
         return known | self._spellings | like
+
+    def definition(self, tokens: Sequence[Token]) -> tuple[int, Definition] | None:
+        """Returns the longest term of the glossary at the start, with its length in tokens; None without one.
+
+        A longer name of the schema comes first.
+        """
+        for length in range(min(self._longest, len(tokens)), 0, -1):
+            phrase = tuple(token.word for token in tokens[:length])
+            if (found := self._definitions.get(phrase)) is not None:
+                return length, found
+            if self._links(tokens[:length]):
+                return None
+        return None
 
     def _links(self, tokens: Sequence[Token]) -> tuple[Link, ...]:
         phrase = tuple(token.word for token in tokens)

@@ -7,7 +7,14 @@ from datetime import date
 from typing import Literal
 
 from app.modules.sql_generation.builtin.periods import CalendarUnit, DateRange, read_period, unit_of
-from app.modules.sql_generation.builtin.plan import NOT_UNDERSTOOD, AsksForChange, Beyond, Function, Operator
+from app.modules.sql_generation.builtin.plan import (
+    NOT_UNDERSTOOD,
+    AsksForChange,
+    Beyond,
+    Definition,
+    Function,
+    Operator,
+)
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, Link
 from app.modules.sql_generation.builtin.question.words import REVENUE, Token, word_set
 
@@ -27,9 +34,10 @@ class Mention:
 
 @dataclass(frozen=True)
 class Revenue:
-    """A word for money earned, to be found in the schema later."""
+    """A word for money earned, to be found in the schema later, or for a number that the glossary defines."""
 
     text: str
+    definition: Definition | None = None
 
 
 @dataclass(frozen=True)
@@ -421,6 +429,8 @@ class _Reading:
         tokens = self._question[at : at + 12]
         if self._costs(at):
             tokens = [replace(tokens[0], raw="price", word="price"), *tokens[1:]]
+        if defined := self._defined(tokens, at):
+            return defined
         raws = [token.raw for token in tokens]
         rule = self._rule(" ".join(raws))
         length, links = self._lexicon.find(tokens)
@@ -468,6 +478,25 @@ class _Reading:
         if before[:1] == [INCLUDING] and before[1:] in (["the"], ["a"], ["an"]):
             return INCLUDING
         return before[-1] if before else ""
+
+    def _defined(self, tokens: Sequence[Token], at: int) -> tuple[int, tuple[QuestionItem, ...]] | None:
+        """Reads a term of the glossary. "Active customers" names a condition and its table."""
+        if tokens[0].kind == "quoted" or (found := self._lexicon.definition(tokens)) is None:
+            return None
+        length, definition = found
+        said = tokens[:length]
+        text = " ".join(token.text for token in said)
+        if definition.kind != "condition":
+            return length, (Revenue(text, definition),)
+        field = definition.fields[0]
+        link = Link(table=field.table, score=EXACT, field=field, flag=True, definition=definition)
+        whole = Mention(text=text, links=(link,), lead=self._lead(at))
+        tables = tuple(link for link in self._lexicon.find(said[-1:])[1] if link.table == field.table)
+        if length == 1 or not any(link.is_table and not link.verb for link in tables):
+            return length, (whole,)
+        described = replace(whole, text=" ".join(token.text for token in said[:-1]))
+        noun = Mention(text=said[-1].text, links=tables, lead=said[-2].raw, plural=said[-1].plural)
+        return length, (described, noun)
 
     def _costs(self, at: int) -> bool:
         """True if "cost" is a verb here, so that the price is meant: "products that cost more than 300"."""

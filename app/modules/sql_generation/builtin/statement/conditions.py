@@ -16,6 +16,7 @@ from app.modules.sql_generation.builtin.plan import (
     Compared,
     Filter,
     Flagged,
+    Fulfils,
     Measure,
     Missing,
     Named,
@@ -116,6 +117,9 @@ def _filter(draft: Draft, one: Filter) -> exp.Expr:
                 return exp.EQ(this=draft.column(field), expression=exp.Literal.string(said))
             value = exp.Boolean(this=holds) if field.type == "boolean" else exp.Literal.number(int(holds))
             return exp.EQ(this=draft.column(field), expression=value)
+        case Fulfils(_, definition, holds):
+            stated = exp.paren(draft.stated(definition))
+            return stated if holds else exp.Not(this=stated)
         case Within(field, period):
             return _within(draft.column(field), field, period)
         case Missing(field, or_zero):
@@ -178,7 +182,7 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> e
     for one in ones:
         if isinstance(one, Within) and one.period.joined:
             raise Beyond("I cannot tell whether either of the two periods is enough, or both are needed.")
-        if isinstance(one, Among | Named | Flagged) and _is_negative(one):
+        if isinstance(one, Among | Named | Flagged | Fulfils) and _is_negative(one):
             raise Beyond(
                 f"One row of {draft.base} can have many of {path[-1].right}; I cannot tell whether none of "
                 "them may be so, or whether one that is not is enough."
@@ -198,13 +202,15 @@ def _refuse_aside(
     between = {table, *(hop.right for hop in draft.network.path(table, first, (*draft.through, first)))}
     for one in rest:
         aside = one if isinstance(one, str) else _table_of(one)
-        own = isinstance(one, str) or (isinstance(one, Among | Named | Flagged) and _is_negative(one))
+        own = isinstance(one, str) or (
+            isinstance(one, Among | Named | Flagged | Fulfils) and _is_negative(one)
+        )
         if own and aside not in between and draft.network.fans_out(table, aside, tuple(between)):
             raise Beyond(f"I cannot combine a number of {table} with a condition on {aside} safely.")
 
 
-def _is_negative(one: Among | Named | Flagged) -> bool:
-    return not one.holds if isinstance(one, Flagged) else one.negated
+def _is_negative(one: Among | Named | Flagged | Fulfils) -> bool:
+    return not one.holds if isinstance(one, Flagged | Fulfils) else one.negated
 
 
 def _inner(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Measure
+from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Definition, Measure
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 from app.modules.sql_generation.foreign_keys import Hop
 
@@ -42,6 +42,18 @@ class Draft:
         self.reach(field.table)
         return column_expression(self.names[field.table], field.column)
 
+    def stated(self, definition: Definition) -> exp.Expr:
+        """Returns a formula of the glossary over the tables of this statement."""
+
+        def own(node: exp.Expr) -> exp.Expr:
+            return (
+                column_expression(self.names[node.table], node.name) if isinstance(node, exp.Column) else node
+            )
+
+        for each in definition.fields:
+            self.reach(each.table)
+        return definition.formula.transform(own)
+
 
 def meeting(hop: Hop, left: str) -> exp.Expr:
     """Returns the join condition of a hop; `left` is the alias of its left table."""
@@ -56,6 +68,11 @@ def meeting(hop: Hop, left: str) -> exp.Expr:
 def measured(draft: Draft, measure: Measure) -> exp.Expr:
     """Returns the aggregate of a measure. Raises `Beyond` when joins repeat its rows and so falsify it."""
     factors = [draft.column(field) for field in measure.fields]
+    value = factors[0] if factors else None
+    for factor in factors[1:]:
+        value = exp.Mul(this=value, expression=factor)
+    if measure.definition is not None:
+        value = draft.stated(measure.definition)
     match measure.function:
         case "count" if draft.fans_out:
             key = draft.network.key(measure.table)
@@ -66,11 +83,10 @@ def measured(draft: Draft, measure: Measure) -> exp.Expr:
             return exp.Count(this=exp.Star())
         case "count distinct":
             return exp.Count(this=exp.Distinct(expressions=factors))
-        case "sum" | "avg" if draft.fans_out:
+        case "sum" | "avg" | "defined" if draft.fans_out:
             raise Beyond(f"The joins this needs would count rows of {measure.table} more than once.")
-    value = factors[0]
-    for factor in factors[1:]:
-        value = exp.Mul(this=value, expression=factor)
+        case "defined" if value is not None:
+            return exp.paren(value)
     functions = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
     return functions[measure.function](this=value)
 

@@ -7,6 +7,7 @@ from app.modules.sql_generation.builtin.plan import (
     Dimension,
     Entity,
     Flagged,
+    Fulfils,
     Grain,
     Having,
     Measure,
@@ -87,6 +88,9 @@ def filtering(condition: QueryCondition) -> str:
             return f"{first} and {last} {verb} {given!r} and {surname!r}"
         case Flagged(field, holds):
             return f"{field} is {'true' if holds else 'false'}"
+        case Fulfils(field, known, holds):
+            said = "is" if holds else "is not"
+            return f"{field.table} {said} “{known.term}” as the glossary defines it ({known.sql})"
         case Within(field, period):
             return f"{field} is {period}"
         case Compared(subject):
@@ -111,7 +115,11 @@ def _comparing(subject: ColumnRef | Measure, one: Compared | Having) -> str:
 
 def measuring(measure: Measure) -> str:
     factors = " * ".join(map(str, measure.fields))
+    if (known := measure.definition) is not None:
+        factors = f"“{known.term}” as the glossary defines it ({known.sql})"
     match measure.function:
+        case "defined":
+            return factors
         case "count":
             return f"the number of rows of {measure.table}"
         case "count distinct":

@@ -1,0 +1,86 @@
+"""What a reader must know of a statement, put around the analysis of its rows.
+
+It is part of the analysis' text, so every client shows it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.modules.run.result_checking import RunResultChecker
+from app.modules.sql_generation.schema_context import SchemaContext
+from graph.answer import Analysis
+from graph.events import SessionEvent, TextChunk
+from graph.ports import Analysed, Analyst, Emit, Question
+from graph.state import Claim, Rows
+
+_MOST_CHANGES = 3
+_LONGEST_CHANGE = 300
+
+
+@dataclass(frozen=True)
+class NoticingAnalyst:
+    """Begins the analysis with what may be wrong and what was changed of the statement, and ends it with
+    what is worth checking and what its writer did not follow.
+    """
+
+    analyst: Analyst
+    checker: RunResultChecker
+    schema_context: SchemaContext
+
+    async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
+        warnings = await self.checker.find_warnings(question, sql, rows)
+        doubts = [each.text for each in warnings if each.is_doubt]
+        opening = _opening(doubts, question.corrections)
+        read = await self.analyst.analyse(question, sql, rows, emit=_behind(opening, emit))
+        read = replace(read, analysis=_begun_with(opening, read.analysis))
+        others = " ".join(each.text for each in warnings if not each.is_doubt)
+        notes = f"\n\n**Worth checking:** {others}" if others else ""
+        if question.author == "builtin" and (
+            unheeded := await self.schema_context.unheeded(question.text, sql)
+        ):
+            notes += f"\n\n**Not followed:** {unheeded}"
+        if not notes:
+            return read
+        emit(TextChunk(content=notes, channel="analysis"))
+        analysis = read.analysis.model_copy(update={"text": read.analysis.text + notes})
+        return replace(read, analysis=analysis)
+
+
+def _opening(doubts: Sequence[str], changes: Sequence[str]) -> str:
+    """Returns the first line of an answer, with an empty line behind it; empty if there is nothing to say."""
+    parts = [f"**The figures may be wrong:** {' '.join(doubts)}"] if doubts else []
+    if changes:
+        more = len(changes) - _MOST_CHANGES
+        said = [_shortened(each) for each in changes[:_MOST_CHANGES]]
+        said += [f"{more} more {'changes are' if more > 1 else 'change is'} listed with the SQL."] * (
+            more > 0
+        )
+        parts.append(f"**The statement was changed:** {' '.join(said)}")
+    return f"{' '.join(parts)}\n\n" if parts else ""
+
+
+def _shortened(change: str) -> str:
+    line = " ".join(change.split())
+    return line if len(line) <= _LONGEST_CHANGE else f"{line[: _LONGEST_CHANGE - 1]}…"
+
+
+def _behind(opening: str, emit: Emit) -> Emit:
+    """Returns an emitter that puts the opening before the first text of the analysis."""
+    if not opening:
+        return emit
+    left = [opening]
+
+    def emit_opened(event: SessionEvent) -> None:
+        if left and isinstance(event, TextChunk) and event.channel == "analysis":
+            event = event.model_copy(update={"content": left.pop() + event.content})
+        emit(event)
+
+    return emit_opened
+
+
+def _begun_with(opening: str, analysis: Analysis) -> Analysis:
+    """Returns the analysis with a text before it, and its claims at their new places."""
+    moved = [
+        Claim(**{**each, "span": [at + len(opening) for at in each["span"]]}) for each in analysis.claims
+    ]
+    return analysis.model_copy(update={"text": opening + analysis.text, "claims": moved})
