@@ -278,7 +278,9 @@ def test_a_projection_is_drawn_with_its_band_and_a_change_in_percent() -> None:
     drawn = {}
     for kind in ("projection", "change"):
         option = ChartOption.model_validate({"kind": kind, "across": 0, "value": 1})
-        computed = computed_or_refused(rows, option, None, today=date(2026, 6, 1))
+        computed = computed_or_refused(
+            rows, option, None, sql="SELECT month, revenue FROM t", dialect="sqlite", today=date(2026, 6, 1)
+        )
         chart = shown_chart(None, computed, None, columns=rows["columns"], rows=months)
         figure = draw_figure(chart, 1)
         assert figure is not None

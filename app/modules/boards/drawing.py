@@ -11,6 +11,7 @@ from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.computed import ChartOption, ComputedChart, computed_or_refused
 from app.modules.analysis.figures import figures
 from app.modules.analysis.figures.coverage import key_columns
+from app.modules.boards.model import Pin
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.prompt_rows import without_secrets
@@ -31,11 +32,13 @@ async def draw_chart(
 
 
 async def compute_option(
-    option: ChartOption, rows: Rows, chart: dict[str, JsonValue] | None, *, ran_at: int
+    option: ChartOption, pin: Pin, rows: Rows, *, chart: dict[str, JsonValue] | None, ran_at: int
 ) -> ComputedChart:
-    """Returns the chart with what is computed from these rows, or why the rows do not allow it."""
+    """Returns the chart with what is computed from rows of the pin, or why the rows do not allow it."""
     ran = as_datetime(ran_at).date()
-    return await asyncio.to_thread(computed_or_refused, rows, option, chart, today=ran)
+    return await asyncio.to_thread(
+        computed_or_refused, rows, option, chart, sql=pin.sql, dialect=pin.dialect, today=ran
+    )
 
 
 def _draw(

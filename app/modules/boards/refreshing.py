@@ -132,7 +132,7 @@ class Refreshing:
             computed = None
             if latest is not None and latest.computed_chart is not None:
                 option = latest.computed_chart.option
-                computed = await compute_option(option, rows, chart, ran_at=ran_at)
+                computed = await compute_option(option, pin, rows, chart=chart, ran_at=ran_at)
             await self._repository.keep_result(
                 pin, rows, chart=chart, ran_at=ran_at, period=period, computed=computed
             )

@@ -251,7 +251,7 @@ class Boards:
             cut_by=result.cut_by,
         )
         wanted = ChartOption.model_validate(option)
-        computed = await compute_option(wanted, rows, result.chart, ran_at=result.ran_at)
+        computed = await compute_option(wanted, pin, rows, chart=result.chart, ran_at=result.ran_at)
         if computed.chart is None:
             raise OptionRefused(computed.refusal or "")
         return _dumped(computed)

@@ -533,7 +533,15 @@ class SessionService:
             cut_by=message.cut_by,
         )
         answered = as_datetime(message.created_at).date()
-        return await asyncio.to_thread(computed_or_refused, rows, option, message.chart, today=answered)
+        return await asyncio.to_thread(
+            computed_or_refused,
+            rows,
+            option,
+            message.chart,
+            sql=message.sql or "",
+            dialect=message.dialect,
+            today=answered,
+        )
 
     async def add_version(self, owner: str, session_id: str, message_id: str, *, sql: str) -> AnswerVersion:
         """Run another statement for the question of an answer, and keep it with its rows.

@@ -6,16 +6,24 @@ from datetime import date
 from pydantic import JsonValue
 
 from app.modules.analysis.computed.option import ChartOption, ComputedChart, NotComputable
+from app.modules.analysis.figures.statement import read_statement
 from graph.state import Rows
 
 
 def computed_or_refused(
-    rows: Rows, option: ChartOption, chart: Mapping[str, JsonValue] | None, *, today: date
+    rows: Rows,
+    option: ChartOption,
+    chart: Mapping[str, JsonValue] | None,
+    *,
+    sql: str,
+    dialect: str,
+    today: date,
 ) -> ComputedChart:
-    """As `compute_chart`, with the refusal in place of an error."""
+    """As `compute_chart` for the statement, with the refusal in place of an error."""
     from app.modules.analysis.computed.compute import compute_chart  # noqa: PLC0415  (numpy loads slowly)
 
     try:
-        return ComputedChart(option=option, chart=compute_chart(rows, option, chart, today=today))
+        spec = compute_chart(rows, option, chart, statement=read_statement(sql, dialect), today=today)
+        return ComputedChart(option=option, chart=spec)
     except NotComputable as error:
         return ComputedChart(option=option, chart=None, refusal=str(error))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal
 
 from pydantic import JsonValue
@@ -104,8 +105,8 @@ def _data(drawn: Drawn, name: str) -> list[Spec]:
     for extra in drawn.extras:
         if extra.kind == "rings":
             continue
-        for period, value in extra.points.items():
-            datum = {ACROSS: found.name(period), VALUE: _rounded(value)}
+        for period, point in extra.points.items():
+            datum = {ACROSS: found.name(period), VALUE: _rounded(point)}
             if not drawn.replaces:
                 datum[SERIES] = extra.name
             if period in extra.band:
@@ -121,11 +122,11 @@ def _kind(found: PeriodValues) -> FieldType:
     return "temporal" if found.has_dates or months else "ordinal"
 
 
-def _rounded(value: float | None) -> JsonValue:
+def _rounded(value: float | Decimal | None) -> JsonValue:
     """Without the noise of the last digits; whole numbers are written as such."""
     if value is None:
         return None
-    short = float(f"{value:.{_DIGITS}g}")
+    short = float(f"{float(value):.{_DIGITS}g}")
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 

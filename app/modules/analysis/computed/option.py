@@ -29,7 +29,8 @@ class ChartOption(Described):
 
     kind: OptionKind
     """`moving_average`: the mean of each period and those before it. `change`: the change to the period
-    before. `outliers`: periods that lie far from the trend. `projection`: the next periods, with a band.
+    before. `outliers`: periods far above or below what the same weekday or month, the trend and other years
+    lead to expect. `projection`: the next periods, with a band.
     """
     across: ColumnIndex
     """Zero-based column of the times."""

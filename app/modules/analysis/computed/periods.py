@@ -12,7 +12,9 @@ from pydantic import JsonValue
 from app.modules.analysis.computed.option import ChartOption, NotComputable, Together
 from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, Period, read_periods
 from app.modules.analysis.figures.course import PeriodValue, Span, folded_span, partial_periods
-from app.modules.analysis.figures.numbers import exact, number
+from app.modules.analysis.figures.numbers import exact
+from app.modules.analysis.figures.roles import MeasureRole, roles_of
+from app.modules.analysis.figures.statement import StatementReading
 from app.modules.analysis.words import title
 from graph.state import Rows
 
@@ -23,24 +25,27 @@ _NAMED = 3
 
 @dataclass(frozen=True, kw_only=True)
 class PeriodValues:
-    """Values of consecutive periods; None where the rows have no value.
+    """Exact values of consecutive periods; None where the rows have no value.
 
     `partial` are the periods that the data covers only in part: they are drawn, and nothing is computed from
-    them. `names` are the periods as the rows write them. `said` are sentences on rows that are left out.
+    them. `accumulates` is true if the value of a period that has begun can only grow, as counts do, and sums
+    of values of which none is below zero. `names` are the periods as the rows write them. `said` are
+    sentences on rows that are left out.
     """
 
     unit: CalendarUnit
     periods: Sequence[Period]
-    values: Sequence[float | None]
+    values: Sequence[Decimal | None]
     partial: frozenset[Period]
-    names: Mapping[Period, str] = field(repr=False)
-    said: Sequence[str]
+    accumulates: bool
+    names: Mapping[Period, str] = field(default_factory=dict, repr=False)
+    said: Sequence[str] = ()
 
     @property
     def whole(self) -> list[float | None]:
-        """The values, with None also for periods that the data covers only in part."""
+        """The values as doubles, with None also for periods that the data covers only in part."""
         return [
-            None if period in self.partial else value
+            None if period in self.partial or value is None else float(value)
             for period, value in zip(self.periods, self.values, strict=True)
         ]
 
@@ -56,8 +61,10 @@ class PeriodValues:
         return all(name.startswith(period.start.isoformat()) for period, name in self.names.items())
 
 
-def period_values(rows: Rows, option: ChartOption, *, partial: Iterable[Period], today: date) -> PeriodValues:
-    """Put the rows of each period together.
+def period_values(
+    rows: Rows, option: ChartOption, statement: StatementReading, *, partial: Iterable[Period], today: date
+) -> PeriodValues:
+    """Put the rows of each period together. A period without rows has no value, or zero if rows are counted.
 
     `partial` are periods that the data is known to cover only in part. Raises `NotComputable`.
     """
@@ -90,38 +97,59 @@ def period_values(rows: Rows, option: ChartOption, *, partial: Iterable[Period],
             f"There are {count:,} {unit}s, and at most {MAX_PERIODS:,} can be computed. Choose a coarser "
             "unit of time."
         )
-    if len(ordered) < _MAX_SHARE_OF_GAPS * count:
+    role = next(
+        (each for each in roles_of("", statement, rows).measures if each.column == option.value), None
+    )
+    counts = _counts(option.how, role, statement) and not rows["truncated"]
+    if not counts and len(ordered) < _MAX_SHARE_OF_GAPS * count:
         raise NotComputable(
             f"Only {len(ordered):,} of {count:,} {unit}s have a row. Choose a coarser unit of time."
         )
+    empty = Decimal(0) if counts else None
     periods = [ordered[0].after(step) for step in range(count)]
-    values = [_together(gathered[each], option.how) if each in gathered else None for each in periods]
+    values = [_together(gathered[each], option.how) if each in gathered else empty for each in periods]
     if not any(value is not None for value in values):
-        raise NotComputable(f"{title(rows['columns'][option.value]['name'])} has no numbers.")
+        name = title(rows["columns"][option.value]["name"])
+        raise NotComputable(f"{name} has no numbers. Choose a column that has some.")
     days = sorted({period for period, _ in dated})
     return PeriodValues(
         unit=unit,
         periods=periods,
         values=values,
         partial=_partial(days, ordered, {each.start for each in partial}, today=today),
+        accumulates=_adds(option.how, role) and all(value is None or value >= 0 for value in values),
         names=_names(rows, option, dated, unit=unit),
         said=[*_left_out(len(cells) - len(dated), time), *_gaps(periods, values)],
     )
 
 
-def _together(cells: Sequence[JsonValue], how: Together | None) -> float | None:
+def _counts(how: Together | None, role: MeasureRole | None, statement: StatementReading) -> bool:
+    """True if a period without rows counts zero: no row of it was left out after counting."""
+    is_count = how == "count" or (
+        how in (None, "sum") and role is not None and role.kind in ("count", "distinct")
+    )
+    return is_count and not statement.selective and statement.limit is None and statement.within is None
+
+
+def _adds(how: Together | None, role: MeasureRole | None) -> bool:
+    if how is None:
+        return role is not None and (role.adds_over_time or role.kind in ("count", "distinct"))
+    return how in ("sum", "count")
+
+
+def _together(cells: Sequence[JsonValue], how: Together | None) -> Decimal | None:
     if how == "count":
-        return float(sum(cell is not None for cell in cells))
+        return Decimal(sum(cell is not None for cell in cells))
     values = [value for cell in cells if (value := exact(cell)) is not None]
     if not values:
         return None
     match how:
         case "mean":
-            return float(sum(values) / len(values))
+            return sum(values, Decimal(0)) / len(values)
         case "median":
-            return float(statistics.median(values))
+            return statistics.median(values)
         case _:
-            return number(float(sum(values)))
+            return sum(values, Decimal(0))
 
 
 def _partial(
@@ -166,7 +194,7 @@ def _left_out(count: int, time: str) -> list[str]:
     return [f"{were} without a {time} {'is' if count == 1 else 'are'} left out."]
 
 
-def _gaps(periods: Sequence[Period], values: Sequence[float | None]) -> list[str]:
+def _gaps(periods: Sequence[Period], values: Sequence[Decimal | None]) -> list[str]:
     gone = [period for period, value in zip(periods, values, strict=True) if value is None]
     if not gone:
         return []

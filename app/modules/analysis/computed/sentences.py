@@ -1,0 +1,88 @@
+"""A forecast and outliers in English sentences, as a chart says them."""
+
+from calendar import day_name
+from collections.abc import Sequence
+from decimal import Decimal
+
+from app.modules.analysis.computed.forecasting import COVERED, Forecast, MethodError, values_for_season
+from app.modules.analysis.computed.outlying import Outlier, Outliers
+from app.modules.analysis.figures.calendar import CalendarUnit, Period
+
+_NAMED = 5
+_MONTHS = 12
+_PLACES = {7: "weekday", 12: "month", 4: "quarter"}
+
+
+def forecast_sentences(found: Forecast, first: Period) -> list[str]:
+    """The method, its error, and what the forecast leaves out; `first` is the first period of the rows."""
+    unit = found.unit
+    best, *others = found.errors
+    steps = len(found.steps)
+    method = (
+        f"Projection of {_count(steps, unit)} by {best.method} from {_count(found.trained, f'full {unit}')}"
+    )
+    tested = f"on the last {_count(found.tested, unit)}, projected up to {_count(steps, unit)} ahead"
+    said = [f"{method}: {tested}, it was off by {_error(best)} on average."]
+    if others:
+        named = ", ".join(f"{each.method} by {_error(each)}" for each in others)
+        said.append(f"Others: {named}.")
+    said.append(f"The range is made to hold {COVERED:.0%} of the values, judged by these errors.")
+    if found.trained < (needed := values_for_season(unit) or 0):
+        said.append(f"Most methods see a season only in {needed} full {unit}s or more.")
+    if found.closed:
+        names = _listed([f"{day_name[each]}s" for each in found.closed])
+        said.append(f"{names} never have a value and are left out.")
+    if found.filled:
+        said.append(f"Values of {_count(found.filled, unit)} are missing, and estimated from those around.")
+    if found.since > first:
+        said.append(f"Only {unit}s from {found.since} on are used.")
+    said += [
+        f"{each.period} has begun and holds {_amount(each.held)}: it is not projected below that."
+        for each in found.steps
+        if each.held is not None
+    ]
+    if found.not_negative and any(each.low == 0 for each in found.steps):
+        said.append("It is cut off at zero, as no value was below.")
+    return said
+
+
+def outlier_sentences(found: Outliers) -> list[str]:
+    """Which periods are outliers, how they were found, and how many chance alone would give."""
+    against = ["the trend"]
+    if found.season > 1:
+        against.insert(0, f"the same {_PLACES[found.season]}")
+    if found.is_yearly and found.season != _MONTHS:
+        against.append("the same time of other years")
+    counted = f"{_count(found.checked, f'full {found.unit}')} were compared with {_listed(against)}"
+    if found.is_irregular:
+        return [f"No outliers: so many values lie far off that none stands out. {counted}."]
+    high = [each for each in found.found if each.is_high]
+    low = [each for each in found.found if not each.is_high]
+    parts = [f"high: {_named(high)}"] * bool(high) + [f"low: {_named(low)}"] * bool(low)
+    said = f"Outliers, {'; '.join(parts)}." if parts else "No outliers."
+    return [said, f"{counted}; by chance about {found.by_chance:.1g} would lie so far off."]
+
+
+def _named(outliers: Sequence[Outlier]) -> str:
+    named = ", ".join(
+        f"{each.period} ({_amount(each.value)}, usually {each.low:,f} to {each.high:,f})"
+        for each in outliers[:_NAMED]
+    )
+    return f"{named} and {len(outliers) - _NAMED:,} more" if len(outliers) > _NAMED else named
+
+
+def _amount(value: Decimal) -> str:
+    """A value of the rows, without digits that only a division made."""
+    return f"{float(value):,.2f}".removesuffix(".00") if abs(value) >= 1 else f"{float(value):.4g}"
+
+
+def _count(count: int, unit: CalendarUnit | str) -> str:
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _error(of: MethodError) -> str:
+    return f"{of.share:.1%}" if of.share is not None and of.share < 10 else f"{of.absolute:.3g}"
