@@ -16,7 +16,7 @@ from pathlib import Path
 
 _STEP_SECONDS = 280
 _PIP = re.compile(r"(\S+)/bin/pip install --no-cache-dir")
-_UV = f"{Path(sys.executable).with_name('uv')} pip install --quiet --compile-bytecode"
+_UV = f"{Path(sys.executable).with_name('uv')} pip install --quiet"
 _INSTALL = f'#!/bin/sh\n{_UV} --offline --python "$@" || {_UV} --system-certs --python "$@"\n'
 
 
