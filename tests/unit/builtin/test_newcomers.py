@@ -51,6 +51,14 @@ QUESTIONS = {
     "regions with an average salary over 3200": "select 'Europe', 4250",
     "revenue per category over 500": "select category, sum(amount) s from order_lines l join products p"
     " on p.id = product_id group by 1 having s > 500",
+    "What is the name of each customer?": "select name from customers",
+    "salary of every employee": "select salary from employees",
+    "all customer names and their cities": "select name, city from customers",
+    "please show customer city": "select city from customers",
+    "sort products by price in descending order": "select * from products",
+    "products ordered by price from lowest to highest": "select * from products",
+    "country with the most number of customers": "select 'Germany', 3",
+    "how many different countries do customers come from": "select 3",
     "how many custoemrs are there": "select count(*) from customers",
     "averge salary of employes": "select avg(salary) from employees",
     "revenue in Germny": "select sum(amount) from order_lines join orders o on o.id = order_id where"
@@ -99,6 +107,42 @@ def test_another_word_and_one_that_may_be_several_are_not_corrected(word: str) -
     schema = schema_of(connection)
     with pytest.raises(Beyond):
         write(f"how many {word}", schema, previous=None, today=TODAY)
+
+
+FILMS = """
+create table films_data (id integer primary key, title text, directed_by text, rental_rate numeric);
+create table shows (id integer primary key, visitors integer);
+create table rentals (id integer primary key, film_id integer references films_data(id));
+insert into films_data values (1, 'Fog', 'Ann Lee', 2), (2, 'Ice', 'Bo Ray', 3), (3, 'Rain', 'Ann Lee', 1);
+insert into shows values (1, 10);
+insert into rentals values (1, 1), (2, 1), (3, 3);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "gold"),
+    [
+        ("how many films are there", "select 3"),
+        ("number of films directed by Ann Lee", "select 2"),
+        ("who is the director of the film Ice", "select 'Bo Ray'"),
+        ("please show the titles of films", "select title from films_data"),
+        ("show the films that were never rented", "select * from films_data where id = 2"),
+        ("visitors of each show", "select visitors from shows"),
+    ],
+)
+def test_names_of_tables_and_columns_are_read_as_people_say_them(question: str, gold: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(FILMS)
+    answer = write(question, schema_of(connection), previous=None, today=TODAY)
+    assert isinstance(answer, WrittenSql), answer
+    assert sorted(rows(connection, answer.sql)) == sorted(rows(connection, gold)), answer.sql
+
+
+def test_a_form_of_a_word_is_no_misspelling() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(FILMS)
+    with pytest.raises(Beyond):
+        write("films rated Fog", schema_of(connection), previous=None, today=TODAY)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ from app.modules.sql_generation.builtin.question.roles import Measured, is_event
 from app.modules.sql_generation.builtin.question.words import words_of
 
 _SEVERAL = 10
+_EACH = ("each", "every")
 
 
 class Planner(Filters):
@@ -117,12 +118,29 @@ class Planner(Filters):
 
     def _lists_each(self) -> bool:
         """True if the only mention is a table after "every" ("list every customer"); it is then listed."""
+        self._list_own_columns()
+        if not self.roles.grouped:
+            return True
         (only, *more) = self.roles.grouped
         if self.roles.free or more or not isinstance(only, Mention) or not is_table(only):
             return False
         self.roles.grouped = []
         self.roles.free = [only]
         return True
+
+    def _list_own_columns(self) -> None:
+        """Lists the columns of "the name of each teacher": each row has one of them."""
+        roles = self.roles
+        entity = roles.grouped[0]
+        tables = [mention for mention in roles.free if is_table(mention)]
+        if len(roles.grouped) > 1 or tables or not roles.free or not isinstance(entity, Mention):
+            return
+        if entity.lead in _EACH and is_table(entity):
+            table = self.table(entity)
+            own = [self._pick(column, lambda link: link.is_column, table) for column in roles.free]
+            if all(link.table == table for link in own):
+                roles.free = [*roles.free, entity]
+                roles.grouped = []
 
     def _by_birth(self, rank: Rank) -> Rank:
         """Ranks by birth date if no age is stored: the oldest were born first."""
@@ -511,7 +529,7 @@ class Planner(Filters):
     def _shown(self, base: str) -> tuple[ColumnRef | Related, ...]:
         """Returns the columns asked for, each of the table named next: "titles of songs, names of singers".
 
-        For "cities and their population" the name of the city is included.
+        For "cities and their population" the name of the city is included, but not for "city population".
         """
         free = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
         shown: list[ColumnRef] = []
@@ -521,7 +539,8 @@ class Planner(Filters):
             elif not is_table(mention):
                 owner = next((self.table(other) for other in free[at:] if is_table(other)), base)
                 shown += self.named(mention, owner)
-        if shown and is_table(free[0]) and not any(is_table(other) for other in free[1:]):
+        several = [mention for mention in free if is_table(mention)]
+        if shown and several == free[:1] and not _is_apposed(free[0], free[1]):
             shown = [*(self.network.name_fields(base) or self.network.key(base)), *shown]
         return tuple(dict.fromkeys(shown))
 
@@ -552,7 +571,8 @@ class Planner(Filters):
         if len(roles.sorted_by) > 1:
             raise Beyond("I can sort by one thing only.")
         target = self.sort_target(query)
-        return replace(query, order=SortOrder(target, bool(roles.sort.descending)))
+        born = roles.sort.by_age and isinstance(target, ColumnRef) and target.type in ("date", "datetime")
+        return replace(query, order=SortOrder(target, bool(roles.sort.descending) != born))
 
     def _happened(self, base: str) -> ColumnRef | None:
         """Returns the date of the one event that is mentioned for rows of `base` ("hired last"), or None."""
@@ -589,3 +609,8 @@ class Planner(Filters):
         if query.measures and field not in grouped:
             raise Beyond(f"{field} has no single value to sort by here.")
         return field
+
+
+def _is_apposed(table: Mention, column: Mention) -> bool:
+    """True if a table in the singular is right before its column: "car models"."""
+    return not table.plural and column.lead == table.text.split()[-1].lower()

@@ -79,8 +79,11 @@ _REPORTING = frozenset(
 _PREPOSITIONS = frozenset(
     ["from", "to", "by", "in", "on", "at", "for", "with", "and", "or", "not", "is", "has"]
 )
+_ANY_TABLE = frozenset(["data", "info", "table", "tbl", "tab", "list", "master", "dim", "fact", "record"])
+_DOERS = {"written": ("writer", "author"), "sung": ("singer",), "taught": ("teacher",)}
 _PARTICLES = ("up", "out", "off")
 _IRREGULAR = {"birth": "born", "sale": "sold", "payment": "paid"}
+_DONE = {"rental": "rented", "booking": "booked", "reservation": "reserved"}
 _NUMBERED = ("phone", "telephone", "mobile", "fax")
 _FIRST_NAMES = (("first", "name"), ("given", "name"), ("forename",))
 _LAST_NAMES = (("last", "name"), ("family", "name"), ("surname",))
@@ -108,6 +111,8 @@ class Lexicon:
             self._add_table(table)
             for column in table.columns:
                 self._add_column(table, column)
+        for table in schema.tables:
+            self._add_short_name(table)
         self.reporting = any(reporting_keys(table) for table in schema.tables)
         self._joined = _joined(self._names)
         phrases = (*self._names, *self._synonyms, *self._values, *self._definitions)
@@ -127,7 +132,8 @@ class Lexicon:
 
         Of texts that are not in the schema, only those that are like `word`.
         """
-        phrases = (*self._names, *self._synonyms)
+        names = (*self._names.items(), *self._synonyms.items())
+        phrases = [phrase for phrase, links in names if not all(link.verb for link in links.values())]
         known = {each: each for phrase in phrases for each in phrase}
         like = {text_key(place.text): place.text for place in self._stored.like(text_key(word), limit=4)}
         return known | self._spellings | like
@@ -205,13 +211,26 @@ class Lexicon:
             for word in SELLING:
                 self._add((word,), Link(table=table.name, score=CLOSE, verb=True))
         if len(phrase) == 1:
-            self._add((_participle(phrase[0]),), Link(table=table.name, score=CLOSE, verb=True))
+            done = _DONE.get(phrase[0]) or _participle(phrase[0])
+            self._add((done,), Link(table=table.name, score=CLOSE, verb=True))
+
+    def _add_short_name(self, table: Table) -> None:
+        """Adds a table's name without a word for any table, unless something else has that name:
+        `cars_data` gives car.
+        """
+        phrase = words_of(table.name)
+        for short in (
+            phrase[:-1] if phrase[-1] in _ANY_TABLE else (),
+            phrase[1:] if phrase[0] in _ANY_TABLE else (),
+        ):
+            if short and short not in self._names:
+                self._add(short, Link(table=table.name, score=CLOSE))
 
     def _add_column(self, table: Table, column: TableColumn) -> None:
         phrase = words_of(column.name)
         field = ColumnRef(table.name, column.name, column.type)
         foreign = table.foreign_key_columns
-        score = PARTIAL if column.name in foreign else EXACT
+        score = PARTIAL if column.name in foreign and not _is_copy(table, column) else EXACT
         key = _is_key(column, foreign)
         flag = not key and is_flag(column)
         self._add(phrase, Link(table=table.name, score=score, field=field, key=key, flag=flag))
@@ -229,13 +248,17 @@ class Lexicon:
         """Adds parts of a column's name, and the name qualified with that of its table."""
         own = phrase[len(table) :] if phrase[: len(table)] == table else phrase
         self._add(own, Link(table=field.table, score=EXACT, field=field))
-        self._add((*table, *own), Link(table=field.table, score=EXACT_TABLE, field=field))
+        if own[-1:] != ("by",):  # in "cartoons written by", the cartoons are counted
+            self._add((*table, *own), Link(table=field.table, score=EXACT_TABLE, field=field))
         if own[-1:] == ("name",):
             self._add(own[:-1], Link(table=field.table, score=CLOSE, field=field))
         if own[:1] in (("number",), ("count",)):
             self._add(("number", "of", *own[1:]), Link(table=field.table, score=EXACT, field=field))
         if own[-1:] and own[-1] in _NUMBERED:
             self._add((*own, "number"), Link(table=field.table, score=EXACT, field=field))
+        if len(own) == 2 and own[1] == "by":
+            for doer in _doers(own[0]):
+                self._add((doer,), Link(table=field.table, score=CLOSE, field=field))
         if own[-1:] == ("email",):
             self._add((*own, "address"), Link(table=field.table, score=EXACT, field=field))
         if own[-1:] in (("number",), ("num",), ("count",)) and own[:-1] not in self._tables:
@@ -299,6 +322,14 @@ def _is_key(column: TableColumn, foreign: Collection[str]) -> bool:
     return column.primary_key or column.name in foreign or words_of(column.name)[-1:] == ("id",)
 
 
+def _is_copy(table: Table, column: TableColumn) -> bool:
+    """True if a foreign key of text has the name of the column it refers to, so that it says the same."""
+    return column.type == "text" and any(
+        list(key.columns) == [column.name] and words_of(key.referred_columns[0]) == words_of(column.name)
+        for key in table.foreign_keys
+    )
+
+
 def _insert(meanings: _Meanings, link: Link) -> None:
     """Keeps the best score for each meaning."""
     name = (link.table, link.field.column if link.field else None)
@@ -320,6 +351,12 @@ def _happened(verb: str) -> list[Phrase]:
         if stem != verb and len(stem) > 2:
             said += [(_participle(stem), particle), (stem, particle)]
     return said
+
+
+def _doers(participle: str) -> Sequence[str]:
+    """Returns the nouns for the person of a column such as directed_by: director, directer."""
+    stem = participle.removesuffix("ed")
+    return _DOERS.get(participle) or ((f"{stem}or", f"{stem}er") if stem != participle else ())
 
 
 def _participle(verb: str) -> str:

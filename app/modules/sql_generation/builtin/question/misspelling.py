@@ -19,7 +19,7 @@ _OWN = word_set(
     " fewest busiest cheapest expensive oldest youngest longest shortest latest newest earliest between"
     " before after during since without except excluding including each every month monthly year yearly week"
     " weekly weekday quarter quarterly daily last sorted ordered descending ascending alphabetical"
-    " alphabetically show list give which what where many much different distinct unique"
+    " alphabetically common popular show list give which what where many much different distinct unique"
     " than from with have more less fewer"
 ) | {*REVENUE, *(name.lower() for name in month_name if name)}
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -57,7 +57,7 @@ def _is_misspelled(word: str, meant: str) -> bool:
 def _is_slip(word: str, meant: str) -> bool:
     """True if two words that differ by one mistake differ by one that people make without noticing."""
     if len(word) != len(meant):
-        return len(word) >= _ONE_WRONG
+        return len(word) >= _ONE_WRONG and not word.startswith(meant)  # "rated" is a form of "rate"
     wrong = [(one, other) for one, other in zip(word, meant, strict=True) if one != other]
     if len(wrong) == 2:
         return True

@@ -36,7 +36,7 @@ def choices(question: str, unclear: Unclear, understand: Understand) -> tuple[Ch
     """
     found = _choices(question, unclear, understand, depth=_DEPTH)[:MOST]
     if len(found) < 2:
-        raise Beyond(f"I cannot answer this as it stands, nor offer a choice. {unclear.text}")
+        raise Beyond("The question has several meanings, of which I can answer less than two.")
     return tuple(found)
 
 

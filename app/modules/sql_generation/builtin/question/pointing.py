@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from app.modules.sql_generation.builtin.periods import unit_of
-from app.modules.sql_generation.builtin.question.lexicon import Lexicon
+from app.modules.sql_generation.builtin.question.lexicon import EXACT_TABLE, Lexicon
 from app.modules.sql_generation.builtin.question.words import Token, singular, word_set
 
 _POINTING = word_set("those these this theirs same such previous former latter")
@@ -57,7 +57,8 @@ def is_adding(tokens: Sequence[Token]) -> bool:
 
 
 def _named(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, set[int]]:
-    """Returns the position of the first table name, and the positions of all names of tables and columns.
+    """Returns the position of the first name of a table, or of a column with that of its table, and the
+    positions of all names of tables and columns.
 
     The first is the number of tokens if no table is named.
     """
@@ -65,7 +66,7 @@ def _named(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, set[int]]:
     nouns = set[int]()
     for at in range(len(tokens)):
         length, links = lexicon.find(tokens[at:])
-        if any(link.is_table for link in links):
+        if any(link.is_table or (link.is_column and link.score >= EXACT_TABLE) for link in links):
             first = min(first, at)
         if any(link.value is None for link in links):
             nouns.update(range(at, at + length))

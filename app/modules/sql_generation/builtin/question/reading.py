@@ -70,9 +70,12 @@ class Calendar:
 
 @dataclass(frozen=True)
 class Sort:
-    """Words for sorting. `descending` is None if the question does not say it."""
+    """Words for sorting. `descending` is None if the question does not say it; with `by_age` a date of birth
+    is sorted the other way.
+    """
 
     descending: bool | None
+    by_age: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ _SUPERLATIVES: dict[str, Rank] = {
     "shortest": Rank(False, _SIZE),
     "heaviest": Rank(True, ("weight",)),
     "lightest": Rank(False, ("weight",)),
-    "(?:most|highest|largest|greatest|maximum) number of|most": Rank(True, about="count"),
+    "(?:most|highest|largest|greatest|maximum|biggest|most) number of|most": Rank(True, about="count"),
     "(?:least|lowest|smallest|minimum) number of|least|fewest": Rank(False, about="count"),
     "highest|largest|biggest|greatest|best|top": Rank(True),
     "lowest|smallest|worst|bottom": Rank(False),
@@ -269,6 +272,7 @@ _RELATIONS = (
 )
 _RULES = (
     _rule(rf"(?:the )?first {_NUMBER}", lambda match: (Limit(int(float(match[1])), first=True),)),
+    _rule(rf"(?:top|best) {_NUMBER} selling", _so_many(Rank(True, about="rows"))),
     *(_rule(rf"(?:{words}) {_NUMBER}", _so_many(rank)) for words, rank in _SUPERLATIVES.items()),
     _rule(rf"{_NUMBER} (?:(?:or|and) (?:more|over|above|higher|greater|up|older)|\+)", _comparison(">=")),
     _rule(rf"{_NUMBER} (?:or|and) (?:fewer|less|under|below|lower|younger)", _comparison("<=")),
@@ -290,12 +294,22 @@ _RULES = (
         for words, operator in _OPERATORS
     ),
     _rule(
-        r"(?:high|highest|largest) to (?:low|lowest|smallest)|(?:highest|largest|most|newest|latest) first"
+        r"(?:from )?(?:the )?(?:oldest|old) to (?:the )?(?:youngest|young)",
+        _constant(Sort(descending=True, by_age=True)),
+    ),
+    _rule(
+        r"(?:from )?(?:the )?(?:youngest|young) to (?:the )?(?:oldest|old)",
+        _constant(Sort(descending=False, by_age=True)),
+    ),
+    _rule(
+        r"(?:from )?(?:high|highest|largest) to (?:low|lowest|smallest)"
+        r"|(?:highest|largest|most|newest|latest) first"
         r"|(?:and )?(?:sorted |ordered )?(?:in )?(?:descending|decreasing)(?: order)?(?: of| by)?|desc",
         _constant(Sort(descending=True)),
     ),
     _rule(
-        r"(?:low|lowest|smallest) to (?:high|highest|largest)|(?:lowest|smallest|oldest|least) first"
+        r"(?:from )?(?:low|lowest|smallest) to (?:high|highest|largest)"
+        r"|(?:lowest|smallest|oldest|least) first"
         r"|(?:and )?(?:sorted |ordered )?(?:in )?(?:ascending|increasing|alphabetical)(?: order)?(?: of| by)?"
         r"|(?:and )?(?:sorted |ordered )?alphabetically|asc",
         _constant(Sort(descending=False)),
@@ -370,6 +384,9 @@ _PASSED_OVER = word_set(
     " database data table listed information details also now then instead about anything"
     " use uses used using own owns owned occurred happened across given some either there contain contains"
     " containing belong belongs ever yet already currently still including whats whos wheres hows pls plz"
+    " info produced produces produce created built manufactured raised raise titled entitled"
+    " offered offer offers working work works employed associated available come comes came appear appears"
+    " appeared"
 )
 _EXCLUDING = word_set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
@@ -406,6 +423,8 @@ class _Reading:
         self._today = today
         self._read: list[QuestionItem] = []
         raws = [token.raw for token in question]
+        self._sorts = raws[:1] in (["sort"], ["order"], ["arrange"], ["rank"]) and "by" in raws[2:]
+        """The question is of the form "sort teachers by age"."""
         self._relations = lexicon.reporting and any(
             isinstance(item, Relation | Unrelated)
             for at in range(len(raws))
@@ -415,7 +434,7 @@ class _Reading:
     def items(self) -> tuple[QuestionItem, ...]:
         if self._relations and self._question[0].raw in ("is", "was"):
             raise Beyond("I can list who reports to whom, not say whether it is so.")
-        at = 0
+        at = int(self._sorts)
         while at < len(self._question):
             said, found = self._next(at)
             self._read += found
@@ -448,6 +467,8 @@ class _Reading:
             return rule
         if tokens[0].kind == "quoted" or length > 1:
             return length, (mention,)
+        if tokens[0].word == "name" and self._is_name_of_column(tokens[1:]):
+            return 1, ()
         if rule and (tokens[0].kind == "number" or (raws[0] == "between" and self._on_number())):
             return rule
         if period := read_period(raws, self._today):
@@ -471,6 +492,19 @@ class _Reading:
                 raise Beyond("I cannot read two numbers beside each other as one.")
             return self._counted(tokens, lead)
         return self._negated(tokens)
+
+    def _is_name_of_column(self, after: Sequence[Token]) -> bool:
+        """True if a text column follows: "names of makers" are the makers themselves."""
+        raws = [token.raw for token in after[:3]]
+        if raws[:1] != ["of"]:
+            return False
+        skipped = next(
+            (at for at, raw in enumerate(raws) if raw not in ("of", "the", "all", "each")), len(raws)
+        )
+        links = self._lexicon.find(after[skipped:])[1]
+        return bool(links) and all(
+            link.is_column and link.field and link.field.type == "text" for link in links
+        )
 
     def _lead(self, at: int) -> str:
         """Returns the word before a position; an article after "including" does not count."""
@@ -530,6 +564,8 @@ class _Reading:
     def _rule(self, text: str) -> tuple[int, tuple[QuestionItem, ...]] | None:
         if self._relations and (found := _first_rule(text, _RELATIONS)):
             return found
+        if self._sorts and text.startswith("by "):
+            return 1, (Sort(None),)
         found = _first_rule(text, _RULES)
         if found and text.startswith(("only", "just")) and not self._named:
             so_many = [item for item in found[1] if isinstance(item, NumberComparison) and not item.times]

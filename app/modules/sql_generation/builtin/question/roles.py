@@ -202,7 +202,7 @@ class _Walk:
             case Rank():
                 self._rank(item)
             case Sort(descending):
-                roles.sort = item if descending is not None else roles.sort or item
+                roles.sort = item if descending is not None or roles.sort is None else roles.sort
                 self._role = roles.sort
             case Group() | Lacking() | Holding():
                 self._role = item

@@ -17,7 +17,14 @@ _TOKEN = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 
-_IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child", "ids": "id"}
+_IRREGULAR = {
+    "people": "person",
+    "men": "man",
+    "women": "woman",
+    "children": "child",
+    "ids": "id",
+    "movies": "movie",
+}
 _ABBREVIATIONS = {
     "fname": "first name",
     "lname": "last name",
