@@ -74,9 +74,11 @@ class StatementDetails(_Part):
     """
     corrections: list[str] = Field(
         default_factory=list,
-        examples=[["Joined `visit` for the column `total_spent`, which `museum` does not have."]],
+        examples=[["Read `Brazil` as text: no column has this name."]],
     )
-    """Corrections of the statement that the model wrote, one sentence each. Empty if there are none."""
+    """What was changed of the statement that the model wrote, and why the model wrote it again, one sentence
+    each. Empty if nothing was.
+    """
 
 
 class Draft(StatementDetails):

@@ -1,8 +1,9 @@
 """What each kind of correction makes of recorded statements of models.
 
-`python -m tests.bench.corrections QUESTIONS DATABASES RECORDED...`: a question set of `kai eval`, the folder
-of its SQLite databases, and files of one JSON object a line with `id` (of the question) and `sql` (what the
-model wrote), such as the results of `kai eval --baseline plain`.
+`python -m tests.bench.corrections [--duckdb] QUESTIONS DATABASES RECORDED...`: a question set of `kai eval`,
+the folder of its SQLite databases, and files of one JSON object a line with `id` (of the question) and `sql`
+(what the model wrote), such as the results of `kai eval --baseline plain`. With `--duckdb` the statements are
+those of a DuckDB database with the same rows, which refuses an incomplete GROUP BY; golds run on SQLite.
 
 Of equal statements one counts. It counts for the kind of its corrections, or as `several` if they are of
 more than one. One whose rows are the same with and without its corrections counts as without effect.
@@ -15,10 +16,13 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal, get_args
 
-from pydantic import BaseModel
+import duckdb
+from pydantic import BaseModel, JsonValue
 
 from app.evaluation.gold import Gold, ordering_of, tiers
 from app.evaluation.question_set import BenchmarkQuestion, Selection, Split, read_question_set
@@ -28,6 +32,7 @@ from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.scan.read import scan
+from app.modules.database_connection.schema import Table
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.checking.correct import correct
 from app.modules.sql_generation.checking.names import SchemaNames
@@ -35,6 +40,7 @@ from app.modules.sql_generation.checking.names import SchemaNames
 Effect = Literal["without effect", "right", "wrong", "error", "wrong, no longer an error", "no longer right"]
 """The last two are among the wrong ones."""
 
+_TYPES = {"integer": "BIGINT", "number": "DOUBLE"}
 _MOST_ROWS = 10_000
 _MOST_STEPS = 20_000
 """Of a thousand instructions of SQLite each: a statement without a join condition ends."""
@@ -52,15 +58,25 @@ class _Database:
 
     def __init__(self, path: Path) -> None:
         self._path = path.resolve()
-        self.names = SchemaNames(scan(SqliteDatabase(self._path), Limits(), Stop()))
+        self.schema = scan(SqliteDatabase(self._path), Limits(), Stop())
+        self.names = SchemaNames(self.schema)
         self._known: dict[str, ResultSet | None] = {}
         self._golds: dict[str, list[Gold]] = {}
 
     def result(self, sql: str) -> ResultSet | None:
-        """Returns the first rows of a statement. None if it does not run."""
+        """Returns the first rows of a gold statement. None if it does not run."""
         if sql not in self._known:
             self._known[sql] = self._run(sql)
         return self._known[sql]
+
+    def ran(self, sql: str) -> ResultSet | None:
+        """Returns the first rows of a model's statement. None if it does not run."""
+        return self.result(sql)
+
+    def rows(self, table: Table) -> list[list[JsonValue]]:
+        columns = ", ".join(f'"{each.name}"' for each in table.columns)
+        found = self._run(f'SELECT {columns} FROM "{table.name}"')
+        return [] if found is None else found.rows
 
     def golds(self, question: BenchmarkQuestion) -> list[Gold]:
         if question.id not in self._golds:
@@ -100,10 +116,49 @@ class _Database:
         return ResultSet(columns=columns, rows=rows, truncated=False) if columns else None
 
 
+class _DuckDb(_Database):
+    """The same rows in DuckDB; a cell that does not fit its column's type is NULL."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.names = SchemaNames(replace(self.schema, dialect="duckdb"))
+        self._known_there: dict[str, ResultSet | None] = {}
+        self._there = duckdb.connect()
+        for table in self.schema.tables:
+            types = [_TYPES.get(each.type, "VARCHAR") for each in table.columns]
+            pairs = zip(table.columns, types, strict=True)
+            columns = ", ".join(f'"{column.name}" {kind}' for column, kind in pairs)
+            self._there.execute(f'CREATE TABLE "{table.name}" ({columns})')
+            cells = ", ".join(f"TRY_CAST(CAST(? AS VARCHAR) AS {kind})" for kind in types)
+            for row in self.rows(table):
+                self._there.execute(f'INSERT INTO "{table.name}" VALUES ({cells})', row)
+
+    def ran(self, sql: str) -> ResultSet | None:
+        if sql not in self._known_there:
+            self._known_there[sql] = self._run_there(sql)
+        return self._known_there[sql]
+
+    def _run_there(self, sql: str) -> ResultSet | None:
+        try:
+            cursor = self._there.execute(sql)
+            columns = tuple(ResultColumn(each[0], "text") for each in cursor.description or ())
+            rows = [[_plain(cell) for cell in row] for row in cursor.fetchmany(_MOST_ROWS)]
+        except duckdb.Error:
+            return None
+        return ResultSet(columns=columns, rows=rows, truncated=False)
+
+
+def _plain(cell: object) -> JsonValue:
+    if isinstance(cell, Decimal):
+        return float(cell)
+    return cell if isinstance(cell, int | float | str) or cell is None else str(cell)
+
+
 class Bench:
     """Counts effects by half of the set and kind of correction."""
 
-    def __init__(self, questions: Path, folder: Path) -> None:
+    def __init__(self, questions: Path, folder: Path, open_database: type[_Database]) -> None:
+        self._open_database = open_database
         conversations = read_question_set(questions).conversations
         self._folder = folder
         self._questions: dict[str, tuple[Split, BenchmarkQuestion]] = {
@@ -133,13 +188,13 @@ class Bench:
         golds = database.golds(question)
         if not corrected.corrections or not golds:
             return
-        effects = _effects(database.result(sql), database.result(corrected.sql), golds)
+        effects = _effects(database.ran(sql), database.ran(corrected.sql), golds)
         kinds = {each.kind for each in corrected.corrections}
         self.effects[half, kinds.pop() if len(kinds) == 1 else "several"].update(effects)
 
     def _database(self, name: str) -> _Database:
         if name not in self._databases:
-            self._databases[name] = _Database(self._folder / f"{name}.sqlite")
+            self._databases[name] = self._open_database(self._folder / f"{name}.sqlite")
         return self._databases[name]
 
 
@@ -163,10 +218,11 @@ def _is_right(result: ResultSet, golds: Sequence[Gold]) -> bool:
 
 
 def main() -> None:
-    if len(sys.argv) < 4:
+    given = [each for each in sys.argv[1:] if each != "--duckdb"]
+    if len(given) < 3:
         sys.exit(__doc__)
-    questions, folder, *recorded = map(Path, sys.argv[1:])
-    bench = Bench(questions, folder)
+    questions, folder, *recorded = map(Path, given)
+    bench = Bench(questions, folder, _Database if given == sys.argv[1:] else _DuckDb)
     for each in recorded:
         bench.measure(each)
     for half in get_args(Split):

@@ -55,96 +55,11 @@ def test_names_with_line_breaks_may_be_written_as_prompts_show_them() -> None:
     assert found.sql == 'SELECT o."Total\nRevenue" FROM "open\n# orders" o'
 
 
-@pytest.mark.parametrize(
-    ("sql", "expected", "said"),
-    [
-        (
-            "select m.name, m.total_spent from museum m join visit v on v.museum_id = m.id",
-            "select m.name, v.total_spent from museum m join visit v on v.museum_id = m.id",
-            "Read `total_spent` from `visit`: `museum` has no such column.",
-        ),
-        (
-            "select museum.name from museum m",
-            "select m.name from museum m",
-            "Read `name` from `m`, as `museum` is called here.",
-        ),
-        (
-            (
-                "with big as (select id from museum) select m.opened from big b join museum m on b.id = m.id"
-                " where b.opened > 3"
-            ),
-            (
-                "with big as (select id from museum) select m.opened from big b join museum m on b.id = m.id"
-                " where m.opened > 3"
-            ),
-            "Read `opened` from `museum`: `b` has no such column.",
-        ),
-    ],
-)
-def test_a_column_is_read_from_the_one_source_that_has_it(sql: str, expected: str, said: str) -> None:
-    assert corrected(sql) == (expected, [said])
-
-
-@pytest.mark.parametrize(
-    ("sql", "expected", "said"),
-    [
-        (
-            "select total_spent from visit where age > 3 limit 2",
-            (
-                "select total_spent from visit JOIN visitor ON visit.visitor_id = visitor.id"
-                " where visitor.age > 3 limit 2"
-            ),
-            "Joined `visitor` for the column `age`, which `visit` does not have.",
-        ),
-        (
-            "select name, total_spent from museum order by name",
-            (
-                "select museum.name, visit.total_spent from museum JOIN visit ON museum.id = visit.museum_id"
-                " order by name"
-            ),
-            (
-                "Joined `visit` for the column `total_spent`, which `museum` does not have."
-                " A row of `museum` is repeated for each of its rows in `visit`."
-            ),
-        ),
-        (
-            "select * from visit v where v.age > 3",
-            "select v.* from visit v JOIN visitor ON v.visitor_id = visitor.id where visitor.age > 3",
-            "Joined `visitor` for the column `age`, which `visit` does not have.",
-        ),
-        (
-            "select visitor.age from museum visitor join visit t on t.museum_id = visitor.id",
-            (
-                "select visitor_2.age from museum visitor join visit t on t.museum_id = visitor.id"
-                " JOIN visitor AS visitor_2 ON t.visitor_id = visitor_2.id"
-            ),
-            "Joined `visitor` for the column `age`, which no other table here has.",
-        ),
-        (
-            "select total from visit",
-            (
-                "select receipt.total from visit"
-                " JOIN receipt ON visit.museum_id = receipt.a AND visit.visitor_id = receipt.b"
-            ),
-            (
-                "Joined `receipt` for the column `total`, which `visit` does not have."
-                " A row of `visit` is repeated for each of its rows in `receipt`."
-            ),
-        ),
-        (
-            "select name from museum where id in (select museum_id from visit where age > 3)",
-            (
-                "select name from museum where id in (select museum_id from visit"
-                " JOIN visitor ON visit.visitor_id = visitor.id where visitor.age > 3)"
-            ),
-            "Joined `visitor` for the column `age`, which `visit` does not have.",
-        ),
-    ],
-)
-def test_the_one_table_a_foreign_key_away_that_has_a_column_is_joined(
-    sql: str, expected: str, said: str
-) -> None:
-    assert corrected(sql) == (expected, [said])
+def test_a_table_that_has_an_alias_is_called_by_it() -> None:
+    assert corrected("select museum.name from museum m") == (
+        "select m.name from museum m",
+        ["Read `name` from `m`, as `museum` is called here."],
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,6 +72,11 @@ def test_the_one_table_a_foreign_key_away_that_has_a_column_is_joined(
         "select count(*) from museum where total_spent > 3",  # would count visits
         "select age from visit, museum",  # a join behind a comma sees the last table alone
         "select nope from museum",
+        "select total_spent from visit where age > 3 limit 2",  # a table one key away has it
+        "select m.name, m.total_spent from museum m join visit v on v.museum_id = m.id",  # another one has it
+        "select v.total_spent from museum m join visit v on m.museum_id = v.museum_id",  # along the key
+        "select id from museum m join visitor v on m.id = v.id",  # the same in both
+        "select museum.name from museum m join museum n on n.id = m.id",  # two aliases
         "select m.id, v.id from museum m join visitor v on m.name = v.nick where id = 3",
         "select id from museum m full join visitor v on m.id = v.id",
     ],
@@ -166,33 +86,12 @@ def test_what_is_open_is_left_to_the_model(sql: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "expected"),
-    [
-        (
-            "select id from museum m join visitor v on m.id = v.id",
-            "select m.id from museum m join visitor v on m.id = v.id",
-        ),
-        (
-            "select age from visitor v left join museum m on m.id = v.id where id = 3",
-            "select age from visitor v left join museum m on m.id = v.id where v.id = 3",
-        ),
-    ],
-)
-def test_a_column_that_a_join_makes_the_same_is_read_from_the_side_that_has_every_row(
-    sql: str, expected: str
-) -> None:
-    assert corrected(sql)[0] == expected
-
-
-@pytest.mark.parametrize(
     ("dialect", "sql", "added"),
     [
         ("postgres", "select name, opened, count(*) from museum group by name", ", opened"),
         ("duckdb", "select upper(name), count(*) from museum", " GROUP BY UPPER(museum.name)"),
         ("duckdb", "select name, count(*) from museum group by id", ", name"),
         ("mysql", "select name, max(opened) from museum where id > 3", " GROUP BY name"),
-        ("sqlite", "select name, count(*) from museum", " GROUP BY name"),
-        ("sqlite", "select name, min(id), max(id) from museum", " GROUP BY name"),
     ],
 )
 def test_a_column_selected_beside_an_aggregate_is_grouped(dialect: str, sql: str, added: str) -> None:
@@ -218,6 +117,7 @@ def test_a_column_selected_beside_an_aggregate_is_grouped(dialect: str, sql: str
         ("mysql", "select NAME from museum"),
         ("mysql", "select concat(name, ' || ', opened) from museum"),
         ("sqlite", "select name, max(opened) from museum"),
+        ("sqlite", "select name, count(*) from museum"),
         ("sqlite", "select name, opened, count(*) from museum group by name"),
         ("sqlite", "select name, max(id, 3) from museum"),
         ("sqlite", "select strftime('%Y', opened), name || 'x', iif(id > 3, 1, 2) from museum"),
@@ -297,122 +197,6 @@ def test_a_right_statement_is_never_changed(columns: list[str], sums: list[str],
     listed = ", ".join([*columns, *(f"max({each})" for each in sums)])
     sql = f"select {listed} from museum m join visit v on v.museum_id = m.id group by {', '.join(columns)}"
     assert corrected(sql, dialect) == (sql, [])
-
-
-@pytest.mark.parametrize(
-    ("sql", "expected", "said"),
-    [
-        (
-            "SELECT v.name FROM museum AS m JOIN visit AS v ON v.museum_id = m.id WHERE v.opened > 3",
-            "SELECT v.name FROM museum AS m JOIN visit AS v ON v.museum_id = m.id WHERE m.opened > 3",
-            ["Read `opened` from `museum`: `visit` has no such column."],
-        ),
-        (
-            "SELECT v.opened FROM museum AS m JOIN visit AS v ON v.museum_id = m.id",
-            "SELECT m.opened FROM museum AS m",
-            [
-                "Read `opened` from `museum`: `visit` has no such column.",
-                "Left out the join of `visit`, from which no column is read.",
-            ],
-        ),
-        (
-            (
-                "SELECT m.id FROM museum AS m JOIN visit AS v ON v.museum_id = m.id "
-                "JOIN visitor AS p ON p.id = v.visitor_id WHERE p.opened > 3"
-            ),
-            "SELECT m.id FROM museum AS m WHERE m.opened > 3",
-            [
-                "Read `opened` from `museum`: `visitor` has no such column.",
-                "Left out the joins of `visitor` and `visit`, from which no column is read.",
-            ],
-        ),
-        (
-            (
-                "SELECT v.opened, COUNT(*) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id "
-                "WHERE v.total_spent > 3 GROUP BY v.opened"
-            ),
-            (
-                "SELECT m.opened, COUNT(*) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id "
-                "WHERE v.total_spent > 3 GROUP BY m.opened"
-            ),
-            ["Read `opened` from `museum`: `visit` has no such column."],
-        ),
-        (
-            (
-                "SELECT v.opened FROM museum AS m JOIN (SELECT museum_id FROM visit LIMIT 1) AS v "
-                "ON v.museum_id = m.id"
-            ),
-            (
-                "SELECT m.opened FROM museum AS m JOIN (SELECT museum_id FROM visit LIMIT 1) AS v "
-                "ON v.museum_id = m.id"
-            ),
-            ["Read `opened` from `museum`: `v` has no such column."],
-        ),
-        (
-            "SELECT m.nick FROM museum AS m JOIN visitor AS v ON v.id = m.id WHERE v.age > 3",
-            "SELECT v.nick FROM visitor AS v WHERE v.age > 3",
-            [
-                "Read `nick` from `visitor`: `museum` has no such column.",
-                "Left out the join of `museum`, from which no column is read.",
-            ],
-        ),
-        (
-            "SELECT m.nick FROM museum AS m LEFT JOIN visitor AS v ON v.id = m.id",
-            "SELECT v.nick FROM museum AS m LEFT JOIN visitor AS v ON v.id = m.id",
-            ["Read `nick` from `visitor`: `museum` has no such column."],
-        ),
-        (
-            (
-                "SELECT m.nick FROM museum AS m JOIN visitor AS v ON v.id = m.id "
-                "JOIN receipt AS r ON r.a = m.id"
-            ),
-            (
-                "SELECT v.nick FROM museum AS m JOIN visitor AS v ON v.id = m.id "
-                "JOIN receipt AS r ON r.a = m.id"
-            ),
-            ["Read `nick` from `visitor`: `museum` has no such column."],
-        ),
-    ],
-)
-def test_a_join_goes_whose_only_columns_are_read_from_another_table(
-    sql: str, expected: str, said: list[str]
-) -> None:
-    assert corrected(sql) == (expected, said)
-
-
-@pytest.mark.parametrize(
-    "kept",
-    [
-        "SELECT {}, COUNT(*) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id GROUP BY {}",
-        "SELECT COUNT({}) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id",
-        "SELECT DISTINCT {} FROM museum AS m JOIN visit AS v ON v.museum_id = m.id",
-        "SELECT {} FROM museum AS m JOIN visit AS v ON v.museum_id = m.id LIMIT 5",
-        "SELECT {}, RANK() OVER (ORDER BY m.id) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id",
-        (
-            "SELECT name FROM museum WHERE opened IN "
-            "(SELECT {} FROM museum AS m JOIN visit AS v ON v.museum_id = m.id)"
-        ),
-    ],
-)
-def test_a_join_stays_where_its_rows_count_though_no_column_is_read_from_it(kept: str) -> None:
-    said = "Read `opened` from `museum`: `visit` has no such column."
-    assert corrected(kept.replace("{}", "v.opened")) == (kept.replace("{}", "m.opened"), [said])
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "select opened, total_spent from museum order by opened limit 3",
-        "select opened, total_spent, row_number() over (order by opened) from museum",
-    ],
-)
-def test_no_table_is_joined_whose_rows_would_take_the_places_of_others(sql: str) -> None:
-    assert corrected(sql) == (sql, [])
-
-
-def test_a_join_that_no_correction_touches_stays_though_no_column_is_read_from_it() -> None:
-    sql = "SELECT m.name FROM museum AS m JOIN visit AS v ON v.museum_id = m.id"
-    assert corrected(sql) == (sql, [])
 
 
 SHOPS = Table(
@@ -502,26 +286,3 @@ def test_a_quotient_of_whole_numbers_keeps_its_fraction(dialect: str, written: s
 def test_other_divisions_stay(dialect: str, written: str) -> None:
     sql = f"SELECT {written} FROM shop"
     assert correct(sql, SchemaNames(Schema(dialect, [SHOPS]))).sql == sql
-
-
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
-        ("m.museum_id = v.museum_id", "m.id = v.museum_id"),
-        ("v.id = m.id", "v.museum_id = m.id"),
-        ("v.museum = m.name", "v.museum_id = m.id"),
-    ],
-)
-def test_a_join_by_a_column_that_is_not_there_goes_along_the_foreign_key(written: str, expected: str) -> None:
-    sql = "SELECT v.total_spent FROM museum AS m JOIN visit AS v ON "
-    assert corrected(sql + written) == (
-        sql + expected,
-        ["Joined along the foreign key between `museum.id` and `visit.museum_id`."]
-        if written.startswith("m")
-        else ["Joined along the foreign key between `visit.museum_id` and `museum.id`."],
-    )
-
-
-def test_of_two_foreign_keys_between_tables_neither_is_taken() -> None:
-    sql = "SELECT t.coach FROM game AS g JOIN team AS t ON g.team_id = t.id"
-    assert corrected(sql) == (sql, [])

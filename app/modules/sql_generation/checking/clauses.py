@@ -33,11 +33,6 @@ class Clauses:
         self._table = bisect_left(self._tokens, table, key=lambda each: each.end)
 
     @property
-    def end_of_from(self) -> int:
-        """The offset after the last join."""
-        return self._end(self._table, _AFTER_GROUPS | {TokenType.WHERE, TokenType.GROUP_BY})
-
-    @property
     def end_of_conditions(self) -> int:
         """The offset after FROM and WHERE."""
         return self._end(self._table, _AFTER_GROUPS | {TokenType.GROUP_BY})
@@ -46,23 +41,6 @@ class Clauses:
     def end_of_groups(self) -> int:
         """The offset after GROUP BY; without one, after FROM and WHERE."""
         return self._end(self._table, _AFTER_GROUPS)
-
-    def stars(self) -> list[Token]:
-        """Returns the `*` tokens that are whole items of the SELECT list, without a table before them."""
-        found: list[Token] = []
-        depth = 0
-        for at in range(self._table, -1, -1):
-            token = self._tokens[at]
-            depth += (token.token_type == TokenType.R_PAREN) - (token.token_type == TokenType.L_PAREN)
-            if depth < 0 or (depth == 0 and token.token_type == TokenType.SELECT):
-                break
-            if depth == 0 and token.token_type == TokenType.STAR and self._begins_item(at):
-                found.append(token)
-        return found
-
-    def _begins_item(self, at: int) -> bool:
-        before = self._tokens[at - 1].token_type
-        return before in {TokenType.SELECT, TokenType.DISTINCT, TokenType.COMMA}
 
     def _end(self, start: int, stops: Collection[TokenType]) -> int:
         depth = 0

@@ -8,7 +8,6 @@ from sqlglot.optimizer.scope import Scope
 from app.modules.sql_generation.checking.findings import Correction, Fault, quoted, replaced, respelled
 from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
 from app.modules.sql_generation.checking.resolution import Names, StatementNames
-from app.modules.sql_generation.checking.sources import same_in_all, source_of
 
 _MOST_PLACES = 3
 _MOST_CHOICES = 10
@@ -56,7 +55,7 @@ def _check_qualified(
     known = names.columns_of(alias)
     if known is None:
         near = nearest(alias, [*names.visible])
-        meant = source_of(sql, column, names, schema=schema)
+        meant = _by_alias(sql, column, names, schema=schema)
         yield Fault(
             kind="unknown alias",
             name=alias,
@@ -79,7 +78,6 @@ def _check_qualified(
                 name=f"{alias}.{column.name}",
                 offset=_offset(place),
                 nearest=near or _elsewhere(column, schema),
-                correction=source_of(sql, column, names, schema=schema),
             )
 
 
@@ -93,14 +91,7 @@ def _check_bare(
     if len(having) > 1 and not _is_natural(names.expression):
         shown = having[:_MOST_CHOICES]
         choices = [f"{alias}.{schema.written(names.real(alias, column.name))}" for alias in shown]
-        meant = same_in_all(sql, column, having, names=names)
-        yield Fault(
-            kind="ambiguous column",
-            name=column.name,
-            offset=_offset(place),
-            nearest=choices,
-            correction=meant,
-        )
+        yield Fault(kind="ambiguous column", name=column.name, offset=_offset(place), nearest=choices)
     if names.are_found(column.name):
         return
     if schema.takes_any_case and any(
@@ -110,23 +101,36 @@ def _check_bare(
     if schema.dialect == "sqlite" and _is_text(sql, column):
         yield _as_text(place, _quoted_text(sql, place))
         return
-    yield _unknown(sql, column, names, schema=schema)
+    yield _unknown(column, names, schema)
 
 
-def _unknown(sql: str, column: exp.Column, names: Names, *, schema: SchemaNames) -> Fault | Correction:
+def _unknown(column: exp.Column, names: Names, schema: SchemaNames) -> Fault | Correction:
     place = column.this
     spelled = {names.real(alias, each): alias for alias, known in names.visible.items() for each in known}
     if (meant := same_but_for_case(column.name, spelled)) is not None:
         return respelled(place, schema.written(meant))
     near = [f"{spelled[each]}.{schema.written(each)}" for each in nearest(column.name, spelled)]
-    meant_source = source_of(sql, column, names, schema=schema)
     return Fault(
         kind="unknown column",
         name=column.name,
         offset=_offset(place),
         nearest=_elsewhere(column, schema) or near,
-        correction=meant_source,
     )
+
+
+def _by_alias(sql: str, column: exp.Column, names: Names, *, schema: SchemaNames) -> Correction | None:
+    """Returns the correction of a column that names its table although the table has one alias here."""
+    table = column.table
+    found = [alias for alias in names.own_sources if names.base_table(alias) == table]
+    if len(found) != 1 or same_but_for_case(column.name, schema.columns(table)) is None:
+        return None
+    source, _ = names.scope.selected_sources[found[0]]
+    alias = source.args["alias"].this
+    if not _is_placed(alias):
+        return None
+    written = sql[alias.meta["start"] : alias.meta["end"] + 1]
+    said = f"Read {quoted(column.name)} from {quoted(found[0])}, as {quoted(table)} is called here."
+    return Correction("alias", said, (replaced(column.args["table"], written),))
 
 
 def _elsewhere(column: exp.Column, schema: SchemaNames) -> list[str]:

@@ -10,11 +10,10 @@ from app.modules.sql_generation.checking.check import check, missing
 from app.modules.sql_generation.checking.dialects import in_dialect
 from app.modules.sql_generation.checking.division import keep_fractions
 from app.modules.sql_generation.checking.findings import Correction, corrected
-from app.modules.sql_generation.checking.leftovers import drop_joins
 from app.modules.sql_generation.checking.names import SchemaNames
 
 _MOST_PASSES = 8
-"""A correction may show the next one: a joined table has the next column, too."""
+"""A correction may show the next one: a name that it has made readable."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,6 @@ def correct(sql: str, schema: SchemaNames) -> Corrected:
         return Corrected(sql)
     made = [*([] if translated is None else [translated]), *found.corrections]
     final = found.sql
-    left = {each.left for each in made if each.left is not None}
-    if left and (unused := drop_joins(final, left, schema)) is not None:
-        final = corrected(final, [unused])
-        made.append(unused)
     if (fraction := keep_fractions(final, schema)) is not None:
         final = corrected(final, [fraction])
         made.append(fraction)

@@ -6,9 +6,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-CorrectionKind = Literal[
-    "spelling", "quotes", "source", "join", "unused join", "group", "division", "dialect"
-]
+CorrectionKind = Literal["spelling", "quotes", "alias", "group", "division", "dialect"]
 FaultKind = Literal["unknown table", "unknown column", "unknown alias", "ambiguous column"]
 
 
@@ -23,15 +21,11 @@ class Edit:
 
 @dataclass(frozen=True)
 class Correction:
-    """Edits that belong together; `said` describes them to the analyst in one sentence.
-
-    `left` is the folded alias of the source that a column was moved away from, or None.
-    """
+    """Edits that belong together; `said` describes them to the analyst in one sentence."""
 
     kind: CorrectionKind
     said: str
     edits: tuple[Edit, ...]
-    left: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

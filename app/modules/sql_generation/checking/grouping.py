@@ -40,7 +40,7 @@ def missing_groups(sql: str, scopes: Iterable[Scope], schema: SchemaNames) -> It
 def _missing(select: exp.Select, scope: Scope, schema: SchemaNames) -> list[exp.Expr]:
     """Returns the expressions that GROUP BY lacks; none if the database accepts the statement as it is."""
     group = select.args.get("group")
-    if not _is_plain(select) or not _is_rejected(select, schema.dialect):
+    if not _is_plain(select) or not _has_aggregates(select):
         return []
     grouped = [each.unnest() for each in group.expressions] if isinstance(group, exp.Group) else []
     fixed = _determined(scope, grouped, schema)
@@ -76,23 +76,14 @@ def _is_plain_list(group: exp.Expr | None) -> bool:
     return not any(isinstance(each, _NOT_ONE_VALUE) for each in group.expressions)
 
 
-def _is_rejected(select: exp.Select, dialect: str) -> bool:
-    """True if the SELECT has aggregates and the database does not define the value of bare columns.
-
-    SQLite defines it beside a single MIN or MAX: the value in the row of the extreme.
-    """
+def _has_aggregates(select: exp.Select) -> bool:
     parts = [*select.selects, select.args.get("having"), select.args.get("order")]
-    aggregates = [
-        node
+    return any(
+        _is_aggregate(node) and isinstance(node, exp.AggFunc)
         for part in parts
         if isinstance(part, exp.Expr)
         for node in walk_in_scope(part)
-        if _is_aggregate(node) and isinstance(node, exp.AggFunc)
-    ]
-    if dialect != "sqlite":
-        return bool(aggregates)
-    extreme = len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max)
-    return bool(aggregates) and not extreme and not select.args.get("group")
+    )
 
 
 def _is_aggregate(node: exp.Expr) -> bool:
