@@ -79,6 +79,23 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     assert (done["status"], done["steps"], done["tool_calls"]) == ("complete", 2, 1)
 
 
+async def test_what_was_changed_of_the_statement_begins_the_answer(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    written = 'SELECT name FROM customers WHERE country = "Norway"'
+    model.say(
+        PLAN,
+        calls(("run_sql", {"sql": written, "purpose": "Who is there"})),
+        finish("It is one.", main_result="r1.1"),
+    )
+    events = await kai.ask(session, QUESTION)
+    said = "Read `Norway` as text: no column has this name."
+    assert chunks(events, "analysis") == [f"**The statement was changed:** {said}\n\nIt is one."]
+    answer = (await kai.session(session))["messages"]["items"][-1]
+    assert (answer["corrections"], answer["analysis"]) == ([said], chunks(events, "analysis")[0])
+
+
 async def test_the_history_and_the_routes_show_what_was_thought_and_fetched(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:

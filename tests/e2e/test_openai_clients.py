@@ -126,6 +126,20 @@ async def test_an_answer_is_streamed_with_its_usage(
     assert len({each.id for each in chunks}) == 1
 
 
+async def test_the_analysis_begins_with_what_was_changed_of_the_statement(
+    client: openai.AsyncOpenAI, model: ScriptedModel, name: str
+) -> None:
+    written = '```sql\nSELECT name FROM customers WHERE country = "Norway"\n```'
+    said = "**The statement was changed:** Read `Norway` as text: no column has this name.\n\nOne."
+    model.say(written, "One.", written, "One.")
+    whole = await client.chat.completions.create(model=name, messages=user("Who is in Norway?"))
+    assert said in (whole.choices[0].message.content or "")
+    stream = await client.chat.completions.create(
+        model=name, messages=user("Who lives in Norway?"), stream=True
+    )
+    assert said in "".join([each.choices[0].delta.content or "" async for each in stream if each.choices])
+
+
 async def test_a_chat_that_is_named_is_one_session(
     client: openai.AsyncOpenAI, kai: Client, model: ScriptedModel, name: str
 ) -> None:

@@ -43,6 +43,7 @@ from app.modules.model_errors import model_errors_translated
 from app.modules.prompt_budget import prompt_room, prompt_tokens
 from app.modules.prompt_rows import without_secrets
 from app.modules.run.actions import ActionsUnderWay
+from app.modules.run.notices import first_line
 from app.modules.run.records import ResultRows
 from app.modules.session.model import Mode, Run
 from app.modules.sql.layout import laid_out
@@ -56,7 +57,14 @@ from app.modules.tools.context import (
 from app.modules.tools.history import ConversationHistory
 from app.modules.tools.parsing import CallRefused, ParsedCall, parse_call
 from app.modules.tools.registry import ToolRegistry
-from app.modules.tools.results import NamedResult, ResultUnknown, TurnResults, read_head, result_name
+from app.modules.tools.results import (
+    KeptResult,
+    NamedResult,
+    ResultUnknown,
+    TurnResults,
+    read_head,
+    result_name,
+)
 from app.modules.tools.tool import Tool, ToolFailed, ToolResult, cut_text
 from app.modules.tools.toolsets.control import ASK_USER, FINISH, AskUser, Finish
 from app.modules.usage.service import Allowances
@@ -743,17 +751,18 @@ class Investigation:
         last = steps[-1]
         main = None if last.main_result is None else await self._main_result(last.main_result)
         head = None if main is None else await self._results.adopt(main)
+        corrections = main.kept.get("corrections", []) if main else []
         charts = [call.chart for each in steps for call in self._records.calls_of(each) if call.chart]
         return Conclusion(
             analysis=Analysis(
-                text=last.text,
+                text=first_line([], corrections) + last.text,
                 findings=last.findings,
                 chart=charts[-1] if charts else None,
                 code=last.code,
                 link=last.link,
                 action=last.action,
             ),
-            draft=await _draft_of(main.kept["sql"], main.kept["dialect"]) if main else None,
+            draft=await _draft_of(main.kept) if main else None,
             rows=head,
             results_summary=results_summary(without_secrets(main.rows)) if main else None,
         )
@@ -803,11 +812,13 @@ async def said_in_steps(records: InvestigationRecords, rows: ResultRows, run: Ru
     return said
 
 
-async def _draft_of(sql: str, dialect: str) -> Draft | None:
+async def _draft_of(kept: KeptResult) -> Draft | None:
     """Returns the statement of a result, laid out; None for one that no statement has fetched."""
-    if not sql:
+    if not kept["sql"]:
         return None
-    return Draft(sql=sql, dialect=dialect, sql_pretty=await asyncio.to_thread(laid_out, sql, dialect))
+    pretty = await asyncio.to_thread(laid_out, kept["sql"], kept["dialect"])
+    corrections = kept.get("corrections", [])
+    return Draft(sql=kept["sql"], dialect=kept["dialect"], sql_pretty=pretty, corrections=corrections)
 
 
 def _step_begun(step: StepRecord, run: Run) -> Status:

@@ -30,7 +30,7 @@ class NoticingAnalyst:
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
         warnings = await self.checker.find_warnings(question, sql, rows)
         doubts = [each.text for each in warnings if each.is_doubt]
-        opening = _opening(doubts, question.corrections)
+        opening = first_line(doubts, question.corrections)
         read = await self.analyst.analyse(question, sql, rows, emit=_behind(opening, emit))
         read = replace(read, analysis=_begun_with(opening, read.analysis))
         others = " ".join(each.text for each in warnings if not each.is_doubt)
@@ -46,7 +46,7 @@ class NoticingAnalyst:
         return replace(read, analysis=analysis)
 
 
-def _opening(doubts: Sequence[str], changes: Sequence[str]) -> str:
+def first_line(doubts: Sequence[str], changes: Sequence[str]) -> str:
     """Returns the first line of an answer, with an empty line behind it; empty if there is nothing to say."""
     parts = [f"**The figures may be wrong:** {' '.join(doubts)}"] if doubts else []
     if changes:

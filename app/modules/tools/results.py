@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -23,6 +24,8 @@ class KeptResult(TypedDict):
     row_count: int
     truncated: bool
     cut_by: Cut | None
+    corrections: NotRequired[list[str]]
+    """What KAI has changed of the model's statement. Missing if nothing."""
 
 
 def call_id_of(message_id: str, step: int, position: int) -> str:

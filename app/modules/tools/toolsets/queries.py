@@ -81,9 +81,10 @@ async def run_sql(given: RunSql, context: ToolContext) -> ToolResult:
     database = context.databases.named(given.database)
     corrected = await database.schema_context.corrected(given.sql)
     fetched = await database.run(corrected.sql)
-    kept = await keep_rows(context, database, fetched, sql=corrected.sql)
+    corrections = [each.said for each in corrected.corrections]
+    kept = await keep_rows(context, database, fetched, sql=corrected.sql, corrections=corrections)
     rows = rows_of(kept, fetched.rows)
-    notes = [f"Corrected: {each.said}" for each in corrected.corrections]
+    notes = [f"Corrected: {each}" for each in corrections]
     warnings = await database.schema_context.find_warnings(Question(text=given.purpose), corrected.sql, rows)
     notes += [f"Worth checking: {each.text}" for each in warnings]
     text = await _described(context.result_name, rows)
@@ -91,7 +92,12 @@ async def run_sql(given: RunSql, context: ToolContext) -> ToolResult:
 
 
 async def keep_rows(
-    context: ToolContext, database: ToolDatabase, fetched: ResultSet, *, sql: str
+    context: ToolContext,
+    database: ToolDatabase,
+    fetched: ResultSet,
+    *,
+    sql: str,
+    corrections: Sequence[str] = (),
 ) -> KeptResult:
     """Store the rows of a call. Returns their header."""
     rows = fetched.as_rows()
@@ -104,6 +110,8 @@ async def keep_rows(
         truncated=fetched.truncated,
         cut_by=fetched.cut_by,
     )
+    if corrections:
+        kept["corrections"] = list(corrections)
     await context.results.keep(context.call_id, kept, fetched.rows)
     return kept
 
