@@ -58,6 +58,8 @@ QUESTIONS = {
     "sort products by price in descending order": "select * from products",
     "products ordered by price from lowest to highest": "select * from products",
     "country with the most number of customers": "select 'Germany', 3",
+    "sort orders by id": "select * from orders",
+    "customers from Berlin with order lines over 100": "select * from customers where id in (1)",
     "how many different countries do customers come from": "select 3",
     "how many custoemrs are there": "select count(*) from customers",
     "averge salary of employes": "select avg(salary) from employees",
@@ -152,6 +154,18 @@ def test_a_form_of_a_word_is_no_misspelling() -> None:
 def test_a_fiscal_period_is_declined_because_its_begin_is_unknown(question: str) -> None:
     with pytest.raises(Beyond, match="fiscal year begins"):
         write(question, SCHEMA, previous=None, today=TODAY)
+
+
+@pytest.mark.parametrize("question", ["top sellers", "what is our best seller?", "bestsellers in 2025"])
+def test_the_best_sellers_may_be_so_by_money_or_by_number(question: str) -> None:
+    answer = write(question, SCHEMA, previous=None, today=TODAY)
+    assert isinstance(answer, Clarification)
+    assert {"revenue", "number of order lines"} <= {option.label for option in answer.options}
+
+
+def test_rows_are_not_counted_by_their_own_key() -> None:
+    with pytest.raises(Beyond, match="Each row"):
+        write("how many customers per id", SCHEMA, previous=None, today=TODAY)
 
 
 def test_the_busiest_month_of_nothing_is_asked_back() -> None:

@@ -129,7 +129,7 @@ def test_no_option_of_any_question_back_is_asked_back_about_again(
 
 
 def test_what_has_no_two_readings_to_choose_from_is_declined() -> None:
-    with pytest.raises(Beyond, match="returns"):
+    with pytest.raises(Beyond, match="several meanings"):
         write("best returns", SCHEMA, previous=None, today=TODAY)
 
 

@@ -107,6 +107,11 @@ class Planner(Filters):
             for field in fields
         )
 
+    def _is_row_of(self, base: str, dimension: Dimension) -> bool:
+        if isinstance(dimension, ColumnRef):
+            return self.network.key(base) == (dimension,)
+        return isinstance(dimension, Entity) and dimension.table == base
+
     def _having(self, query: Query) -> tuple[Having, ...]:
         found = []
         for function, of, comparison in self.roles.having:
@@ -195,6 +200,7 @@ class Planner(Filters):
             table.name
             for table in self.network.schema.tables
             if any(field.type in ("date", "datetime") for field in self.network.fields(table.name))
+            and not self.network.is_of_people(table.name)
         ]
         readings = [of_order(f"number of {plural(table)}", table) for table in dated]
         return Unclear(f"By what should each {calendar.unit} be ranked?", readings)
@@ -344,7 +350,7 @@ class Planner(Filters):
         if any(measure.table != base for measure in measured):
             raise Beyond("The numbers asked for lie in different tables; ask for one at a time.")
         query = Query(base=base, measures=measured, dimensions=self._dimensions(base))
-        if any(isinstance(one, Entity) and one.table == base for one in query.dimensions):
+        if any(self._is_row_of(base, one) for one in query.dimensions):
             raise Beyond(f"Each row of {base} has one of these numbers; ask for it without a group.")
         if self.roles.limit and not query.dimensions:
             raise Beyond(f"I do not see what there should be {self.roles.limit} of.")
@@ -540,7 +546,7 @@ class Planner(Filters):
                 owner = next((self.table(other) for other in free[at:] if is_table(other)), base)
                 shown += self.named(mention, owner)
         several = [mention for mention in free if is_table(mention)]
-        if shown and several == free[:1] and not _is_apposed(free[0], free[1]):
+        if shown and several == free[:1] and not (free[1:] and _is_apposed(free[0], free[1])):
             shown = [*(self.network.name_fields(base) or self.network.key(base)), *shown]
         return tuple(dict.fromkeys(shown))
 

@@ -473,8 +473,13 @@ class _Reading:
             return rule
         if period := read_period(raws, self._today):
             return period[1], (PeriodMention(period[0]),)
-        if length and (isinstance(self._last, Aggregate) or self._is_compared(mention, raws[length:])):
+        ends_sort = isinstance(self._last, Sort) and at + length == len(self._question)  # "sort by total"
+        if length and (
+            isinstance(self._last, Aggregate) or ends_sort or self._is_compared(mention, raws[length:])
+        ):
             return length, (mention,)
+        if not length and (sellers := self._top_sellers(raws)):
+            return sellers
         if rule:
             if lead in POSSESSIVE and _ranks(rule[1]):
                 raise Beyond(f"I cannot find the {tokens[0].text} of each of several.")
@@ -492,6 +497,24 @@ class _Reading:
                 raise Beyond("I cannot read two numbers beside each other as one.")
             return self._counted(tokens, lead)
         return self._negated(tokens)
+
+    def _top_sellers(self, raws: Sequence[str]) -> tuple[int, tuple[QuestionItem, ...]] | None:
+        """Reads "top sellers" as the products that have the most, where there is a table of them."""
+        match raws:
+            case ["top" | "best", "seller" | "sellers" as noun, *_]:
+                said = 2
+            case ["bestseller" | "bestsellers" as noun, *_]:
+                said = 1
+            case _:
+                return None
+        product = Token(text="products", raw="products", word="product", kind="word")
+        links = tuple(link for link in self._lexicon.find([product])[1] if link.is_table)
+        if not links:
+            return None
+        return said, (
+            Rank(True, about="rows"),
+            Mention(text="products", links=links, plural=noun.endswith("s")),
+        )
 
     def _is_name_of_column(self, after: Sequence[Token]) -> bool:
         """True if a text column follows: "names of makers" are the makers themselves."""

@@ -28,6 +28,7 @@ from app.modules.sql_generation.builtin.question.reading import (
     Sort,
     Unrelated,
 )
+from app.modules.sql_generation.builtin.question.words import QUOTED
 
 Measured = Mention | Revenue
 RoleItem = Count | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
@@ -368,6 +369,7 @@ class _Walk:
             item, named = (replace(item, links=held), True) if held else (item, named)
         after = self._items[at + 1] if at + 1 < len(self._items) else None
         follows = isinstance(after, Mention) and is_table(after) and not is_verb(after)
+        follows = follows and _is_right_after(item, after)
         owner = after if follows and isinstance(after, Mention) else self._last_table
         self._roles.values.append(Valued(item, owner, negated, named=named))
 
@@ -535,6 +537,11 @@ class _Walk:
             after, Mention | Calendar
         ):
             self._role = self._last_role
+
+
+def _is_right_after(value: Mention, item: QuestionItem | None) -> bool:
+    """True for "Rock tracks", not for "from Berlin with invoices"."""
+    return isinstance(item, Mention) and item.lead in (QUOTED, *value.text.lower().split()[-1:])
 
 
 def _is_apposed(table: Mention, value: Mention) -> bool:

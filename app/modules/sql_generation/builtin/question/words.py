@@ -69,6 +69,8 @@ _SYNONYMS = (
     {"phone", "telephone"},
 )
 
+QUOTED = "“”"
+"""The `raw` and the `word` of each quoted text."""
 REVENUE = frozenset({"revenue", "sale", "turnover", "spent", "spend", "spending"})
 SELLING = ("sold", "bought", "buy", "buying", "purchased", "ordered")
 ORDERING = frozenset({"order", "invoice", "sale", "purchase"})
@@ -120,7 +122,7 @@ def tokenise_question(text: str) -> list[Token]:
 def _tokens(match: re.Match[str]) -> list[Token]:
     match match.lastgroup:
         case "double" | "curly" | "single":
-            return [Token(text=match[match.lastgroup], raw="“”", word="“”", kind="quoted")]
+            return [Token(text=match[match.lastgroup], raw=QUOTED, word=QUOTED, kind="quoted")]
         case "number":
             digits = match[0].replace(",", "")
             return [Token(text=match[0], raw=digits, word=digits, kind="number")]
