@@ -442,6 +442,26 @@ async def test_a_stopped_server_says_so_on_the_pins_that_it_was_refreshing(
     await connections.close()
 
 
+async def test_a_month_without_orders_counts_as_zero_in_an_answer_and_in_its_pin(kai: BoardKai) -> None:
+    kai.change_shop(
+        "create table visits (day text);"
+        "insert into visits with recursive n(i) as (select 0 union all select i + 1 from n where i < 23)"
+        " select '2024-' || printf('%02d', 1 + i / 2) || '-05' from n where i / 2 != 4"
+    )
+    sql = "SELECT strftime('%Y-%m', day) AS month, count(*) AS visits FROM visits GROUP BY 1 ORDER BY 1"
+    answer = await kai.answer(sql, "Visits per month")
+    board = await kai.board()
+    session = (await kai.pinned(board, answer))["session_id"]
+    option = {"kind": "change", "across": 0, "value": 1}
+    path = f"/sessions/{session}/messages/{answer}"
+    changed = await kai.call("PATCH", path, chart_option=option)
+    data = changed["computed_chart"]["chart"]["data"]["values"]
+    assert {each["a0"]: each["v0"] for each in data}["2024-05"] == -2
+    pin = await kai.pinned(board, answer)
+    again = await kai.call("PATCH", f"/boards/{board}/pins/{pin['id']}", chart_option=option)
+    assert again["computed_chart"]["chart"]["data"]["values"] == data
+
+
 async def test_what_is_computed_for_a_chart_is_shared_pinned_and_refreshed(kai: BoardKai) -> None:
     kai.change_shop(
         "create table takings (month text, amount integer);"
