@@ -16,6 +16,7 @@ TERMS = {
     "broken": "sum(nowhere)",
     "whole": "SELECT sum(amount) FROM order_lines",
     "which": "sum(id)",
+    "employee": "hired_on >= '2022-01-01'",
 }
 NET = "sum(amount) - sum(discount * amount)"
 JOINED = "order_lines l join orders o on o.id = l.order_id join customers c on c.id = o.customer_id"
@@ -45,6 +46,8 @@ ASKED = {
     "German customers": "select * from customers where country = 'Germany'",
     "net revenue from German customers": f"select {NET} from {JOINED} where c.country = 'Germany'",
     "how many delivered orders": "select 4",
+    "How many employees are there?": "select count(*) from employees where hired_on >= '2022-01-01'",
+    "average salary of employees": "select avg(salary) from employees where hired_on >= '2022-01-01'",
     "how many orders are not delivered": "select 2",
     "delivered orders per country": "select c.country, count(*) n from orders o join customers c"
     " on c.id = o.customer_id where o.shipped_date is not null and o.status <> 'cancelled' group by 1"

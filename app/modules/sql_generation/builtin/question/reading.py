@@ -549,10 +549,11 @@ class _Reading:
         link = Link(table=field.table, score=EXACT, field=field, flag=True, definition=definition)
         whole = Mention(text=text, links=(link,), lead=self._lead(at))
         tables = tuple(link for link in self._lexicon.find(said[-1:])[1] if link.table == field.table)
-        if length == 1 or not any(link.is_table and not link.verb for link in tables):
+        if not any(link.is_table and not link.verb for link in tables):
             return length, (whole,)
-        described = replace(whole, text=" ".join(token.text for token in said[:-1]))
-        noun = Mention(text=said[-1].text, links=tables, lead=said[-2].raw, plural=said[-1].plural)
+        before = said[:-1] or said
+        described = replace(whole, text=" ".join(token.text for token in before))
+        noun = Mention(text=said[-1].text, links=tables, lead=before[-1].raw, plural=said[-1].plural)
         return length, (described, noun)
 
     def _costs(self, at: int) -> bool:
