@@ -1,6 +1,6 @@
 /** The only code that calls the API. Every function raises `ApiError`, or `TypeError` when offline. */
 import createClient from "openapi-fetch";
-import { PAGE, signedFetch } from "./credential";
+import { PAGE, signedFetch, SignedRequest } from "./credential";
 import { ApiError, problemIn } from "./problem";
 import type { ExampleBody, ExampleRunBody, paths } from "./schema";
 import type {
@@ -47,7 +47,7 @@ import type {
   ToolList,
 } from "./types";
 
-const http = createClient<paths>({ fetch: signedFetch });
+const http = createClient<paths>({ Request: SignedRequest, fetch: signedFetch });
 
 export interface Page<Item> {
   items: Item[];
@@ -600,7 +600,7 @@ export function countSteps(connection_id: string, sql: string): Promise<StepCoun
 export async function call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
   const headers = { "Content-Type": "application/json" };
   const sent = body && { headers, body: JSON.stringify(body) };
-  const response = await signedFetch(new Request(`/api/v1/${path}`, { method, ...sent }));
+  const response = await signedFetch(new SignedRequest(`/api/v1/${path}`, { method, ...sent }));
   const answer: unknown = response.status === 204 ? {} : await response.json().catch(() => null);
   if (!response.ok) throw new ApiError(problemIn(answer, response.status));
   return answer as Answer;

@@ -68,21 +68,28 @@ export function signs(): Record<string, string> {
   return credential === null ? PAGE : { Authorization: credential };
 }
 
+/** A request that holds its body as it was given: the stream of a copied request would be sent in pieces of unknown
+ * length, and to read its text first would send nothing of a page that is left at once. */
+export class SignedRequest extends Request {
+  readonly given: BodyInit | null;
+
+  constructor(input: RequestInfo | URL, init?: RequestInit) {
+    super(input, init);
+    this.given = init?.body ?? null;
+  }
+}
+
 /** `fetch` with the credential, if there is one. What is refused for want of one has done nothing: it is sent again
  * once a user has signed in, so nothing that was typed is lost. Raises what aborts the request meanwhile. */
 export async function signedFetch(request: Request): Promise<Response> {
-  return sendSigned(request, await request.text());
-}
-
-/** The body is text of its own: the stream of a copied request would be sent in pieces of unknown length. */
-async function sendSigned(request: Request, body: string): Promise<Response> {
   const sent = signIns;
-  const attempt = new Request(request, body ? { body } : {});
+  const body = request instanceof SignedRequest ? request.given : null;
+  const attempt = new Request(request, body === null ? {} : { body });
   for (const [name, value] of Object.entries(signs())) attempt.headers.set(name, value);
   const response = await fetch(attempt);
   if (response.status !== 401) return response;
   await nextSignIn(sent, request.signal);
-  return sendSigned(request, body);
+  return signedFetch(request);
 }
 
 /** How many sign-ins there were before a request: `nextSignIn` takes the number. */

@@ -1,6 +1,6 @@
 /** The context store of a database: examples, glossary, instructions. */
 import { call, type Page } from "../api/client";
-import { signedFetch } from "../api/credential";
+import { signedFetch, SignedRequest } from "../api/credential";
 import { ApiError, problemIn } from "../api/problem";
 import type { Example, KnowledgeImported } from "../api/types";
 
@@ -53,7 +53,7 @@ export type FileFormat = "csv" | "markdown";
 /** All knowledge of a database as a file. */
 export async function exportKnowledge(db_connection_id: string, format: FileFormat): Promise<Blob> {
   const query = new URLSearchParams({ db_connection_id, format });
-  const response = await signedFetch(new Request(`/api/v1/knowledge/file?${query}`));
+  const response = await signedFetch(new SignedRequest(`/api/v1/knowledge/file?${query}`));
   if (!response.ok) throw new ApiError(problemIn(await response.json().catch(() => null), response.status));
   return response.blob();
 }
