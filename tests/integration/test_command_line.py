@@ -121,6 +121,7 @@ class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == {module!r}:
             os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # as at a terminal, whatever started the tests
 sys.meta_path.insert(0, Interrupting())
 sys.argv = ["kai", "serve", "--port", "0", "--data-dir", {str(tmp_path)!r}]
 from app.cli import main
