@@ -507,10 +507,6 @@ class Planner(Filters):
             raise Beyond("I do not see what should be ranked.")
         return self.table(by) if is_table(by) else self.field(by, lambda link: link.is_number).table
 
-    def _entity_with(self, table: str, shown: tuple[ColumnRef, ...]) -> Entity:
-        entity = self.network.entity(table)
-        return replace(entity, shown=shown) if shown else entity
-
     def _shown_with(self, dimension: Dimension, mentions: list[Mention]) -> Dimension:
         if not isinstance(dimension, Entity):
             raise Beyond(NOT_UNDERSTOOD)

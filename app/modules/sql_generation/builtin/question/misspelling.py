@@ -1,6 +1,5 @@
 """Correction of a misspelt word, where exactly one word can be meant."""
 
-import re
 from calendar import month_name
 
 from rapidfuzz.distance import OSA
@@ -67,4 +66,4 @@ def _is_slip(word: str, meant: str) -> bool:
 
 def _is_beside(one: str, other: str) -> bool:
     """True if two letters are neighbours in a row of a keyboard."""
-    return any(re.search(f"{one}{other}|{other}{one}", row) for row in _ROWS)
+    return any(one + other in row or other + one in row for row in _ROWS)
