@@ -62,7 +62,7 @@ def precedents(
             spent += cost
             kept.append(example)
     kept.reverse()
-    shown = [Precedent(question=_line(example.question), sql=example.sql) for example in kept]
+    shown = [Precedent(question=one_line(example.question), sql=example.sql) for example in kept]
     return Chosen(shown, [example.id for example in kept])
 
 
@@ -70,13 +70,13 @@ def _rules(instructions: Sequence[Instruction], tables: Collection[str]) -> Iter
     for each in instructions:
         if each.scope is None or each.scope in tables:
             about = "" if each.scope is None else f"{each.scope}: "
-            yield each.id, f"- {about}{_line(each.text)}"
+            yield each.id, f"- {about}{one_line(each.text)}"
 
 
 def _occurring(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[tuple[str, str]]:
     for each in mentioned_terms(terms, conversation):
-        sql = f" (SQL: {_line(each.sql)})" if each.sql else ""
-        yield each.id, f"- {_line(each.term)}: {_line(each.meaning)}{sql}"
+        sql = f" (SQL: {one_line(each.sql)})" if each.sql else ""
+        yield each.id, f"- {one_line(each.term)}: {one_line(each.meaning)}{sql}"
 
 
 def mentioned_terms(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[Term]:
@@ -107,5 +107,6 @@ def _within(budget_tokens: int, between: str, texts: Iterator[tuple[str, str]]) 
     return Chosen(between.join(kept), ids)
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Returns a text of people with single spaces in place of its line breaks."""
     return " ".join(text.split())

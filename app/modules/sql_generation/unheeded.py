@@ -8,7 +8,7 @@ from sqlglot.errors import SqlglotError
 
 from app.modules.context_store.model import Instruction
 from app.modules.sql.statement import statement_of
-from app.modules.sql_generation.business import Business, mentioned_terms
+from app.modules.sql_generation.business import Business, mentioned_terms, one_line
 from app.modules.sql_generation.context import tables_read
 from app.modules.sql_generation.linking.mentions import mentions
 from app.modules.sql_generation.linking.words import telling_words, words_of
@@ -34,8 +34,8 @@ def find_unheeded(business: Business, asked: str, sql: str, *, index: SchemaInde
     except (SqlglotError, RecursionError):
         return ""
     statement = _Statement(asked, tree, tables_read(sql, index), index=index)
-    rules = [f"“{_line(each.text)}”" for each in business.instructions if statement.breaks(each)]
-    terms = [f"“{_line(each.term)}”" for each in mentioned_terms(business.terms, [asked]) if not each.sql]
+    rules = [f"“{one_line(each.text)}”" for each in business.instructions if statement.breaks(each)]
+    terms = [f"“{one_line(each.term)}”" for each in mentioned_terms(business.terms, [asked]) if not each.sql]
     parts = [
         *([f"instructions ({_few(rules)})"] if rules else []),
         *([f"the glossary ({_few(terms)})"] if terms else []),
@@ -92,7 +92,3 @@ def _words_of_name(name: str) -> list[str]:
 def _few(texts: Sequence[str]) -> str:
     more = len(texts) - _MOST_NAMED
     return ", ".join(texts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -110,8 +110,10 @@ class BuiltinWriter:
         try:
             async with asyncio.timeout(_OFFER_SECONDS):
                 for each in tried:
-                    if len(found) < _OFFERED and await self._has_rows(each.sql):
+                    if await self._has_rows(each.sql):
                         found.append(each.question)
+                    if len(found) == _OFFERED:
+                        break
         except TimeoutError:
             logger.info("only %d near questions have been run in time", len(found))
         return found

@@ -55,7 +55,7 @@ def _check_qualified(
     known = names.columns_of(alias)
     if known is None:
         near = nearest(alias, [*names.visible])
-        meant = _by_alias(sql, column, names, schema=schema)
+        meant = _alias_correction(sql, column, names, schema=schema)
         yield Fault(
             kind="unknown alias",
             name=alias,
@@ -118,7 +118,9 @@ def _unknown(column: exp.Column, names: Names, schema: SchemaNames) -> Fault | C
     )
 
 
-def _by_alias(sql: str, column: exp.Column, names: Names, *, schema: SchemaNames) -> Correction | None:
+def _alias_correction(
+    sql: str, column: exp.Column, names: Names, *, schema: SchemaNames
+) -> Correction | None:
     """Returns the correction of a column that names its table although the table has one alias here."""
     table = column.table
     found = [alias for alias in names.own_sources if names.base_table(alias) == table]
