@@ -114,12 +114,21 @@ async def missing_steps(storage: Storage, steps: Sequence[MigrationStep] = STEPS
             f"The store has step {number} by the name {name!r}, which this KAI does not know. Nothing was "
             f"changed. Keep the store for the KAI that wrote it, and {_OTHER_STORE}"
         )
-    if (1, "initial") in done and _LAST_OF_EARLIER not in storage.collections():
+    if (1, "initial") in done and not await _has_collection(storage, _LAST_OF_EARLIER):
         raise StoreUnknown(
             f"The store has no {_LAST_OF_EARLIER}: a KAI wrote it that is too old for this one. Nothing was "
             f"changed. Keep the store for that KAI, and {_OTHER_STORE}"
         )
     return [step for step in steps if (step.number, step.name) not in done]
+
+
+async def _has_collection(storage: Storage, name: str) -> bool:
+    """True if the store has the collection. Another process may have created it since this one looked."""
+    try:
+        await storage.get(name, _LEASE_ID)
+    except KeyError:
+        return False
+    return True
 
 
 async def check_up_to_date(storage: Storage) -> None:

@@ -13,6 +13,7 @@ import pytest
 from app.core.storage import sqlite_access
 from app.core.storage.port import Collection, DocumentExists, Equals, Field, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
+from migrations.runner import migrate
 
 A = str(UUID(int=1))
 ROOT = Path(__file__).parents[2]
@@ -70,6 +71,14 @@ def test_processes_that_start_on_one_new_file_share_it_and_win_each_claim_once(t
     processes = [start(CLAIM_FIFTY, tmp_path / "kai.db") for _ in range(3)]
     won = [int(process.communicate(timeout=60)[0]) for process in processes]
     assert sum(won) == 50
+
+
+async def test_a_store_that_another_process_has_migrated_since_it_was_opened_is_up_to_date(
+    tmp_path: Path,
+) -> None:
+    async with open_sqlite(tmp_path / "kai.db") as early, open_sqlite(tmp_path / "kai.db") as other:
+        assert await migrate(other)
+        assert await migrate(early) == []
 
 
 async def test_what_was_written_outlives_a_killed_process(tmp_path: Path) -> None:
