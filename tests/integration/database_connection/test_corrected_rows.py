@@ -128,14 +128,14 @@ def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> str:
 
             server = request.getfixturevalue("postgres")
             with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
-                connection.execute("create database sales")
-            with psycopg.connect(server.url("sales"), autocommit=True) as connection:
+                connection.execute("create database corrected")
+            with psycopg.connect(server.url("corrected"), autocommit=True) as connection:
                 connection.execute(SALES)
-            return str(server.url("sales"))
+            return str(server.url("corrected"))
         case _:
             mariadb = request.getfixturevalue("mariadb")
-            mariadb.run(f"create database sales; use sales; {SALES}")
-            return str(mariadb.root_url("sales"))
+            mariadb.run(f"create database corrected; use corrected; {SALES}")
+            return str(mariadb.root_url("corrected"))
 
 
 def as_written(sql: str, database: Database) -> ResultSet:

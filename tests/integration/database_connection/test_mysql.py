@@ -137,14 +137,14 @@ def test_quotes_and_modes_of_the_server_do_not_change_what_text_means(
     [
         ("typist", []),
         ("writer", ["This account may do more than read: INSERT."]),
-        ("boss", ["files (FILE)", "may do more than read: ALTER, ALTER ROUTINE"]),
+        ("chief", ["files (FILE)", "may do more than read: ALTER, ALTER ROUTINE"]),
     ],
 )
 def test_an_account_that_may_write_is_warned_of(
     user: str, warnings: list[str], mariadb: MariadbServer, shop: Database
 ) -> None:
     mariadb.run(
-        "create user if not exists boss@'%' identified by 's3cret/with@signs'; grant all on *.* to boss@'%'"
+        "create user if not exists chief@'%' identified by 's3cret/with@signs'; grant all on *.* to chief@'%'"
     )
     found = read_url(mariadb.url(user, "types")).warnings(Stop(), 60)
     assert len(found) == len(warnings)
