@@ -386,7 +386,7 @@ async def test_of_a_batch_all_runs_start_or_none(graph: Graph, model: ScriptedMo
     good: dict[str, Any] = {"assistant_id": shop_id, "input": asked("batched")}
     refused: list[dict[str, Any]] = [
         {"webhook": "http://a.example"},
-        {"assistant_id": "other"},
+        {"assistant_id": "no such database"},
         {"input": {}},
     ]
     for bad in refused:
