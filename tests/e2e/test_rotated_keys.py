@@ -11,6 +11,7 @@ from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.test_on_typesense import on_typesense
 from tests.support.command_line import kai
 from tests.support.server import Client, chunks, client_of, running_server
+from tests.support.waiting import until
 
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 QUESTION = "How many customers per country?"
@@ -36,9 +37,15 @@ async def fill(client: Client, shop: str) -> str:
     return session
 
 
+def readyz(client: Client) -> str:
+    return str(client.http.base_url).split("/api")[0] + "/readyz"
+
+
 async def check(client: Client, session: str) -> None:
-    ready = await client.http.get(str(client.http.base_url).split("/api")[0] + "/readyz")
-    assert ready.status_code == 200, ready.text
+    async def is_ready() -> bool:
+        return (await client.http.get(readyz(client))).status_code == 200
+
+    await until(is_ready)
     events = await client.ask(session, QUESTION)
     assert chunks(events, "results")[0]["rows"] == ROWS
     kept = (await client.http.get("/memory/facts")).json()["items"]
@@ -57,9 +64,13 @@ async def test_a_server_with_another_key_says_so_and_a_rotation_loses_nothing(
     log = tmp_path / "log"
     with running_server(tmp_path, {**store, "KAI_ENCRYPTION_KEY": NEW}, log=log) as server:
         async with client_of(server) as client:
-            unready = await client.http.get(f"{server.address}/readyz")
-            assert unready.status_code == 503
-            assert "another key" in unready.json()["dependencies"]["secrets"]["error"]
+
+            async def is_refused() -> bool:
+                unready = await client.http.get(readyz(client))
+                secrets = unready.json()["dependencies"].get("secrets", {})
+                return unready.status_code == 503 and "another key" in str(secrets.get("error"))
+
+            await until(is_refused)
             (connection,) = (await client.http.get("/database-connections")).json()["items"]
             other = await client.open_session(connection["id"])
             events = await client.ask(other, QUESTION)
