@@ -131,6 +131,11 @@ async def test_an_unknown_document_is_none(storage: Storage) -> None:
     assert await storage.get("books", uid("none")) is None
 
 
+async def test_a_collection_that_no_process_has_created_is_refused(storage: Storage) -> None:
+    with pytest.raises(KeyError):
+        await storage.get("missing", uid("none"))
+
+
 async def test_a_document_comes_back_whole_with_its_undeclared_fields(storage: Storage) -> None:
     book: Document = {
         "id": uid("a"),

@@ -238,7 +238,8 @@ class Storage(Protocol):
     unavailable.
 
     A document whose id is no UUID, or whose declared field holds another kind of value, is refused with
-    `ValueError`, as are a `limit` outside 1 to 1,000 and a condition on a `text` or `vector` field.
+    `ValueError`, as are a `limit` outside 1 to 1,000 and a condition on a `text` or `vector` field. A
+    collection that no process has created is refused with `KeyError`.
     """
 
     def collections(self) -> Sequence[str]:
