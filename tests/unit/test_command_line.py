@@ -55,7 +55,7 @@ def assert_one_line(complaint: str, words: str) -> None:
         ({"KAI_LLM_API_KEY": "s3cr3t"}, "Did you mean KAI_LLM__API_KEY?"),
         ({"KAI_OPENAI_API_KEY": "s3cr3t"}, "Did you mean OPENAI_API_KEY?"),
         ({"kai_hsot": "h"}, "Did you mean KAI_HOST?"),
-        ({"KAI_LLM": '{"modle": "m"}'}, "Did you mean KAI_LLM__MODEL?"),
+        ({"KAI_LLM": '{"modle": "m"}'}, "no setting KAI_LLM__MODLE. Did you mean KAI_LLM__MODEL?"),
     ],
     ids=str,
 )
