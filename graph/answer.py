@@ -14,13 +14,13 @@ from graph.described import Described
 from graph.state import (
     Action,
     Author,
-    Claim,
     Code,
     Column,
     Cut,
     Finding,
     Link,
     Option,
+    Reference,
     Route,
     Rows,
     SessionState,
@@ -31,18 +31,21 @@ MAX_HEAD_ROWS = 20
 MAX_HEAD_BYTES = 8 * 1024
 """Of the JSON of the rows that a message keeps."""
 
-Claims = Annotated[
-    list[Claim],
+References = Annotated[
+    list[Reference],
     Field(
-        description="Checked figures, names and comparisons of the analysis, in the order of its text: the "
-        "first 300 of its first 20,000 characters. `span` counts Unicode code points of that text.",
+        description="Sources of the statements of the analysis, in the order of its text. `span` counts "
+        "Unicode code points of that text.",
         examples=[
             [
                 {
-                    "text": "193,834.08",
-                    "span": [41, 51],
-                    "status": "checked",
-                    "from": {"column": "revenue", "row": 0, "how": "revenue of Clothing"},
+                    "key": "highest_revenue_clothing",
+                    "span": [0, 77],
+                    "result_id": None,
+                    "how": "highest revenue of 3 rows",
+                    "value": "193834.08",
+                    "cells": [{"row": 0, "column": "revenue"}],
+                    "cell_count": 1,
                 }
             ]
         ],
@@ -123,7 +126,11 @@ class Offer(_Part):
 class Findings(_Part):
     """Parts of an analysis besides its text."""
 
-    claims: Claims = Field(default_factory=list)
+    headline: str | None = None
+    """The first statement in at most twelve words. Null if there is none."""
+    references: References = Field(default_factory=list)
+    left_out: list[str] = Field(default_factory=list)
+    """Why parts of the model's choice were left out, one sentence each. Empty if nothing was."""
     chart: dict[str, JsonValue] | None = None
     """A Vega-Lite specification with its data inline. Null if there is none."""
     suggestions: list[str] = Field(default_factory=list)

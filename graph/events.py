@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from graph.answer import Claims, Effort, Interpretation, Offer, StatementDetails
+from graph.answer import Effort, Interpretation, Offer, References, StatementDetails
 from graph.described import Described
 from graph.state import Action, CallOutcome, Code, Finding, Link, NamedFact, Rows, UsedContext
 
@@ -117,12 +117,30 @@ class AnalysisChunk(_Chunk):
     """The text. It replaces the pieces of channel `analysis`."""
 
 
-class ClaimsChunk(_Chunk):
-    """The figures, names and comparisons of the `analysis` chunk, each checked against all kept rows."""
+class HeadlineChunk(_Chunk):
+    """The first statement of the `analysis` chunk in at most twelve words."""
 
-    type: Literal["claims"] = "claims"
+    type: Literal["headline"] = "headline"
     """Kind of the chunk."""
-    content: Claims
+    content: str
+    """The headline, in Markdown."""
+
+
+class ReferencesChunk(_Chunk):
+    """The sources of the statements of the `analysis` chunk: what was computed from which cells."""
+
+    type: Literal["references"] = "references"
+    """Kind of the chunk."""
+    content: References
+
+
+class LeftOutChunk(_Chunk):
+    """Why parts of the model's choice of statements were left out."""
+
+    type: Literal["left_out"] = "left_out"
+    """Kind of the chunk."""
+    content: list[str]
+    """The reasons, one sentence each."""
 
 
 class ClarificationChunk(_Chunk, Offer):
@@ -189,11 +207,21 @@ class ActionChunk(_Chunk):
 
 
 FindingKind = (
-    ClaimsChunk | ChartChunk | SuggestionsChunk | FindingsChunk | CodeChunk | LinkChunk | ActionChunk
+    HeadlineChunk
+    | ReferencesChunk
+    | LeftOutChunk
+    | ChartChunk
+    | SuggestionsChunk
+    | FindingsChunk
+    | CodeChunk
+    | LinkChunk
+    | ActionChunk
 )
 
 FINDING_CHUNKS: dict[str, type[FindingKind]] = {
-    "claims": ClaimsChunk,
+    "headline": HeadlineChunk,
+    "references": ReferencesChunk,
+    "left_out": LeftOutChunk,
     "chart": ChartChunk,
     "suggestions": SuggestionsChunk,
     "findings": FindingsChunk,
@@ -374,7 +402,9 @@ Chunk = Annotated[
     | ResultsChunk
     | ChartChunk
     | AnalysisChunk
-    | ClaimsChunk
+    | HeadlineChunk
+    | ReferencesChunk
+    | LeftOutChunk
     | ClarificationChunk
     | SuggestionsChunk
     | FindingsChunk

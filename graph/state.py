@@ -7,7 +7,7 @@ documents, the whole result as result documents. Times are RFC 3339 in UTC.
 import operator
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from graph.described import described
@@ -53,40 +53,34 @@ class Rows(TypedDict):
     """
 
 
-ClaimStatus = Literal["checked", "not_found", "contradicted"]
+@described
+class FactCell(TypedDict):
+    """A cell of a result."""
+
+    row: int
+    """0-based index into all stored rows."""
+    column: str
+    """Name of the column."""
 
 
 @described
-class ClaimSource(TypedDict):
-    """The place in the result that decides a claim."""
+class Reference(TypedDict):
+    """The source of a statement of an analysis: what was computed from which cells."""
 
-    column: str
-    """Name of the column."""
-    row: int | None
-    """0-based index into all stored rows. Null for a value computed from several rows."""
+    key: str
+    """Name of the fact, such as `highest_revenue_west`: unique among those of one result."""
+    span: list[int]
+    """Start and end of the statement in Unicode code points of the whole analysis text."""
+    result_id: str | None
+    """Id of the result of an investigation. Null for the result of the answer."""
     how: str
     """The computation, such as `sum of revenue over 12 rows`."""
-
-
-Claim = TypedDict(
-    "Claim",
-    {
-        "text": Annotated[str, Field(description="The words of the claim.")],
-        "span": Annotated[
-            list[int], Field(description="Start and end in Unicode code points of the whole analysis text.")
-        ],
-        "status": Annotated[
-            ClaimStatus,
-            Field(
-                description="Result of the check: the rows confirm, do not decide or contradict the claim."
-            ),
-        ],
-        "from": Annotated[
-            ClaimSource | None, Field(description="The place that decides the claim. Null if not found.")
-        ],
-    },
-)
-"""A claim of an analysis. Written as a call because `from` is a keyword of Python."""
+    value: str | None
+    """The exact value. Null if the statement rests on several."""
+    cells: list[FactCell]
+    """The cells that it was computed from, the first 50 of them."""
+    cell_count: int
+    """Number of all these cells."""
 
 
 @described
@@ -194,20 +188,14 @@ class RememberedFact(NamedFact):
 
 @described
 class Finding(TypedDict):
-    """A statement of an investigation, looked up in the result that it names."""
+    """A statement of an investigation, made from the result that it names."""
 
-    claim: str
-    """The statement, in a sentence."""
-    value: str | None
-    """The figure or text that it rests on. Null if it names none."""
-    result_id: str | None
-    """Id of the result that it was read from. Null if the investigation has no such result."""
-    where: str
-    """The place in that result, in the model's words."""
-    status: ClaimStatus
-    """Whether the result confirms, does not decide or contradicts the statement."""
-    how: str | None
-    """How the result decides it, such as `cell of revenue`. Null if it does not."""
+    text: str
+    """The statement, in a sentence of the program."""
+    reading: str | None
+    """A sentence of the model on it, without figures and names of the data. Null without one."""
+    references: list[Reference]
+    """The sources of the statement; `span` counts code points of `text`."""
 
 
 @described
