@@ -1,17 +1,12 @@
 """Long replies of models are read in linear time, also while they stream in pieces of a few letters."""
 
-import asyncio
-
 import pytest
 
 from app.core.llm.chunks import ReplyChunk
 from app.core.llm.text_tools import TextToolReader
 from app.core.llm.transcript import ReplyStream
-from app.modules.analysis.checking import Checker
-from app.modules.analysis.figures import figures
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
 from app.modules.sql_generation.reply_object import REPLY_OBJECT
-from graph.state import Column, Rows
 from tests.support.processor import processor_seconds, slowness
 
 LINES = 8_000
@@ -53,25 +48,3 @@ def test_a_long_reply_is_read_in_linear_time(name: str) -> None:
         read_reply(text, "sqlite")
 
     assert processor_seconds(read) < 2 * SECONDS * slowness()
-
-
-def test_an_analysis_of_thousands_of_wrong_lines_is_checked_in_linear_time() -> None:
-    columns = [Column(name="region", type="text"), Column(name="revenue", type="number")]
-    rows = Rows(
-        columns=columns,
-        rows=[[f"Region {number}", number * 7.25] for number in range(500)],
-        row_count=500,
-        truncated=False,
-    )
-    text = "".join(f"- Region {number % 500} has {number * 3.5 + 1}\n" for number in range(LINES))
-    found = figures("revenue by region", "SELECT region, revenue FROM t", "sqlite", rows=rows)
-    checker = Checker("revenue by region", "SELECT region, revenue FROM t", rows, found)
-
-    async def rewrite(_: str) -> str | None:
-        return None
-
-    def check() -> None:
-        asyncio.run(checker.checked(text, rewrite, "instead"))
-
-    check()  # modules are loaded once
-    assert processor_seconds(check) < 2 * SECONDS * slowness()

@@ -19,7 +19,7 @@ except SystemExit:
 SERVERS_OF_OTHERS = {"nats", "redis", "aiohttp", "mcp", "mcp_types", "ag_ui"}
 MODEL_CLIENTS = {"openai", "langchain_openai", "tiktoken"}
 ISSUERS = {"jwt", "app.core.auth.tokens"}
-FIRST_ANALYSIS = {"numpy", "app.modules.analysis.claims.check", "app.modules.analysis.claims.numbers"}
+FIRST_ANALYSIS = {"numpy", "babel"}
 OTHER_STORE = {"typesense", "typesense_checkpoint", "app.core.storage.typesense"}
 OTHER_DATABASES = {"duckdb", "openpyxl", "psycopg", "pymysql", "pyarrow", "pytz"}
 EVERYTHING = {

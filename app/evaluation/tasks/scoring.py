@@ -16,7 +16,7 @@ from app.evaluation.tasks.task_set import (
     Section,
     TaskLimits,
 )
-from app.modules.analysis.claims.numbers import WrittenNumber, written_numbers
+from app.evaluation.tasks.written_numbers import WrittenNumber, written_numbers
 
 _DATE = re.compile(r"\b\d{4}-\d{2}(?:-\d{2})?(?:[ T]\d{2}:\d{2}(?::\d{2})?)?\b")
 _RESULT = re.compile(r"\br\d+\.\d+\b")
@@ -218,7 +218,7 @@ def _figures(finding: SeenFinding) -> Iterator[WrittenNumber]:
     """Yields the numbers of a finding, without dates and names of results."""
     for text in (finding.value or "", finding.claim):
         bare = _RESULT.sub(" ", _DATE.sub(" ", text))
-        yield from (each for each in written_numbers(bare) if not each.spoken and each.kind != "ordinal")
+        yield from (each for each in written_numbers(bare) if each.kind != "ordinal")
 
 
 def _ungrounded(finding: SeenFinding, question: str) -> Iterator[str]:
@@ -229,7 +229,7 @@ def _ungrounded(finding: SeenFinding, question: str) -> Iterator[str]:
     numbers = [float(cell) for cell in cells if isinstance(cell, int | float) and not isinstance(cell, bool)]
     if result is not None:
         numbers.append(float(len(result.rows)))
-    asked = [each.value for each in written_numbers(question) if not each.spoken]
+    asked = [each.value for each in written_numbers(question)]
     value = finding.value
     if value is not None and _folded(value) in texts:
         value = None

@@ -7,10 +7,9 @@ from dataclasses import replace
 from datetime import date
 from typing import Protocol
 
-from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage, Reply
+from app.core.llm.model import LanguageModel, ModelUnavailable, Reply
 from app.core.markdown import pieces_without_images, without_images
 from app.modules.analysis.chart import choose_chart
-from app.modules.analysis.checking import Checker
 from app.modules.analysis.figures import Figures, Span, figures
 from app.modules.analysis.follow_ups import suggest
 from app.modules.analysis.prompt import messages
@@ -23,12 +22,12 @@ from graph.answer import Analysis
 from graph.errors import ModelCallFailed, ModelCallRejected
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Question
-from graph.state import Claim, Column, Rows
+from graph.state import Column, Rows
 
 logger = logging.getLogger(__name__)
 
 MODEL_SECONDS = 480
-"""Time for a model's reading, its correction included. The step may take 600 seconds."""
+"""Time for a model's reading. The step may take 600 seconds."""
 
 
 _FROM_FIGURES = "The analysis comes from the figures alone."
@@ -67,15 +66,14 @@ class FiguresAnalyst:
         found = await self.figures(question, sql, rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
-        return await _described(question, sql, rows, found=found)
+        return await _described(question, rows, found)
 
 
 class ModelAnalyst:
     """Asks a model to analyse the rows. When the model fails, also amid its text, the analysis is that of the
     figures, and its end says that the model's reading is missing and why.
 
-    A notice about a cut result is put before the model's text. Claims that the rows contradict are sent back
-    to the model once; those that remain are removed.
+    A notice about a cut result is put before the model's text.
     """
 
     def __init__(self, model: LanguageModel, stand_in: FiguresAnalyst) -> None:
@@ -104,31 +102,14 @@ class ModelAnalyst:
                 )
         except (ModelCallFailed, ModelCallRejected) as failure:
             emit(stand_in_notice(failure, _FROM_FIGURES))
-            read = await _described(question, sql, rows, found=found)
+            read = await _described(question, rows, found)
             missing = f"**The model's reading is missing:** {failure.detail} {_FROM_FIGURES}"
             text = f"{read.analysis.text}\n\n{missing}"
             if not streamed.has_begun:  # else the whole text takes the place of what was streamed
                 emit(TextChunk(content=text, channel="analysis"))
             return replace(read, analysis=read.analysis.model_copy(update={"text": text}))
-        tokens_used = reply.tokens_used
-
-        async def rewrite(correction: str) -> str | None:
-            nonlocal tokens_used
-            try:
-                corrected = [PromptMessage("assistant", reply.text), PromptMessage("user", correction)]
-                again = await _reply_until(until, self._model.reply([*prompt, *corrected], lambda _: None))
-            except (ModelUnavailable, ModelRejected) as failure:
-                logger.warning("what the rows contradict is taken out; no model put it right: %s", failure)
-                return None
-            tokens_used += again.tokens_used
-            text = without_images(again.text.strip())
-            return opening + text if text else None
-
-        checker = Checker(question.text, sql, rows, found=found)
-        text, claims = await checker.checked(
-            opening + without_images(reply.text.strip()), rewrite, describe(rows, found)
-        )
-        return await _analysed(question, rows, found, text=text, claims=claims, tokens_used=tokens_used)
+        text = opening + without_images(reply.text.strip())
+        return await _analysed(question, rows, found, text=text, tokens_used=reply.tokens_used)
 
 
 class _Streamed:
@@ -163,15 +144,13 @@ async def _reply_until(until: float, reply: Awaitable[Reply]) -> Reply:
         raise ModelUnavailable(f"The model did not finish within {MODEL_SECONDS} s.") from error
 
 
-async def _described(question: Question, sql: str, rows: Rows, *, found: Figures) -> Analysed:
+async def _described(question: Question, rows: Rows, found: Figures) -> Analysed:
     """Returns the analysis of the figures alone."""
-    text = describe(rows, found)
-    claims = await Checker(question.text, sql, rows, found=found).claims(text)
-    return await _analysed(question, rows, found, text=text, claims=claims)
+    return await _analysed(question, rows, found, text=describe(rows, found))
 
 
 async def _analysed(
-    question: Question, rows: Rows, found: Figures, *, text: str, claims: list[Claim], tokens_used: int = 0
+    question: Question, rows: Rows, found: Figures, *, text: str, tokens_used: int = 0
 ) -> Analysed:
     try:
         chart = await asyncio.to_thread(choose_chart, question.text, rows, found)
@@ -180,7 +159,7 @@ async def _analysed(
         logger.exception("no chart could be made of a result of %d rows", rows["row_count"])
         chart = None
     suggestions = suggest(question.text, rows, found)
-    analysis = Analysis(text=text, claims=claims, chart=chart, suggestions=suggestions)
+    analysis = Analysis(text=text, chart=chart, suggestions=suggestions)
     return Analysed(analysis, results_summary(rows), tokens_used)
 
 

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import import_module
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter
@@ -66,9 +65,6 @@ logger = logging.getLogger(__name__)
 
 _INDEXED_DATABASES = 16
 _COVERAGE_SECONDS = 5.0
-_CLAIMS = "app.modules.analysis.claims.check"
-"""Imported with the first analysis, because numpy and its rules load slowly."""
-
 _GIVEN_EXPLANATION = "Your own statement, run as you wrote it."
 
 
@@ -98,7 +94,6 @@ class Models:
         """Begin to import what the first question needs, in a thread."""
         for model in (self.sql, self.analysis, self.summary):
             model.prepare()
-        asyncio.get_running_loop().run_in_executor(None, import_module, _CLAIMS)
 
 
 class BindInvestigator(Protocol):

@@ -8,8 +8,7 @@ A template is plain text with slots:
 - `[, {share} of the total]` is left out when a slot within it is None.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal

@@ -1,9 +1,8 @@
-"""Parse numbers in text: digits in any locale, and English and German number words and fractions."""
+"""Parse the numbers that a text has in digits, in any locale."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Literal
 
 NumberKind = Literal["plain", "percent", "points", "times", "ordinal"]
@@ -30,95 +29,6 @@ _DIGITS = re.compile(
     r"\d{1,30}(?:[.,'’]\d{1,30}){0,8}|\.\d{1,30})" + _UNIT,
     re.IGNORECASE,
 )
-_WORDS = {
-    word: value
-    for value, words in enumerate(
-        (
-            "zero|null",
-            "one|ein|eine|einer|einem|einen|eins",
-            "two|zwei",
-            "three|drei",
-            "four|vier",
-            "five|fünf",
-            "six|sechs",
-            "seven|sieben",
-            "eight|acht",
-            "nine|neun",
-            "ten|zehn",
-            "eleven|elf",
-            "twelve|zwölf",
-            "thirteen|dreizehn",
-            "fourteen|vierzehn",
-            "fifteen|fünfzehn",
-            "sixteen|sechzehn",
-            "seventeen|siebzehn",
-            "eighteen|achtzehn",
-            "nineteen|neunzehn",
-            "twenty|zwanzig",
-        )
-    )
-    for word in words.split("|")
-}
-_TENS = {
-    word: 10 * value
-    for value, words in enumerate(
-        (
-            "thirty|dreißig",
-            "forty|vierzig",
-            "fifty|fünfzig",
-            "sixty|sechzig",
-            "seventy|siebzig",
-            "eighty|achtzig",
-            "ninety|neunzig",
-        ),
-        start=3,
-    )
-    for word in words.split("|")
-} | {"twenty": 20, "a hundred": 100, "one hundred": 100, "a dozen": 12, "hundert": 100, "ein dutzend": 12}
-_UNITS = "|".join(word for word, value in _WORDS.items() if 1 <= value <= 9)
-_SPELLED = "|".join(
-    sorted({*_WORDS, *_TENS} - {"null", "ein", "eine", "einer", "einem", "einen"}, key=len, reverse=True)
-)
-_FRACTIONS = {
-    **dict.fromkeys(("half", "halves", "hälfte"), 2),
-    **dict.fromkeys(("third", "thirds", "drittel"), 3),
-    **dict.fromkeys(("quarter", "quarters", "viertel", "fourth", "fourths"), 4),
-    **dict.fromkeys(("fifth", "fifths", "fünftel"), 5),
-    **dict.fromkeys(("sixth", "sixths", "sechstel"), 6),
-    **dict.fromkeys(("eighth", "eighths", "achtel"), 8),
-    **dict.fromkeys(("tenth", "tenths", "zehntel"), 10),
-}
-_SPOKEN = re.compile(
-    r"\b(?:"
-    r"(?P<over>(?:a|one|an|ein|eine|einem|two|zwei|three|drei|four|vier|five|fünf|seven|neun|nine)[ -])"
-    r"(?P<under>thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?|drittel|"
-    r"viertel|fünftel|sechstel|achtel|zehntel)"
-    r"|(?<!first )(?<!second )(?<!last )(?<!1st )(?<!2nd )(?<!ersten )(?<!zweiten "
-    r")(?P<half>half|hälfte)(?! of (?:the year|the period|20\d\d|the "
-    r"month))(?!-year)"
-    r"|(?P<inof>one|two|three|four|five|eine[rs]?|zwei|drei) (?:in|out of|von) "
-    r"(?P<outof>two|three|four|five|six|eight|ten|zwei|drei|vier|fünf|zehn)"
-    r"|(?P<factor>twice|double[ds]?|doubling|tripled?|triples|tripling|quadrupled?|threefold|"
-    r"twofold|fourfold|tenfold|thrice|halved|halves|doppelt\w*|verdoppelt\w*|"
-    r"zweimal|dreimal|viermal|verdreifacht\w*|dreifache\w*|halbiert\w*|doppelte\w*)"
-    rf"|(?P<tens>{'|'.join(_TENS)})(?:-(?P<ones>{_UNITS}))?(?P<pct1> percent| prozent)?"
-    rf"|(?P<word>{_SPELLED})(?P<fold> times| mal)?(?P<scale> million(?:en)?| "
-    rf"thousand| hundred| billion)?(?P<pct2> percent| prozent| %)?"
-    r")\b",
-    re.IGNORECASE,
-)
-_FACTORS: dict[str, float] = {
-    "twice": 2,
-    "doub": 2,
-    "trip": 3,
-    "quad": 4,
-    "thre": 3,
-    "twof": 2,
-    "four": 4,
-    "tenf": 10,
-    "thri": 3,
-}
-_FACTORS |= {"halv": 0.5, "dopp": 2, "verdo": 2, "zwei": 2, "drei": 3, "vier": 4, "verdr": 3, "halb": 0.5}
 _BOUNDS: tuple[tuple[str, str, Bound], ...] = (
     (
         (
@@ -190,46 +100,18 @@ class WrittenNumber:
     readings: tuple[tuple[float, float], ...]
     kind: NumberKind
     bound: Bound = "exact"
-    spoken: bool = False
-    currency: bool = False
     signed: int = 0
-    digits: int = 1
-    """Significant digits: a number with few of them fits many values by chance."""
-
-    scale: float = 1.0
-    """1,000,000 for a number written in millions."""
 
     @property
     def value(self) -> float:
         return self.readings[0][0]
 
-    def in_units(self, unit: float) -> "WrittenNumber":
-        """The number with added readings for cells in thousands or millions: 9.16 for 9.16 million."""
-        if self.kind != "plain" or self.scale != unit:
-            return self
-        return replace(
-            self, readings=(*self.readings, *((v / unit, step / unit) for v, step in self.readings))
-        )
-
-    @cached_property
-    def reach(self) -> tuple[float, float]:
-        """Lower and upper bounds for the absolute value of any number that `fits` without slack."""
-        sizes = [abs(value) for value, _ in self.readings]
-        step = max(step for _, step in self.readings)
-        return min(sizes) / 2 - step, max(sizes) * 2 + step
-
-    def fits(self, value: float, *, slack: float = 1.0) -> bool:
-        """Return True if the value, rounded, may be written as this number; `slack` scales the rounding."""
-        written, step = self.readings[0]
-        if _fits(value, written, step * slack, bound=self.bound, spoken=self.spoken):
-            return True
-        return len(self.readings) > 1 and any(
-            _fits(value, written, step * slack, bound=self.bound, spoken=self.spoken)
-            for written, step in self.readings[1:]
-        )
+    def fits(self, value: float) -> bool:
+        """Return True if the value, rounded, may be written as this number."""
+        return any(_fits(value, written, step, bound=self.bound) for written, step in self.readings)
 
 
-def _fits(value: float, written: float, step: float, *, bound: Bound, spoken: bool) -> bool:
+def _fits(value: float, written: float, step: float, *, bound: Bound) -> bool:
     half = 0.5 * step + 1e-9 * max(abs(value), abs(written))
     loose = abs(written) * (0.07 if bound == "about" else 0.0)
     if bound == "about":
@@ -252,13 +134,9 @@ def _fits(value: float, written: float, step: float, *, bound: Bound, spoken: bo
 
 
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
-    """Yield all numbers in digits, then all in words; they may overlap."""
+    """Yield the numbers in order."""
     for found in _DIGITS.finditer(text):
         number = _in_digits(text, found)
-        if number is not None:
-            yield number
-    for found in _SPOKEN.finditer(text):
-        number = _in_words(text, found)
         if number is not None:
             yield number
 
@@ -293,17 +171,13 @@ def _in_digits(text: str, found: re.Match[str]) -> WrittenNumber | None:
     scaled = tuple((value * factor * negative, step * factor) for value, step in readings)
     if found["scale"] in ("m", "M"):  # metres
         scaled += tuple((value * negative, step) for value, step in readings)
-    digits = len(found["digits"].replace(",", "").replace(".", "").strip("0 ").lstrip("0")) or 1
     return WrittenNumber(
         start=start,
         end=found.end(),
         readings=scaled,
         kind=kind,
-        bound=bound_around(text, start, found.end()),
-        currency=bool(found["currency"]),
+        bound=_bound_around(text, start, found.end()),
         signed=signed,
-        digits=digits,
-        scale=factor,
     )
 
 
@@ -346,80 +220,7 @@ def _decimal(bare: str, mark: str) -> tuple[float, float]:
     return float(plain[:300]), 10.0**-places
 
 
-def _in_words(text: str, found: re.Match[str]) -> WrittenNumber | None:
-    bound = bound_around(text, found.start(), found.end())
-    if found["under"] or found["half"]:
-        below = _FRACTIONS[(found["under"] or found["half"]).lower()]
-        over = _over(found["over"])
-        if (
-            found["under"]
-            and found["under"].lower() in ("quarter", "third", "fourth", "fifth")
-            and not re.match(
-                r"\s*(?:of\b|the\b|more|less|higher|lower|larger|as\b|[,.;)]|$|to\b|from\b)",
-                text[found.end() : found.end() + 8],
-            )
-        ):
-            return None  # "a quarter earlier", "a third category"
-        return _share(found, over / below, bound)
-    if found["outof"]:
-        part = _WORDS[found["inof"].lower()]
-        whole = _WORDS[found["outof"].lower()]
-        return (
-            _share(found, part / whole, bound)
-            if part < whole and found["inof"].lower() in ("one", "two", "three") and " in " in found.group()
-            else None
-        )
-    if found["factor"]:
-        word = found["factor"].lower()
-        value = next(value for start, value in _FACTORS.items() if word.startswith(start))
-        return WrittenNumber(
-            start=found.start(),
-            end=found.end(),
-            readings=((value, value * 0.16),),
-            kind="times",
-            bound=bound,
-            spoken=True,
-        )
-    factor = 1.0
-    kind: NumberKind = "plain"
-    if found["pct1"] or found["pct2"]:
-        factor = 0.01
-        kind = "percent"
-    if found["tens"]:
-        value = _TENS[found["tens"].lower()] + (_WORDS[found["ones"].lower()] if found["ones"] else 0)
-    else:
-        value = _WORDS[found["word"].lower()]
-        if found["fold"] and kind == "plain":
-            kind = "times"
-        if found["scale"]:
-            factor *= {"m": 1e6, "t": 1e3, "h": 100, "b": 1e9}[found["scale"].strip()[0].lower()]
-    step = factor if kind != "times" else 0.2
-    return WrittenNumber(
-        start=found.start(),
-        end=found.end(),
-        readings=((value * factor, step),),
-        kind=kind,
-        bound=bound,
-        spoken=True,
-    )
-
-
-def _over(word: str | None) -> int:
-    return _WORDS.get((word or "a").strip(" -").lower(), 1)
-
-
-def _share(found: re.Match[str], value: float, bound: Bound) -> WrittenNumber:
-    return WrittenNumber(
-        start=found.start(),
-        end=found.end(),
-        readings=((value, 0.05),),
-        kind="percent",
-        bound=bound,
-        spoken=True,
-    )
-
-
-def bound_around(text: str, start: int, end: int) -> Bound:
+def _bound_around(text: str, start: int, end: int) -> Bound:
     before = text[max(0, start - 26) : start]
     found = next((bound for pattern, bound in _BEFORE if pattern.search(before)), None)
     if found is not None:
