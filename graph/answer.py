@@ -17,13 +17,13 @@ from graph.state import (
     Code,
     Column,
     Cut,
-    Finding,
     Link,
     Option,
     Reference,
     Route,
     Rows,
     SessionState,
+    StoredFindings,
     UsedContext,
 )
 
@@ -123,20 +123,25 @@ class Offer(_Part):
     """
 
 
-class Findings(_Part):
-    """Parts of an analysis besides its text."""
+class Statements(_Part):
+    """What the sentences of an analysis say, and what they were computed from."""
 
     headline: str | None = None
     """The first statement in at most twelve words. Null if there is none."""
     references: References = Field(default_factory=list)
     left_out: list[str] = Field(default_factory=list)
     """Why parts of the model's choice were left out, one sentence each. Empty if nothing was."""
+    findings: StoredFindings = Field(default_factory=list)
+    """What an investigation found, each computed from the result that it names. Empty for other answers."""
+
+
+class Findings(Statements):
+    """Parts of an analysis besides its text."""
+
     chart: dict[str, JsonValue] | None = None
     """A Vega-Lite specification with its data inline. Null if there is none."""
     suggestions: list[str] = Field(default_factory=list)
     """Suggested questions, complete enough to be sent unchanged."""
-    findings: list[Finding] = Field(default_factory=list)
-    """What an investigation found, each looked up in the result that it names. Empty for other answers."""
     code: list[Code] = Field(default_factory=list)
     """Code that an investigation wrote for the user. KAI has not run it."""
     link: list[Link] = Field(default_factory=list)

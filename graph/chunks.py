@@ -9,6 +9,7 @@ from graph.events import (
     Chunk,
     ClarificationChunk,
     ContextChunk,
+    HeadlineChunk,
     Memory,
     ResultsChunk,
     SqlChunk,
@@ -42,10 +43,11 @@ def sql_chunk(sql: str, details: StatementDetails, interpretation: Interpretatio
 
 
 def analysis_chunks(text: str, findings: Findings) -> list[Chunk]:
-    """Returns the chunk of the text, then those of its claims, the chart and the suggestions if any."""
+    """Returns the chunks of the headline, the text, its references and the other findings, if any."""
     found = findings.model_dump(include=set(Findings.model_fields))
     others = [kind(content=found[name]) for name, kind in FINDING_CHUNKS.items() if found[name]]
-    return [AnalysisChunk(content=text), *others]
+    first = [each for each in others if isinstance(each, HeadlineChunk)]
+    return [*first, AnalysisChunk(content=text), *others[len(first) :]]
 
 
 def clarification_chunk(text: str, offer: Offer) -> ClarificationChunk:

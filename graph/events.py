@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from graph.answer import Effort, Interpretation, Offer, References, StatementDetails
 from graph.described import Described
-from graph.state import Action, CallOutcome, Code, Finding, Link, NamedFact, Rows, UsedContext
+from graph.state import Action, CallOutcome, Code, Link, NamedFact, Rows, StoredFindings, UsedContext
 
 Step = Literal[
     "waiting",
@@ -171,11 +171,11 @@ class ContextChunk(_Chunk):
 
 
 class FindingsChunk(_Chunk):
-    """What an investigation found, each looked up in the result that it names."""
+    """What an investigation found, each computed from the result that it names."""
 
     type: Literal["findings"] = "findings"
     """Kind of the chunk."""
-    content: list[Finding]
+    content: StoredFindings
     """The findings, in the model's order."""
 
 
@@ -210,9 +210,9 @@ FindingKind = (
     HeadlineChunk
     | ReferencesChunk
     | LeftOutChunk
+    | FindingsChunk
     | ChartChunk
     | SuggestionsChunk
-    | FindingsChunk
     | CodeChunk
     | LinkChunk
     | ActionChunk
@@ -222,9 +222,9 @@ FINDING_CHUNKS: dict[str, type[FindingKind]] = {
     "headline": HeadlineChunk,
     "references": ReferencesChunk,
     "left_out": LeftOutChunk,
+    "findings": FindingsChunk,
     "chart": ChartChunk,
     "suggestions": SuggestionsChunk,
-    "findings": FindingsChunk,
     "code": CodeChunk,
     "link": LinkChunk,
     "action": ActionChunk,

@@ -7,7 +7,7 @@ documents, the whole result as result documents. Times are RFC 3339 in UTC.
 import operator
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import JsonValue
+from pydantic import BeforeValidator, JsonValue
 from typing_extensions import TypedDict
 
 from graph.described import described
@@ -196,6 +196,24 @@ class Finding(TypedDict):
     """A sentence of the model on it, without figures and names of the data. Null without one."""
     references: list[Reference]
     """The sources of the statement; `span` counts code points of `text`."""
+
+
+def _read_findings(found: JsonValue) -> JsonValue:
+    """Earlier commits stored the model's words as `claim`, with what the result says of them: they are read
+    as text without references, and left out if the result contradicts them.
+    """
+    if not isinstance(found, list):
+        return found
+    read: list[JsonValue] = []
+    for each in found:
+        if not (isinstance(each, dict) and "claim" in each):
+            read.append(each)
+        elif each.get("status") != "contradicted":
+            read.append({"text": each["claim"], "reading": None, "references": []})
+    return read
+
+
+StoredFindings = Annotated[list[Finding], BeforeValidator(_read_findings)]
 
 
 @described

@@ -9,7 +9,6 @@ from kai_analyst_client.events import (
     ActionChunk,
     AnalysisChunk,
     ChartChunk,
-    ClaimsChunk,
     ClarificationChunk,
     CodeChunk,
     Confirmation,
@@ -19,7 +18,10 @@ from kai_analyst_client.events import (
     Event,
     Failure,
     FindingsChunk,
+    HeadlineChunk,
+    LeftOutChunk,
     LinkChunk,
+    ReferencesChunk,
     Reset,
     ResultsChunk,
     SqlChunk,
@@ -27,13 +29,13 @@ from kai_analyst_client.events import (
 )
 from kai_analyst_client.models import (
     Action,
-    Claim,
     Code,
     Column,
     Cut,
     Finding,
     Option,
     Outcome,
+    Reference,
     ResourceLink,
     UsedContext,
 )
@@ -61,7 +63,9 @@ class Answer:
     cut_by: Cut | None = None
     chart: dict[str, JsonValue] | None = None
     analysis: str | None = None
-    claims: list[Claim] = field(default_factory=list)
+    headline: str | None = None
+    references: list[Reference] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     code: list[Code] = field(default_factory=list)
     link: list[ResourceLink] = field(default_factory=list)
@@ -95,8 +99,12 @@ def add_event(answer: Answer, event: Event) -> Answer:
             answer.chart = event.content
         case AnalysisChunk():
             answer.analysis = event.content
-        case ClaimsChunk():
-            answer.claims = event.content
+        case HeadlineChunk():
+            answer.headline = event.content
+        case ReferencesChunk():
+            answer.references = event.content
+        case LeftOutChunk():
+            answer.left_out = event.content
         case ContextChunk():
             answer.context = event.content
         case FindingsChunk():

@@ -7,7 +7,6 @@ from pydantic import Field, JsonValue, TypeAdapter
 
 from kai_analyst_client.models import (
     Action,
-    Claim,
     Code,
     FactKind,
     FactScope,
@@ -15,6 +14,7 @@ from kai_analyst_client.models import (
     Model,
     Option,
     Outcome,
+    Reference,
     ResourceLink,
     Rows,
     StepName,
@@ -83,11 +83,25 @@ class AnalysisChunk(_Chunk):
     content: str
 
 
-class ClaimsChunk(_Chunk):
-    """Claims of the analysis, each checked against all rows."""
+class HeadlineChunk(_Chunk):
+    """The first statement of the analysis in a few words, in Markdown."""
 
-    type: Literal["claims"]
-    content: list[Claim]
+    type: Literal["headline"]
+    content: str
+
+
+class ReferencesChunk(_Chunk):
+    """What the statements of the analysis were computed from."""
+
+    type: Literal["references"]
+    content: list[Reference]
+
+
+class LeftOutChunk(_Chunk):
+    """Why parts of the model's choice were left out, one sentence each."""
+
+    type: Literal["left_out"]
+    content: list[str]
 
 
 class ClarificationChunk(_Chunk):
@@ -254,7 +268,9 @@ Chunk = Annotated[
     | ResultsChunk
     | ChartChunk
     | AnalysisChunk
-    | ClaimsChunk
+    | HeadlineChunk
+    | ReferencesChunk
+    | LeftOutChunk
     | ClarificationChunk
     | SuggestionsChunk
     | FindingsChunk

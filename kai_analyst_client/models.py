@@ -9,7 +9,6 @@ Mode = Literal["ask", "agent"]
 Outcome = Literal["complete", "failed", "cancelled", "awaiting_approval"]
 Cut = Literal["rows", "bytes", "values"]
 ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "binary", "json"]
-ClaimStatus = Literal["checked", "not_found", "contradicted"]
 CallStatus = Literal[
     "proposed",
     "waiting",
@@ -74,26 +73,31 @@ class RowsPage(Model):
     next_cursor: str | None
 
 
-class ClaimSource(Model):
+class FactCell(Model):
+    """A cell of a result; `row` counts all its rows from 0."""
+
+    row: int
     column: str
-    row: int | None
-    how: str
 
 
-class Claim(Model):
-    text: str
+class Reference(Model):
+    """What a statement of an analysis was computed from; `cells` are the first 50 of `cell_count`."""
+
+    key: str
     span: list[int]
-    status: ClaimStatus
-    source: ClaimSource | None = Field(alias="from")
+    result_id: str | None
+    how: str
+    value: str | None
+    cells: list[FactCell]
+    cell_count: int
 
 
 class Finding(Model):
-    claim: str
-    value: str | None
-    result_id: str | None
-    where: str
-    status: ClaimStatus
-    how: str | None
+    """A statement of an investigation; `reading` is a sentence of the model on it."""
+
+    text: str
+    reading: str | None
+    references: list[Reference]
 
 
 class Code(Model):
@@ -223,7 +227,9 @@ class Message(Model):
     steps: int
     tool_calls: int
     limit_reached: bool
-    claims: list[Claim]
+    headline: str | None
+    references: list[Reference]
+    left_out: list[str]
     chart: dict[str, JsonValue] | None
     suggestions: list[str]
     findings: list[Finding]

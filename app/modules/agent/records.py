@@ -21,7 +21,7 @@ from app.modules.session.model import Run
 from app.modules.tools.results import KeptResult, call_id_of
 from app.modules.tools.tool import cut_text
 from graph.events import Decision
-from graph.state import Action, CallGate, Code, Context, Finding, Link
+from graph.state import Action, CallGate, Code, Context, Link, StoredFindings
 
 CallStatus = Literal[
     "proposed",
@@ -145,7 +145,7 @@ class StepRecord:
     context: Context | None = None
     earlier: str = ""
     """Of step 0: what an investigation without an answer has said and returned. This one goes on with it."""
-    findings: list[Finding] = field(default_factory=list)
+    findings: StoredFindings = field(default_factory=list)
     main_result: str | None = None
     code: list[Code] = field(default_factory=list)
     link: list[Link] = field(default_factory=list)

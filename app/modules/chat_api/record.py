@@ -14,6 +14,7 @@ from app.modules.memory.model import FoundMemory, Memory
 from app.modules.memory.profile import ATTRIBUTES, Profile, texts_of
 from app.modules.session.model import Message, Session
 from app.modules.session.plain import plain_content, plain_id, plain_role
+from graph.answer import Statements
 
 
 def conversation(session: Session) -> Conversation:
@@ -38,6 +39,7 @@ def chat_message(message: Message, names: Mapping[str, str]) -> ChatMessage:
             "timestamp": message.created_at,
             "status": message.status,
             "sql": message.sql,
+            **message.model_dump(include=set(Statements.model_fields)),
         }
     )
 

@@ -10,6 +10,7 @@ from app.http.routes import Body, ResponseBody, Text, Time
 from app.modules.memory.model import Sentiment
 from app.modules.session.model import Outcome
 from app.modules.session.schemas import QuestionText, Title
+from graph.answer import Statements
 
 SESSION_ID = "019ab1c2-0000-7000-8000-000000000000"
 _CHAT_MESSAGE_ID = "019ab1c3-0000-7000-8000-000000000000"
@@ -137,8 +138,8 @@ class ConversationPage(_Answer):
     """Cursor of the next page. Null on the last page."""
 
 
-class ChatMessage(_Answer):
-    """A question or an answer, as text."""
+class ChatMessage(_Answer, Statements):
+    """A question or an answer, as text, with what its statements were computed from."""
 
     message_id: str
     """The question's chatMessageId (or its run id, if it was asked without one), then `_user` or

@@ -4,18 +4,21 @@ Ids are the same while an answer streams, in the history and after a restart. Pu
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import JsonValue
 
 from app.modules.session.model import Message, Run
-from graph.answer import head_of
+from graph.answer import Findings, head_of
 from graph.state import Column
 
 SQL_TOOL = "run_sql"
 """Name of the tool that a statement is shown as a call of."""
+
+NOTHING_FOUND: Mapping[str, JsonValue] = Findings().model_dump()
+"""Parts of an analysis besides its text, where there is none."""
 
 MAX_MESSAGES = 100
 MAX_MESSAGE_BYTES = 128 * 1024
@@ -42,13 +45,13 @@ class ChatMessage:
     tool_call_id: str | None = None
     tool_name: str | None = None
     is_error: bool = False
-    chart: dict[str, JsonValue] | None = None
-    suggestions: list[str] = field(default_factory=list)
+    found: dict[str, JsonValue] = field(default_factory=dict)
+    """Parts of an analysis besides its text, by the names of `Findings`; those that there are."""
 
     @property
     def estimated_bytes(self) -> int:
         """Of its JSON, without names of fields."""
-        others: JsonValue = [[use.args for use in self.tool_calls], self.chart, [*self.suggestions]]
+        others: JsonValue = [[use.args for use in self.tool_calls], self.found]
         return len(self.text.encode()) + len(json.dumps(others))
 
 
@@ -117,14 +120,10 @@ def _of_statement(message_id: str, text: str, *, is_error: bool) -> ChatMessage:
     )
 
 
-def answer(
-    message_id: str,
-    text: str,
-    *,
-    chart: dict[str, JsonValue] | None = None,
-    suggestions: Sequence[str] = (),
-) -> ChatMessage:
-    return ChatMessage(id=message_id, role="ai", text=text, chart=chart, suggestions=list(suggestions))
+def answer(message_id: str, text: str, found: Mapping[str, JsonValue] | None = None) -> ChatMessage:
+    """`found` are the parts of an analysis besides its text, by the names of `Findings`."""
+    said = {name: part for name, part in (found or {}).items() if part}
+    return ChatMessage(id=message_id, role="ai", text=text, found=said)
 
 
 def chat_messages(message: Message) -> list[ChatMessage]:
@@ -148,8 +147,13 @@ def chat_messages(message: Message) -> list[ChatMessage]:
             found.append(no_rows(message.id, message.error.detail if message.error else ""))
     text = message.analysis or message.clarification
     if text is not None:
-        found.append(answer(message.id, text, chart=message.chart, suggestions=message.suggestions))
+        found.append(answer(message.id, text, findings_of(message)))
     return found
+
+
+def findings_of(message: Message) -> dict[str, JsonValue]:
+    """Returns the parts of an answer's analysis besides its text, by the names of `Findings`."""
+    return message.model_dump(include=set(Findings.model_fields))
 
 
 def conversation(messages: Iterable[Message]) -> list[ChatMessage]:

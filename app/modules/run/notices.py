@@ -11,7 +11,7 @@ from app.modules.sql_generation.schema_context import SchemaContext
 from graph.answer import Analysis
 from graph.events import SessionEvent, TextChunk
 from graph.ports import Analysed, Analyst, Emit, Question
-from graph.state import Claim, Rows
+from graph.state import Reference, Rows
 
 _MOST_CHANGES = 3
 _LONGEST_CHANGE = 300
@@ -79,8 +79,9 @@ def _behind(opening: str, emit: Emit) -> Emit:
 
 
 def _begun_with(opening: str, analysis: Analysis) -> Analysis:
-    """Returns the analysis with a text before it, and its claims at their new places."""
+    """Returns the analysis with a text before it, and its references at their new places."""
     moved = [
-        Claim(**{**each, "span": [at + len(opening) for at in each["span"]]}) for each in analysis.claims
+        Reference(**{**each, "span": [at + len(opening) for at in each["span"]]})
+        for each in analysis.references
     ]
-    return analysis.model_copy(update={"text": opening + analysis.text, "claims": moved})
+    return analysis.model_copy(update={"text": opening + analysis.text, "references": moved})

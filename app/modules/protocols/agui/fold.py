@@ -39,7 +39,6 @@ from graph.events import (
     ActionChunk,
     AnalysisChunk,
     ChartChunk,
-    ClaimsChunk,
     ClarificationChunk,
     CodeChunk,
     Confirmation,
@@ -48,9 +47,12 @@ from graph.events import (
     Done,
     Failure,
     FindingsChunk,
+    HeadlineChunk,
+    LeftOutChunk,
     LinkChunk,
     Memory,
     Progress,
+    ReferencesChunk,
     Reset,
     ResultsChunk,
     SessionEvent,
@@ -129,8 +131,10 @@ class EventFold:
                 )
                 return [*self._end_text(), shown]
             case (
-                SuggestionsChunk()
-                | ClaimsChunk()
+                HeadlineChunk()
+                | ReferencesChunk()
+                | LeftOutChunk()
+                | SuggestionsChunk()
                 | FindingsChunk()
                 | ContextChunk()
                 | CodeChunk()

@@ -87,6 +87,25 @@ _STATE: dict[str, JsonValue] = {
         "analysis": {"type": ["string", "null"], "description": "Its text, in Markdown."},
         "chart": {"type": ["object", "null"], "description": "Its chart, as Vega-Lite."},
         "suggestions": {"type": "array", "items": {"type": "string"}},
+        "headline": {"type": ["string", "null"], "description": "Its first statement, in a few words."},
+        "references": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "What its statements were computed from.",
+        },
+        "left_out": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Why parts of the model's choice were left out.",
+        },
+        "findings": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "What an investigation found.",
+        },
+        "code": {"type": "array", "items": {"type": "object"}, "description": "Code for the user."},
+        "link": {"type": "array", "items": {"type": "object"}, "description": "Things that it names."},
+        "action": {"type": "array", "items": {"type": "object"}, "description": "What to do next."},
     },
 }
 _NOTHING: dict[str, JsonValue] = {"title": "Nothing", "type": "object", "properties": {}}

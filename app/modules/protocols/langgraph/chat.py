@@ -32,17 +32,12 @@ def langchain_message(message: ChatMessage) -> LangChainMessage:
                 {"type": "tool_call", "id": use.id, "name": use.name, "args": use.args}
                 for use in message.tool_calls
             ]
-            kai: dict[str, JsonValue] = {}
-            if message.chart is not None:
-                kai["chart"] = message.chart
-            if message.suggestions:
-                kai["suggestions"] = [*message.suggestions]
             return {
                 **common,
                 "tool_calls": calls,
                 "invalid_tool_calls": [],
                 "usage_metadata": None,
-                "additional_kwargs": {"kai": kai} if kai else {},
+                "additional_kwargs": {"kai": message.found} if message.found else {},
             }
 
 

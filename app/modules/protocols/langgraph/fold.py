@@ -22,14 +22,21 @@ from app.modules.protocols.langgraph.chat import (
     tool_call,
 )
 from app.modules.protocols.langgraph.interrupts import interrupts_of, request_of
-from app.modules.protocols.messages import ChatMessage, answer, no_rows, rows, rows_id, statement
+from app.modules.protocols.messages import (
+    NOTHING_FOUND,
+    ChatMessage,
+    answer,
+    no_rows,
+    rows,
+    rows_id,
+    statement,
+)
 from app.modules.session.model import Outcome
 from graph.answer import head_of
 from graph.events import (
     ActionChunk,
     AnalysisChunk,
     ChartChunk,
-    ClaimsChunk,
     ClarificationChunk,
     CodeChunk,
     Confirmation,
@@ -37,10 +44,14 @@ from graph.events import (
     ContextChunk,
     Done,
     Failure,
+    FindingKind,
     FindingsChunk,
+    HeadlineChunk,
+    LeftOutChunk,
     LinkChunk,
     Memory,
     Progress,
+    ReferencesChunk,
     Reset,
     ResultsChunk,
     RunError,
@@ -145,8 +156,7 @@ class RunFold:
         self._sql: str | None = None
         self._results: dict[str, JsonValue] | None = None
         self._text: str | None = None
-        self._chart: dict[str, JsonValue] | None = None
-        self._suggestions: list[str] = []
+        self._found_parts: dict[str, JsonValue] = {}
 
     @property
     def failure(self) -> RunError | None:
@@ -183,8 +193,8 @@ class RunFold:
             "sql": self._sql,
             "results": self._results,
             "analysis": self._text,
-            "chart": self._chart,
-            "suggestions": [*self._suggestions],
+            **NOTHING_FOUND,
+            **self._found_parts,
         }
         if self._requests:
             rest["__interrupt__"] = [*self.interrupts]
@@ -224,12 +234,18 @@ class RunFold:
                 self._add_text("analyse", event.content)
             case ClarificationChunk():
                 self._add_text("reply", event.content)
-            case ChartChunk():
-                self._chart = event.content
-                self._add("updates", "updates", lambda: {"analyse": {"chart": event.content}})
-            case SuggestionsChunk():
-                self._suggestions = event.content
-                self._add("updates", "updates", lambda: {"analyse": {"suggestions": [*event.content]}})
+            case (
+                HeadlineChunk()
+                | ReferencesChunk()
+                | LeftOutChunk()
+                | FindingsChunk()
+                | ChartChunk()
+                | SuggestionsChunk()
+                | CodeChunk()
+                | LinkChunk()
+                | ActionChunk()
+            ):
+                self._add_finding(event)
             case ToolCalled():
                 self._names[event.tool_call_id] = event.name
                 self._add_message("tools", tool_call(event.tool_call_id, event.name, event.arguments))
@@ -246,16 +262,7 @@ class RunFold:
                 self._reset()
             case Failure():
                 self._failure = event  # the run may still have an answer, and clients stop at `error`
-            case (
-                ClaimsChunk()
-                | FindingsChunk()
-                | CodeChunk()
-                | LinkChunk()
-                | ActionChunk()
-                | ContextChunk()
-                | Progress()
-                | Memory()
-            ):
+            case ContextChunk() | Progress() | Memory():
                 pass  # custom only
             case Done():
                 self._end(event)
@@ -343,6 +350,11 @@ class RunFold:
         self._has_written = True
         self._end_step()
 
+    def _add_finding(self, event: FindingKind) -> None:
+        content = event.model_dump(mode="json")["content"]
+        self._found_parts[event.type] = content
+        self._add("updates", "updates", lambda: {"analyse": {event.type: content}})
+
     def _add_message(self, node: str, message: ChatMessage, **also: JsonValue) -> None:
         written = langchain_message(message)
         if message.id in self._described:  # clients append what comes again to what they have
@@ -394,9 +406,7 @@ class RunFold:
             detail = self._failure.detail if self._failure else ""
             self._add_message("run_sql", no_rows(self._turn.message_id, detail))
         if self._text is not None:
-            whole = answer(
-                self._turn.message_id, self._text, chart=self._chart, suggestions=self._suggestions
-            )
+            whole = answer(self._turn.message_id, self._text, self._found_parts)
             self._messages[self._turn.message_id] = langchain_message(whole)
         if done.status == "awaiting_approval":  # all calls have asked by now
             self._add("updates", "updates", lambda: {"__interrupt__": [*self.interrupts]})

@@ -22,7 +22,7 @@ from app.modules.protocols.langgraph.chat import (
 )
 from app.modules.protocols.langgraph.fold import results_value
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
-from app.modules.protocols.messages import chat_messages
+from app.modules.protocols.messages import NOTHING_FOUND, chat_messages, findings_of
 from app.modules.session.branches import path_to_last
 from app.modules.session.model import Message, Session
 from graph import BEGINNING, Checkpoint
@@ -34,7 +34,7 @@ Steps = Sequence[Sequence[CallRecord]]
 APPROVE = "approve"
 """The node that waits for people."""
 
-VALUES = ("messages", "sql", "results", "analysis", "chart", "suggestions")
+VALUES = ("messages", "sql", "results", "analysis", *NOTHING_FOUND)
 """Names of the values of a thread."""
 OF_VALUES = "values."
 """Begins the name of a single one of the values, where fields of a state are selected."""
@@ -91,8 +91,7 @@ class Record:
             "sql": None,
             "results": None,
             "analysis": None,
-            "chart": None,
-            "suggestions": [],
+            **NOTHING_FOUND,
         }
         last = messages[-1] if messages else None
         if last is None or last.role == "human" or last.status == "awaiting_approval":
@@ -110,8 +109,7 @@ def _answer_values(answer: Message) -> dict[str, JsonValue]:
         "sql": answer.sql,
         "results": results,
         "analysis": answer.analysis or answer.clarification,
-        "chart": answer.chart,
-        "suggestions": [*answer.suggestions],
+        **findings_of(answer),
     }
 
 

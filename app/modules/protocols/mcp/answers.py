@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import ColumnType, Table
 from app.modules.memory.model import Sentiment
+from graph.answer import Statements
 from graph.described import Described
 
 
@@ -164,7 +165,7 @@ class RowsOfStatement(Described):
     """There are more rows than `rows` holds, or long values are cut."""
 
 
-class AnswerToQuestion(Described):
+class AnswerToQuestion(Statements):
     """An answer to a question."""
 
     answer: str

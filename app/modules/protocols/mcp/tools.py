@@ -62,6 +62,7 @@ from app.modules.session.service import SessionFilter, StoredRows
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
+from graph.answer import Statements
 from graph.errors import TurnError
 from graph.events import Done, Failure, Status
 from graph.state import Rows
@@ -458,6 +459,7 @@ class McpTools:
             session_id=session.id,
             run_id=run.id,
             status="complete",
+            **message.model_dump(include=set(Statements.model_fields)),
         )
         parts = [found.answer]
         if found.sql:

@@ -15,10 +15,23 @@ from app.modules.protocols.openai.schemas import (
     CompletionChunk,
     CompletionDelta,
     CompletionUsage,
+    KaiAnswer,
 )
 from app.modules.protocols.openai.text import AnswerText, where_to_approve
 from app.modules.session.model import Run
-from graph.events import Confirmation, Done, Failure, SessionEvent
+from graph.events import (
+    AnalysisChunk,
+    ClarificationChunk,
+    Confirmation,
+    Done,
+    Failure,
+    FindingsChunk,
+    HeadlineChunk,
+    LeftOutChunk,
+    ReferencesChunk,
+    Reset,
+    SessionEvent,
+)
 
 LAST = Frame(None, "[DONE]")
 
@@ -34,6 +47,7 @@ class CompletionFold:
         self._error: Failure | None = None
         self._waiting: list[Confirmation] = []
         self._pieces: list[str] = []
+        self._said = KaiAnswer(analysis=None)
         self._tokens = 0
 
     def add(self, event: SessionEvent) -> str:
@@ -45,9 +59,21 @@ class CompletionFold:
                 self._waiting.append(event)
             case Done():
                 return self._keep(self._end(event))
+            case HeadlineChunk() | ReferencesChunk() | LeftOutChunk() | FindingsChunk():
+                self._said = self._said.model_copy(update={event.type: event.content})
             case _:
+                self._note(event)
                 return self._keep(self._text.add(event))
         return ""
+
+    def _note(self, event: SessionEvent) -> None:
+        match event:
+            case AnalysisChunk() | ClarificationChunk():
+                self._said = self._said.model_copy(update={"analysis": event.content})
+            case Reset():
+                self._said = KaiAnswer(analysis=None)
+            case _:
+                pass
 
     def _keep(self, piece: str) -> str:
         self._pieces.append(piece)
@@ -76,7 +102,13 @@ class CompletionFold:
             model=self._model,
             choices=[CompletionChoice(message=AnswerMessage(content="".join(self._pieces)))],
             usage=self.usage,
+            kai=self.said,
         )
+
+    @property
+    def said(self) -> KaiAnswer:
+        """The analysis and its sources."""
+        return self._said
 
     @property
     def id(self) -> str:
@@ -122,11 +154,19 @@ class ChunkFold:
         return [self._chunk(CompletionDelta(), is_last=True), *usage, LAST]
 
     def _chunk(self, delta: CompletionDelta, *, is_last: bool = False) -> Frame:
-        return self._frame([ChunkChoice(delta=delta, finish_reason="stop" if is_last else None)], None)
+        choices = [ChunkChoice(delta=delta, finish_reason="stop" if is_last else None)]
+        return self._frame(choices, None, said=self._answer.said if is_last else None)
 
-    def _frame(self, choices: list[ChunkChoice], usage: CompletionUsage | None) -> Frame:
+    def _frame(
+        self, choices: list[ChunkChoice], usage: CompletionUsage | None, *, said: KaiAnswer | None = None
+    ) -> Frame:
         chunk = CompletionChunk(
-            id=self._answer.id, created=self._answer.created, model=self._model, choices=choices, usage=usage
+            id=self._answer.id,
+            created=self._answer.created,
+            model=self._model,
+            choices=choices,
+            usage=usage,
+            kai=said,
         )
         return _frame_of(chunk, include_usage=self._include_usage)
 
@@ -153,6 +193,8 @@ def _frame_of(chunk: CompletionChunk, *, include_usage: bool) -> Frame:
         choice["delta"] = {name: value for name, value in choice["delta"].items() if value is not None}
     if not include_usage:
         del sent["usage"]
+    if chunk.kai is None:
+        del sent["kai"]
     return Frame.of(None, sent)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from app.http.routes import Body, ResponseBody, Text
+from graph.answer import Statements
 
 Unused = JsonValue
 """A field that tunes a language model. KAI's own settings decide that, so it has no effect."""
@@ -156,6 +157,15 @@ class CompletionUsage(ResponseBody):
     """The same."""
 
 
+class KaiAnswer(ResponseBody, Statements):
+    """The analysis of an answer, with what its statements were computed from."""
+
+    analysis: str | None
+    """The analysis, the reply or the question back, in Markdown: a part of the message's text. Null without
+    one.
+    """
+
+
 class AnswerMessage(ResponseBody):
     """The message with the answer."""
 
@@ -195,6 +205,8 @@ class Completion(ResponseBody):
     """One answer."""
     usage: CompletionUsage
     """Tokens of the answer."""
+    kai: KaiAnswer | None = None
+    """The analysis and its sources. Null for a background task."""
 
 
 class CompletionDelta(ResponseBody):
@@ -234,6 +246,8 @@ class CompletionChunk(ResponseBody):
     """One piece. Empty in the chunk of the usage."""
     usage: CompletionUsage | None = None
     """Tokens of the answer, in the last chunk if the request has asked for them."""
+    kai: KaiAnswer | None = None
+    """The analysis and its sources, in the chunk with the `finish_reason` of an answer. In no other chunk."""
 
 
 class ErrorDetails(ResponseBody):
