@@ -1,5 +1,6 @@
 """The events of a run in a terminal."""
 
+import re
 from types import TracebackType
 from typing import Self
 
@@ -18,6 +19,8 @@ from graph.events import (
     ConfirmationDecided,
     Done,
     Failure,
+    HeadlineChunk,
+    LeftOutChunk,
     ResultsChunk,
     SqlChunk,
     Status,
@@ -27,6 +30,8 @@ from graph.state import Rows
 
 _SHOWN_ROWS = 40
 _NUMBERS = ("integer", "number")
+_READING = re.compile(r"\*[^*\n]+:\*")
+"""What begins the paragraph of a model's own sentence, in any language."""
 
 
 class Transcript:
@@ -65,8 +70,15 @@ class Transcript:
                     self._console.print(Text(f"Corrected: {correction}", style="dim"))
             case ResultsChunk(tool_call_id=None):
                 self._console.print(rows_table(said.content))
+            case HeadlineChunk():
+                self._console.print(Markdown(said.content, style="bold", hyperlinks=False))
             case AnalysisChunk():
-                self._console.print(Markdown(said.content, hyperlinks=False))
+                for paragraph in said.content.split("\n\n"):
+                    style = "dim" if _READING.match(paragraph) else "none"
+                    self._console.print(Markdown(paragraph, style=style, hyperlinks=False))
+            case LeftOutChunk():
+                for reason in said.content:
+                    self._console.print(Text(f"Left out: {reason}", style="dim"))
             case ClarificationChunk():
                 self._is_asked_back = True
                 self._console.print(Markdown(said.content, hyperlinks=False))

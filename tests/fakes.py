@@ -23,10 +23,10 @@ from graph.ports import (
 from graph.state import (
     NO_CONTEXT,
     CallOutcome,
-    Claim,
     Column,
     Context,
     PastExchange,
+    Reference,
     RememberedFact,
     Rows,
     ToolCallRef,
@@ -158,12 +158,15 @@ class FakeChecker:
         return [each for word, found in self.reasons.items() if word in sql for each in found]
 
 
-THREE: Claim = {
-    "text": "Three",
-    "span": [0, 5],
-    "status": "checked",
-    "from": {"column": "n", "row": 0, "how": "the cell"},
-}
+THREE = Reference(
+    key="value_n",
+    span=[0, 6],
+    result_id=None,
+    how="value of n",
+    value="3",
+    cells=[{"row": 0, "column": "n"}],
+    cell_count=1,
+)
 
 
 @dataclass
@@ -193,7 +196,7 @@ class FakeAnalyst:
             raise ProcessDied
         self.read.append(rows)
         emit(TextChunk(content="Three.", channel="analysis"))
-        analysis = Analysis(text="Three.", claims=[THREE], chart=None, suggestions=["And now?"])
+        analysis = Analysis(text="Three.", headline="Three", references=[THREE], suggestions=["And now?"])
         return Analysed(analysis, "1 row of n: 3", 5)
 
 

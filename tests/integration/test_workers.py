@@ -84,7 +84,7 @@ class WrongAnalyst(FakeAnalyst):
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         analysed = await super().analyse(question, sql, rows, emit)
         chart = cast("dict[str, JsonValue]", {"mark": b"bytes are no JSON"})
-        return replace(analysed, analysis=Analysis(text="Three.", claims=[], chart=chart, suggestions=[]))
+        return replace(analysed, analysis=Analysis(text="Three.", chart=chart, suggestions=[]))
 
 
 class LosingAnswers(RunLifecycle):

@@ -55,24 +55,36 @@ FILLED: dict[str, JsonValue] = {
     "row_count": 200,
     "truncated": True,
     "cut_by": "rows",
-    "claims": [
+    "headline": "Three",
+    "references": [
         {
-            "text": "Three",
-            "span": [0, 5],
-            "status": "checked",
-            "from": {"column": "n", "row": 0, "how": "the cell"},
+            "key": "value_n",
+            "span": [0, 6],
+            "result_id": None,
+            "how": "value of n",
+            "value": "3",
+            "cells": [{"row": 0, "column": "n"}],
+            "cell_count": 1,
         }
     ],
+    "left_out": ["The result has no fact `f9`."],
     "chart": {"mark": "bar"},
     "suggestions": ["And in Sweden?"],
     "findings": [
         {
-            "claim": "There are three.",
-            "value": "3",
-            "result_id": "c1",
-            "where": "n",
-            "status": "checked",
-            "how": "n of row 1",
+            "text": "There are three.",
+            "reading": "That seems few.",
+            "references": [
+                {
+                    "key": "value_n",
+                    "span": [0, 16],
+                    "result_id": "c1",
+                    "how": "value of n",
+                    "value": "3",
+                    "cells": [{"row": 0, "column": "n"}],
+                    "cell_count": 1,
+                }
+            ],
         }
     ],
     "code": [{"language": "sql", "content": "SELECT 3", "checked": True}],

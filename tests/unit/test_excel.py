@@ -23,7 +23,7 @@ async def sheets(rows: list[list[JsonValue]], note: str = "") -> dict[str, list[
     async def chunks() -> AsyncIterator[list[list[JsonValue]]]:
         yield rows
 
-    book = openpyxl.load_workbook(io.BytesIO(await excel_file(COLUMNS, chunks(), note)))
+    book = openpyxl.load_workbook(io.BytesIO(await excel_file(COLUMNS, chunks(), [note] if note else [])))
     found: dict[str, list[list[Any]]] = {}
     for sheet in book.worksheets:
         found[sheet.title] = [[(each.data_type, each.value) for each in row] for row in sheet.iter_rows()]

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import asdict, replace
 from datetime import date, timedelta
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +24,7 @@ from app.modules.reports.markdown import markdown_of
 from app.modules.reports.model import MAX_CELLS, MAX_CHARACTERS, Exchange, OwnText, PartList, Report
 from app.modules.reports.notebook import notebook_of
 from app.modules.run.records import Row
-from graph.state import Column, Rows
+from graph.state import Column, Reference, Rows
 
 HOSTILE = (
     "</td><script>alert(1)</script><img src=http://evil.example/x onerror=alert(1)> | `x` [a](javascript:1)"
@@ -288,3 +289,19 @@ def test_a_projection_is_drawn_with_its_band_and_a_change_in_percent() -> None:
     assert drawn["projection"].svg.count('class="band"') == 1
     assert "Projection of 3 months by" in drawn["projection"].notes
     assert ">1%<" in drawn["change"].svg
+
+
+def test_every_format_says_how_each_statement_was_computed() -> None:
+    how = f"total of {HOSTILE}"
+    reference = Reference(
+        key="total", span=[0, 12], result_id=None, how=how, value="12.5", cells=[], cell_count=2
+    )
+    known = report(replace(EXCHANGE, references=[reference]))
+    page = html_of(known)
+    check_harmless(page)
+    assert f"¹ total of {escape(HOSTILE)}: 12.5" in page
+    assert "It <strong>grew</strong>.\u202f¹" in page
+    written = markdown_of(known)
+    assert "It **grew**.\u202f¹\n\n¹ total of " in written
+    notebook = json.loads(notebook_of(known))
+    assert any("¹ total of " in each["source"] for each in notebook["cells"])

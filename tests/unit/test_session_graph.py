@@ -77,7 +77,7 @@ async def test_a_data_question_goes_through_every_step(graph: SessionGraph) -> N
     said = [event async for event in graph.ask(TURN, fake_ports())]
     assert kinds(said) == [
         *("loading_context", "generating_sql", "text", "sql", "executing_sql", "results"),
-        *("analyzing", "text", "analysis", "claims", "suggestions"),
+        *("analyzing", "text", "headline", "analysis", "references", "suggestions"),
     ]
     answer = await graph.answer(TURN)
     assert (answer.sql, answer.results, answer.tokens_used) == ("SELECT 3 AS n", ROWS, 15)
@@ -243,7 +243,7 @@ async def test_a_result_with_warnings_is_repaired_once_and_said_once(graph: Sess
     assert kinds(said) == [
         *("loading_context", "generating_sql", "text", "sql", "executing_sql"),
         *("repairing_sql", "text", "sql", "executing_sql", "results"),
-        *("analyzing", "text", "analysis", "claims", "suggestions"),
+        *("analyzing", "text", "headline", "analysis", "references", "suggestions"),
     ]
     repairing = next(each for each in said if isinstance(each, Status) and each.step == "repairing_sql")
     assert "Nothing joins a to b." in repairing.message
@@ -337,7 +337,7 @@ async def test_a_turn_that_died_goes_on_after_its_last_completed_step(graph: Ses
     said = [event async for event in graph.resume(TURN, ports)]
     assert isinstance(said[0], Reset)
     assert [type(event) for event in said[1:3]] == [SqlChunk, ResultsChunk]
-    assert kinds(said)[3:] == ["analyzing", "text", "analysis", "claims", "suggestions"]
+    assert kinds(said)[3:] == ["analyzing", "text", "headline", "analysis", "references", "suggestions"]
     assert (len(writer.asked), runner.ran) == (1, ["SELECT 3 AS n"])
 
 
@@ -350,7 +350,7 @@ async def test_a_turn_that_died_in_another_process_takes_the_rows_that_were_stor
         [event async for event in graph.ask(TURN, ports)]
     said = [event async for event in SessionGraph(saver).resume(TURN, ports)]
     assert [type(event) for event in said[:3]] == [Reset, SqlChunk, ResultsChunk]
-    assert kinds(said)[3:] == ["analyzing", "text", "analysis", "claims", "suggestions"]
+    assert kinds(said)[3:] == ["analyzing", "text", "headline", "analysis", "references", "suggestions"]
     assert (len(writer.asked), runner.ran) == (1, ["SELECT 3 AS n"])
 
 
@@ -392,7 +392,7 @@ async def test_resuming_a_turn_of_which_nothing_is_stored_asks_it_again(graph: S
 async def test_resuming_a_turn_that_was_complete_says_its_answer_again(graph: SessionGraph) -> None:
     asked = [event async for event in graph.ask(TURN, fake_ports())]
     again = [event async for event in graph.resume(TURN, fake_ports())]
-    assert kinds(again) == ["reset", "sql", "results", "analysis", "claims", "suggestions"]
+    assert kinds(again) == ["reset", "sql", "results", "headline", "analysis", "references", "suggestions"]
     assert [event for event in again[1:] if event not in asked] == []
 
 

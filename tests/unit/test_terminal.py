@@ -27,3 +27,15 @@ def test_what_was_corrected_stands_below_the_statement(capsys: pytest.CaptureFix
         transcript.show(event_of(chunk))
     shown = capsys.readouterr().out
     assert shown.index("SELECT 1") < shown.index("Corrected: Joined `visit`.")
+
+
+def test_a_headline_stands_above_the_statements_and_what_was_left_out_below(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = "The total of n is 3.\\n\\n*Reading:* That seems few."
+    with Transcript() as transcript:
+        transcript.show(event_of('{"event": "chunk", "type": "headline", "content": "n is **3**"}'))
+        transcript.show(event_of(f'{{"event": "chunk", "type": "analysis", "content": "{text}"}}'))
+        transcript.show(event_of('{"event": "chunk", "type": "left_out", "content": ["No fact is f9."]}'))
+    shown = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert shown == ["n is 3", "The total of n is 3.", "Reading: That seems few.", "Left out: No fact is f9."]

@@ -7,6 +7,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
 
+from app.modules.footnotes import footnotes, marked
 from app.modules.reports.cells import cell_text, moment
 from app.modules.reports.drawing import Figure, draw_figure
 from app.modules.reports.model import Exchange, OwnText, Report
@@ -96,7 +97,10 @@ def _exchange(exchange: Exchange, number: int) -> Iterator[str]:
     yield f"<h2>{escape(exchange.heading)}</h2>\n"
     if exchange.note:
         yield f'<p class="note">{escape(exchange.note)}</p>\n'
-    yield _rendered(exchange.text, _parser_without_links(), "h3")
+    yield _rendered(marked(exchange.text, exchange.references), _parser_without_links(), "h3")
+    if exchange.references:
+        notes = "<br>".join(map(escape, footnotes(exchange.references)))
+        yield f'<p class="quiet">{notes}</p>\n'
     figure = draw_figure(exchange.chart, number)
     if figure is not None:
         yield _figure(figure, exchange.heading)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
+from app.modules.footnotes import footnotes, marked
 from app.modules.reports.cells import cell_text, moment
 from app.modules.reports.model import Exchange, OwnText, Report
 
@@ -25,7 +26,8 @@ def exchange_markdown(exchange: Exchange, *, with_sql: bool = True) -> Iterator[
     yield f"## {plain(exchange.heading)}"
     yield provenance(exchange)
     yield plain(exchange.note)
-    yield without_links(exchange.text)
+    yield without_links(marked(exchange.text, exchange.references))
+    yield "  \n".join(map(plain, footnotes(exchange.references)))
     if exchange.columns:
         yield table_markdown(exchange)
         yield exchange.coverage

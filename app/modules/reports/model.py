@@ -8,7 +8,7 @@ from app.modules.cuts import cut_sentence
 from app.modules.reports.charts.model import Chart
 from app.modules.reports.errors import NothingToReport
 from app.modules.run.records import Row
-from graph.state import Column, Cut, Rows
+from graph.state import Column, Cut, Reference, Rows
 
 ReportFormat = Literal["html", "markdown", "ipynb"]
 MAX_PARTS = 100
@@ -38,6 +38,8 @@ class Exchange:
     cut_by: Cut | None
     chart: Chart | None
     at: int
+    references: Sequence[Reference] = ()
+    """Sources of the statements of `text`."""
     note: str = ""
     """A sentence about the state of the exchange, such as that it failed. Empty if there is none."""
 

@@ -37,7 +37,7 @@ def notebook_of(report: Report) -> str:
 
 def _cells(exchange: Exchange) -> Iterator[dict[str, JsonValue]]:
     about, *rest = exchange_markdown(exchange, with_sql=False)
-    text = [about, *(rest[:3] if exchange.columns else rest)]
+    text = [about, *(rest[:4] if exchange.columns else rest)]
     yield _markdown("\n\n".join(filter(None, text)))
     if exchange.sql is None:
         return

@@ -103,6 +103,7 @@ class Reports:
             question=answer.query,
             explanation=answer.explanation,
             text=answer.analysis or "",
+            references=answer.references,
             sql=answer.sql,
             dialect=answer.dialect or connection.dialect,
             database=connection.name,

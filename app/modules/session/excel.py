@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import AsyncIterable, Sequence
+from collections.abc import AsyncIterable, Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
@@ -19,8 +19,10 @@ _DIGITS_OF_A_DOUBLE = 15
 _CellValue: TypeAlias = str | int | float | bool | date | datetime | None
 
 
-async def excel_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]], note: str) -> bytes:
-    """Builds a workbook; `note`, if there is one, says on a second sheet what is left out.
+async def excel_file(
+    columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]], notes: Iterable[str]
+) -> bytes:
+    """Builds a workbook, with the notes and what is left out on a second sheet, if there are any.
 
     Raises `RowsGone`.
     """
@@ -56,15 +58,15 @@ async def excel_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[R
                 continue
             sheet.append([cell_of(_value(each, column)) for each, column in zip(row, columns, strict=True)])
             written += 1
-    said = [note] if note else []
+    said = [*notes]
     if left:
         said.append(f"A sheet of Excel holds {MAX_ROWS:,} rows; {left:,} more are left out.")
     if cut:
         said.append(f"{cut:,} texts are cut to the {_MAX_CHARACTERS:,} characters that a cell holds.")
     if said:
-        notes = workbook.create_sheet("Notes")
+        second = workbook.create_sheet("Notes")
         for each in said:
-            notes.append([each])
+            second.append([cell_of(each)])
     file = io.BytesIO()
     workbook.save(file)
     return file.getvalue()

@@ -642,7 +642,8 @@ async def _rows_answer(
             headers = cut | _attachment(result, "parquet")
             return Response(file, media_type=_PARQUET, headers=headers)
         case "xlsx":
-            file = await excel.excel_file(result.columns, all_rows, _cut_sentence(result))
+            notes = filter(None, [_cut_sentence(result), *result.notes])
+            file = await excel.excel_file(result.columns, all_rows, notes)
             headers = cut | _attachment(result, "xlsx")
             return Response(file, media_type=_XLSX, headers=headers)
 

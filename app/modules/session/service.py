@@ -32,6 +32,7 @@ from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import as_problems
 from app.modules.database_connection.records import Asker
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.footnotes import source_notes
 from app.modules.memory.facts import Facts
 from app.modules.memory.lessons import propose_lesson
 from app.modules.rules.errors import RuleNamesUnknown
@@ -132,6 +133,8 @@ class StoredRows:
     row_count: int
     truncated: bool
     cut_by: Cut | None
+    notes: Sequence[str] = ()
+    """Statements of the answer, with what they were computed from."""
 
     @classmethod
     def of_answer(cls, message: Message) -> "StoredRows":
@@ -141,6 +144,7 @@ class StoredRows:
             row_count=message.row_count or 0,
             truncated=message.truncated,
             cut_by=message.cut_by,
+            notes=source_notes(message.analysis or "", message.references),
         )
 
 

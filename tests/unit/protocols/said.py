@@ -8,6 +8,9 @@ from graph.events import (
     Confirmation,
     Done,
     Failure,
+    HeadlineChunk,
+    LeftOutChunk,
+    ReferencesChunk,
     ResultsChunk,
     RunOutcome,
     SqlChunk,
@@ -35,6 +38,21 @@ HEAD: Rows = {
 }
 ROWS = ResultsChunk(content=HEAD)
 ANALYSIS = AnalysisChunk(content="Ada has one.")
+HEADLINE = HeadlineChunk(content="Ada has one")
+REFERENCES = ReferencesChunk(
+    content=[
+        {
+            "key": "value_n_ada",
+            "span": [0, 12],
+            "result_id": None,
+            "how": "n of Ada",
+            "value": "1",
+            "cells": [{"row": 0, "column": "n"}],
+            "cell_count": 1,
+        }
+    ]
+)
+LEFT_OUT = LeftOutChunk(content=["The result has no fact `f9`."])
 PIECES = [
     TextChunk(content="SELECT", channel="sql"),
     TextChunk(content="Ada has ", channel="analysis"),

@@ -20,9 +20,12 @@ from tests.unit.protocols.said import (
     ANALYSIS,
     ASKED,
     CHART,
+    HEADLINE,
+    LEFT_OUT,
     MODEL_DOWN,
     PARTS,
     PIECES,
+    REFERENCES,
     ROWS,
     RUN,
     SQL,
@@ -108,6 +111,18 @@ def test_ids_are_those_of_the_messages() -> None:
     assert {each["messageId"] for each in of_kind(found, "TEXT_MESSAGE_CONTENT")} == {"answer"}
     (chart,) = of_kind(found, "ACTIVITY_SNAPSHOT")
     assert (chart["activityType"], chart["content"]) == ("kai.chart", CHART.content)
+
+
+def test_what_statements_were_computed_from_is_in_events_of_their_own() -> None:
+    found = folded(*PIECES, HEADLINE, ANALYSIS, REFERENCES, LEFT_OUT, done())
+    assert {each["name"]: each["value"] for each in of_kind(found, "CUSTOM")} == {
+        "kai.headline": "Ada has one",
+        "kai.references": REFERENCES.content,
+        "kai.left_out": LEFT_OUT.content,
+    }
+    assert of_kind(found, "TEXT_MESSAGE_START") == [
+        {"type": "TEXT_MESSAGE_START", "messageId": "answer", "role": "assistant"}
+    ]
 
 
 def test_the_text_is_the_analysis_with_and_without_pieces() -> None:

@@ -14,6 +14,7 @@ from app.modules.protocols.messages import (
 from app.modules.session.model import Message
 from graph.events import RunError
 from graph.state import Column
+from tests.fakes import THREE
 
 FAILURE = RunError(type="urn:kai:x", title="Failed", status=400, detail="No such table.", retryable=False)
 
@@ -46,6 +47,8 @@ def test_an_answer_is_a_call_of_a_tool_its_rows_and_a_text() -> None:
         analysis="One.",
         chart={"mark": "bar"},
         suggestions=["And now?"],
+        headline="One",
+        references=[THREE],
     )
     said, rows, text = chat_messages(message)
     assert (said.id, said.role, said.text) == ("answer-sql", "ai", "")
@@ -59,12 +62,13 @@ def test_an_answer_is_a_call_of_a_tool_its_rows_and_a_text() -> None:
         False,
     )
     assert json.loads(rows.text)["row_count"] == 1
-    assert (text.id, text.text, text.chart, text.suggestions) == (
-        "answer",
-        "One.",
-        {"mark": "bar"},
-        ["And now?"],
-    )
+    assert (text.id, text.text) == ("answer", "One.")
+    assert text.found == {
+        "headline": "One",
+        "references": [THREE],
+        "chart": {"mark": "bar"},
+        "suggestions": ["And now?"],
+    }
 
 
 def test_a_statement_that_failed_has_the_error_in_place_of_its_rows() -> None:

@@ -8,7 +8,18 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from app.modules.protocols.openai.fold import LAST, ChunkFold, CompletionFold
 from graph.events import SessionEvent
-from tests.unit.protocols.said import ASKED, MODEL_DOWN, PARTS, RUN, done
+from tests.unit.protocols.said import (
+    ANALYSIS,
+    ASKED,
+    HEADLINE,
+    LEFT_OUT,
+    MODEL_DOWN,
+    PARTS,
+    PIECES,
+    REFERENCES,
+    RUN,
+    done,
+)
 from tests.unit.protocols.test_openai_text import text_of
 
 MODEL = "kai/shop"
@@ -72,6 +83,24 @@ def test_a_whole_answer_is_the_text_of_its_stream() -> None:
     assert whole.choices[0].message.content == text_of(*PARTS)
     assert whole.choices[0].finish_reason == "stop"
     assert fold.failure is None
+
+
+def test_the_last_chunk_and_a_whole_answer_have_what_statements_were_computed_from() -> None:
+    events = (*PIECES, HEADLINE, ANALYSIS, REFERENCES, LEFT_OUT, done())
+    said = {
+        "headline": "Ada has one",
+        "references": REFERENCES.content,
+        "left_out": LEFT_OUT.content,
+        "findings": [],
+        "analysis": "Ada has one.",
+    }
+    *others, with_finish, _ = chunks(*events)
+    assert with_finish["kai"] == said
+    assert not any("kai" in each for each in others)
+    fold = CompletionFold(RUN, MODEL)
+    for event in events:
+        fold.add(event)
+    assert fold.completion.model_dump(mode="json")["kai"] == said
 
 
 def test_an_answer_that_waits_for_an_approval_says_where_to_give_it() -> None:

@@ -28,6 +28,7 @@ from graph.events import (
     ToolReturned,
 )
 from graph.session import drawn_graph
+from tests.unit.protocols.said import HEADLINE, LEFT_OUT, REFERENCES
 
 SQL = SqlChunk(content="SELECT 1 AS one")
 ROWS = ResultsChunk(
@@ -124,6 +125,21 @@ def test_values_follow_each_step_or_begin_and_end_a_stream_with_messages() -> No
     assert lengths(frames_of([*calls, status("using_tool"), done()], "values")) == [1, 3, 3]
     waiting: Sequence[SessionEvent] = [calls[0], asked_to("a"), asked_to("b"), done("awaiting_approval")]
     assert lengths(frames_of(waiting, "values")) == [1, 2, 2]
+
+
+def test_values_and_the_message_have_what_statements_were_computed_from() -> None:
+    said = [HEADLINE, *TURN[:-1], REFERENCES, LEFT_OUT, done()]
+    values = named(frames_of(said, "values"), "values")[-1]
+    kai = {
+        "headline": HEADLINE.content,
+        "references": REFERENCES.content,
+        "left_out": LEFT_OUT.content,
+    }
+    assert {name: values[name] for name in kai} == kai
+    assert (values["findings"], values["chart"]) == ([], None)
+    assert values["messages"][-1]["additional_kwargs"] == {"kai": kai}
+    updates = named(frames_of(said, "updates"), "updates")
+    assert {"analyse": {"references": REFERENCES.content}} in updates
 
 
 def test_values_in_the_middle_have_the_answers_that_a_run_has_waited_for() -> None:

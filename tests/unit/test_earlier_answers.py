@@ -1,0 +1,78 @@
+"""Answers that earlier commits have stored, with claims and findings of their form, are read as text."""
+
+from pydantic import JsonValue, TypeAdapter
+
+from app.modules.agent.records import StepRecord
+from app.modules.session.model import Message
+from app.modules.session.repository import document
+from graph.answer import Analysis
+from graph.events import FindingsChunk
+
+CLAIMS: JsonValue = [
+    {"text": "3", "span": [10, 11], "status": "checked", "from": {"column": "n", "row": 0, "how": "cell"}},
+    {"text": "4", "span": [20, 21], "status": "not_found", "from": None},
+]
+
+
+def old_finding(claim: str, status: str) -> dict[str, JsonValue]:
+    return {
+        "claim": claim,
+        "value": "3",
+        "result_id": "c1",
+        "where": "n",
+        "status": status,
+        "how": "n of row 1",
+    }
+
+
+FINDINGS: JsonValue = [
+    old_finding("There are 3.", "checked"),
+    old_finding("There were 4.", "not_found"),
+    old_finding("There are 5.", "contradicted"),
+]
+READ = [
+    {"text": "There are 3.", "reading": None, "references": []},
+    {"text": "There were 4.", "reading": None, "references": []},
+]
+
+
+def test_a_stored_message_has_no_references_and_the_findings_that_no_result_contradicted() -> None:
+    stored: dict[str, JsonValue] = {
+        "id": "m1",
+        "run_id": "r1",
+        "role": "assistant",
+        "query": "How many?",
+        "owner": "ada",
+        "session_id": "s1",
+        "created_at": 1,
+        "sequence": 3,
+        "analysis": "There are 3.",
+        "claims": CLAIMS,
+        "findings": FINDINGS,
+    }
+    read = TypeAdapter(Message).validate_python(stored)
+    assert (read.analysis, read.headline, read.references, read.left_out) == ("There are 3.", None, [], [])
+    assert read.findings == READ
+    assert TypeAdapter(Message).validate_python(document(read)) == read
+
+
+def test_the_analysis_of_a_state_is_read() -> None:
+    found = Analysis.model_validate({"text": "There are 3.", "claims": CLAIMS, "findings": FINDINGS})
+    assert (found.text, found.references, found.findings) == ("There are 3.", [], READ)
+
+
+def test_findings_of_a_step_and_of_a_log_are_read() -> None:
+    step = {
+        "id": "x",
+        "owner": "ada",
+        "session_id": "s1",
+        "message_id": "m1",
+        "step": 2,
+        "kind": "answer",
+        "text": "There are 3.",
+        "call_ids": [],
+        "created_at": 1,
+        "findings": FINDINGS,
+    }
+    assert TypeAdapter(StepRecord).validate_python(step).findings == READ
+    assert FindingsChunk.model_validate({"content": FINDINGS}).content == READ
