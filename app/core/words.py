@@ -27,3 +27,13 @@ def singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word.removesuffix("s")
     return word
+
+
+def plural(words: str) -> str:
+    """A guess at the plural of lower-case words; words that end in a plural stay as they are."""
+    *_, last = words.split() or [""]
+    if singular(last) != last:
+        return words
+    if words.endswith(("s", "x", "ch", "sh")):
+        return f"{words}es"
+    return f"{words[:-1]}ies" if words.endswith("y") and words[-2:-1] not in "aeiou" else f"{words}s"

@@ -3,17 +3,24 @@
 A template is plain text with slots:
 
 - `{measure}` is the slot's value, formatted by its type for the language;
+- `{month:in}` is a period with its preposition ("on 23 November 2026", "in October 2026"), the form one of
+  `in`, `of`, `from` and `to`; `{months:dative}` is a count of things in another form of the noun;
 - `{leaders|has|share}` chooses a form by the slot's count in the language's plural rules (`one|other`); `#`
   in a form is the count itself;
 - `[, {share} of the total]` is left out when a slot within it is None.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import cache
+from typing import NamedTuple, assert_never
 
+from app.modules.analysis.facts.languages import NOUNS, STATEMENTS
 from app.modules.analysis.figures.calendar import Period
+from app.modules.analysis.formats import Formats, Language, Unit, rounded_per_cent, unit_of
 
 
 @dataclass(frozen=True)
@@ -46,18 +53,175 @@ class Points:
 
 @dataclass(frozen=True)
 class Amount:
-    """A value of a measure; `measure` is the column's name, which tells per cent and currencies."""
+    """A value of a measure. `measure` is the column's name, which tells per cent and currencies where `unit`,
+    by all of the column's values (`unit_of`), is not given.
+    """
 
     value: Decimal
     measure: str = ""
+    unit: Unit | None = None
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A number of things: `noun` is a key of the table, such as `month` or `row`."""
+    """A number of things: `noun` is a noun of the language's table, such as `month` or `row`, or else the
+    plural of a word of the data.
+    """
 
     count: int
     noun: str
 
 
-Slot = str | int | Decimal | Names | Percent | Points | Amount | Counted | Period | date | None
+@dataclass(frozen=True)
+class Span:
+    """The periods from first to last, both included."""
+
+    first: Period
+    last: Period
+
+
+Slot = str | int | Decimal | Names | Percent | Points | Amount | Counted | Period | Span | date | None
+
+_PIECE = re.compile(
+    r"\{(?P<slot>\w+)(?::(?P<form>\w+))?(?:\|(?P<one>[^{}|]*)\|(?P<other>[^{}|]*))?\}"
+    r"|(?P<bracket>[\[\]])|(?P<text>[^\[\]{}]+)"
+)
+_NAME_SLOTS = frozenset({"label"})
+
+
+class _Piece(NamedTuple):
+    """A part of a template: a slot, a bracket or plain text."""
+
+    text: str = ""
+    slot: str | None = None
+    form: str = ""
+    choice: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The sentences of one language."""
+
+    language: Language
+
+    @property
+    def formats(self) -> Formats:
+        return Formats(self.language)
+
+    def say(self, name: str, **slots: Slot) -> str:
+        """Return the text of a template.
+
+        A statement, which ends in a full stop, and a headline begin with a capital unless they begin with a
+        name: with a slot of `Names` or one called `label`. Raises KeyError if there is no such template or
+        slot, and ValueError if a slot outside brackets is None.
+        """
+        template = STATEMENTS[self.language][name]
+        text = self._filled(template, slots)
+        if text is None:
+            raise ValueError(f"{name} lacks a slot: {template}")
+        if not (template.endswith(".") or name.endswith("headline")) or _begins_with_name(template, slots):
+            return text
+        return text[:1].upper() + text[1:]
+
+    def say_or_none(self, name: str, **slots: Slot) -> str | None:
+        """Return None where `say` would raise."""
+        template = STATEMENTS[self.language].get(name)
+        if template is None or self._filled(template, slots) is None:
+            return None
+        return self.say(name, **slots)
+
+    def _filled(self, template: str, slots: Mapping[str, Slot]) -> str | None:
+        """Fill a template; None if a slot outside brackets is None."""
+        text = ""
+        outside: str | None = None  # the text before an open bracket
+        is_missing = False
+        for piece in _pieces(template):
+            if piece.text == "[":
+                outside = text
+            elif piece.text == "]":
+                text = outside or "" if is_missing else text
+                outside = None
+                is_missing = False
+            elif piece.slot is None:
+                text += piece.text
+            elif (value := slots[piece.slot]) is not None:
+                text = self.formats.elided(text, self._slot(value, piece))
+            elif outside is None:
+                return None
+            else:
+                is_missing = True
+        return text
+
+    def _slot(self, value: Slot, piece: _Piece) -> str:
+        if piece.choice is None:
+            return self.format(value, piece.form)
+        count = _count(value)
+        chosen = piece.choice[0 if self.formats.is_one(count) else 1]
+        return chosen.replace("#", self.formats.amount(Decimal(count)))
+
+    def format(self, value: Slot, form: str = "") -> str:
+        """Format a value by its type."""
+        match value:
+            case None:
+                raise ValueError("a slot without a value has no text")
+            case str():
+                return value
+            case int() | Decimal():
+                return self.formats.amount(Decimal(value))
+            case Names():
+                bold = "**" if value.bold else ""
+                return self.formats.listed([f"{bold}{each}{bold}" for each in value.shown], value.more)
+            case Percent():
+                return self.formats.percent(value.ratio, signed=value.signed)
+            case Points():
+                rounded = rounded_per_cent(value.value)
+                return f"{self.formats.points(rounded)} {self._noun('point', form, rounded)}"
+            case Amount():
+                return self.formats.amount(value.value, value.unit or unit_of(value.measure, [value.value]))
+            case Counted():
+                return f"{self.formats.count(value.count)} {self._noun(value.noun, form, value.count)}"
+            case Period():
+                return self.formats.period(value, form)
+            case Span():
+                return self.formats.span(value.first, value.last, form)
+            case date():
+                return self.formats.period(Period(value, "day"), form)
+            case _:
+                assert_never(value)
+
+    def _noun(self, noun: str, form: str, count: int | Decimal) -> str:
+        forms = NOUNS[self.language].get(f"{noun}:{form}" if form else noun, noun).split("|")
+        return forms[0 if self.formats.is_one(count) else -1]
+
+
+@cache
+def _pieces(template: str) -> Sequence[_Piece]:
+    """Raises ValueError if the template does not follow the syntax."""
+    pieces: list[_Piece] = []
+    at = 0
+    while at < len(template):
+        found = _PIECE.match(template, at)
+        if found is None:
+            raise ValueError(f"no template from character {at} on: {template}")
+        slot, form, one, other, bracket, text = found.groups()
+        choice = None if one is None else (one, other)
+        pieces.append(_Piece(text or bracket or "", slot=slot, form=form or "", choice=choice))
+        at = found.end()
+    return pieces
+
+
+def _begins_with_name(template: str, slots: Mapping[str, Slot]) -> bool:
+    slot = next((piece.slot for piece in _pieces(template) if piece.text != "["), None)
+    return slot is not None and (slot in _NAME_SLOTS or isinstance(slots[slot], Names))
+
+
+def _count(value: Slot) -> int | Decimal:
+    match value:
+        case Names() | Counted():
+            return value.count
+        case Points() | Amount():
+            return value.value
+        case int() | Decimal():
+            return value
+        case _:
+            raise ValueError(f"{value!r} has no count")

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from app.core import words
 from app.modules.sql_generation.builtin.plan import ColumnRef, Reading
 from app.modules.sql_generation.builtin.question.lexicon import Link
-from app.modules.sql_generation.builtin.question.words import singular, words_of
+from app.modules.sql_generation.builtin.question.words import words_of
 
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 FUNCTIONS = ("average", "highest", "lowest", "total")
@@ -19,12 +20,7 @@ def spoken(name: str) -> str:
 
 def plural(name: str) -> str:
     """Returns the words of a table's name in the plural."""
-    words = spoken(name)
-    if singular(words.split()[-1]) != words.split()[-1]:
-        return words
-    if words.endswith(("s", "x", "ch", "sh")):
-        return f"{words}es"
-    return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
+    return words.plural(spoken(name))
 
 
 def qualified(field: ColumnRef) -> str:

@@ -1,0 +1,338 @@
+"""Numbers, periods, lists and column names as people of four languages write them.
+
+Figures are exact decimals throughout and are rounded half away from zero only where they are written.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from functools import cache
+from typing import Literal
+
+from babel import Locale
+from babel.dates import format_date, format_skeleton
+from babel.lists import format_list
+from babel.numbers import format_currency, format_decimal, format_percent
+
+from app.core.words import plural
+from app.modules.analysis.figures.calendar import UNITS, Period
+from app.modules.analysis.words import title
+
+Language = Literal["en", "de", "es", "fr"]
+LANGUAGES: Sequence[Language] = ("en", "de", "es", "fr")
+
+Unit = str
+"""The unit of a column: `percent` (38.6 is 38.6%), `ratio` (0.386 is 38.6%), or the code of a currency."""
+
+_LONGEST_INTEGER = Decimal(10) ** 30
+_PRECISION = 60
+_MOST_PLACES = 12
+_CURRENCIES = frozenset(
+    {
+        *("aud", "brl", "cad", "chf", "cny", "czk", "dkk", "eur", "gbp", "hkd", "huf", "inr", "jpy"),
+        *("krw", "mxn", "nok", "nzd", "pln", "sek", "sgd", "usd", "zar"),
+    }
+)
+_PERCENT = frozenset({"percent", "percentage", "pct"})
+_NO_MONEY = frozenset(
+    {"rate", "ratio", "count", "number", "num", "share", "shares", "id", "rank", "change", "growth"}
+)
+_WEEKS: Mapping[Language, str] = {
+    "en": "week {} of {}",
+    "de": "Woche {} des Jahres {}",
+    "es": "semana {} de {}",
+    "fr": "semaine {} de {}",
+}
+_PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
+    "en": {
+        "in": ("on {}", "in {}", "in {}", "in {}", "in {}"),
+        "of": ("of {}",) * 5,
+        "from": ("from {}",) * 5,
+        "to": ("to {}",) * 5,
+    },
+    "de": {
+        "in": ("am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
+        "of": ("vom {}", "von {}", "von {}", "vom {}", "von {}"),
+        "from": ("vom {}", "von {}", "von {}", "vom {}", "von {}"),
+        "to": ("bis zum {}", "bis {}", "bis {}", "bis zum {}", "bis {}"),
+    },
+    "es": {
+        "in": ("el {}", "en la {}", "en {}", "en el {}", "en {}"),
+        "of": ("del {}", "de la {}", "de {}", "del {}", "de {}"),
+        "from": ("del {}", "de la {}", "de {}", "del {}", "de {}"),
+        "to": ("al {}", "a la {}", "a {}", "al {}", "a {}"),
+    },
+    "fr": {
+        "in": ("le {}", "pendant la {}", "en {}", "au {}", "en {}"),
+        "of": ("du {}", "de la {}", "de {}", "du {}", "de {}"),
+        "from": ("du {}", "de la {}", "de {}", "du {}", "de {}"),
+        "to": ("au {}", "à la {}", "à {}", "au {}", "à {}"),
+    },
+}
+"""Prepositions before a period, by its unit from day to year."""
+_MORE: Mapping[Language, tuple[str, str]] = {
+    "en": ("{} more", "{} more"),
+    "de": ("{} weitere", "{} weitere"),
+    "es": ("{} más", "{} más"),
+    "fr": ("{} autre", "{} autres"),
+}
+_TITLES: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "count": "number of {}",
+        "rows": "number of rows",
+        "average": "average {}",
+        "median": "median {}",
+        "minimum": "minimum {}",
+        "maximum": "maximum {}",
+        "total": "total {}",
+    },
+    "de": {
+        "count": "Anzahl {}",
+        "rows": "Anzahl der Zeilen",
+        "average": "Durchschnitt von {}",
+        "median": "Median von {}",
+        "minimum": "Minimum von {}",
+        "maximum": "Maximum von {}",
+        "total": "Summe von {}",
+    },
+    "es": {
+        "count": "número de {}",
+        "rows": "número de filas",
+        "average": "promedio de {}",
+        "median": "mediana de {}",
+        "minimum": "mínimo de {}",
+        "maximum": "máximo de {}",
+        "total": "total de {}",
+    },
+    "fr": {
+        "count": "nombre de {}",
+        "rows": "nombre de lignes",
+        "average": "moyenne de {}",
+        "median": "médiane de {}",
+        "minimum": "minimum de {}",
+        "maximum": "maximum de {}",
+        "total": "total de {}",
+    },
+}
+_COUNTS = frozenset({"count", "num", "n"})
+_FUNCTIONS = {
+    **{each: each for each in ("average", "median", "minimum", "maximum", "total")},
+    "avg": "average",
+    "mean": "average",
+    "min": "minimum",
+    "max": "maximum",
+    "sum": "total",
+}
+_ELIDED = re.compile(r"\b(d|qu|jusqu)e $", re.IGNORECASE)
+_VOWEL = re.compile(r"\**[aàâeéèêëiîïoôuùûœ]", re.IGNORECASE)
+_LIKE_I = re.compile(r"\**h?i(?![ea])", re.IGNORECASE)
+
+
+def unit_of(name: str, values: Collection[Decimal] = ()) -> Unit | None:
+    """Return the unit of a column, by its name and all of its values; None if they do not tell.
+
+    A column named as per cent whose values all lie between -1 and 1 may hold ratios as well: its unit is
+    unclear. One named as a share holds ratios if all of them lie there.
+    """
+    words = title(name).split()
+    is_small = bool(values) and all(abs(value) <= 1 for value in values)
+    if _PERCENT & set(words):
+        return None if is_small and any(values) else "percent"
+    if words and words[-1] == "share":
+        return "ratio" if is_small else None
+    codes = {"eur" if word in ("euro", "euros") else word for word in words} & _CURRENCIES
+    if len(codes) != 1 or _NO_MONEY & set(words):
+        return None
+    return codes.pop().upper()
+
+
+@dataclass(frozen=True)
+class Formats:
+    """Formats of one language."""
+
+    language: Language
+
+    # Numbers
+
+    def amount(self, value: Decimal, unit: Unit | None = None) -> str:
+        """Format a value with two decimals from 1 on, and three significant digits below.
+
+        Percentages have no zeros at their end.
+        """
+        if abs(value) >= _LONGEST_INTEGER:
+            return f"{value:.4g}"
+        if unit in ("percent", "ratio"):
+            value = value.scaleb(2) if unit == "ratio" else value
+            return self._per_cent(_rounded(value, _places(value)))
+        is_whole = value == value.to_integral_value()
+        rounded = _rounded(value, 0 if is_whole else _places(value))
+        places = 0 if is_whole else 2 if abs(value) >= 1 else _digits(rounded)
+        if unit is None:
+            return self._plain(rounded, places)
+        places = max(2, places) if places else 0
+        pattern = _locale(self.language).currency_formats["standard"].pattern
+        pattern = pattern.replace("#,##0.00", _pattern(places))
+        with localcontext(prec=_PRECISION):
+            return format_currency(
+                rounded, unit, format=pattern, locale=_locale(self.language), currency_digits=False
+            )
+
+    def count(self, count: int) -> str:
+        return self.amount(Decimal(count))
+
+    def percent(self, ratio: Decimal, *, signed: bool = False) -> str:
+        """Format a ratio as per cent with one decimal; with more where it would read as 0% or 100%."""
+        text = self._per_cent(rounded_per_cent(ratio.scaleb(2)))
+        return f"+{text}" if signed and ratio > 0 else text
+
+    def points(self, value: Decimal) -> str:
+        """Format a number of percentage points, without the word."""
+        rounded = rounded_per_cent(value)
+        return self._plain(rounded, _digits(rounded))
+
+    def _per_cent(self, rounded: Decimal) -> str:
+        pattern = _locale(self.language).percent_formats[None].pattern
+        pattern = pattern.replace("#,##0", _pattern(_digits(rounded)))
+        with localcontext(prec=_PRECISION):
+            return format_percent(rounded.scaleb(-2), format=pattern, locale=_locale(self.language))
+
+    def _plain(self, rounded: Decimal, places: int) -> str:
+        with localcontext(prec=_PRECISION):
+            return format_decimal(rounded, format=_pattern(places), locale=_locale(self.language))
+
+    def is_one(self, count: Decimal | int) -> bool:
+        """Return True if the singular stands beside the count: for 1, in French for 0 too."""
+        return _locale(self.language).plural_form(Decimal(count).normalize()) == "one"
+
+    # Periods
+
+    def day(self, day: date) -> str:
+        text = format_date(day, "long", locale=_prose(self.language))
+        return f"1er{text[1:]}" if self.language == "fr" and day.day == 1 else text
+
+    def period(self, period: Period, form: str = "") -> str:
+        """Format a period, with the preposition of `form`: in, of, from or to."""
+        text = self._bare(period)
+        if not form:
+            return text
+        pattern = _PREPOSITIONS[self.language][form][UNITS.index(period.unit)]
+        return self.elided(pattern.removesuffix("{}"), text)
+
+    def span(self, first: Period, last: Period, form: str = "") -> str:
+        """Format the periods from first to last: "January to October 2026"."""
+        if first == last:
+            return self.period(first, form)
+        end = self.period(last, "to")
+        start = self._bare(first)
+        if first.start.year == last.start.year and first.unit == "month":
+            start = format_date(first.start, "LLLL", locale=_prose(self.language))
+        elif first.start.year == last.start.year and first.unit == "quarter" and self.language == "en":
+            start = start.split()[0]
+        if not form:
+            return f"{start} {end}"
+        pattern = _PREPOSITIONS[self.language]["of" if form == "of" else "from"][UNITS.index(first.unit)]
+        return f"{self.elided(pattern.removesuffix('{}'), start)} {end}"
+
+    def _bare(self, period: Period) -> str:
+        start = period.start
+        match period.unit:
+            case "day":
+                return self.day(start)
+            case "week":
+                year, week, _ = start.isocalendar()
+                return _WEEKS[self.language].format(week, year)
+            case "month":
+                return format_skeleton("yMMMM", start, locale=_prose(self.language))
+            case "quarter":
+                skeleton = "yQQQ" if self.language == "en" else "yQQQQ"
+                return format_skeleton(skeleton, start, locale=_prose(self.language))
+            case "year":
+                return str(start.year)
+
+    # Words
+
+    def listed(self, names: Sequence[str], more: int = 0) -> str:
+        """Format names as a list without a serial comma; `more` are those that are only counted."""
+        listed = list(names)
+        if more:
+            listed.append(_MORE[self.language][0 if self.is_one(more) else 1].format(self.count(more)))
+        if self.language == "es" and len(listed) > 1 and _LIKE_I.match(listed[-1]):
+            return f"{', '.join(listed[:-1])} e {listed[-1]}"
+        return format_list(listed, locale=_prose(self.language))
+
+    def title(self, name: str, things: str | None = None) -> str:
+        """Format a column's name as words, so that `count(*)` and `order_count` are "number of orders".
+
+        `things` are what the rows are, in the plural.
+        """
+        words = title(name).split()
+        if words in (["count"], ["count", "star"]):
+            return self._titled("count", things) if things else self._titled("rows", "")
+        if len(words) > 1 and words[0] in _COUNTS and words[1] != "of":
+            return self._titled("count", plural(" ".join(words[1:])))
+        if len(words) > 1 and words[:2] == ["number", "of"]:
+            return self._titled("count", " ".join(words[2:]))
+        if len(words) > 1 and words[-1] == "count":
+            return self._titled("count", plural(" ".join(words[:-1])))
+        if len(words) > 1 and words[0] in _FUNCTIONS:
+            return self._titled(_FUNCTIONS[words[0]], _named(words[1:]))
+        return _named(words)
+
+    def _titled(self, function: str, name: str) -> str:
+        return self.elided(_TITLES[self.language][function].removesuffix("{}"), name)
+
+    def elided(self, before: str, after: str) -> str:
+        """Join two pieces of a text; French words such as "de" lose their vowel before another one."""
+        if self.language == "fr" and _VOWEL.match(after):
+            before = _ELIDED.sub(r"\1'", before)
+        return before + after
+
+
+def _named(words: Sequence[str]) -> str:
+    """A name of words, with codes of currencies in capitals."""
+    return " ".join(word.upper() if word in _CURRENCIES else word for word in words)
+
+
+def _rounded(value: Decimal, places: int) -> Decimal:
+    """Round half away from zero, as people do."""
+    with localcontext(prec=_PRECISION):
+        return value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+
+
+def _places(value: Decimal) -> int:
+    """Decimals of an amount: two from 1 on, below that so many that three significant digits stand."""
+    return 2 if abs(value) >= 1 or not value else min(2 - value.adjusted(), _MOST_PLACES)
+
+
+def rounded_per_cent(value: Decimal) -> Decimal:
+    """Round to one decimal, to more if the value is not 0 or 100 and would be, and to none from 1,000 on."""
+    places = (
+        0 if abs(value) >= 1000 else 1 if abs(value) >= Decimal("0.1") or not value else 1 - value.adjusted()
+    )
+    rounded = _rounded(value, places)
+    while abs(rounded) == 100 != abs(value) and places < _MOST_PLACES:
+        places += 1
+        rounded = _rounded(value, places)
+    return rounded
+
+
+def _digits(rounded: Decimal) -> int:
+    """Decimals of a number, without zeros at the end."""
+    _, _, fraction = f"{rounded:f}".partition(".")
+    return len(fraction.rstrip("0"))
+
+
+def _pattern(places: int) -> str:
+    return f"#,##0.{'0' * places}" if places else "#,##0"
+
+
+def _prose(language: Language) -> Locale:
+    """The locale of dates and lists: "23 November 2026" and "A, B and C" in English."""
+    return _locale("en_GB" if language == "en" else language)
+
+
+@cache
+def _locale(name: str) -> Locale:
+    return Locale.parse(name)
