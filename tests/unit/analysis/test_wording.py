@@ -27,7 +27,7 @@ def said(
     monkeypatch: pytest.MonkeyPatch, template: str, language: Language = "en", **slots: Slot
 ) -> str | None:
     """The sentence of a template that stands in the table of one language."""
-    monkeypatch.setitem(languages.STATEMENTS, language, {"trial": template})
+    monkeypatch.setitem(languages.TABLES, language, {**languages.TABLES[language], "trial": template})
     return Wording(language).say_or_none("trial", **slots)
 
 
@@ -203,6 +203,12 @@ def test_a_statement_begins_with_a_capital_unless_it_begins_with_a_name(
     assert said(monkeypatch, "{leaders} fell.", leaders=names) == "iPhone fell."
     assert said(monkeypatch, "[{leaders} ]fell.", leaders=None) == "Fell."
     assert said(monkeypatch, "{label} fell.", label="eBay") == "eBay fell."
+    assert said(monkeypatch, "[by {by}, ]{leaders} fell.", by=None, leaders=names) == "iPhone fell."
+    assert (
+        said(monkeypatch, "[by {by}, ]{leaders} fell.", by="region", leaders=names)
+        == "By region, iPhone fell."
+    )
+    assert said(monkeypatch, "**{pair}**.", pair="revenue: 5") == "**Revenue: 5**."
     assert said(monkeypatch, "sum of {measure}", measure="revenue") == "sum of revenue"
 
 
@@ -215,7 +221,7 @@ def test_a_part_in_brackets_goes_where_its_slot_is_missing(monkeypatch: pytest.M
 
 
 def test_a_missing_slot_or_template_is_an_error_where_text_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(languages.STATEMENTS, "en", {"trial": "{value}."})
+    monkeypatch.setitem(languages.TABLES, "en", {"trial": "{value}."})
     with pytest.raises(ValueError, match="trial lacks a slot"):
         Wording("en").say("trial", value=None)
     with pytest.raises(KeyError):

@@ -4,7 +4,7 @@ A template is plain text with slots:
 
 - `{measure}` is the slot's value, formatted by its type for the language;
 - `{month:in}` is a period with its preposition ("on 23 November 2026", "in October 2026"), the form one of
-  `in`, `of`, `from` and `to`; `{months:dative}` is a count of things in another form of the noun;
+  `in`, `of`, `from` and `to`; `{months:dative}` is a count in another form of its noun (`month.dative`);
 - `{leaders|has|share}` chooses a form by the slot's count in the language's plural rules (`one|other`); `#`
   in a form is the count itself;
 - `[, {share} of the total]` is left out when a slot within it is None.
@@ -18,7 +18,7 @@ from decimal import Decimal
 from functools import cache
 from typing import NamedTuple, assert_never
 
-from app.modules.analysis.facts.languages import NOUNS, STATEMENTS
+from app.modules.analysis.facts.languages import TABLES
 from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.formats import Formats, Language, Unit, rounded_per_cent, unit_of
 
@@ -64,8 +64,8 @@ class Amount:
 
 @dataclass(frozen=True)
 class Counted:
-    """A number of things: `noun` is a noun of the language's table, such as `month` or `row`, or else the
-    plural of a word of the data.
+    """A number of things: `noun` is a template of the table with the slot `count`, such as `month` or `row`,
+    or else the plural of a word of the data.
     """
 
     count: int
@@ -115,24 +115,20 @@ class Wording:
         name: with a slot of `Names` or one called `label`. Raises KeyError if there is no such template or
         slot, and ValueError if a slot outside brackets is None.
         """
-        template = STATEMENTS[self.language][name]
-        text = self._filled(template, slots)
+        text = self._filled(name, slots)
         if text is None:
-            raise ValueError(f"{name} lacks a slot: {template}")
-        if not (template.endswith(".") or name.endswith("headline")) or _begins_with_name(template, slots):
-            return text
-        return text[:1].upper() + text[1:]
+            raise ValueError(f"{name} lacks a slot: {TABLES[self.language][name]}")
+        return text
 
     def say_or_none(self, name: str, **slots: Slot) -> str | None:
-        """Return None where `say` would raise."""
-        template = STATEMENTS[self.language].get(name)
-        if template is None or self._filled(template, slots) is None:
-            return None
-        return self.say(name, **slots)
+        """Return None where a slot outside brackets is None, or the table has no such template."""
+        return self._filled(name, slots) if name in TABLES[self.language] else None
 
-    def _filled(self, template: str, slots: Mapping[str, Slot]) -> str | None:
+    def _filled(self, name: str, slots: Mapping[str, Slot]) -> str | None:
         """Fill a template; None if a slot outside brackets is None."""
+        template = TABLES[self.language][name]
         text = ""
+        first: _Piece | None = None
         outside: str | None = None  # the text before an open bracket
         is_missing = False
         for piece in _pieces(template):
@@ -143,21 +139,24 @@ class Wording:
                 outside = None
                 is_missing = False
             elif piece.slot is None:
+                first = first if text else piece
                 text += piece.text
             elif (value := slots[piece.slot]) is not None:
+                first = first if text else piece
                 text = self.formats.elided(text, self._slot(value, piece))
             elif outside is None:
                 return None
             else:
                 is_missing = True
-        return text
+        is_sentence = template.endswith(".") or name.endswith("headline")
+        return _capital(text) if is_sentence and not _is_name(first, slots) else text
 
     def _slot(self, value: Slot, piece: _Piece) -> str:
         if piece.choice is None:
             return self.format(value, piece.form)
         count = _count(value)
         chosen = piece.choice[0 if self.formats.is_one(count) else 1]
-        return chosen.replace("#", self.formats.amount(Decimal(count)))
+        return chosen.replace("#", self.formats.points(Decimal(count)))
 
     def format(self, value: Slot, form: str = "") -> str:
         """Format a value by its type."""
@@ -175,11 +174,11 @@ class Wording:
                 return self.formats.percent(value.ratio, signed=value.signed)
             case Points():
                 rounded = rounded_per_cent(value.value)
-                return f"{self.formats.points(rounded)} {self._noun('point', form, rounded)}"
+                return self._counted(rounded, "point", form)
             case Amount():
                 return self.formats.amount(value.value, value.unit or unit_of(value.measure, [value.value]))
             case Counted():
-                return f"{self.formats.count(value.count)} {self._noun(value.noun, form, value.count)}"
+                return self._counted(Decimal(value.count), value.noun, form)
             case Period():
                 return self.formats.period(value, form)
             case Span():
@@ -189,9 +188,11 @@ class Wording:
             case _:
                 assert_never(value)
 
-    def _noun(self, noun: str, form: str, count: int | Decimal) -> str:
-        forms = NOUNS[self.language].get(f"{noun}:{form}" if form else noun, noun).split("|")
-        return forms[0 if self.formats.is_one(count) else -1]
+    def _counted(self, count: Decimal, noun: str, form: str) -> str:
+        name = f"{noun}.{form}" if form else noun
+        if name in TABLES[self.language]:
+            return self.say(name, count=count)
+        return f"{self.formats.amount(count)} {noun}"
 
 
 @cache
@@ -210,9 +211,16 @@ def _pieces(template: str) -> Sequence[_Piece]:
     return pieces
 
 
-def _begins_with_name(template: str, slots: Mapping[str, Slot]) -> bool:
-    slot = next((piece.slot for piece in _pieces(template) if piece.text != "["), None)
-    return slot is not None and (slot in _NAME_SLOTS or isinstance(slots[slot], Names))
+def _is_name(piece: _Piece | None, slots: Mapping[str, Slot]) -> bool:
+    if piece is None or piece.slot is None or piece.choice is not None:
+        return False
+    return piece.slot in _NAME_SLOTS or isinstance(slots[piece.slot], Names)
+
+
+def _capital(text: str) -> str:
+    """The text with a capital at its start, also within asterisks."""
+    at = len(text) - len(text.lstrip("*"))
+    return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
 
 
 def _count(value: Slot) -> int | Decimal:

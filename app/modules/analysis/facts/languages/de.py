@@ -1,26 +1,25 @@
-"""Statements in German."""
+"""German statements of facts. `app.modules.analysis.facts.wording` documents the templates."""
 
 from collections.abc import Mapping
 
-STATEMENTS: Mapping[str, str] = {}
-
-NOUNS: Mapping[str, str] = {
-    "day": "Tag|Tage",
-    "day:dative": "Tag|Tagen",
-    "week": "Woche|Wochen",
-    "week:dative": "Woche|Wochen",
-    "month": "Monat|Monate",
-    "month:dative": "Monat|Monaten",
-    "quarter": "Quartal|Quartale",
-    "quarter:dative": "Quartal|Quartalen",
-    "year": "Jahr|Jahre",
-    "year:dative": "Jahr|Jahren",
-    "row": "Zeile|Zeilen",
-    "row:dative": "Zeile|Zeilen",
-    "column": "Spalte|Spalten",
-    "column:dative": "Spalte|Spalten",
-    "value": "Wert|Werte",
-    "value:dative": "Wert|Werten",
-    "point": "Prozentpunkt|Prozentpunkte",
-    "point:dative": "Prozentpunkt|Prozentpunkten",
+TABLE: Mapping[str, str] = {
+    # Things that are counted
+    "day": "{count|# Tag|# Tage}",
+    "day.dative": "{count|# Tag|# Tagen}",
+    "week": "{count|# Woche|# Wochen}",
+    "week.dative": "{count|# Woche|# Wochen}",
+    "month": "{count|# Monat|# Monate}",
+    "month.dative": "{count|# Monat|# Monaten}",
+    "quarter": "{count|# Quartal|# Quartale}",
+    "quarter.dative": "{count|# Quartal|# Quartalen}",
+    "year": "{count|# Jahr|# Jahre}",
+    "year.dative": "{count|# Jahr|# Jahren}",
+    "row": "{count|# Zeile|# Zeilen}",
+    "row.dative": "{count|# Zeile|# Zeilen}",
+    "column": "{count|# Spalte|# Spalten}",
+    "column.dative": "{count|# Spalte|# Spalten}",
+    "value": "{count|# Wert|# Werte}",
+    "value.dative": "{count|# Wert|# Werten}",
+    "point": "{count|# Prozentpunkt|# Prozentpunkte}",
+    "point.dative": "{count|# Prozentpunkt|# Prozentpunkten}",
 }

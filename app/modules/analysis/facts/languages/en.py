@@ -1,17 +1,16 @@
-"""Statements in English."""
+"""English statements of facts. `app.modules.analysis.facts.wording` documents the templates."""
 
 from collections.abc import Mapping
 
-STATEMENTS: Mapping[str, str] = {}
-
-NOUNS: Mapping[str, str] = {
-    "day": "day|days",
-    "week": "week|weeks",
-    "month": "month|months",
-    "quarter": "quarter|quarters",
-    "year": "year|years",
-    "row": "row|rows",
-    "column": "column|columns",
-    "value": "value|values",
-    "point": "point|points",
+TABLE: Mapping[str, str] = {
+    # Things that are counted
+    "day": "{count|# day|# days}",
+    "week": "{count|# week|# weeks}",
+    "month": "{count|# month|# months}",
+    "quarter": "{count|# quarter|# quarters}",
+    "year": "{count|# year|# years}",
+    "row": "{count|# row|# rows}",
+    "column": "{count|# column|# columns}",
+    "value": "{count|# value|# values}",
+    "point": "{count|# point|# points}",
 }

@@ -1,17 +1,16 @@
-"""Statements in Spanish."""
+"""Spanish statements of facts. `app.modules.analysis.facts.wording` documents the templates."""
 
 from collections.abc import Mapping
 
-STATEMENTS: Mapping[str, str] = {}
-
-NOUNS: Mapping[str, str] = {
-    "day": "día|días",
-    "week": "semana|semanas",
-    "month": "mes|meses",
-    "quarter": "trimestre|trimestres",
-    "year": "año|años",
-    "row": "fila|filas",
-    "column": "columna|columnas",
-    "value": "valor|valores",
-    "point": "punto porcentual|puntos porcentuales",
+TABLE: Mapping[str, str] = {
+    # Things that are counted
+    "day": "{count|# día|# días}",
+    "week": "{count|# semana|# semanas}",
+    "month": "{count|# mes|# meses}",
+    "quarter": "{count|# trimestre|# trimestres}",
+    "year": "{count|# año|# años}",
+    "row": "{count|# fila|# filas}",
+    "column": "{count|# columna|# columnas}",
+    "value": "{count|# valor|# valores}",
+    "point": "{count|# punto porcentual|# puntos porcentuales}",
 }

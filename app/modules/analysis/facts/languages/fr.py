@@ -1,17 +1,16 @@
-"""Statements in French."""
+"""French statements of facts. `app.modules.analysis.facts.wording` documents the templates."""
 
 from collections.abc import Mapping
 
-STATEMENTS: Mapping[str, str] = {}
-
-NOUNS: Mapping[str, str] = {
-    "day": "jour|jours",
-    "week": "semaine|semaines",
-    "month": "mois|mois",
-    "quarter": "trimestre|trimestres",
-    "year": "an|ans",
-    "row": "ligne|lignes",
-    "column": "colonne|colonnes",
-    "value": "valeur|valeurs",
-    "point": "point|points",
+TABLE: Mapping[str, str] = {
+    # Things that are counted
+    "day": "{count|# jour|# jours}",
+    "week": "{count|# semaine|# semaines}",
+    "month": "{count|# mois|# mois}",
+    "quarter": "{count|# trimestre|# trimestres}",
+    "year": "{count|# an|# ans}",
+    "row": "{count|# ligne|# lignes}",
+    "column": "{count|# colonne|# colonnes}",
+    "value": "{count|# valeur|# valeurs}",
+    "point": "{count|# point|# points}",
 }
