@@ -112,7 +112,10 @@ class Figures:
 
     `partial` are the periods that the data covers only in part. `dimensions` are the columns that name a
     group. `within` is the LIMIT of an inner query whose rows are sorted or limited again. `sorted_by` is the
-    column that the statement sorts by first, and `order_descending` its direction.
+    column that the statement sorts by first, and `order_descending` its direction. `constants` are columns
+    that the statement itself fills with a constant. `added_up` is true when rows may hold sums of others,
+    such as subtotals. `counted` is the one table whose rows `COUNT(*)` counts,
+    and `conditions` are the simple ones of the statement, such as "region = West".
 
     `course` is the main measure over time, of all groups together; `months` is the same by month when the
     rows are days. `ranking` ranks the labels by the main measure, `second` the groups of a matrix. If these
@@ -145,6 +148,10 @@ class Figures:
     months: Course | None
     ranking: Ranking | None
     second: Ranking | None
+    constants: frozenset[int]
+    added_up: bool
+    counted: str | None
+    conditions: Sequence[str]
 
     @property
     def whole(self) -> bool:
@@ -199,9 +206,13 @@ def figures(
         sorted_by=roles.sorted_by,
         order_descending=statement.descending,
         course=course(points, span, today, additive=main is not None and main.adds_over_time),
-        months=_months(points, main),
+        months=_months(points, main, today),
         ranking=_ranking(shape, rows, main, roles=roles),
         second=_second(shape, rows, main, roles=roles),
+        constants=roles.constants,
+        added_up=statement.added_up,
+        counted=statement.counted,
+        conditions=statement.conditions,
     )
 
 
@@ -222,12 +233,12 @@ def _points(shape: Shape, main: NumericColumn | None, roles: ColumnRoles) -> lis
     return [PeriodValue(period, value) for period, value in sums.items()]
 
 
-def _months(points: Sequence[PeriodValue], main: NumericColumn | None) -> Course | None:
+def _months(points: Sequence[PeriodValue], main: NumericColumn | None, today: date | None) -> Course | None:
     if main is None or not main.adds_over_time or len(points) < _FOLDED_DAYS:
         return None
     if points[0].period.unit != "day":
         return None
-    return course(folded(points, "month"), folded_span(points), None, additive=True)
+    return course(folded(points, "month"), folded_span(points), today, additive=True)
 
 
 def _ranking(shape: Shape, rows: Rows, main: NumericColumn | None, *, roles: ColumnRoles) -> Ranking | None:

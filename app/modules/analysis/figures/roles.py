@@ -50,7 +50,7 @@ class ColumnRoles:
     `time` is the column of `periods`, one for each row. `dimensions` are the columns that name a group.
     `picked_periods` are the periods of the rows, also when they are only a selection and `time` is None.
     `summed` is true when the rows of one label belong together, `asked` when the question or the sort order
-    names the first measure.
+    names the first measure. `constants` are the columns that the statement itself fills with a constant.
     """
 
     measures: Sequence[MeasureRole]
@@ -63,6 +63,7 @@ class ColumnRoles:
     sorted_by: int | None
     summed: bool
     asked: bool
+    constants: frozenset[int] = frozenset()
 
 
 def roles_of(
@@ -105,6 +106,9 @@ def roles_of(
         summed=not picked
         and _belong_together(label, group, time, rows=rows, grouped=statement.grouped, main=main),
         asked=main is not None and (main.column == sorted_by or naming(question, main.name) > 0),
+        constants=frozenset(
+            at for at, output in enumerate(outputs) if output is not None and output.kind == "constant"
+        ),
     )
 
 

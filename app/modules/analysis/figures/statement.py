@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from app.modules.analysis.figures.calendar import CalendarUnit
+from app.modules.analysis.figures.conditions import simple_conditions
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
 
@@ -77,7 +78,8 @@ class StatementReading:
     `order` is the zero-based position of the column sorted by first. `limit` is the statement's own, `within`
     that of an inner query whose rows are sorted or limited again. `selective` is true when groups were left
     out by HAVING, OFFSET or a rank. `added_up` is true when the rows include subtotals or come from several
-    queries, so that they may not be added up.
+    queries, so that they may not be added up. `counted` is the one table whose rows `COUNT(*)` counts.
+    `conditions` are those of the outermost WHERE that are simple, such as "region = West".
     """
 
     outputs: Sequence[Output] | None = None
@@ -88,6 +90,8 @@ class StatementReading:
     within: int | None = None
     selective: bool = False
     added_up: bool = False
+    counted: str | None = None
+    conditions: Sequence[str] = ()
 
 
 def read_statement(sql: str, dialect: str) -> StatementReading:
@@ -148,7 +152,14 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
             (each.limit for each in sources.derived.values() if each.limit and not grouped), default=None
         ),
         within=min((each.within for each in sources.derived.values() if each.within), default=None),
+        counted=None if sources.joined or sources.derived else _table_name(select),
+        conditions=simple_conditions(select),
     )
+
+
+def _table_name(select: exp.Select) -> str | None:
+    table = select.find(exp.Table)
+    return table.name if table is not None else None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,164 @@
+"""Facts of rows without a label to compare: lists, and numbers alone."""
+
+from collections import Counter
+from decimal import Decimal
+
+from app.modules.analysis.facts.fact import Fact
+from app.modules.analysis.facts.notes import missing_values
+from app.modules.analysis.facts.ranking import is_bounded
+from app.modules.analysis.facts.statistics import statistics
+from app.modules.analysis.facts.table import Table, names
+from app.modules.analysis.facts.wording import Counted, Names, Slot
+from app.modules.analysis.figures import NumericColumn
+from app.modules.analysis.figures.names import is_calendar_or_key, is_numeric
+
+_NAMED_COLUMNS = 8
+_SPREADS = 3
+_LISTED_SPREADS = 2
+
+
+def listing_facts(table: Table) -> list[Fact]:
+    """How many rows of what; the first and the last by a date; ranges; the most frequent texts."""
+    known = [measure for measure in table.found.measures if is_numeric(measure.name)]
+    facts = [counted(table), *_by_date(table), *(_spread(table, each) for each in known[:_LISTED_SPREADS])]
+    facts += [fact for each in known[:_LISTED_SPREADS] for fact in missing_values(table, each)]
+    if not is_bounded(table):
+        facts += _frequent(table)
+        facts += [fact for each in known[:_LISTED_SPREADS] for fact in statistics(table, each)]
+    return facts
+
+
+def measures_facts(table: Table) -> list[Fact]:
+    """Ranges of numbers that no label names."""
+    measures = table.found.measures[:_SPREADS]
+    facts = [counted(table), *(_spread(table, each) for each in measures)]
+    facts += [fact for each in measures for fact in missing_values(table, each)]
+    if not is_bounded(table):
+        facts += [fact for each in measures for fact in statistics(table, each)]
+    return facts
+
+
+def counted(table: Table) -> Fact:
+    """The number of rows and the names of their columns."""
+    count = table.rows["row_count"]
+    titles = [table.title(at) for at in range(len(table.rows["columns"]))]
+    more = len(titles) - _NAMED_COLUMNS
+    slots: dict[str, Slot] = {
+        "rows": Counted(count, "row"),
+        "columns": ", ".join(titles[:_NAMED_COLUMNS]),
+        "more": more if more > 0 else None,
+    }
+    return table.fact(
+        "count",
+        "count",
+        slots,
+        key=["rows"],
+        how=table.how("count", "", count),
+        value=Decimal(count),
+        cells=[],
+        columns=[column["name"] for column in table.rows["columns"]],
+    )
+
+
+def _spread(table: Table, measure: NumericColumn) -> Fact:
+    name = table.measure(measure)
+    bounded = is_bounded(table)
+    low, high = measure.minimum, measure.maximum
+    rows = [row for row, value in enumerate(measure.values) if value is not None]
+    alike = low == high
+    slots: dict[str, Slot] = {
+        "scope": table.wording.say("scope.shown", count=len(table.rows["rows"])) if bounded else None,
+        "measure": name,
+        "rows": Counted(len(rows), "row"),
+        "value": table.amount(low, measure),
+        "low": table.amount(low, measure),
+        "high": table.amount(high, measure),
+        "average": table.amount(measure.mean, measure) if measure.averaged and not bounded else None,
+    }
+    return table.fact(
+        "same" if alike else "span",
+        "spread.same" if alike else "spread",
+        slots,
+        key=[measure.name],
+        how=table.how("values", name, len(rows)),
+        value=low if alike else None,
+        cells=table.cells(rows, measure),
+        columns=[measure.name],
+    )
+
+
+def _by_date(table: Table) -> list[Fact]:
+    """The first and the last row of a list that is sorted by a date."""
+    found, rows = table.found, table.rows
+    by, name = found.sorted_by, found.label
+    if by is None or name is None or by == name or rows["columns"][by]["type"] not in ("date", "datetime"):
+        return []
+    last = len(rows["rows"]) - 1
+    start, end = rows["rows"][0][by], rows["rows"][last][by]
+    if start is None or end is None or start == end or table.is_unnamed(0, [name]) or found.selective:
+        return []
+    if rows["rows"][1][by] == start:
+        return []  # several are first
+    slots: dict[str, Slot] = {
+        "scope": None if found.within is None else table.wording.say("scope.shown", count=last + 1),
+        "leaders": Names([table.cell_name(0, name)], bold=True),
+        "measure": table.title(by),
+        "value": table.cell_text(0, by),
+        "other": table.cell_name(last, name) if not table.is_unnamed(last, [name]) else None,
+        "count": rows["row_count"] if found.complete else last + 1,
+        "last": table.cell_text(last, by),
+    }
+    column = rows["columns"][by]["name"]
+    return [
+        table.fact(
+            "order",
+            "latest" if found.order_descending else "earliest",
+            slots,
+            key=[column],
+            how=table.how("order", table.title(by), last + 1),
+            value=str(start),
+            cells=[(0, column), (last, column)],
+            columns=[column, rows["columns"][name]["name"]],
+            labels=[table.raw(0, [name]), table.raw(last, [name])],
+        )
+    ]
+
+
+def _frequent(table: Table) -> list[Fact]:
+    """The most frequent value of a column of texts in which most values repeat."""
+    facts = list[Fact]()
+    for at, column in enumerate(table.rows["columns"]):
+        if column["type"] not in ("text", "boolean") or is_calendar_or_key(column["name"]):
+            continue
+        if at in table.found.constants:
+            continue
+        named = [row for row in range(len(table.rows["rows"])) if not table.is_unnamed(row, [at])]
+        counts = Counter(table.raw(row, [at]) for row in named)
+        most = counts.most_common(1)
+        if not most or len(counts) < 2 or 2 * len(counts) > len(named):
+            continue
+        leaders = [each for each, count in counts.items() if count == most[0][1]]
+        if len(leaders) == len(counts):
+            continue
+        first = {table.raw(row, [at]): row for row in reversed(named)}
+        slots: dict[str, Slot] = {
+            "leaders": names([table.cell_name(first[each], at) for each in leaders], bold=True),
+            "measure": table.title(at),
+            "count": most[0][1],
+            "rows": Counted(len(table.rows["rows"]), "row"),
+        }
+        cells = [(row, column["name"]) for row in named if table.raw(row, [at]) in leaders]
+        facts.append(
+            table.fact(
+                "frequent",
+                "frequent",
+                slots,
+                key=[column["name"]],
+                how=table.how("count", table.title(at), len(table.rows["rows"])),
+                value=Decimal(most[0][1]),
+                cells=cells,
+                columns=[column["name"]],
+                labels=leaders,
+            )
+        )
+    return facts

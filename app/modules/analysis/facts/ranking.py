@@ -1,0 +1,426 @@
+"""Facts of labels ranked by measures: a ranking, a matrix of two labels, or groups over time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+from typing import Literal
+
+from app.modules.analysis.facts.entries import Entries, Entry, entries_of
+from app.modules.analysis.facts.fact import Fact
+from app.modules.analysis.facts.notes import missing_values, partial_notes, unnamed_rows
+from app.modules.analysis.facts.statistics import statistics
+from app.modules.analysis.facts.table import Table, is_named, names
+from app.modules.analysis.facts.wording import Counted, Names, Percent, Points, Slot
+from app.modules.analysis.figures import Direction, NumericColumn
+
+_MEASURES = 4
+_SHARES = 3
+_ORDERED = 3
+_SAME = 4
+_NEAR = Decimal("0.001")
+
+Proof = Literal["all", "selected", "sorted", "none"]
+"""Why an end of the entries is what it is called: `all` entries are at hand, all that the statement
+`selected`, or it `sorted` them before its limit; `none` if it holds of the rows shown only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """The entries of a measure among others: `over` are the periods over which they were summed, `by` names
+    the second label of a matrix."""
+
+    table: Table
+    entries: Entries
+    over: Counted | None = None
+    by: str | None = None
+
+    @property
+    def measure(self) -> NumericColumn:
+        return self.entries.measure
+
+    @property
+    def name(self) -> str:
+        return self.table.measure(self.measure)
+
+    @property
+    def columns(self) -> list[str]:
+        columns = self.table.rows["columns"]
+        return [self.measure.name, *(columns[at]["name"] for at in self.entries.by)]
+
+
+def ranking_facts(table: Table) -> list[Fact]:
+    """The end asked for, the entry next to it and the other end; then figures of all, and other measures."""
+    found = table.found
+    if found.main is None or found.ranking is None or found.label is None:
+        return []
+    crossed = [at for at in (found.group, found.time) if at is not None]
+    by = [found.label, *crossed][: len(found.ranking.columns)]
+    over = None
+    if found.ranking.summed and found.course is not None:
+        over = Counted(len(found.course.points), found.course.unit)
+    elif found.ranking.summed and not found.grouped:
+        over = Counted(len(table.rows["rows"]), "row")
+    summed = found.ranking.summed
+    main = Ranked(table=table, entries=entries_of(table, found.main, by, summed=summed), over=over)
+    if not main.entries.all:
+        notes = [*unnamed_rows(table, main.entries), *missing_values(table, found.main)]
+        return [*(statistics(table, found.main) if found.whole else []), *notes]
+    facts = _ends(main)
+    if found.second is not None and found.group is not None and len(found.second) > 1:
+        second = entries_of(table, found.main, [found.group], summed=True)
+        crossing = Ranked(table=table, entries=second, by=table.title(found.group))
+        facts += _end(crossing, "highest", proof=_proof(table, found.main, "highest"), bold=True)
+    facts += partial_notes(table) if found.course is None else []
+    facts += [*missing_values(table, found.main), *unnamed_rows(table, main.entries)]
+    if not is_bounded(table):
+        facts += [*statistics(table, found.main), *_shares(main), *_gap(main), *_same(main)]
+        facts += [fact for other in found.measures[1:_MEASURES] for fact in _other(table, other)]
+        facts += _leader(table, by)
+    facts += _order(main)
+    return facts
+
+
+def is_bounded(table: Table) -> bool:
+    """Return True if a limit may have cut rows off."""
+    return table.found.limit is not None or not table.found.complete
+
+
+def begins_low(table: Table) -> bool:
+    if table.found.direction is not None:
+        return table.found.direction == "lowest"
+    return is_bounded(table) and table.found.sorted_descending is False
+
+
+def _proof(table: Table, measure: NumericColumn, end: Direction) -> Proof:
+    found = table.found
+    if not is_bounded(table):
+        return "selected" if found.selective else "all"
+    if measure is not found.main or found.sorted_descending is None or found.within is not None:
+        return "none"
+    sorted_end = "highest" if found.sorted_descending else "lowest"
+    return "sorted" if sorted_end == end and not found.selective else "none"
+
+
+def _ends(ranked: Ranked) -> list[Fact]:
+    table, every = ranked.table, ranked.entries.all
+    if len(every) == 1:
+        return [_of_label(ranked, every[0])]
+    if every[0].value == every[-1].value:
+        return [_all_alike(ranked, "same.all")]
+    rising = begins_low(table)
+    end: Direction = "lowest" if rising else "highest"
+    other: Direction = "highest" if rising else "lowest"
+    proof = _proof(table, ranked.measure, end)
+    facts = _end(ranked, end, proof=proof, bold=True)
+    if abs(every[0].value - every[-1].value) <= _NEAR * abs(every[0].value) and proof in ("all", "selected"):
+        facts = [_all_alike(ranked, "same.nearly"), *facts]
+    facts += _second(ranked, rising=rising, proof=proof)
+    if not is_bounded(table):
+        facts += _end(ranked, other, proof=proof, bold=False)
+    return facts
+
+
+def _end(ranked: Ranked, end: Direction, *, proof: Proof, bold: bool) -> list[Fact]:
+    table, entries = ranked.table, ranked.entries
+    leaders = entries.end(rising=end == "lowest")
+    if not leaders or len(leaders) == len(entries.all):
+        return []
+    things = table.things(ranked.measure)
+    template = end if things is None else {"highest": "most", "lowest": "fewest"}[end]
+    share = _share_slots(ranked, leaders[0].value, proof if bold else "none")
+    whole = bool({"total", "shown_total"} & {name for name, slot in share.items() if slot is not None})
+    slots: dict[str, Slot] = {
+        "scope": scope(table, proof, len(entries.all), summed=entries.summed),
+        "by": ranked.by,
+        "leaders": names([each.name for each in leaders], bold=bold),
+        "measure": ranked.name,
+        "things": things,
+        "over": ranked.over,
+        "value": table.amount(leaders[0].value, ranked.measure),
+        **share,
+    }
+    rows = [row for each in leaders for row in each.rows]
+    how = "share" if whole else f"{end}_sum" if entries.summed else end
+    return [
+        table.fact(
+            end,
+            template,
+            slots,
+            key=[ranked.measure.name, *([ranked.by] if ranked.by else [])],
+            how=table.how(how, ranked.name, len(entries.rows)),
+            value=leaders[0].value,
+            cells=table.cells([*rows, *entries.rows] if whole else rows, ranked.measure),
+            columns=ranked.columns,
+            labels=[each.label for each in leaders],
+        )
+    ]
+
+
+def scope(table: Table, proof: Proof, count: int, *, summed: bool = False) -> str | None:
+    """The phrase that says of which rows an end is meant; None for all."""
+    if proof in ("all", "sorted"):
+        return None
+    count = len(table.rows["rows"]) if summed else count
+    return table.wording.say("scope.rows" if summed else "scope.shown", count=count)
+
+
+def _share_slots(ranked: Ranked, value: Decimal, proof: Proof) -> dict[str, Slot]:
+    """The share of a value in all, or in those that the statement selected; nothing if it has no meaning."""
+    total = ranked.entries.total
+    none: dict[str, Slot] = {"share": None, "total": None, "shown_total": None, "among": None}
+    positive = total is not None and total > 0 and ranked.measure.minimum >= 0
+    if total is None or not positive or proof not in ("all", "selected"):
+        return none
+    shown = ranked.table.amount(total, ranked.measure)
+    share = Percent(value / total)
+    if ranked.table.found.whole:
+        return {**none, "share": share, "total": shown}
+    return {**none, "share": share, "shown_total": shown, "among": len(ranked.entries.all)}
+
+
+def _of_label(ranked: Ranked, entry: Entry) -> Fact:
+    """The value of a label, with its share of all if there are others."""
+    table = ranked.table
+    alone = len(ranked.entries.all) == 1
+    found = _share_slots(ranked, entry.value, "none" if alone or is_bounded(table) else "all")
+    part = found["share"] is not None
+    slots: dict[str, Slot] = {
+        "label": entry.name,
+        "measure": ranked.name,
+        "value": table.amount(entry.value, ranked.measure),
+        **found,
+    }
+    rows = [*entry.rows, *ranked.entries.rows] if part else entry.rows
+    how = "share" if part else "sum" if len(entry.rows) > 1 else "value"
+    return table.fact(
+        "share" if part else "value",
+        "value.of",
+        slots,
+        key=[ranked.measure.name, entry.label],
+        how=table.how(how, ranked.name, len(ranked.entries.rows) if part else len(entry.rows)),
+        value=entry.value,
+        cells=table.cells(rows, ranked.measure),
+        columns=ranked.columns,
+        labels=[entry.label],
+    )
+
+
+def _all_alike(ranked: Ranked, template: str) -> Fact:
+    """All entries have the same value, or nearly."""
+    table, entries = ranked.table, ranked.entries
+    bounded = is_bounded(table) or table.found.selective
+    slots: dict[str, Slot] = {
+        "count": None if bounded else len(entries.all),
+        "shown": len(entries.all) if bounded else None,
+        "measure": ranked.name,
+        "value": table.amount(entries.all[0].value, ranked.measure),
+        "low": table.amount(entries.all[-1].value, ranked.measure),
+    }
+    return table.fact(
+        "same",
+        template,
+        slots,
+        key=[ranked.measure.name],
+        how=table.how("values", ranked.name, len(entries.rows)),
+        value=entries.all[0].value,
+        cells=table.cells(entries.rows, ranked.measure),
+        columns=ranked.columns,
+    )
+
+
+def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
+    """The entry next to the leader, unless it is at the other end, too, or two lead."""
+    table, entries = ranked.table, ranked.entries
+    leaders = entries.end(rising=rising)
+    after = entries.after(leaders, rising=rising)
+    if not after or proof == "none" or len(leaders) > 1:
+        return []
+    if after[0].value == entries.end(rising=not rising)[0].value and (
+        not is_bounded(table) or len(after) > 1
+    ):
+        return []
+    if is_bounded(table) and after[0].value == entries.end(rising=not rising)[0].value:
+        return []  # others with the same value may have been cut off
+    slots: dict[str, Slot] = {
+        "leaders": names([each.name for each in after]),
+        "measure": ranked.name,
+        "value": table.amount(after[0].value, ranked.measure),
+        "scope": scope(table, proof, len(entries.all), summed=entries.summed),
+    }
+    rows = [row for each in after for row in each.rows]
+    return [
+        table.fact(
+            "second",
+            "second.low" if rising else "second",
+            slots,
+            key=[ranked.measure.name],
+            how=table.how("second", ranked.name, len(entries.rows)),
+            value=after[0].value,
+            cells=table.cells(rows, ranked.measure),
+            columns=ranked.columns,
+            labels=[each.label for each in after],
+        )
+    ]
+
+
+def _order(ranked: Ranked) -> list[Fact]:
+    """The first three in order; not if a tie goes through the end of the list or through its middle."""
+    table, entries = ranked.table, ranked.entries
+    rising = begins_low(table)
+    end: Direction = "lowest" if rising else "highest"
+    proof = _proof(table, ranked.measure, end)
+    way = entries.all[::-1] if rising else entries.all
+    first = way[:_ORDERED]
+    if (
+        len(way) <= _ORDERED
+        or proof == "none"
+        or len({each.value for each in way[: _ORDERED + 1]}) <= _ORDERED
+    ):
+        return []
+    listed = [
+        table.wording.say("pair", label=each.name, value=table.amount(each.value, ranked.measure))
+        for each in first
+    ]
+    slots: dict[str, Slot] = {
+        "leaders": Names(listed),
+        "measure": ranked.name,
+        "scope": scope(table, proof, len(entries.all), summed=entries.summed),
+    }
+    rows = [row for each in first for row in each.rows]
+    return [
+        table.fact(
+            "order",
+            "order.low" if rising else "order",
+            slots,
+            key=[ranked.measure.name],
+            how=table.how("order", ranked.name, len(entries.rows)),
+            cells=table.cells(rows, ranked.measure),
+            columns=ranked.columns,
+            labels=[each.label for each in first],
+        )
+    ]
+
+
+def _shares(ranked: Ranked) -> list[Fact]:
+    """The labels that the question names, and the shares of the first three."""
+    if len({each.value for each in ranked.entries.all}) < 2:
+        return []
+    asked = ranked.table.question
+    named = [each for each in ranked.entries.all if is_named(each.label, asked)]
+    first = ranked.entries.all[:_SHARES] if ranked.entries.total is not None else []
+    chosen = {each.name: each for each in [*named[:_SHARES], *first]}
+    return [_of_label(ranked, each) for each in chosen.values()]
+
+
+def _gap(ranked: Ranked) -> list[Fact]:
+    """The distance of the first two, if one leads."""
+    table, entries = ranked.table, ranked.entries
+    leaders = entries.end(rising=False)
+    after = entries.after(leaders, rising=False)
+    if len(leaders) != 1 or len(after) != 1:
+        return []
+    difference = leaders[0].value - after[0].value
+    share = _share_slots(ranked, difference, "all")
+    points = share["share"]
+    slots: dict[str, Slot] = {
+        "label": leaders[0].name,
+        "other": after[0].name,
+        "measure": ranked.name,
+        "difference": table.difference(difference, ranked.measure),
+        "points": Points(points.ratio * 100) if isinstance(points, Percent) else None,
+    }
+    rows = [*leaders[0].rows, *after[0].rows]
+    return [
+        table.fact(
+            "gap",
+            "gap",
+            slots,
+            key=[ranked.measure.name],
+            how=table.how("difference", ranked.name, len(rows)),
+            value=difference,
+            cells=table.cells(rows, ranked.measure),
+            columns=ranked.columns,
+            labels=[leaders[0].label, after[0].label],
+        )
+    ]
+
+
+def _same(ranked: Ranked) -> list[Fact]:
+    """The largest few labels that share a value in the middle of the ranking."""
+    table, entries = ranked.table, ranked.entries
+    ends = {entries.all[0].value, entries.all[-1].value}
+    groups = [list(group) for _, group in groupby(entries.all, key=lambda each: each.value)]
+    ties = [group for group in groups if 1 < len(group) <= _SAME and group[0].value not in ends]
+    if not ties:
+        return []
+    tie = ties[0]
+    slots: dict[str, Slot] = {
+        "leaders": Names([each.name for each in tie]),
+        "measure": ranked.name,
+        "value": table.amount(tie[0].value, ranked.measure),
+    }
+    rows = [row for each in tie for row in each.rows]
+    return [
+        table.fact(
+            "same",
+            "same",
+            slots,
+            key=[ranked.measure.name, *(each.label for each in tie)],
+            how=table.how("values", ranked.name, len(rows)),
+            value=tie[0].value,
+            cells=table.cells(rows, ranked.measure),
+            columns=ranked.columns,
+            labels=[each.label for each in tie],
+        )
+    ]
+
+
+def _other(table: Table, measure: NumericColumn) -> list[Fact]:
+    """The highest of another measure, and its total."""
+    ranked = Ranked(table=table, entries=_entries_of_other(table, measure))
+    if len(ranked.entries.all) < 2:
+        return []
+    proof = _proof(table, measure, "highest")
+    return [*_end(ranked, "highest", proof=proof, bold=True), *statistics(table, measure)]
+
+
+def _entries_of_other(table: Table, measure: NumericColumn) -> Entries:
+    found = table.found
+    label = [found.label] if found.label is not None else []
+    crossed = [at for at in (found.group, found.time) if at is not None]
+    adds = measure.adds_over_time if found.time is not None else measure.additive
+    by = label if found.summed and adds else [*label, *crossed]
+    return entries_of(table, measure, by, summed=found.summed and adds)
+
+
+def _leader(table: Table, by: Sequence[int]) -> list[Fact]:
+    """The one label that is highest in all measures, of two at least."""
+    measures = table.found.measures[:_MEASURES]
+    if len(measures) < 2:
+        return []
+    ends = [_entries_of_other(table, each).end(rising=False) for each in measures]
+    if any(len(end) != 1 for end in ends) or len({end[0].name for end in ends}) > 1:
+        return []
+    leader = ends[0][0]
+    slots: dict[str, Slot] = {
+        "label": leader.name,
+        "measures": Names([table.measure(each) for each in measures]),
+        "scope": scope(table, _proof(table, measures[0], "highest"), len(table.rows["rows"])),
+    }
+    return [
+        table.fact(
+            "leader",
+            "leader",
+            slots,
+            key=[leader.label],
+            how=table.how("highest", table.measure(measures[0]), len(table.rows["rows"])),
+            cells=[
+                cell
+                for each, end in zip(measures, ends, strict=True)
+                for cell in table.cells(end[0].rows, each)
+            ],
+            columns=[each.name for each in measures],
+            labels=[leader.label],
+        )
+    ]

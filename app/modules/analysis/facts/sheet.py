@@ -1,0 +1,132 @@
+"""The fact sheet of a result: at most 24 facts, those that the question asks for first."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.modules.analysis.facts.fact import MOST_FACTS, Fact, FactKind, FactSheet
+from app.modules.analysis.facts.listing import counted, listing_facts, measures_facts
+from app.modules.analysis.facts.notes import note, notice_of
+from app.modules.analysis.facts.ranking import ranking_facts
+from app.modules.analysis.facts.single import single_facts
+from app.modules.analysis.facts.table import Table, is_named
+from app.modules.analysis.facts.time import series_facts, together_facts
+from app.modules.analysis.facts.wording import Wording
+from app.modules.analysis.figures import Figures
+from app.modules.analysis.words import label
+from graph.state import Rows
+
+_LEAD = 3
+_LEAD_NOTES = 2
+_NOTES = 4
+_MAX_SUMMARY = 300
+_SUMMARY_ROWS = 3
+_WORD = re.compile(r"[^\W_]+")
+_ASKED: Mapping[FactKind, frozenset[str]] = {
+    "total": frozenset({"total", "sum", "overall", "altogether", "insgesamt", "summe", "suma", "somme"}),
+    "average": frozenset({"average", "mean", "durchschnitt", "promedio", "moyenne"}),
+    "median": frozenset({"median", "mediana", "médiane"}),
+    "share": frozenset({"share", "percent", "percentage", "proportion", "anteil", "porcentaje", "part"}),
+    "change": frozenset(
+        {"change", "changed", "grow", "grew", "growth", "trend", "rise", "rose", "fall", "fell"}
+    ),
+    "second": frozenset({"second", "zweite", "segundo", "segunda", "deuxième"}),
+    "gap": frozenset({"difference", "gap", "ahead", "unterschied", "diferencia", "différence"}),
+    "frequent": frozenset({"common", "frequent", "often", "häufigste", "frecuente", "fréquent"}),
+}
+_GROUPING = frozenset({"per", "by", "each", "every", "pro", "je", "por", "cada", "par", "chaque", "nach"})
+
+
+def fact_sheet(question: str, rows: Rows, found: Figures, *, wording: Wording) -> FactSheet:
+    """Compute the facts of a result and word them. Secrets must have been removed from the rows."""
+    table = Table(question=question, rows=rows, found=found, wording=wording)
+    made = _made(table)
+    if not made and rows["rows"]:
+        made = [counted(table)]
+    facts = _ordered(table, _with_own_keys(made))
+    return FactSheet(facts=facts, lead=_lead(facts), notice=notice_of(table), language=wording.language)
+
+
+def results_summary(rows: Rows) -> str:
+    """One line about a result for later turns: row count, columns, first rows. Below 300 characters."""
+    names = ", ".join(column["name"] for column in rows["columns"])
+    head = "; ".join(", ".join(map(label, row)) for row in rows["rows"][:_SUMMARY_ROWS])
+    line = f"{rows['row_count']} rows of {names}" + (f": {head}" if head else "")
+    return line if len(line) < _MAX_SUMMARY else line[: _MAX_SUMMARY - 2] + "…"
+
+
+def _made(table: Table) -> list[Fact]:
+    match table.found.shape:
+        case "empty":
+            return [] if table.found.cut else [note(table, "no_rows", ["no", "rows"], columns=[])]
+        case "single":
+            return single_facts(table)
+        case "list":
+            return listing_facts(table)
+        case "measures":
+            return measures_facts(table)
+        case "series":
+            return series_facts(table)
+        case "ranking" | "matrix":
+            return ranking_facts(table)
+        case "grouped series":
+            return [*ranking_facts(table), *together_facts(table)]
+
+
+def _with_own_keys(made: Sequence[Fact]) -> list[Fact]:
+    """Each statement once, and each key once: a key that stands twice gets a number."""
+    facts = dict[str, Fact]()
+    seen = set[str]()
+    for fact in made:
+        if fact.statement in seen:
+            continue
+        seen.add(fact.statement)
+        key = fact.key
+        number = 2
+        while key in facts:
+            key = f"{fact.key[:57]}_{number}"
+            number += 1
+        facts[key] = replace(fact, key=key)
+    return list(facts.values())
+
+
+def _ordered(table: Table, made: Sequence[Fact]) -> list[Fact]:
+    """Those that the question asks for first, else in the order in which they were made.
+
+    Of more than 24, the last of the others than notes are left out.
+    """
+    ordered = sorted(made, key=lambda fact: -_relevance(table.question, fact))
+    notes = [fact for fact in ordered if fact.kind in ("note", "missing")]
+    others = [fact for fact in ordered if fact not in notes]
+    kept = {fact.key for fact in [*notes[:_NOTES], *others][:MOST_FACTS]}
+    return [fact for fact in ordered if fact.key in kept]
+
+
+def _relevance(question: str, fact: Fact) -> int:
+    """How much of the fact the question names: its kind and its labels."""
+    if fact.kind in ("note", "missing"):
+        return 0
+    words = set(_WORD.findall(question.casefold()))
+    score = 0
+    if (
+        fact.kind in _ASKED
+        and words & _ASKED[fact.kind]
+        and not (fact.kind in ("total", "average") and words & _GROUPING)
+    ):
+        score += 2
+    named = [each for each in fact.labels if is_named(each, question)]
+    if named and len(named) == len(fact.labels) and fact.kind in ("value", "share", "gap", "change"):
+        score += 3
+    return score
+
+
+def _lead(facts: Sequence[Fact]) -> list[Fact]:
+    """The first three facts, and the notes that concern their columns."""
+    first = [fact for fact in facts if fact.kind not in ("note", "missing")][:_LEAD]
+    columns = {name for fact in first for name in fact.columns}
+    notes = [
+        fact
+        for fact in facts
+        if fact.kind in ("note", "missing") and (not first or columns & set(fact.columns))
+    ]
+    return [*first, *notes[:_LEAD_NOTES]]

@@ -1,0 +1,78 @@
+"""Facts of all values of a measure: total, average, median, and how many lie below zero."""
+
+from decimal import Decimal
+from statistics import median
+
+from app.modules.analysis.facts.fact import Fact, FactKind
+from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.wording import Counted, Slot
+from app.modules.analysis.figures import NumericColumn
+
+_FEWEST = 3
+
+
+def statistics(table: Table, measure: NumericColumn, *, over_time: bool = False) -> list[Fact]:
+    """Total, average and median of the rows, where they have a meaning. None of a result that a limit cut."""
+    found = table.found
+    adds = measure.adds_over_time if over_time or found.time is not None else measure.additive
+    facts = list[Fact]()
+    if adds and measure.count > 1:
+        facts.append(_of_all(table, measure, "total", value=measure.sum))
+    averaged = measure.averaged and not found.added_up and not _adds_rows_up(table)
+    if averaged and measure.count >= _FEWEST:
+        facts.append(_of_all(table, measure, "average", value=measure.mean))
+        facts.append(_of_all(table, measure, "median", value=median(sorted(measure.known))))
+    below = [row for row, value in enumerate(measure.values) if value is not None and value < 0]
+    if below:
+        facts.append(_below_zero(table, measure, below))
+    return facts
+
+
+def _adds_rows_up(table: Table) -> bool:
+    """Return True if the rows are only parts of what the facts speak of."""
+    return table.found.ranking is not None and table.found.ranking.summed
+
+
+def _of_all(table: Table, measure: NumericColumn, kind: FactKind, *, value: Decimal) -> Fact:
+    name = table.measure(measure)
+    rows = [row for row, each in enumerate(measure.values) if each is not None]
+    course = table.found.course
+    over = Counted(len(rows), "row")
+    if course is not None and table.found.shape == "series":
+        over = Counted(len(rows), course.unit)
+    slots: dict[str, Slot] = {
+        "measure": name,
+        "value": table.amount(value, measure),
+        "rows": over,
+        "over": over if over.noun != "row" and table.found.whole else None,
+        "shown": None if table.found.whole else over,
+    }
+    return table.fact(
+        kind,
+        kind,
+        slots,
+        key=[measure.name],
+        how=table.how({"total": "sum"}.get(kind, kind), name, len(rows)),
+        value=value,
+        cells=table.cells(rows, measure),
+        columns=[measure.name],
+    )
+
+
+def _below_zero(table: Table, measure: NumericColumn, below: list[int]) -> Fact:
+    name = table.measure(measure)
+    slots: dict[str, Slot] = {
+        "measure": name,
+        "count": len(below),
+        "rows": Counted(measure.count, "row"),
+    }
+    return table.fact(
+        "below_zero",
+        "below_zero",
+        slots,
+        key=[measure.name],
+        how=table.how("values", name, measure.count),
+        value=Decimal(len(below)),
+        cells=table.cells(below, measure),
+        columns=[measure.name],
+    )

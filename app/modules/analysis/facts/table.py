@@ -1,0 +1,212 @@
+"""A result as the makers of facts read it: names of its rows and measures, and facts with their cells."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from pydantic import JsonValue
+
+from app.core.words import plural
+from app.modules.analysis.facts.fact import MOST_CELLS, Fact, FactKind
+from app.modules.analysis.facts.wording import Amount, Counted, Names, Points, Slot, Wording
+from app.modules.analysis.figures import Figures, NumericColumn
+from app.modules.analysis.figures.calendar import Period, read_periods
+from app.modules.analysis.figures.names import is_calendar, is_calendar_or_key, is_dated
+from app.modules.analysis.figures.numbers import exact
+from app.modules.analysis.figures.ranking import named_cell
+from app.modules.analysis.formats import Formats, Unit, unit_of
+from app.modules.analysis.words import label, plain_label, title
+from graph.state import Rows
+
+Cells = Sequence[tuple[int, str]]
+
+_LONGEST_KEY = 60
+_LONGEST_LABEL = 200
+_MOST_HEADLINE_WORDS = 12
+_NAMED = 3
+_YES_OR_NO = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The rows with their figures, and the words in which facts speak of them."""
+
+    question: str
+    rows: Rows
+    found: Figures
+    wording: Wording
+    _periods: dict[int, Sequence[Period | None]] = field(default_factory=dict, repr=False)
+
+    # Words
+
+    def period(self, period: Period) -> str:
+        return self.wording.format(period)
+
+    def title(self, at: int) -> str:
+        """A column's name as words, as Markdown; a count without a name is that of its table's rows."""
+        return self._title(self.wording.formats, self.rows["columns"][at]["name"])
+
+    def measure(self, measure: NumericColumn) -> str:
+        return self.title(measure.column)
+
+    def things(self, measure: NumericColumn) -> str | None:
+        """The plural of what a count counts, such as "orders"; None for other measures."""
+        name = self._title(Formats("en"), measure.name)
+        things = name.removeprefix("number of ")
+        is_plural = things.endswith("s") and things != "rows"
+        return things if measure.kind in ("count", "distinct") and is_plural else None
+
+    def _title(self, formats: Formats, name: str) -> str:
+        things = plural(title(self.found.counted)) if self.found.counted else None
+        return label(formats.title(name, things))
+
+    def amount(self, value: Decimal, measure: NumericColumn) -> Amount:
+        return Amount(value, measure.name, self.unit(measure))
+
+    def unit(self, measure: NumericColumn) -> Unit | None:
+        return unit_of(measure.name, measure.known)
+
+    def difference(self, value: Decimal, measure: NumericColumn) -> Points | Amount:
+        """The difference of two values: between percentages in points."""
+        unit = self.unit(measure)
+        if unit in ("percent", "ratio"):
+            return Points(value * 100 if unit == "ratio" else value)
+        return self.amount(value, measure)
+
+    # Names of rows
+
+    def named(self, row: int, by: Sequence[int]) -> str:
+        """The name of a row by its columns, as Markdown."""
+        return " / ".join(self.cell_name(row, at) for at in by)
+
+    def cell_name(self, row: int, at: int) -> str:
+        """A cell as a name. A period goes by its words, a number or yes and no by their column's name too."""
+        cell = self.rows["rows"][row][at]
+        column = self.rows["columns"][at]
+        period = self.periods(at)[row]
+        if period is not None and not _has_time(cell):
+            return self.period(period)
+        if column["type"] not in ("boolean", "integer", "number") and self._says_yes_or_no(at):
+            return f"{self.title(at)} {label(cell)}"
+        return named_cell(cell, column)
+
+    def _says_yes_or_no(self, at: int) -> bool:
+        cells = {str(row[at]).strip().lower() for row in self.rows["rows"] if row[at] is not None}
+        return any(cells <= pair for pair in _YES_OR_NO)
+
+    def raw(self, row: int, by: Sequence[int]) -> str:
+        """The name of a row as it is written in the cells."""
+        return " / ".join(plain_label(self.rows["rows"][row][at], _LONGEST_LABEL) for at in by)
+
+    def is_unnamed(self, row: int, by: Sequence[int]) -> bool:
+        """Return True if a cell that names the row is empty."""
+        cells = (self.rows["rows"][row][at] for at in by)
+        return any(cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells)
+
+    def periods(self, at: int) -> Sequence[Period | None]:
+        """The period of each row by a column; None for each if the column has no periods."""
+        if at not in self._periods:
+            self._periods[at] = self._read_periods(at)
+        return self._periods[at]
+
+    def _read_periods(self, at: int) -> Sequence[Period | None]:
+        none: list[Period | None] = [None] * len(self.rows["rows"])
+        if at == self.found.time:
+            return self.found.periods
+        column = self.rows["columns"][at]
+        is_date = column["type"] in ("date", "datetime")
+        if not is_date and (not is_dated(column["name"]) or column["type"] == "boolean"):
+            return none
+        partial = [each.period.unit for each in self.found.partial]
+        cells = [row[at] for row in self.rows["rows"]]
+        try:
+            return read_periods(cells, partial[0] if partial else None) or none
+        except (ValueError, OverflowError):
+            return none
+
+    def cell_text(self, row: int, at: int) -> str:
+        """A cell as a value."""
+        cell = self.rows["rows"][row][at]
+        column = self.rows["columns"][at]
+        value = exact(cell) if column["type"] in ("integer", "number") else None
+        if value is not None and not is_calendar_or_key(column["name"]):
+            values = [each for row in self.rows["rows"] if (each := exact(row[at])) is not None]
+            return self.wording.format(Amount(value, column["name"], unit_of(column["name"], values)))
+        period = self.periods(at)[row]
+        if period is not None and (column["type"] in ("date", "datetime") or is_calendar(column["name"])):
+            return label(cell) if _has_time(cell) else self.period(period)
+        return label(cell)
+
+    # Cells and computations
+
+    def cells(self, rows: Iterable[int], measure: NumericColumn) -> list[tuple[int, str]]:
+        """The cells of a measure that have a value."""
+        return [(row, measure.name) for row in rows if measure.values[row] is not None]
+
+    def how(self, name: str, measure: str, count: int) -> str:
+        """The computation over so many rows, with the simple conditions of the statement."""
+        text = self.wording.say(f"how.{name}", measure=measure, rows=Counted(count, "row"))
+        if not self.found.conditions:
+            return text
+        return self.wording.say("how.where", how=text, conditions=", ".join(self.found.conditions))
+
+    def fact(
+        self,
+        kind: FactKind,
+        name: str,
+        slots: Mapping[str, Slot],
+        *,
+        key: Sequence[str],
+        how: str,
+        cells: Cells,
+        value: Decimal | str | None = None,
+        columns: Sequence[str] = (),
+        labels: Sequence[str] = (),
+    ) -> Fact:
+        """Make a fact by the statement `name`; its headline has no bold names."""
+        plain = {
+            slot: replace(each, bold=False) if isinstance(each, Names) else each
+            for slot, each in slots.items()
+        }
+        headline = self.wording.say_or_none(f"{name}.headline", **plain)
+        unique = list(dict.fromkeys(cells))
+        return Fact(
+            key=key_of([kind, *key]),
+            kind=kind,
+            statement=self.wording.say(name, **slots),
+            headline=headline if headline and len(headline.split()) <= _MOST_HEADLINE_WORDS else None,
+            how=how,
+            value=value,
+            cells=unique[:MOST_CELLS],
+            cell_count=len(unique),
+            columns=columns,
+            labels=labels,
+        )
+
+
+def names(shown: Sequence[str], *, bold: bool = False) -> Names:
+    """At most four names; of more, the first three and the number of the others."""
+    if len(shown) > _NAMED + 1:
+        return Names(shown[:_NAMED], len(shown) - _NAMED, bold=bold)
+    return Names(shown, bold=bold)
+
+
+def key_of(parts: Sequence[str]) -> str:
+    """ASCII snake_case of the parts, at most 60 characters."""
+    text = unicodedata.normalize("NFKD", " ".join(parts)).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "_", text).strip("_")[:_LONGEST_KEY].strip("_")
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _has_time(cell: JsonValue) -> bool:
+    return isinstance(cell, str) and ":" in cell and "00:00:00" not in cell
+
+
+def is_named(name: str, question: str) -> bool:
+    """Return True if the question has the name as whole words."""
+    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) is not None
