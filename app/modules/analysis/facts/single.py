@@ -78,7 +78,7 @@ def _values(table: Table, columns: list[int], *, bold: bool = True) -> Fact:
     """The values of the row as pairs of name and value."""
     shown = columns[:_NAMED_COLUMNS]
     pairs = [
-        table.wording.say("value", measure=_title(table, at), value=table.cell_text(0, at)) for at in shown
+        table.wording.say("named", measure=_title(table, at), value=table.cell_text(0, at)) for at in shown
     ]
     more = len(columns) - len(shown)
     slots: dict[str, Slot] = {

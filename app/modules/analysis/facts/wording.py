@@ -211,7 +211,6 @@ def _pieces(template: str) -> Sequence[_Piece]:
     return pieces
 
 
-<<<<<<< HEAD
 def _is_name(piece: _Piece | None, slots: Mapping[str, Slot]) -> bool:
     if piece is None or piece.slot is None or piece.choice is not None:
         return False
@@ -222,20 +221,6 @@ def _capital(text: str) -> str:
     """The text with a capital at its start, also within asterisks."""
     at = len(text) - len(text.lstrip("*"))
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
-=======
-def _begins_with_name(template: str, slots: Mapping[str, Slot]) -> bool:
-    """Optional parts that are left out do not count."""
-    pieces = list(_pieces(template))
-    while pieces and pieces[0].text == "[":
-        end = next(at for at, piece in enumerate(pieces) if piece.text == "]")
-        part = pieces[1:end]
-        if not any(piece.slot is not None and slots[piece.slot] is None for piece in part):
-            pieces = part
-            break
-        pieces = pieces[end + 1 :]
-    slot = pieces[0].slot if pieces else None
-    return slot is not None and (slot in _NAME_SLOTS or isinstance(slots[slot], Names))
->>>>>>> 3a134d8d (facts: make fact sheets of rankings, single rows, lists and series)
 
 
 def _count(value: Slot) -> int | Decimal:

@@ -8,7 +8,7 @@ _OF_ALL = "[{scope}, ][by {by}, ]{leaders} {leaders|has|share}"
 TABLE: Mapping[str, str] = {
     # Parts of statements
     "pair": "{label} ({value})",
-    "value": "{measure}: {value}",
+    "named": "{measure}: {value}",
     "label.row": "{label} (row {row})",
     "label.period": "{label} ({period})",
     "scope.shown": "of the {count} shown",
