@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 Language = Literal["en", "de", "es", "fr"]
-_LANGUAGES: tuple[Language, ...] = get_args(Language)
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 _WORD = re.compile(r"[^\W\d_]+")
 _QUOTED = re.compile(r"(?<!\w)(?:\"[^\"]*\"|'[^']*'|`[^`]*`|„[^“”]*[“”]|“[^”]*”|«[^»]*»)(?!\w)")
 _LONGEST = 2_000
@@ -15,7 +15,7 @@ def _read_words() -> dict[Language, frozenset[str]]:
     """The common words of each language; the file has one line a language."""
     lines = (Path(__file__).parent / "common_words.txt").read_text(encoding="utf-8").splitlines()
     words = dict(line.split(": ", 1) for line in lines)
-    return {language: frozenset(words[language].split()) for language in _LANGUAGES}
+    return {language: frozenset(words[language].split()) for language in LANGUAGES}
 
 
 _COMMON = _read_words()
@@ -29,7 +29,7 @@ def language_of(question: str) -> Language:
     """
     text = _QUOTED.sub(" ", question[:_LONGEST].replace("’", "'").lower())
     words = _WORD.findall(text)
-    scores = {language: sum(word in _COMMON[language] for word in words) for language in _LANGUAGES}
+    scores = {language: sum(word in _COMMON[language] for word in words) for language in LANGUAGES}
     best = max(scores.values())
-    leaders = [language for language in _LANGUAGES if scores[language] == best]
+    leaders = [language for language in LANGUAGES if scores[language] == best]
     return leaders[0] if len(leaders) == 1 else "en"

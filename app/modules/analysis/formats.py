@@ -9,19 +9,16 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from functools import cache
-from typing import Literal
 
 from babel import Locale
 from babel.dates import format_date, format_skeleton
 from babel.lists import format_list
 from babel.numbers import format_currency, format_decimal, format_percent
 
+from app.core.language import Language
 from app.core.words import plural
 from app.modules.analysis.figures.calendar import UNITS, Period
 from app.modules.analysis.words import title
-
-Language = Literal["en", "de", "es", "fr"]
-LANGUAGES: Sequence[Language] = ("en", "de", "es", "fr")
 
 Unit = str
 """The unit of a column: `percent` (38.6 is 38.6%), `ratio` (0.386 is 38.6%), or the code of a currency."""

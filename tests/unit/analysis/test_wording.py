@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from app.core.language import LANGUAGES, Language
 from app.modules.analysis.facts import languages
 from app.modules.analysis.facts.wording import (
     Amount,
@@ -16,8 +17,8 @@ from app.modules.analysis.facts.wording import (
     Span,
     Wording,
 )
-from app.modules.analysis.figures.calendar import Period, period_of
-from app.modules.analysis.formats import LANGUAGES, Formats, Language, unit_of
+from app.modules.analysis.figures.calendar import UNITS, Period, period_of
+from app.modules.analysis.formats import Formats, unit_of
 
 OCTOBER = Period(date(2026, 10, 1), "month")
 DAY = Period(date(2026, 11, 23), "day")
@@ -126,8 +127,7 @@ def test_a_unit_is_shown_only_where_name_and_values_tell_it(
     ],
 )
 def test_periods_are_named_as_people_say_them(language: Language, texts: tuple[str, ...]) -> None:
-    units = ("day", "week", "month", "quarter", "year")
-    assert tuple(Formats(language).period(period_of(DAY.start, unit)) for unit in units) == texts
+    assert tuple(Formats(language).period(period_of(DAY.start, unit)) for unit in UNITS) == texts
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,10 @@ from decimal import Decimal
 from functools import cache
 from typing import NamedTuple, assert_never
 
+from app.core.language import Language, language_of
 from app.modules.analysis.facts.languages import TABLES
 from app.modules.analysis.figures.calendar import Period
-from app.modules.analysis.formats import Formats, Language, Unit, rounded_per_cent, unit_of
+from app.modules.analysis.formats import Formats, Unit, rounded_per_cent, unit_of
 
 
 @dataclass(frozen=True)
@@ -193,6 +194,11 @@ class Wording:
         if name in TABLES[self.language]:
             return self.say(name, count=count)
         return f"{self.formats.amount(count)} {noun}"
+
+
+def wording_for(question: str) -> Wording:
+    """The sentences of the question's language; English if its words do not decide."""
+    return Wording(language_of(question))
 
 
 @cache

@@ -6,7 +6,7 @@ in the languages that need them.
 
 from collections.abc import Mapping
 
+from app.core.language import Language
 from app.modules.analysis.facts.languages import de, en, es, fr
-from app.modules.analysis.formats import Language
 
 TABLES: dict[Language, Mapping[str, str]] = {"en": en.TABLE, "de": de.TABLE, "es": es.TABLE, "fr": fr.TABLE}
