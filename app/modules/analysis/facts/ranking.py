@@ -77,6 +77,8 @@ def ranking_facts(table: Table) -> list[Fact]:
         facts += [*statistics(table, found.main), *_shares(main), *_gap(main), *_same(main)]
         facts += [fact for other in found.measures[1:_MEASURES] for fact in _other(table, other)]
         facts += _leader(table, by)
+    else:
+        facts += [_of_label(main, each) for each in _named(main)]
     facts += _order(main)
     return facts
 
@@ -129,7 +131,6 @@ def _end(ranked: Ranked, end: Direction, *, proof: Proof, bold: bool) -> list[Fa
     things = table.things(ranked.measure)
     template = end if things is None else {"highest": "most", "lowest": "fewest"}[end]
     share = _share_slots(ranked, leaders[0].value, proof if bold else "none")
-    whole = bool({"total", "shown_total"} & {name for name, slot in share.items() if slot is not None})
     slots: dict[str, Slot] = {
         "scope": scope(table, proof, len(entries.all), summed=entries.summed),
         "by": ranked.by,
@@ -141,7 +142,7 @@ def _end(ranked: Ranked, end: Direction, *, proof: Proof, bold: bool) -> list[Fa
         **share,
     }
     rows = [row for each in leaders for row in each.rows]
-    how = "share" if whole else f"{end}_sum" if entries.summed else end
+    how = "share" if share else f"{end}_sum" if entries.summed else end
     return [
         table.fact(
             end,
@@ -150,7 +151,7 @@ def _end(ranked: Ranked, end: Direction, *, proof: Proof, bold: bool) -> list[Fa
             key=[ranked.measure.name, *([ranked.by] if ranked.by else [])],
             how=table.how(how, ranked.name, len(entries.rows)),
             value=leaders[0].value,
-            cells=table.cells([*rows, *entries.rows] if whole else rows, ranked.measure),
+            cells=table.cells([*rows, *entries.rows] if share else rows, ranked.measure),
             columns=ranked.columns,
             labels=[each.label for each in leaders],
         )
@@ -168,15 +169,14 @@ def scope(table: Table, proof: Proof, count: int, *, summed: bool = False) -> st
 def _share_slots(ranked: Ranked, value: Decimal, proof: Proof) -> dict[str, Slot]:
     """The share of a value in all, or in those that the statement selected; nothing if it has no meaning."""
     total = ranked.entries.total
-    none: dict[str, Slot] = {"share": None, "total": None, "shown_total": None, "among": None}
     positive = total is not None and total > 0 and ranked.measure.minimum >= 0
     if total is None or not positive or proof not in ("all", "selected"):
-        return none
+        return {}
     shown = ranked.table.amount(total, ranked.measure)
     share = Percent(value / total)
     if ranked.table.found.whole:
-        return {**none, "share": share, "total": shown}
-    return {**none, "share": share, "shown_total": shown, "among": len(ranked.entries.all)}
+        return {"share": share, "total": shown}
+    return {"share": share, "shown_total": shown, "among": len(ranked.entries.all)}
 
 
 def _of_label(ranked: Ranked, entry: Entry) -> Fact:
@@ -184,21 +184,21 @@ def _of_label(ranked: Ranked, entry: Entry) -> Fact:
     table = ranked.table
     alone = len(ranked.entries.all) == 1
     found = _share_slots(ranked, entry.value, "none" if alone or is_bounded(table) else "all")
-    part = found["share"] is not None
     slots: dict[str, Slot] = {
         "label": entry.name,
         "measure": ranked.name,
+        "over": ranked.over,
         "value": table.amount(entry.value, ranked.measure),
         **found,
     }
-    rows = [*entry.rows, *ranked.entries.rows] if part else entry.rows
-    how = "share" if part else "sum" if len(entry.rows) > 1 else "value"
+    rows = [*entry.rows, *ranked.entries.rows] if found else entry.rows
+    how = "share" if found else "sum" if len(entry.rows) > 1 else "value"
     return table.fact(
-        "share" if part else "value",
+        "share" if found else "value",
         "value.of",
         slots,
         key=[ranked.measure.name, entry.label],
-        how=table.how(how, ranked.name, len(ranked.entries.rows) if part else len(entry.rows)),
+        how=table.how(how, ranked.name, len(ranked.entries.rows) if found else len(entry.rows)),
         value=entry.value,
         cells=table.cells(rows, ranked.measure),
         columns=ranked.columns,
@@ -214,6 +214,7 @@ def _all_alike(ranked: Ranked, template: str) -> Fact:
         "count": None if bounded else len(entries.all),
         "shown": len(entries.all) if bounded else None,
         "measure": ranked.name,
+        "over": ranked.over,
         "value": table.amount(entries.all[0].value, ranked.measure),
         "low": table.amount(entries.all[-1].value, ranked.measure),
     }
@@ -236,15 +237,12 @@ def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
     after = entries.after(leaders, rising=rising)
     if not after or proof == "none" or len(leaders) > 1:
         return []
-    if after[0].value == entries.end(rising=not rising)[0].value and (
-        not is_bounded(table) or len(after) > 1
-    ):
-        return []
-    if is_bounded(table) and after[0].value == entries.end(rising=not rising)[0].value:
-        return []  # others with the same value may have been cut off
+    if after[0].value == entries.end(rising=not rising)[0].value:
+        return []  # the other end; of a result that a limit cut, others may share the value
     slots: dict[str, Slot] = {
         "leaders": names([each.name for each in after]),
         "measure": ranked.name,
+        "over": ranked.over,
         "value": table.amount(after[0].value, ranked.measure),
         "scope": scope(table, proof, len(entries.all), summed=entries.summed),
     }
@@ -306,11 +304,15 @@ def _shares(ranked: Ranked) -> list[Fact]:
     """The labels that the question names, and the shares of the first three."""
     if len({each.value for each in ranked.entries.all}) < 2:
         return []
-    asked = ranked.table.question
-    named = [each for each in ranked.entries.all if is_named(each.label, asked)]
     first = ranked.entries.all[:_SHARES] if ranked.entries.total is not None else []
-    chosen = {each.name: each for each in [*named[:_SHARES], *first]}
+    chosen = {each.name: each for each in [*_named(ranked), *first]}
     return [_of_label(ranked, each) for each in chosen.values()]
+
+
+def _named(ranked: Ranked) -> list[Entry]:
+    """The first entries that the question names."""
+    asked = ranked.table.question
+    return [each for each in ranked.entries.all if is_named(each.label, asked)][:_SHARES]
 
 
 def _gap(ranked: Ranked) -> list[Fact]:
@@ -322,7 +324,7 @@ def _gap(ranked: Ranked) -> list[Fact]:
         return []
     difference = leaders[0].value - after[0].value
     share = _share_slots(ranked, difference, "all")
-    points = share["share"]
+    points = share.get("share")
     slots: dict[str, Slot] = {
         "label": leaders[0].name,
         "other": after[0].name,

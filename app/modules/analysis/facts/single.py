@@ -49,7 +49,6 @@ def _first_of_all(table: Table, main: NumericColumn, end: Direction, *, by: list
         "measure": table.measure(main),
         "things": things,
         "value": table.amount(value, main),
-        **dict.fromkeys(("by", "over", "share", "total", "shown_total", "among")),
     }
     names = [table.rows["columns"][at]["name"] for at in by]
     facts = [

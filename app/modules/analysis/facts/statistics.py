@@ -11,14 +11,14 @@ from app.modules.analysis.figures import NumericColumn
 _FEWEST = 3
 
 
-def statistics(table: Table, measure: NumericColumn, *, over_time: bool = False) -> list[Fact]:
-    """Total, average and median of the rows, where they have a meaning. None of a result that a limit cut."""
+def statistics(table: Table, measure: NumericColumn) -> list[Fact]:
+    """Total, average and median of the rows, where they have a meaning; over time only the total."""
     found = table.found
-    adds = measure.adds_over_time if over_time or found.time is not None else measure.additive
+    adds = measure.adds_over_time if found.time is not None else measure.additive
     facts = list[Fact]()
     if adds and measure.count > 1:
         facts.append(_of_all(table, measure, "total", value=measure.sum))
-    averaged = measure.averaged and not found.added_up and not _adds_rows_up(table)
+    averaged = measure.averaged and not found.added_up and not _adds_rows_up(table) and found.time is None
     if averaged and measure.count >= _FEWEST:
         facts.append(_of_all(table, measure, "average", value=measure.mean))
         facts.append(_of_all(table, measure, "median", value=median(sorted(measure.known))))

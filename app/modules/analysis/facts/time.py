@@ -96,6 +96,7 @@ def _course(over: OverTime, months: Course | None) -> list[Fact]:
     else:  # the level names the extremes already
         facts += [*moved, *_latest(over), *statistics(table, over.measure)[:1], *ends]
     facts += [*_extremes(folded), *_latest(folded)] if folded is not None else []
+    facts += [_level(longest)] if len(longest.course.full) > 1 else []
     return [*facts, *_season(longest), *_latest(over), *_rises(longest)]
 
 
@@ -168,6 +169,7 @@ def _change(over: OverTime, latest: _Points, before: _Points) -> Fact:
         "measure": over.name,
         "span": _span(latest),
         "before": _span(before),
+        "at": latest[-1].period if len(latest) == 1 else None,
         "change": change,
         "old": table.amount(old, over.measure),
         "new": table.amount(new, over.measure),
@@ -207,6 +209,7 @@ def _level(over: OverTime) -> Fact:
         "scope": over.scope,
         "measure": over.name,
         "periods": Counted(len(full), over.course.unit),
+        "which": _which(over),
         "average": table.amount(mean, over.measure) if averaged else None,
         "value": table.amount(values[0], over.measure),
         "low": _amount(over, low[0]),
@@ -244,13 +247,8 @@ def _extreme(over: OverTime, end: Direction, points: _Points) -> Fact:
     things = table.things(over.measure)
     template = end if things is None else {"highest": "most", "lowest": "fewest"}[end]
     unit = Counted(len(compared), over.course.unit)
-    scope = None
-    if table.found.limit is not None or not table.found.complete:
-        scope = table.wording.say("scope.shown_periods", periods=unit)
-    elif has_gaps(table, over.course):
-        scope = table.wording.say("scope.with_rows", periods=unit)
-    elif over.course.partial and over.course.full:
-        scope = table.wording.say("scope.full", periods=unit)
+    which = _which(over)
+    scope = table.wording.say("scope.periods", periods=unit, which=which) if which is not None else None
     rows = over.rows_of(points)
     slots: dict[str, Slot] = {
         "scope": ", ".join(filter(None, [over.scope, scope])) or None,
@@ -258,7 +256,6 @@ def _extreme(over: OverTime, end: Direction, points: _Points) -> Fact:
         "measure": over.name,
         "things": things,
         "value": _amount(over, points[0]),
-        **dict.fromkeys(("by", "over", "share", "total", "shown_total", "among")),
     }
     return table.fact(
         end,
@@ -273,6 +270,18 @@ def _extreme(over: OverTime, end: Direction, points: _Points) -> Fact:
     )
 
 
+def _which(over: OverTime) -> str | None:
+    """The clause that says which periods are meant; None if they are all from the first to the last."""
+    table = over.table
+    if table.found.limit is not None or not table.found.complete:
+        return table.wording.say("which.shown")
+    if has_gaps(table, over.course):
+        return table.wording.say("which.with_rows")
+    if over.course.partial and over.course.full:
+        return table.wording.say("which.full")
+    return None
+
+
 def _value(over: OverTime, point: PeriodValue) -> Fact:
     table = over.table
     rows = over.rows_of([point])
@@ -280,7 +289,6 @@ def _value(over: OverTime, point: PeriodValue) -> Fact:
         "label": table.period(point.period),
         "measure": over.name,
         "value": _amount(over, point),
-        **dict.fromkeys(("share", "total", "shown_total", "among")),
     }
     return table.fact(
         "value",
@@ -329,6 +337,7 @@ def _season(over: OverTime) -> list[Fact]:
             "measure": over.name,
             "label": over.table.period(period),
             "before": before,
+            "last": year.last,
             "periods": Counted(length, over.course.unit),
         }
         rows = over.rows_of(points)

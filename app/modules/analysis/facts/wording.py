@@ -113,8 +113,8 @@ class Wording:
         """Return the text of a template.
 
         A statement, which ends in a full stop, and a headline begin with a capital unless they begin with a
-        name: with a slot of `Names` or one called `label`. Raises KeyError if there is no such template or
-        slot, and ValueError if a slot outside brackets is None.
+        name: with a slot of `Names` or one called `label`. Slots that stand in brackets only may be left out.
+        Raises KeyError without such a template or slot, and ValueError if a slot outside brackets is None.
         """
         text = self._filled(name, slots)
         if text is None:
@@ -142,7 +142,7 @@ class Wording:
             elif piece.slot is None:
                 first = first if text else piece
                 text += piece.text
-            elif (value := slots[piece.slot]) is not None:
+            elif (value := _value(slots, piece.slot, is_optional=outside is not None)) is not None:
                 first = first if text else piece
                 text = self.formats.elided(text, self._slot(value, piece))
             elif outside is None:
@@ -215,6 +215,10 @@ def _pieces(template: str) -> Sequence[_Piece]:
         pieces.append(_Piece(text or bracket or "", slot=slot, form=form or "", choice=choice))
         at = found.end()
     return pieces
+
+
+def _value(slots: Mapping[str, Slot], name: str, *, is_optional: bool) -> Slot:
+    return slots.get(name) if is_optional else slots[name]
 
 
 def _is_name(piece: _Piece | None, slots: Mapping[str, Slot]) -> bool:
