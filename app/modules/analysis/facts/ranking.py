@@ -49,8 +49,11 @@ class Ranked:
         return [self.measure.name, *(columns[at]["name"] for at in self.entries.by)]
 
 
-def ranking_facts(table: Table) -> list[Fact]:
-    """The end asked for, the entry next to it and the other end; then figures of all, and other measures."""
+def ranking_facts(table: Table, *, course: Sequence[Fact] = ()) -> list[Fact]:
+    """The end asked for, the entry next to it and the other end; then figures of all, and other measures.
+
+    `course` are facts on all groups over time.
+    """
     found = table.found
     if found.main is None or found.ranking is None or found.label is None:
         return []
@@ -66,16 +69,18 @@ def ranking_facts(table: Table) -> list[Fact]:
     if not main.entries.all:
         notes = [*unnamed_rows(table, main.entries), *missing_values(table, found.main)]
         return [*(statistics(table, found.main) if found.whole else []), *notes]
-    facts = _ends(main)
+    first, *others = _ends(main)
+    facts = [first, *course[:1], *others]
     if found.second is not None and found.group is not None and len(found.second) > 1:
         second = entries_of(table, found.main, [found.group], summed=True)
         crossing = Ranked(table=table, entries=second, by=table.title(found.group))
         facts += _end(crossing, "highest", proof=_proof(table, found.main, "highest"), bold=True)
+    facts += course[1:]
     facts += partial_notes(table) if found.course is None else []
     facts += [*missing_values(table, found.main), *unnamed_rows(table, main.entries)]
     if not is_bounded(table):
         facts += [*statistics(table, found.main), *_shares(main), *_gap(main), *_same(main)]
-        facts += [fact for other in found.measures[1:_MEASURES] for fact in _other(table, other)]
+        facts += [fact for other in _others(table) for fact in _other(table, other)]
         facts += _leader(table, by)
     else:
         facts += [_of_label(main, each) for each in _named(main)]
@@ -378,6 +383,13 @@ def _same(ranked: Ranked) -> list[Fact]:
     ]
 
 
+def _others(table: Table) -> list[NumericColumn]:
+    """The other measures, without a count of rows that has no name."""
+    measures = table.found.measures[1:_MEASURES]
+    rows = table.wording.formats.title("count")
+    return [each for each in measures if table.measure(each) != rows]
+
+
 def _other(table: Table, measure: NumericColumn) -> list[Fact]:
     """The highest of another measure, and its total."""
     ranked = Ranked(table=table, entries=_entries_of_other(table, measure))
@@ -398,7 +410,7 @@ def _entries_of_other(table: Table, measure: NumericColumn) -> Entries:
 
 def _leader(table: Table, by: Sequence[int]) -> list[Fact]:
     """The one label that is highest in all measures, of two at least."""
-    measures = table.found.measures[:_MEASURES]
+    measures = [table.found.measures[0], *_others(table)]
     if len(measures) < 2:
         return []
     ends = [_entries_of_other(table, each).end(rising=False) for each in measures]

@@ -70,7 +70,7 @@ def _made(table: Table) -> list[Fact]:
         case "ranking" | "matrix":
             return ranking_facts(table)
         case "grouped series":
-            return [*ranking_facts(table), *together_facts(table)]
+            return ranking_facts(table, course=together_facts(table))
 
 
 def _with_own_keys(made: Sequence[Fact]) -> list[Fact]:
@@ -93,13 +93,13 @@ def _with_own_keys(made: Sequence[Fact]) -> list[Fact]:
 def _ordered(table: Table, made: Sequence[Fact]) -> list[Fact]:
     """Those that the question asks for first, else in the order in which they were made.
 
-    Of more than 24, the last of the others than notes are left out.
+    Notes follow the facts that lead. Of more than 24, the last are left out.
     """
     ordered = sorted(made, key=lambda fact: -_relevance(table.question, fact))
     notes = [fact for fact in ordered if fact.kind in ("note", "missing")]
     others = [fact for fact in ordered if fact not in notes]
-    kept = {fact.key for fact in [*notes[:_NOTES], *others][:MOST_FACTS]}
-    return [fact for fact in ordered if fact.key in kept]
+    notes = notes[:_NOTES]
+    return [*others[:_LEAD], *notes, *others[_LEAD:]][:MOST_FACTS]
 
 
 def _relevance(question: str, fact: Fact) -> int:

@@ -218,12 +218,13 @@ def _level(over: OverTime) -> Fact:
         "high_at": names([table.period(each.period) for each in high]),
     }
     alike = low[0].value == high[0].value
+    how = "values" if alike or not averaged else "average_sum" if over.adds else "average"
     return table.fact(
         "same" if alike else "average" if averaged else "span",
         "level.same" if alike else "level",
         slots,
         key=["level", over.measure.name, *over.key],
-        how=table.how("average" if averaged and not alike else "values", over.name, len(rows)),
+        how=table.how(how, over.name, len(rows)),
         value=mean if averaged else None,
         cells=table.cells(rows, over.measure),
         columns=_columns(over),
@@ -247,7 +248,7 @@ def _extreme(over: OverTime, end: Direction, points: _Points) -> Fact:
     things = table.things(over.measure)
     template = end if things is None else {"highest": "most", "lowest": "fewest"}[end]
     unit = Counted(len(compared), over.course.unit)
-    which = _which(over)
+    which = None if _holds_of_all(over, end, points) else _which(over)
     scope = table.wording.say("scope.periods", periods=unit, which=which) if which is not None else None
     rows = over.rows_of(points)
     slots: dict[str, Slot] = {
@@ -268,6 +269,15 @@ def _extreme(over: OverTime, end: Direction, points: _Points) -> Fact:
         columns=_columns(over),
         labels=[str(point.period) for point in points],
     )
+
+
+def _holds_of_all(over: OverTime, end: Direction, points: _Points) -> bool:
+    """Return True if no period that the data covers only in part is an extreme, too."""
+    values = [point.value for point in over.course.points]
+    extreme = max(values) if end == "highest" else min(values)
+    whole = over.table.found.limit is None and over.table.found.complete
+    is_same = list(points) == _sharing(over.course.points, extreme)
+    return is_same and whole and not has_gaps(over.table, over.course)
 
 
 def _which(over: OverTime) -> str | None:

@@ -16,7 +16,7 @@ TABLE: Mapping[str, str] = {
     "scope.picked": "of the at most {count} rows picked before",
     "scope.all": "all together",
     "scope.periods": "of the {periods} {which}",
-    "which.full": "that the data covers whole",
+    "which.full": "covered whole",
     "which.with_rows": "that have rows",
     "which.shown": "shown",
     # Values and rankings
@@ -95,8 +95,18 @@ TABLE: Mapping[str, str] = {
     "season.unknown": "With fewer than {periods} whole, growth cannot be told from a season.",
     "rises.before": "[{scope}, ]{measure} rose on the period before in {count} of {periods}.",
     "rises.year": "[{scope}, ]{measure} rose on the same period of the year before in {count} of {periods}.",
-    "only_full": "The data covers only {one} whole: {label} ({value}).",
-    "no_full": "The data covers not even {one} whole, so there is nothing to compare.",
+    "only_full": "Only {one} is covered whole: {label} ({value}).",
+    "no_full": "Not even {one} is covered whole, so there is nothing to compare.",
+    # Outlook
+    "forecast": "forecast of {measure}: {steps}[; in a test on the last {periods} it was off by {error} on "
+    "average]. The ranges are made to hold {covered} of the values.",
+    "forecast.headline": "forecast of {measure}: {steps}",
+    "forecast.step": "{value} {period:in} ({low} to {high})",
+    "outliers": "of {periods}, these stand out in {measure}: {leaders}.",
+    "outliers.headline": "these stand out in {measure}: {leaders}",
+    "outliers.none": "none of {periods} stands out in {measure}.",
+    "outliers.none.headline": "none of {periods} stands out in {measure}",
+    "outliers.one": "{label} ({value}, usually {low} to {high})",
     # Notes
     "partial.begins": "{period}[ ({value})] is partial: the data begins {day:in}.",
     "partial.ends": "{period}[ ({value})] is partial: the data ends {day:in}.",
@@ -119,6 +129,7 @@ TABLE: Mapping[str, str] = {
     "how.sum": "sum of {measure} over {rows}",
     "how.share": "share of the sum of {measure} over {rows}",
     "how.average": "average of {measure} over {rows}",
+    "how.average_sum": "average of the sums of {measure}, of {rows}",
     "how.median": "median of {measure} over {rows}",
     "how.highest": "highest {measure} of {rows}",
     "how.lowest": "lowest {measure} of {rows}",
@@ -131,6 +142,8 @@ TABLE: Mapping[str, str] = {
     "how.change": "change of {measure} over {rows}",
     "how.count": "count of {rows}",
     "how.missing": "{rows} looked at for {measure}",
+    "how.forecast": "forecast from {measure} of {rows}",
+    "how.outliers": "{measure} of {rows} compared with season and trend",
     "how.note": "note on the rows and the statement",
     "how.where": "{how} where {conditions}",
     # Things that are counted
