@@ -179,10 +179,10 @@ class Table:
             headline=headline if headline and len(headline.split()) <= _MOST_HEADLINE_WORDS else None,
             how=how,
             value=value,
-            cells=unique[:MOST_CELLS],
+            cells=tuple(unique[:MOST_CELLS]),
             cell_count=len(unique),
-            columns=columns,
-            labels=labels,
+            columns=tuple(columns),
+            labels=tuple(labels),
         )
 
 
