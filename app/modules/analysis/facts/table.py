@@ -176,7 +176,7 @@ class Table:
             key=key_of([kind, *key]),
             kind=kind,
             statement=self.wording.say(name, **slots),
-            headline=headline if headline and len(headline.split()) <= _MOST_HEADLINE_WORDS else None,
+            headline=headline if headline and len(headline.split(" ")) <= _MOST_HEADLINE_WORDS else None,
             how=how,
             value=value,
             cells=tuple(unique[:MOST_CELLS]),
