@@ -438,6 +438,11 @@ class Capability(Model):
     reason: str | None
 
 
+class AnalysisForm(Model):
+    form: Literal["builtin", "choose"]
+    reason: str
+
+
 class AgentModel(Model):
     name: str
     context_window: int | None
@@ -453,6 +458,7 @@ class Capabilities(Model):
     rules: Capability
     facts: Capability
     generating: Capability
+    analysis: AnalysisForm
     agent_model: AgentModel | None
 
 

@@ -210,7 +210,7 @@ async def open_common(
         graph = SessionGraph(checkpointer)
         models: Models | None = None
         if overview is not None:
-            models = await open_models(overview, settings.llm, unmeasured)
+            models = await open_models(overview, settings.llm, unmeasured, analysis=settings.analysis)
         calls_ended = Counter(
             "kai_tool_calls",
             "Calls of tools that ended, by tool and outcome",

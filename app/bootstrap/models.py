@@ -5,14 +5,14 @@ from contextlib import AsyncExitStack
 
 from app.bootstrap.store import open_records, sqlite_file
 from app.core.llm.calls import ModelCalls
-from app.core.llm.capabilities import InstructionForm, InstructionSetting, instruction_for
+from app.core.llm.capabilities import InstructionForm, InstructionSetting, analysis_form_for, instruction_for
 from app.core.llm.catalog import ModelCatalog
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
 from app.core.llm.overview import ModelOverview, ModelTask
 from app.core.llm.providers.local_embedding import LOCAL_MODEL
 from app.core.llm.services import check_extra, check_local_embedding
-from app.core.settings import DEFAULT_MODEL, LlmSettings, Settings
+from app.core.settings import DEFAULT_MODEL, AnalysisSettings, LlmSettings, Settings
 from app.core.storage.port import Storage, StorageUnavailable
 from app.modules.run.ports import Models
 from app.modules.sql_generation.instruction_choice import InstructionChoices, host_of
@@ -51,14 +51,17 @@ def open_overview(settings: LlmSettings, calls: ModelCalls, opened: AsyncExitSta
     return ModelOverview(settings.provider, catalog, tasks, embedding=settings.embedding_model)
 
 
-async def open_models(overview: ModelOverview, settings: LlmSettings, storage: Storage) -> Models:
-    """The models of tasks, with the settings of the SQL model."""
+async def open_models(
+    overview: ModelOverview, settings: LlmSettings, storage: Storage, *, analysis: AnalysisSettings
+) -> Models:
+    """The models of tasks, with the settings of the SQL model and the form of analyses."""
     instruction = await instruction_of(settings, storage)
     return Models(
         sql=overview.tasks["sql"],
         instruction=instruction,
         agent=overview.tasks["agent"],
         analysis=overview.tasks["analysis"],
+        analysis_form=analysis_form_for(settings.analyst, analysis.form),
         summary=overview.tasks["summary"],
         candidates=settings.candidates,
         context_tokens=settings.context_tokens or _CONTEXT_TOKENS[instruction],

@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from app.core.llm.capabilities import InstructionSetting, ReplyFormatSetting, ToolSetting
+from app.core.llm.capabilities import AnalysisFormSetting, InstructionSetting, ReplyFormatSetting, ToolSetting
 from app.core.llm.context_kinds import ALL_CONTEXT, ContextKind
 from app.core.llm.settings import Provider
 from app.core.secrets import split_keys
@@ -254,6 +254,11 @@ class LlmSettings(_Group):
         return self.sql_model or self.model or DEFAULT_MODEL
 
     @property
+    def analyst(self) -> str:
+        """The model that chooses the statements of an analysis."""
+        return self.analysis_model or self.model or DEFAULT_MODEL
+
+    @property
     def configured(self) -> bool:
         return self.provider != "openai" or self.api_key is not None or self.base_url is not None
 
@@ -280,6 +285,15 @@ class LlmSettings(_Group):
 
     def _lacking(self, name: str) -> str | None:
         return None if getattr(self, name) else f"KAI_LLM__{name.upper()}"
+
+
+class AnalysisSettings(_Group):
+    """`KAI_ANALYSIS__...`: the texts about results."""
+
+    form: AnalysisFormSetting = "auto"
+    """Author of the choice of statements. `auto` is the program for models whose names tell of fewer than 15
+    billion parameters, else the model.
+    """
 
 
 class AgentSettings(_Group):
@@ -772,6 +786,7 @@ class Settings(BaseSettings):
     auth: AuthSettings = AuthSettings()
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
+    analysis: AnalysisSettings = AnalysisSettings()
     agent: AgentSettings = AgentSettings()
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()

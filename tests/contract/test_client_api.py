@@ -29,6 +29,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "Action": models.Action,
     "ActionChunk": events.ActionChunk,
     "AgentModelBody": models.AgentModel,
+    "AnalysisFormBody": models.AnalysisForm,
     "AnswerVersion": models.AnswerVersion,
     "AnalysisChunk": events.AnalysisChunk,
     "ApiKeyBody": models.ApiKey,

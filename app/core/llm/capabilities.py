@@ -85,6 +85,31 @@ def _billions(name: str) -> float | None:
     return size if active is None else math.sqrt(size * float(active[1]))
 
 
+AnalysisForm = Literal["builtin", "choose"]
+"""Author of the choice of an analysis' statements: `choose` is the model, `builtin` the program."""
+
+AnalysisFormSetting = Literal["auto", "builtin", "choose"]
+
+_SMALL_FAMILIES = ("phi", "smol", "tiny", "ministral")
+
+
+def analysis_form_for(model: str, setting: AnalysisFormSetting = "auto") -> AnalysisForm:
+    """Returns the form for a model: the setting, else a guess from its name.
+
+    A model of 1.5 billion parameters chooses no better than the order of the statements, as measured. A name
+    without a size counts as a large model.
+    """
+    if setting != "auto":
+        return setting
+    name = model.lower()
+    billions = _billions(name)
+    if billions is None:
+        is_small = name.rpartition("/")[2].startswith(_SMALL_FAMILIES)
+    else:
+        is_small = billions < _SMALL_BILLIONS
+    return "builtin" if is_small else "choose"
+
+
 ToolSetting = Literal["auto", "native", "text", "off"]
 """Setting of the way in which a model calls tools."""
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.core.llm.capabilities import InstructionForm
+from app.core.llm.capabilities import AnalysisForm, InstructionForm, analysis_form_for
 from app.core.settings import Settings
 
 _NO_MODEL = "No language model is configured: set OPENAI_API_KEY or KAI_LLM__BASE_URL."
@@ -15,6 +15,14 @@ class Capability:
     on: bool
     reason: str | None = None
     """Why it is off. None if it is on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisCapability:
+    """The author of the choice of an analysis' statements."""
+
+    form: AnalysisForm
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +40,7 @@ class Capabilities:
     """New facts. Those that are kept can be read and forgotten in any case."""
     generating: Capability
     """SQL in one shot, and documentation of databases."""
+    analysis: AnalysisCapability
 
 
 def capabilities_of(settings: Settings, instruction: InstructionForm) -> Capabilities:
@@ -66,9 +75,29 @@ def capabilities_of(settings: Settings, instruction: InstructionForm) -> Capabil
         rules=Capability(on=off is None, reason=off),
         facts=_facts(settings),
         generating=Capability(on=off is None, reason=off),
+        analysis=_analysis(settings),
     )
 
 
 def _facts(settings: Settings) -> Capability:
     on = settings.memory.facts
     return Capability(on=on, reason=None if on else "They are switched off by KAI_MEMORY__FACTS.")
+
+
+def _analysis(settings: Settings) -> AnalysisCapability:
+    llm = settings.llm
+    setting = settings.analysis.form
+    if not llm.configured:
+        return AnalysisCapability(form="builtin", reason=_NO_MODEL)
+    if not {"rows", "values"}.issubset(llm.allowed_context):
+        return AnalysisCapability(
+            form="builtin", reason="KAI_LLM__ALLOWED_CONTEXT withholds rows or values (docs/security.md)."
+        )
+    form = analysis_form_for(llm.analyst, setting)
+    if setting != "auto":
+        reason = f"KAI_ANALYSIS__FORM is {setting}."
+    elif form == "builtin":
+        reason = f"The name of model {llm.analyst} tells of fewer than 15 billion parameters."
+    else:
+        reason = f"The name of model {llm.analyst} tells of no small model."
+    return AnalysisCapability(form=form, reason=reason)

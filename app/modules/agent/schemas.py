@@ -64,6 +64,15 @@ class CapabilityBody(ResponseBody):
     """Why it is off. Null if it is on."""
 
 
+class AnalysisFormBody(ResponseBody):
+    """The author of the choice of an analysis' statements. KAI words the statements in any case."""
+
+    form: Literal["builtin", "choose"]
+    """`choose`: the analysis model. `builtin`: KAI itself, by their relevance to the question."""
+    reason: str
+    """Why it is so."""
+
+
 class AgentModelBody(ResponseBody):
     """The model of investigations."""
 
@@ -96,5 +105,7 @@ class CapabilitiesBody(ResponseBody):
     """Facts that people let KAI remember (`GET /memory/facts`)."""
     generating: CapabilityBody
     """SQL for a question in one shot, and documentation of databases."""
+    analysis: AnalysisFormBody
+    """The author of the choice of an analysis' statements."""
     agent_model: AgentModelBody | None = None
     """The model of investigations. Null where they are off."""

@@ -1,19 +1,20 @@
-"""The two analysts: one with a language model, and one that uses figures only and replaces it on failure."""
+"""The two analysts: a language model chooses the statements of an analysis, or their own order does."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable
-from dataclasses import replace
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from app.core.llm.model import LanguageModel, ModelUnavailable, Reply
-from app.core.markdown import pieces_without_images, without_images
 from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.facts import Fact, FactSheet
+from app.modules.analysis.facts.choice import CHOICE, Choice, read_choice
+from app.modules.analysis.facts.judging import ReadingJudge
 from app.modules.analysis.figures import Figures, Span, figures
 from app.modules.analysis.follow_ups import suggest
 from app.modules.analysis.prompt import messages
-from app.modules.analysis.text import cut_notice, describe, results_summary
 from app.modules.analysis.words import title
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.prompt_facts import facts_section
@@ -24,13 +25,16 @@ from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Question
 from graph.state import Column, Rows
 
+if TYPE_CHECKING:
+    from app.modules.analysis.facts.answering import CallAnswers
+    from app.modules.analysis.facts.wording import Wording
+
 logger = logging.getLogger(__name__)
 
 MODEL_SECONDS = 480
-"""Time for a model's reading. The step may take 600 seconds."""
+"""Time for a model's choice. The step may take 600 seconds."""
 
-
-_FROM_FIGURES = "The analysis comes from the figures alone."
+_FROM_FIGURES = "These statements are KAI's own choice."
 
 
 class Background(Protocol):
@@ -46,34 +50,63 @@ class Background(Protocol):
         """The names, in lower case, of the statement's columns that identify or refer to rows."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadResult:
+    """A result as it is read: rows without secrets, figures, and the statements to choose from."""
+
+    question: str
+    rows: Rows
+    found: Figures
+    sheet: FactSheet
+    wording: "Wording"
+    calls: "CallAnswers"
+
+
 class FiguresAnalyst:
-    """Describes the figures in plain sentences, without a model; `dialect` is sqlglot's name."""
+    """Writes the first statements of the sheet, without a model; `dialect` is sqlglot's name."""
 
     def __init__(self, dialect: str, background: Background, today: date) -> None:
         self._dialect = dialect
         self._background = background
         self._today = today
 
-    async def figures(self, question: Question, sql: str, rows: Rows) -> Figures:
+    async def read(self, question: Question, sql: str, rows: Rows) -> ReadResult:
+        rows = with_whole_names(without_secrets(rows))
         span = await self._background.span(sql) if rows["rows"] else None
         keys = await self._background.keys(sql)
-        return await asyncio.to_thread(
-            figures, question.text, sql, self._dialect, rows=rows, span=span, keys=keys, today=self._today
+        # In a thread: of ten thousand rows it takes a second, and numpy and babel load slowly.
+        return await asyncio.to_thread(self._read, question.text, sql, rows, span=span, keys=keys)
+
+    def _read(
+        self, question: str, sql: str, rows: Rows, *, span: Span | None, keys: frozenset[str]
+    ) -> ReadResult:
+        from app.modules.analysis.facts.answering import CallAnswers  # noqa: PLC0415  (babel loads slowly)
+        from app.modules.analysis.facts.sheet import fact_sheet  # noqa: PLC0415
+        from app.modules.analysis.facts.table import Table  # noqa: PLC0415
+        from app.modules.analysis.facts.wording import wording_for  # noqa: PLC0415
+
+        found = figures(question, sql, self._dialect, rows=rows, span=span, keys=keys, today=self._today)
+        wording = wording_for(question)
+        table = Table(question=question, rows=rows, found=found, wording=wording)
+        return ReadResult(
+            question=question,
+            rows=rows,
+            found=found,
+            sheet=fact_sheet(question, rows, found, wording=wording),
+            wording=wording,
+            calls=CallAnswers(table),
         )
 
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
-        rows = with_whole_names(without_secrets(rows))
-        found = await self.figures(question, sql, rows)
-        text = describe(rows, found)
-        emit(TextChunk(content=text, channel="analysis"))
-        return await _described(question, rows, found)
+        read = await self.read(question, sql, rows)
+        return await _analysed(read, read.sheet.lead, emit=emit)
 
 
 class ModelAnalyst:
-    """Asks a model to analyse the rows. When the model fails, also amid its text, the analysis is that of the
-    figures, and its end says that the model's reading is missing and why.
+    """Asks a model to choose statements. When the model fails, the analysis is that of the sheet's own order,
+    and its end says that the model's choice is missing and why.
 
-    A notice about a cut result is put before the model's text.
+    Nothing is emitted before the choice has ended, so that nothing emitted is taken back.
     """
 
     def __init__(self, model: LanguageModel, stand_in: FiguresAnalyst) -> None:
@@ -81,16 +114,11 @@ class ModelAnalyst:
         self._stand_in = stand_in
 
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
-        rows = with_whole_names(without_secrets(rows))
-        found = await self._stand_in.figures(question, sql, rows)
-        notice = cut_notice(rows, found)
-        opening = f"{notice} " if notice else ""
-        streamed = _Streamed(emit, opening)
+        read = await self._stand_in.read(question, sql, rows)
         prompt = messages(
             question.text,
-            sql,
-            rows,
-            found=found,
+            read.rows,
+            read.sheet,
             rules=question.context["rules"],
             memory=[facts_section(question.facts), question.profile],
         )
@@ -98,41 +126,26 @@ class ModelAnalyst:
         try:
             with model_errors_translated():
                 reply = await _reply_until(
-                    until, self._model.reply(prompt, pieces_without_images(streamed.add))
+                    until, self._model.reply_by_schema(lambda _: prompt, CHOICE, lambda _: None)
                 )
         except (ModelCallFailed, ModelCallRejected) as failure:
             emit(stand_in_notice(failure, _FROM_FIGURES))
-            read = await _described(question, rows, found)
-            missing = f"**The model's reading is missing:** {failure.detail} {_FROM_FIGURES}"
-            text = f"{read.analysis.text}\n\n{missing}"
-            if not streamed.has_begun:  # else the whole text takes the place of what was streamed
-                emit(TextChunk(content=text, channel="analysis"))
-            return replace(read, analysis=read.analysis.model_copy(update={"text": text}))
-        text = opening + without_images(reply.text.strip())
-        return await _analysed(question, rows, found, text=text, tokens_used=reply.tokens_used)
+            missing = f"**The model's choice is missing:** {failure.detail} {_FROM_FIGURES}"
+            return await _analysed(read, read.sheet.lead, emit=emit, ending=missing)
+        choice = await asyncio.to_thread(_choice, reply.text, read)
+        return await _analysed(
+            read,
+            choice.facts,
+            emit=emit,
+            reading=choice.reading,
+            left_out=choice.left_out,
+            tokens_used=reply.tokens_used,
+        )
 
 
-class _Streamed:
-    """Emits a model's text as it comes, without the space before and after it: the text that is kept has
-    none, and clients compare the two.
-    """
-
-    def __init__(self, emit: Emit, opening: str) -> None:
-        self.has_begun = False
-        self._emit = emit
-        self._opening = opening
-        self._space = ""
-        """What has come since the last text that is no space."""
-
-    def add(self, piece: str) -> None:
-        text = self._space + piece if self.has_begun else piece.lstrip()
-        shown = text.rstrip()
-        self._space = text[len(shown) :]
-        if shown:
-            self._emit(
-                TextChunk(content=shown if self.has_begun else self._opening + shown, channel="analysis")
-            )
-            self.has_begun = True
+def _choice(reply: str, read: ReadResult) -> Choice:
+    judge = ReadingJudge(read.rows, read.question)
+    return read_choice(reply, read.sheet, answer_call=read.calls.answer, judge_reading=judge.fault)
 
 
 async def _reply_until(until: float, reply: Awaitable[Reply]) -> Reply:
@@ -144,23 +157,38 @@ async def _reply_until(until: float, reply: Awaitable[Reply]) -> Reply:
         raise ModelUnavailable(f"The model did not finish within {MODEL_SECONDS} s.") from error
 
 
-async def _described(question: Question, rows: Rows, found: Figures) -> Analysed:
-    """Returns the analysis of the figures alone."""
-    return await _analysed(question, rows, found, text=describe(rows, found))
-
-
 async def _analysed(
-    question: Question, rows: Rows, found: Figures, *, text: str, tokens_used: int = 0
+    read: ReadResult,
+    chosen: Sequence[Fact],
+    *,
+    emit: Emit,
+    reading: str | None = None,
+    ending: str = "",
+    left_out: Sequence[str] = (),
+    tokens_used: int = 0,
 ) -> Analysed:
+    """Compose the analysis and emit its text. `ending` is a last paragraph of the program."""
+    from app.modules.analysis.facts.composing import compose  # noqa: PLC0415  (babel loads slowly)
+    from app.modules.analysis.facts.sheet import results_summary  # noqa: PLC0415
+
+    composed = compose(read.sheet, chosen, reading=reading, wording=read.wording)
+    text = "\n\n".join(filter(None, [composed.text, ending]))
+    emit(TextChunk(content=text, channel="analysis"))
     try:
-        chart = await asyncio.to_thread(choose_chart, question.text, rows, found)
+        chart = await asyncio.to_thread(choose_chart, read.question, read.rows, read.found)
     except Exception:
         # Rows and text are the answer. It is complete without a chart.
-        logger.exception("no chart could be made of a result of %d rows", rows["row_count"])
+        logger.exception("no chart could be made of a result of %d rows", read.rows["row_count"])
         chart = None
-    suggestions = suggest(question.text, rows, found)
-    analysis = Analysis(text=text, chart=chart, suggestions=suggestions)
-    return Analysed(analysis, results_summary(rows), tokens_used)
+    analysis = Analysis(
+        text=text,
+        headline=composed.headline,
+        references=composed.references,
+        left_out=list(left_out),
+        chart=chart,
+        suggestions=suggest(read.question, read.rows, read.found),
+    )
+    return Analysed(analysis, results_summary(read.rows), tokens_used)
 
 
 def with_whole_names(rows: Rows) -> Rows:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter
 
-from app.core.llm.capabilities import InstructionForm
+from app.core.llm.capabilities import AnalysisForm, InstructionForm
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import Span
@@ -50,6 +50,7 @@ from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter
 from graph import Ports
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
 from graph.ports import (
+    Analyst,
     Emit,
     FactFinder,
     Investigator,
@@ -79,13 +80,14 @@ class GivenStatementFailed(TurnError):
 @dataclass(frozen=True)
 class Models:
     """One model per task, with the settings of the SQL model: instructions, tokens of schema in a prompt,
-    and statements per question.
+    and statements per question. With `analysis_form` builtin, no model chooses the statements of analyses.
     """
 
     sql: LanguageModel
     instruction: InstructionForm
     agent: LanguageModel
     analysis: LanguageModel
+    analysis_form: AnalysisForm
     summary: LanguageModel
     context_tokens: int
     candidates: int
@@ -260,8 +262,10 @@ class PortFactory:
         if models and self._page is not None and run.about is not None:
             recall = _RecallWithPage(recall, self._page, run_of=run, session=session)
         figures = FiguresAnalyst(connection.dialect, _Background(self._connections, connection, run), today)
-        may_analyse = models is not None and self._allowed.allows("rows", "values")
-        analyst = ModelAnalyst(models.analysis, figures) if models and may_analyse else figures
+        may_read = self._allowed.allows("rows", "values")
+        analyst: Analyst = figures
+        if models is not None and models.analysis_form == "choose" and may_read:
+            analyst = ModelAnalyst(models.analysis, figures)
         facts: FactFinder | None = None
         if self._facts is not None and reach is not None and given is None:
             facts = RunFacts(self._facts, schema_context, reach, filled=filled)

@@ -7,6 +7,7 @@ from pydantic import SecretStr
 
 from app.core.settings import (
     AgentSettings,
+    AnalysisSettings,
     LlmSettings,
     McpSettings,
     MemorySettings,
@@ -50,3 +51,22 @@ def test_facts_need_no_model_and_their_setting_is_named_where_they_are_off() -> 
     assert capabilities_of(Settings(llm=LlmSettings()), "long").facts.on
     off = capabilities_of(Settings(memory=MemorySettings(facts=False)), "long").facts
     assert (off.on, "KAI_MEMORY__FACTS" in (off.reason or "")) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "form", "named"),
+    [
+        (Settings(llm=LlmSettings()), "builtin", "OPENAI_API_KEY"),
+        (Settings(llm=LLM), "choose", "scripted"),
+        (Settings(llm=LLM.model_copy(update={"analysis_model": "qwen2.5-coder:1.5b"})), "builtin", "1.5b"),
+        (Settings(llm=LLM, analysis=AnalysisSettings(form="builtin")), "builtin", "KAI_ANALYSIS__FORM"),
+        (
+            Settings(llm=LLM.model_copy(update={"allowed_context": ("schema",)})),
+            "builtin",
+            "KAI_LLM__ALLOWED_CONTEXT",
+        ),
+    ],
+)
+def test_the_form_of_analyses_is_said_with_its_reason(settings: Settings, form: str, named: str) -> None:
+    found = capabilities_of(settings, "long").analysis
+    assert (found.form, named in found.reason) == (form, True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.llm.capabilities import InstructionForm, instruction_for
+from app.core.llm.capabilities import InstructionForm, analysis_form_for, instruction_for
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,34 @@ def test_what_was_measured_goes_before_the_name_and_what_is_set_before_both(form
     other: InstructionForm = "long" if form == "short" else "short"
     assert {instruction_for(name, measured=form) for name in ("llama-1b", "gpt-4.1")} == {form}
     assert instruction_for("llama-1b", form, measured=other) == form
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "qwen2.5-coder:1.5b",
+        "Qwen2.5-Coder-1.5B-Instruct-Q4_K_M",
+        "llama-3.1-8b",
+        "gemma3:12b",
+        "phi-3.5-mini-instruct",
+        "microsoft/phi-4",
+        "qwen3-30b-a3b",
+        "SmolLM2",
+        "TinyLlama/TinyLlama-chat",
+    ],
+)
+def test_a_model_of_less_than_15_billion_parameters_is_not_asked_for_a_choice(model: str) -> None:
+    assert analysis_form_for(model) == "builtin"
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["gpt-4.1-mini", "claude-haiku-4-5", "qwen2.5-72b", "gpt-oss-20b", "something-new", "scripted", ""],
+)
+def test_a_large_model_and_one_of_unknown_size_choose(model: str) -> None:
+    assert analysis_form_for(model) == "choose"
+
+
+def test_the_setting_of_the_form_goes_before_the_name() -> None:
+    assert analysis_form_for("llama-3.1-8b", "choose") == "choose"
+    assert analysis_form_for("something-new", "builtin") == "builtin"

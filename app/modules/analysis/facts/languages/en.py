@@ -7,6 +7,8 @@ _OF_ALL = "[{scope}, ][by {by}, ]{leaders} {leaders|has|share}"
 
 TABLE: Mapping[str, str] = {
     # Parts of statements
+    "reading": "Reading",
+    "scoped": "For {scope}: {statement}",
     "pair": "{label} ({value})",
     "named": "{measure}: {value}",
     "label.row": "{label} (row {row})",
@@ -17,7 +19,7 @@ TABLE: Mapping[str, str] = {
     "scope.all": "all together",
     "scope.periods": "of the {periods} {which}",
     "which.full": "covered whole",
-    "which.with_values": "that have a value",
+    "which.with_rows": "that have rows",
     "which.shown": "shown",
     # Values and rankings
     "values": "{pairs}[ and {more} more {more|column|columns}].",
@@ -68,6 +70,8 @@ TABLE: Mapping[str, str] = {
     "spread.same.headline": "[{scope}, ]all {rows} have the same {measure}: {value}",
     # Lists
     "count": "{rows} with {columns}[ and {more} more {more|column|columns}].",
+    "count.where": "{count} of {rows} {count|has|have} {conditions}.",
+    "count.where.headline": "{count} of {rows} {count|has|have} {conditions}",
     "latest": "[{scope}, ]{leaders} has the latest {measure}: {value}[; {other} is last of the {count} "
     "shown with {last}].",
     "earliest": "[{scope}, ]{leaders} has the earliest {measure}: {value}[; {other} is last of the {count} "
@@ -95,6 +99,7 @@ TABLE: Mapping[str, str] = {
     "season.unknown": "With fewer than {periods} whole, growth cannot be told from a season.",
     "rises.before": "[{scope}, ]{measure} rose on the period before in {count} of {periods}.",
     "rises.year": "[{scope}, ]{measure} rose on the same period of the year before in {count} of {periods}.",
+    "only_full": "Only {one} is covered whole: {label} ({value}).",
     "no_full": "Not even {one} is covered whole, so there is nothing to compare.",
     # Outlook
     "forecast": "forecast of {measure}: {steps}[; in a test on the last {periods} it was off by {error} on "

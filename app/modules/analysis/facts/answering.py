@@ -1,0 +1,407 @@
+"""Facts that a model calls for, made from all rows at hand under the rules of the sheet."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from statistics import median
+
+from app.modules.analysis.facts.calls import Call, CallRefused, parse_call
+from app.modules.analysis.facts.fact import Fact, FactKind
+from app.modules.analysis.facts.outlook import forecast_fact, outliers_fact
+from app.modules.analysis.facts.selecting import (
+    Condition,
+    Selection,
+    condition_of,
+    dimensions,
+    read_span,
+    select,
+)
+from app.modules.analysis.facts.table import Table, names
+from app.modules.analysis.facts.time import over_time, rises
+from app.modules.analysis.facts.wording import Counted, Percent, Points, Slot, Span
+from app.modules.analysis.figures.calendar import CalendarUnit, Period
+from app.modules.analysis.figures.course import PeriodValue
+from app.modules.analysis.figures.names import is_ratio
+from app.modules.analysis.words import title
+
+_NO_SHARE: Mapping[str, Slot] = dict.fromkeys(("over", "share", "total", "shown_total", "among"))
+_A_YEAR: Mapping[CalendarUnit, int] = {"week": 52, "month": 12, "quarter": 4, "year": 1}
+_NEAR = Decimal("0.005")
+_FEWEST_DAYS = 7
+
+
+class CallAnswers:
+    """Answers calls for facts of one result."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._kinds: Mapping[str, Callable[[Call], Fact]] = {
+            "value": self._value,
+            "total": self._statistic,
+            "average": self._statistic,
+            "median": self._statistic,
+            "highest": self._end,
+            "lowest": self._end,
+            "share": self._share,
+            "gap": self._gap,
+            "change": self._change,
+            "rises": self._rises,
+            "forecast": self._outlook,
+            "outliers": self._outlook,
+            "count": self._count,
+        }
+
+    def answer(self, text: str) -> Fact:
+        """Raises `CallRefused` with the reason."""
+        call = parse_call(text)
+        make = self._kinds.get(call.kind)
+        if make is None:
+            raise CallRefused("no statement of this kind can be called for")
+        if not self._table.found.whole and call.kind != "value":
+            raise CallRefused("the result holds only a part of all rows")
+        return make(call)
+
+    def _value(self, call: Call) -> Fact:
+        found = select(self._table, call)
+        if len(found.rows) > 1:
+            raise CallRefused(f"{len(found.rows)} rows meet its conditions")
+        (row,) = found.rows
+        by = dimensions(self._table) or [each.column for each in found.conditions]
+        label = self._table.raw(row, by)
+        same = [other for other in range(len(found.measure.values)) if self._table.raw(other, by) == label]
+        if not by or len(same) > 1 or self._table.is_unnamed(row, by):
+            raise CallRefused("no label names its row alone")
+        return self._of_label(found, self._table.named(row, by), label)
+
+    def _share(self, call: Call) -> Fact:
+        found = select(self._table, call)
+        total = found.sum(found.every)
+        is_part = found.conditions and len(found.rows) < len(found.every)
+        if not is_part or total <= 0 or found.measure.minimum < 0:
+            raise CallRefused("a share of it has no meaning")
+        label = " / ".join(each.name for each in found.conditions)
+        written = " / ".join(each.written for each in found.conditions)
+        return self._of_label(found, label, written, total=total)
+
+    def _of_label(self, found: Selection, label: str, written: str, *, total: Decimal | None = None) -> Fact:
+        """The value of a label, with its share of a total."""
+        table, measure = self._table, found.measure
+        value = found.sum(found.rows)
+        slots: dict[str, Slot] = {
+            "label": label,
+            "measure": table.measure(measure),
+            "value": table.amount(value, measure),
+            **_NO_SHARE,
+        }
+        rows = [*found.rows]
+        if total is not None:
+            slots |= {"share": Percent(value / total), "total": table.amount(total, measure)}
+            rows += found.every
+        how = "value" if len(rows) == 1 else "sum" if total is None else "share"
+        return table.fact(
+            "value" if total is None else "share",
+            "value.of",
+            slots,
+            key=[measure.name, written],
+            how=table.how(how, table.measure(measure), len(set(rows))),
+            value=value,
+            cells=table.cells(rows, measure),
+            columns=[measure.name],
+            labels=[written],
+        )
+
+    def _statistic(self, call: Call) -> Fact:
+        """Total, average or median of the rows."""
+        found = select(self._table, call)
+        table, measure = self._table, found.measure
+        values = [found.value(row) for row in found.rows]
+        if len(values) == 1:
+            raise CallRefused("only one row has a value")
+        if call.kind != "total" and not measure.averaged:
+            raise CallRefused(f"{title(measure.name)} has no average over rows")
+        kind: FactKind
+        match call.kind:
+            case "total":
+                kind, value = "total", found.sum(found.rows)
+            case "average":
+                kind, value = "average", sum(values, Decimal(0)) / len(values)
+            case _:
+                kind, value = "median", median(sorted(values))
+        slots: dict[str, Slot] = {
+            "measure": table.measure(measure),
+            "value": table.amount(value, measure),
+            "rows": Counted(len(values), "row"),
+            **dict.fromkeys(("over", "shown")),
+        }
+        return self._scoped(found, kind, slots, template=kind, rows=found.rows, value=value)
+
+    def _end(self, call: Call) -> Fact:
+        """The highest or lowest label of the rows."""
+        found = select(self._table, call)
+        table, measure = self._table, found.measure
+        by = self._compared(found)
+        partial = self._partial(by)
+        gathered: dict[str, list[int]] = {}
+        for row in found.rows:
+            if row not in partial and not table.is_unnamed(row, by):
+                gathered.setdefault(table.raw(row, by), []).append(row)
+        sums = {label: found.sum(rows) for label, rows in gathered.items()}
+        if len(set(sums.values())) < 2:
+            raise CallRefused("there are no two values to compare")
+        kind: FactKind = "highest" if call.kind == "highest" else "lowest"
+        value = max(sums.values()) if kind == "highest" else min(sums.values())
+        leaders = [label for label, each in sums.items() if each == value]
+        things = table.things(measure)
+        slots: dict[str, Slot] = {
+            "leaders": names([table.named(gathered[each][0], by) for each in leaders], bold=True),
+            "measure": table.measure(measure),
+            "things": things,
+            "value": table.amount(value, measure),
+            **dict.fromkeys(("scope", "by")),
+            **_NO_SHARE,
+        }
+        if partial:
+            whole = Counted(len(sums), table.found.unit or "row")
+            which = table.wording.say("which.full")
+            slots["scope"] = table.wording.say("scope.periods", periods=whole, which=which)
+        template = kind if things is None else {"highest": "most", "lowest": "fewest"}[kind]
+        rows = [row for each in leaders for row in gathered[each]]
+        return self._scoped(found, kind, slots, template=template, rows=rows, value=value, labels=leaders)
+
+    def _compared(self, found: Selection) -> list[int]:
+        """The columns that name what is compared: those that no condition fixes to one label."""
+        table = self._table
+        fixed = {
+            each.column
+            for each in found.conditions
+            if len({table.raw(row, [each.column]) for row in each.rows}) == 1
+        }
+        by = [at for at in dimensions(table) if at not in fixed]
+        if not by:
+            raise CallRefused("there are no two labels to compare")
+        if len(by) == 1 or not found.measure.additive:
+            return by
+        is_over_time = table.found.time is not None
+        return by[:1] if not is_over_time or found.measure.adds_over_time else by
+
+    def _partial(self, by: Sequence[int]) -> set[int]:
+        """The rows of periods that are not whole, where periods are compared."""
+        found = self._table.found
+        partial = {each.period for each in found.partial}
+        if by != [found.time]:
+            return set()
+        return {row for row, period in enumerate(found.periods) if period in partial}
+
+    def _rises(self, call: Call) -> Fact:
+        """In how many whole periods a measure rose on the period before."""
+        found = select(self._table, call)
+        periods = self._table.found.periods
+        sums: dict[Period, list[int]] = {}
+        for row in found.rows:
+            if periods and (period := periods[row]) is not None:
+                sums.setdefault(period, []).append(row)
+        points = [PeriodValue(period, found.sum(rows)) for period, rows in sums.items()]
+        over = over_time(self._table, found.measure, points)
+        facts = [] if over is None or found.conditions else rises(over)
+        if not facts:
+            raise CallRefused("there are too few whole periods to compare")
+        return facts[0]
+
+    def _outlook(self, call: Call) -> Fact:
+        """A forecast or outliers of the main measure."""
+        found = select(self._table, call)
+        make = forecast_fact if call.kind == "forecast" else outliers_fact
+        is_main = found.measure is self._table.found.main and not found.conditions
+        fact = make(self._table) if is_main else None
+        if fact is None:
+            raise CallRefused("there are too few whole periods for it")
+        return fact
+
+    def _gap(self, call: Call) -> Fact:
+        """The distance of two labels of one column, or that they have the same value."""
+        labels = [condition_of(self._table, each) for each in call.arguments if each.name]
+        if len(labels) != 2 or labels[0].column != labels[1].column:
+            raise CallRefused("it needs two labels of one column")
+        measure_only = replace(call, arguments=[each for each in call.arguments if not each.name])
+        found = select(self._table, measure_only)
+        table, measure = self._table, found.measure
+        high, low = sorted(labels, key=lambda each: found.sum(found.of(each)), reverse=True)
+        value = found.sum(found.of(high))
+        difference = value - found.sum(found.of(low))
+        name = table.measure(measure)
+        total = measure.total
+        kind: FactKind = "gap" if difference else "same"
+        slots: dict[str, Slot]
+        if kind == "same":
+            leaders = names([each.name for each in labels])
+            slots = {"leaders": leaders, "measure": name, "value": table.amount(value, measure)}
+        else:
+            has_share = total is not None and total > 0 and measure.minimum >= 0
+            slots = {
+                "label": high.name,
+                "other": low.name,
+                "measure": name,
+                "difference": table.difference(difference, measure),
+                "points": Points(difference / total * 100) if has_share and total else None,
+            }
+        rows = [*found.of(high), *found.of(low)]
+        written = [high.written, low.written]
+        return self._scoped(
+            found, kind, slots, template=kind, rows=rows, value=difference or value, labels=written
+        )
+
+    def _change(self, call: Call) -> Fact:
+        """The change from one period or range to another, both whole and without a season between them."""
+        spans = [span for each in call.arguments[1:] if not each.name and (span := read_span(each))]
+        if len(spans) != 2:
+            raise CallRefused("it needs two periods, or two ranges of them")
+        kept = [each for each in call.arguments if each.name or each is call.arguments[0]]
+        found = select(self._table, replace(call, arguments=kept))
+        table, measure = self._table, found.measure
+        before, after = sorted(spans)
+        _check_season(before, after)
+        old_rows, new_rows = (self._rows_of(found, each) for each in (before, after))
+        old, new = found.sum(old_rows), found.sum(new_rows)
+        difference = abs(new - old)
+        change: Slot = table.difference(difference, measure)
+        if old > 0 and not isinstance(change, Points) and not is_ratio(measure.name):
+            change = Percent(difference / old)
+        is_near = old > 0 and difference <= _NEAR * old
+        template = "equal" if new == old else "near" if is_near else "rose" if new > old else "fell"
+        slots: dict[str, Slot] = {
+            "scope": None,
+            "measure": table.measure(measure),
+            "span": after[0] if after[0] == after[1] else Span(*after),
+            "before": before[0] if before[0] == before[1] else Span(*before),
+            "at": after[1] if after[0] == after[1] else None,
+            "change": change,
+            "old": table.amount(old, measure),
+            "new": table.amount(new, measure),
+        }
+        written = [f"{before[0]}..{before[1]}", f"{after[0]}..{after[1]}"]
+        made = self._scoped(
+            found,
+            "change",
+            slots,
+            template=f"change.{template}",
+            rows=[*old_rows, *new_rows],
+            value=new - old,
+            labels=written,
+        )
+        year = _A_YEAR.get(before[0].unit)
+        is_a_year = year is not None and before[0].steps_to(after[0]) == year
+        return made if is_a_year else replace(made, headline=None)  # it speaks of the year before
+
+    def _rows_of(self, found: Selection, span: tuple[Period, Period]) -> list[int]:
+        """The rows of a range. Raises `CallRefused` if a period of it has no row, or is not whole."""
+        periods = self._table.found.periods
+        rows = [
+            row
+            for row in found.rows
+            if periods
+            and (period := periods[row]) is not None
+            and span[0] <= period.within(span[0].unit) <= span[1]
+        ]
+        partial = [each.period for each in self._table.found.partial]
+        if any(span[0] <= each.within(span[0].unit) <= span[1] for each in partial):
+            raise CallRefused("one of its periods is not whole")
+        held = {period for row in rows if (period := periods[row]) is not None}
+        if not held:
+            raise CallRefused("one of its periods has no row")
+        first = min(held)
+        begins = Period(span[0].start, first.unit) if first.unit != "week" else first
+        if first != begins or first.after(len(held)).start < span[1].end:
+            raise CallRefused("one of its periods has no row")
+        return rows
+
+    def _count(self, call: Call) -> Fact:
+        """The number of rows that meet conditions."""
+        table = self._table
+        conditions = [condition_of(table, each) for each in call.arguments if each.name]
+        if not conditions:
+            raise CallRefused("it needs a condition")
+        rows = sorted(frozenset[int].intersection(*(each.rows for each in conditions)))
+        every = len(table.rows["rows"])
+        slots: dict[str, Slot] = {
+            "count": len(rows),
+            "rows": Counted(every, "row"),
+            "conditions": ", ".join(self._said(conditions)),
+        }
+        columns = [table.rows["columns"][each.column]["name"] for each in conditions]
+        return table.fact(
+            "count",
+            "count.where",
+            slots,
+            key=[each.written for each in conditions],
+            how=table.how("count", "", every),
+            value=Decimal(len(rows)),
+            cells=[(row, name) for row in rows for name in columns],
+            columns=columns,
+            labels=[each.written for each in conditions],
+        )
+
+    def _scoped(
+        self,
+        found: Selection,
+        kind: FactKind,
+        slots: Mapping[str, Slot],
+        *,
+        template: str,
+        rows: Sequence[int],
+        value: Decimal,
+        labels: Sequence[str] = (),
+    ) -> Fact:
+        """Make a fact of rows. The statement begins with the conditions, and has no headline with them."""
+        table = self._table
+        how = {"total": "sum", "gap": "difference", "same": "values"}.get(kind, kind)
+        count = len(found.rows if kind in ("highest", "lowest") else rows)
+        fact = table.fact(
+            kind,
+            template,
+            slots,
+            key=[found.measure.name, *(each.written for each in found.conditions), *labels],
+            how=table.how(how, table.measure(found.measure), count),
+            value=value,
+            cells=table.cells(rows, found.measure),
+            columns=[found.measure.name],
+            labels=[*(each.written for each in found.conditions), *labels],
+        )
+        if not found.conditions:
+            return fact
+        scope = ", ".join(self._said(found.conditions))
+        return replace(
+            fact,
+            statement=table.wording.say("scoped", scope=scope, statement=fact.statement),
+            headline=None,
+            how=table.wording.say("how.where", how=fact.how, conditions=scope),
+        )
+
+    def _said(self, conditions: Sequence[Condition]) -> list[str]:
+        """Conditions in words: a label with its column's name before it, a period alone."""
+        table = self._table
+        said = list[str]()
+        for each in conditions:
+            is_period = any(table.periods(each.column))
+            name = each.name if is_period else f"{table.title(each.column)} {each.name}"
+            said.append(name)
+        return said
+
+
+def _check_season(before: tuple[Period, Period], after: tuple[Period, Period]) -> None:
+    """Raises `CallRefused` for ranges that differ in length, overlap, or compare different seasons.
+
+    Ranges of the same season lie whole years apart; else one follows the other. Single days and weeks are
+    chance.
+    """
+    unit = before[0].unit
+    length = before[0].steps_to(before[1]) + 1
+    if unit != after[0].unit or length != after[0].steps_to(after[1]) + 1:
+        raise CallRefused("its periods differ in length")
+    apart = before[0].steps_to(after[0])
+    if apart < length:
+        raise CallRefused("its periods overlap")
+    if unit == "day" and length < _FEWEST_DAYS:
+        raise CallRefused("single days are no trend")
+    year = _A_YEAR.get(unit)
+    if apart != length and (year is None or apart % year):
+        raise CallRefused("a season may lie between its periods")
