@@ -30,7 +30,7 @@ FINDINGS: JsonValue = [
     old_finding("There were 4.", "not_found"),
     old_finding("There are 5.", "contradicted"),
 ]
-READ = [
+READ: list[dict[str, JsonValue]] = [
     {"text": "There are 3.", "reading": None, "references": []},
     {"text": "There were 4.", "reading": None, "references": []},
 ]

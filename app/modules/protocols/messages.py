@@ -122,7 +122,7 @@ def _of_statement(message_id: str, text: str, *, is_error: bool) -> ChatMessage:
 
 def answer(message_id: str, text: str, found: Mapping[str, JsonValue] | None = None) -> ChatMessage:
     """`found` are the parts of an analysis besides its text, by the names of `Findings`."""
-    said = {name: part for name, part in (found or {}).items() if part}
+    said: dict[str, JsonValue] = {name: part for name, part in (found or {}).items() if part}
     return ChatMessage(id=message_id, role="ai", text=text, found=said)
 
 

@@ -86,7 +86,7 @@ def test_a_whole_answer_is_the_text_of_its_stream() -> None:
 
 
 def test_the_last_chunk_and_a_whole_answer_have_what_statements_were_computed_from() -> None:
-    events = (*PIECES, HEADLINE, ANALYSIS, REFERENCES, LEFT_OUT, done())
+    events: Sequence[SessionEvent] = [*PIECES, HEADLINE, ANALYSIS, REFERENCES, LEFT_OUT, done()]
     said = {
         "headline": "Ada has one",
         "references": REFERENCES.content,
