@@ -3,7 +3,6 @@ import type {
   AnalysisChunk,
   AttributesBody,
   ChartChunk,
-  ClaimsChunk,
   ClarificationChunk,
   Confirmation,
   ConfirmationDecided,
@@ -12,6 +11,9 @@ import type {
   FactChange as WholeFactChange,
   Failure,
   FindingsChunk,
+  HeadlineChunk,
+  LeftOutChunk,
+  ReferencesChunk,
   CodeChunk,
   LinkChunk,
   ActionChunk,
@@ -42,7 +44,6 @@ export type {
   CapabilitiesBody as Capabilities,
   CheckedDatabaseBody as CheckedDatabase,
   CheckpointBody as Checkpoint,
-  Claim,
   ChartOption,
   Column,
   ComputedChart,
@@ -50,6 +51,7 @@ export type {
   ConnectionBody as Connection,
   Failure,
   Finding,
+  Reference,
   Action,
   Code,
   Link,
@@ -180,7 +182,9 @@ type Chunk =
   | ResultsChunk
   | ChartChunk
   | AnalysisChunk
-  | ClaimsChunk
+  | HeadlineChunk
+  | ReferencesChunk
+  | LeftOutChunk
   | ClarificationChunk
   | ContextChunk
   | FindingsChunk

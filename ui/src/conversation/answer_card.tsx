@@ -1,7 +1,7 @@
-import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { explain } from "../provenance/made_button";
 import type { AnswerVersion } from "../api/types";
-import { sqlWanted } from "../provenance/shown";
+import { tabWanted } from "../provenance/shown";
 import { lazy } from "../shared/lazy";
 import { SqlText } from "../shared/sql_text";
 import { Tabs } from "../shared/tabs";
@@ -41,6 +41,7 @@ interface Shown {
 /** Chart, rows and SQL of an answer, one at a time: the most informative, or the analyst's choice. */
 export function AnswerCard({ exchange, conversation }: Shown) {
   const { answer } = exchange;
+  const root = useRef<HTMLElement>(null);
   const [chosen, choose] = useState<Tab | null>(null);
   const [picked, pick] = useState<number | null>(null);
   const version = versionOf(answer, picked);
@@ -55,11 +56,14 @@ export function AnswerCard({ exchange, conversation }: Shown) {
   }, [answer.head, version]);
   useEffect(() => pick(null), [answer.versions.length]);
   useEffect(() => {
-    if (sqlWanted.value?.exchange !== exchange.key) return;
-    pick(sqlWanted.value.version ?? 1);
-    sqlWanted.value = null;
-    choose("sql");
-  }, [sqlWanted.value]);
+    const wanted = tabWanted.value;
+    if (wanted?.exchange !== exchange.key) return;
+    pick(wanted.version ?? 1);
+    tabWanted.value = null;
+    choose(wanted.tab);
+    hold(null);
+    if (wanted.tab === "table") root.current?.scrollIntoView({ block: "nearest" });
+  }, [tabWanted.value]);
   if (rows && answer.messageId)
     rows.explain = answer.sql ? (column) => explain(exchange, conversation, column, version?.number) : null;
   useLayoutEffect(() => {
@@ -81,6 +85,7 @@ export function AnswerCard({ exchange, conversation }: Shown) {
   return (
     <section
       class="answer-card"
+      ref={root}
       onPointerMove={onReader}
       onPointerDown={onReader}
       onPointerLeave={() => hold(null)}

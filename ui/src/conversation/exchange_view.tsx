@@ -6,12 +6,14 @@ import { inUse } from "../shared/in_use";
 import { useInSight } from "../shared/sight";
 import { texts } from "../shared/texts";
 import { Analysis } from "./analysis/analysis";
+import { Headline, Reading } from "./analysis/answer_text";
 import { AnswerActions } from "./answer_actions";
 import { AnswerCard } from "./answer_card";
 import type { Conversation } from "./conversation";
 import { ExchangeMenu } from "./exchange_menu";
-import { Findings } from "./investigation/findings";
+import { Findings, originIn } from "./investigation/findings";
 import { MadeButton } from "../provenance/made_button";
+import { tabWanted } from "../provenance/shown";
 import { KeptFromTurn } from "../memory/kept";
 import { Remembered } from "../memory/remembered";
 import { type Answer, type Exchange, isUnderWay } from "./model";
@@ -38,7 +40,7 @@ interface Shown {
   conversation: Conversation;
 }
 
-/** A question and its answer: the analysis first, then chart, rows and SQL, then the actions. */
+/** A question and its answer: the headline, then chart, rows and SQL, the statements, and the actions. */
 export function ExchangeView({ exchange, conversation }: Shown) {
   const root = useRef<HTMLElement>(null);
   const seen = useInSight(root) || printing.value;
@@ -46,6 +48,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
   const connectionId = conversation.session.value?.db_connection_id;
   const sought = conversation.sought.value === exchange.key;
   const isLive = useWasUnderWay(answer) && (answer.sql !== "" || answer.head !== null);
+  const origin = originIn(answer, () => (tabWanted.value = { exchange: exchange.key, tab: "table" }));
   useEffect(() => {
     if (!sought || root.current === null) return;
     bringToTop(root.current);
@@ -93,16 +96,11 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       )}
       {seen && <Remembered answer={answer} />}
       {answer.clarification && <Clarification exchange={exchange} conversation={conversation} />}
-      <div class="reading">
-        <Analysis
-          text={answer.analysis}
-          whole={answer.analysisWhole || !isUnderWay(answer)}
-          claims={answer.claims}
-        />
-      </div>
-      <Findings answer={answer} />
-      {hasPointers(answer) && <Pointers exchange={exchange} conversation={conversation} />}
+      <Headline answer={answer} origin={origin} isLive={isLive} />
       {seen && <AnswerCard exchange={exchange} conversation={conversation} />}
+      <Reading answer={answer} origin={origin} />
+      <Findings answer={answer} origin={origin} />
+      {hasPointers(answer) && <Pointers exchange={exchange} conversation={conversation} />}
       <Printed answer={answer} />
       <KeptFromTurn exchange={exchange} />
       <Withdraw exchange={exchange} conversation={conversation} />
@@ -171,7 +169,7 @@ function Clarification({ exchange, conversation }: Shown) {
   return (
     <div class="clarification">
       <span>{texts.answer.clarify}</span>
-      <Analysis text={exchange.answer.clarification ?? ""} whole={true} />
+      <Analysis text={exchange.answer.clarification ?? ""} />
       <Options exchange={exchange} conversation={conversation} />
     </div>
   );

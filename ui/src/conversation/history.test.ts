@@ -29,7 +29,9 @@ const message = (role: "human" | "assistant", run_id: string, more: Partial<Mess
   given_sql: null,
   timeline: [],
   feedback: null,
-  claims: [],
+  headline: null,
+  references: [],
+  left_out: [],
   suggestions: [],
   remembered: [],
   context: null,
@@ -58,14 +60,16 @@ test("a question and its answer are one exchange", () => {
   expect(exchange?.answer).toMatchObject({ phase: "complete", analysis: "Two.", messageId: "assistant r1" });
 });
 
-test("claims and options of the history are those of the stream", () => {
-  const claims: Message["claims"] = [{ text: "Two", span: [0, 3], status: "not_found", from: null }];
+test("references and options of the history are those of the stream", () => {
+  const references: Message["references"] = [
+    { key: "n", span: [0, 3], result_id: null, how: "n", value: "2", cells: [], cell_count: 0 },
+  ];
   const options = [{ label: "a", question: "Which a?" }];
   const [exchange] = exchangesOf([
     message("human", "r1"),
-    message("assistant", "r1", { claims, options, clarification: "Which?" }),
+    message("assistant", "r1", { references, options, clarification: "Which?" }),
   ]);
-  expect(exchange?.answer).toMatchObject({ claims, options });
+  expect(exchange?.answer).toMatchObject({ references, options });
 });
 
 test("a question without an answer is still being answered", () => {
@@ -100,7 +104,7 @@ test("an exchange is known by its question's message too, and by the facts of it
 });
 
 test("the steps of an investigation are read later, its findings are there", () => {
-  const finding = { claim: "Two.", value: "2", result_id: "c1", where: "", status: "checked", how: null };
+  const finding = { text: "Two.", reading: null, references: [] };
   const findings = [finding] as Message["findings"];
   const [kept] = exchangesOf([message("assistant", "r1", { steps: 2, tool_calls: 1, findings })]);
   expect(kept?.answer).toMatchObject({ investigation: null, findings });

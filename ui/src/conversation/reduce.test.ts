@@ -55,16 +55,18 @@ test("corrections and layout belong to their statement, and go when it is repair
   expect(answerTo(sql("SELECT 1")).corrections).toEqual([]);
 });
 
-test("claims and options are kept as they come, and gone after a reset", () => {
-  const claims = [{ text: "two", span: [0, 3], status: "not_found", from: null }];
+test("references and options are kept as they come, and gone after a reset", () => {
+  const references = [
+    { key: "n", span: [0, 3], result_id: null, how: "n", value: "2", cells: [], cell_count: 0 },
+  ];
   const options = [{ label: "a", question: "Which a?" }];
   const said = [
     { event: "chunk", type: "analysis", content: "two" },
-    { event: "chunk", type: "claims", content: claims },
+    { event: "chunk", type: "references", content: references },
     { event: "chunk", type: "clarification", content: "Which?", options },
   ];
-  expect(answerTo(...said)).toMatchObject({ claims, clarification: "Which?", options });
-  expect(answerTo(...said, { event: "reset", reason: "" })).toMatchObject({ claims: [], options: [] });
+  expect(answerTo(...said)).toMatchObject({ references, clarification: "Which?", options });
+  expect(answerTo(...said, { event: "reset", reason: "" })).toMatchObject({ references: [], options: [] });
 });
 
 test("a step ends when the next begins, and nothing follows the last", () => {

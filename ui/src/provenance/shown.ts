@@ -14,8 +14,14 @@ export interface ShownProvenance {
 
 export const shownProvenance = signal<ShownProvenance | null>(null);
 
-/** The statement that a reader of its provenance wants to see. */
-export const sqlWanted = signal<{ exchange: string; version: number | undefined } | null>(null);
+interface WantedTab {
+  exchange: string;
+  tab: "sql" | "table";
+  version?: number | undefined;
+}
+
+/** The tab of an answer that a reader of its provenance, or of a statement's source, wants to see. */
+export const tabWanted = signal<WantedTab | null>(null);
 
 let opener: Element | null = null;
 

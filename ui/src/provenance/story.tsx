@@ -10,7 +10,7 @@ import { count, moment } from "../shared/time";
 import { say } from "../shared/toasts";
 import { KnowledgeList } from "./knowledge_list";
 import { QueryView } from "./query_view";
-import { hideProvenance, type ShownProvenance, sqlWanted } from "./shown";
+import { hideProvenance, type ShownProvenance, tabWanted } from "./shown";
 import { provenanceTexts } from "./texts";
 
 interface Shown {
@@ -120,7 +120,7 @@ function Actions({ shown }: { shown: ShownProvenance }) {
   const { exchange, sessionId, connectionId, version } = shown;
   const [verified, setVerified] = useState(exchange.answer.feedback?.rating === "up");
   const openSql = () => {
-    sqlWanted.value = { exchange: exchange.key, version };
+    tabWanted.value = { exchange: exchange.key, tab: "sql", version };
     hideProvenance();
   };
   const verify = async () => {

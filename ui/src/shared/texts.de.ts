@@ -236,13 +236,7 @@ export const texts: Translated<typeof english> = {
     result: "Ergebnis des Aufrufs",
     noResult: "Es gibt kein Ergebnis.",
     findings: "Befunde",
-    statuses: {
-      checked: "Geprüft: Das Ergebnis zeigt es",
-      contradicted: "Widerlegt: Das Ergebnis sagt etwas anderes",
-      not_found: "Im Ergebnis nicht gefunden",
-    },
-    noSuchResult: "Nicht gefunden: Ein solches Ergebnis gibt es nicht",
-    sources: { checked: "gelesen aus:", contradicted: "das Ergebnis sagt:", not_found: "gesucht in:" },
+    reading: "Deutung:",
     openResult: (what) => `Ergebnis öffnen: ${what}`,
     tools: {
       list_databases: "Datenbanken auflisten",
@@ -290,13 +284,12 @@ export const texts: Translated<typeof english> = {
     messageGone: "Die Nachricht ist nicht mehr in dieser Sitzung.",
   },
 
-  claims: {
-    status: {
-      checked: "An den Zeilen geprüft",
-      not_found: "In den Zeilen nicht gefunden",
-      contradicted: "Die Zeilen sagen etwas anderes",
-    },
-    place: (column, row) => (row === null ? column : `${column}, Zeile ${row + 1}`),
+  sources: {
+    label: "Quelle der Aussage",
+    row: (number) => `Zeile ${number}`,
+    more: (count) => (count === 1 ? "und 1 weitere Zelle" : `und ${count} weitere Zellen`),
+    open: "Zeilen zeigen",
+    leftOut: "Weggelassen:",
   },
 
   rows: {

@@ -230,13 +230,7 @@ export const texts = {
     result: "Result of the call",
     noResult: "There is no result.",
     findings: "Findings",
-    statuses: {
-      checked: "Checked: the result shows it",
-      contradicted: "Contradicted: the result says otherwise",
-      not_found: "Not found in the result",
-    },
-    noSuchResult: "Not found: there is no such result",
-    sources: { checked: "read from:", contradicted: "the result says:", not_found: "looked for in:" },
+    reading: "Reading:",
     openResult: (what: string) => `Open the result: ${what}`,
     tools: {
       list_databases: "List the databases",
@@ -284,13 +278,12 @@ export const texts = {
     messageGone: "The message is not in this session any more.",
   },
 
-  claims: {
-    status: {
-      checked: "Checked against the rows",
-      not_found: "Not found in the rows",
-      contradicted: "The rows say otherwise",
-    },
-    place: (column: string, row: number | null) => (row === null ? column : `${column}, row ${row + 1}`),
+  sources: {
+    label: "Source of the statement",
+    row: (number: number) => `Row ${number}`,
+    more: (count: number) => (count === 1 ? "and 1 more cell" : `and ${count} more cells`),
+    open: "Show the rows",
+    leftOut: "Left out:",
   },
 
   rows: {

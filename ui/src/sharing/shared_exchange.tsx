@@ -1,8 +1,9 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { Analysis } from "../conversation/analysis/analysis";
+import { Headline, Reading } from "../conversation/analysis/answer_text";
 import { panelHeight } from "../conversation/chart/height";
 import { readChart } from "../conversation/chart/intent";
-import { Findings } from "../conversation/investigation/findings";
+import { Findings, originIn } from "../conversation/investigation/findings";
 import { type Exchange, shownSql } from "../conversation/model";
 import { CutNotice } from "../conversation/rows/cut_notice";
 import { RowsPanel } from "../conversation/rows/lazy_rows";
@@ -32,6 +33,7 @@ export function SharedExchange({ exchange, linkId }: Shown) {
   const root = useRef<HTMLElement>(null);
   const seen = useInSight(root);
   const { answer, question } = exchange;
+  const origin = originIn(answer, null);
   return (
     <article class="exchange" ref={root}>
       <h2 class="question">{question}</h2>
@@ -56,12 +58,13 @@ export function SharedExchange({ exchange, linkId }: Shown) {
       {answer.clarification && (
         <div class="clarification">
           <span>{texts.answer.clarify}</span>
-          <Analysis text={answer.clarification} whole={true} />
+          <Analysis text={answer.clarification} />
         </div>
       )}
-      <Analysis text={answer.analysis} whole={true} claims={answer.claims} />
-      <Findings answer={answer} />
+      <Headline answer={answer} origin={origin} />
       {seen && <SharedCard exchange={exchange} linkId={linkId} />}
+      <Reading answer={answer} origin={origin} />
+      <Findings answer={answer} origin={origin} />
       {answer.phase === "cancelled" && <p class="quiet">{linkTexts.cancelled}</p>}
       {answer.problems.map((each, index) => (
         <ProblemBox key={index} problem={{ ...each, title: linkTexts.unanswered }} tone="notice" />

@@ -1,18 +1,22 @@
 import { signal } from "@preact/signals";
 import { createElement, type VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Claim } from "../../api/types";
-import { ClaimTips } from "./claim_tips";
+import type { Reference } from "../../api/types";
 import type { Part } from "./markdown";
+import { type FindOrigin, Sources } from "./sources";
+import { statementsOf } from "./statements";
 import "./analysis.css";
 
 interface Shown {
   text: string;
-  whole: boolean;
-  claims?: readonly Claim[];
+  whole?: boolean;
+  references?: readonly Reference[];
+  origin?: FindOrigin;
+  /** Class of the text. */
+  as?: "analysis" | "headline" | "notice" | "finding";
 }
 
-const NONE: readonly Claim[] = [];
+const NONE: readonly Reference[] = [];
 
 /** The parser, fetched with the first exchange. Without it the text is shown as it was written. */
 const markdown = signal<typeof import("./markdown") | null>(null);
@@ -24,17 +28,24 @@ function fetchParser(): void {
   );
 }
 
-/** The analysis of the rows: ends with a caret while it is written, and shows claims once it is complete. */
-export function Analysis({ text, whole, claims = NONE }: Shown) {
-  const shown = whole ? claims : NONE;
+/** A text in Markdown: ends with a caret while it is written, and shows its sources once it is complete. */
+export function Analysis({
+  text,
+  whole = true,
+  references = NONE,
+  origin = () => null,
+  as = "analysis",
+}: Shown) {
+  const shown = whole ? references : NONE;
   useEffect(fetchParser, []);
   const parser = markdown.value;
-  const parts = useMemo(() => parser?.partsOf(text, shown).map(drawn), [text, shown, parser]);
+  const statements = useMemo(() => statementsOf(shown), [shown]);
+  const parts = useMemo(() => parser?.partsOf(text, statements).map(drawn), [text, statements, parser]);
   if (!text) return null;
   return (
-    <ClaimTips claims={shown}>
-      <div class={whole ? "analysis" : "analysis writing"}>{parts ?? <p class="written">{text}</p>}</div>
-    </ClaimTips>
+    <Sources statements={statements} origin={origin}>
+      <div class={whole ? as : `${as} writing`}>{parts ?? <p class="written">{text}</p>}</div>
+    </Sources>
   );
 }
 

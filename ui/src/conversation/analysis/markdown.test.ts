@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { Claim } from "../../api/types";
 import { decoded } from "./entities";
 import { type Part, partsOf } from "./markdown";
 
@@ -84,21 +83,4 @@ test.each(["> ".repeat(20_000), "[".repeat(20_000), "*a **b ".repeat(2_000)])(
 
 test("entities beyond Unicode are replaced, and names of the prototype are no entities", () => {
   expect(decoded("&#1114112; &#0; &constructor; &#x1F600;")).toBe("\uFFFD \uFFFD &constructor; 😀");
-});
-
-const claim = (start: number, end: number): Claim => ({
-  text: "",
-  span: [start, end],
-  status: "not_found",
-  from: null,
-});
-
-test("a claim is one button over elements", () => {
-  const text = "**Tents** have 12.";
-  const tree = shown(partsOf(text, [claim(0, 17)]));
-  expect(tree.match(/role=button/g)).toHaveLength(1);
-  expect(tree).toContain(
-    "<strong><span class=claim not-found data-claim=0 tabIndex=0 role=button>Tents</span></strong>",
-  );
-  expect(tree).toContain("<span class=claim not-found data-claim=0> have 12</span>");
 });

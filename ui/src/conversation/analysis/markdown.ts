@@ -1,9 +1,7 @@
 /** A model's Markdown, which is not trusted, as a tree of elements from a fixed list; no HTML is ever made. */
 import { Lexer, type Token, type Tokens } from "marked";
-import type { Claim } from "../../api/types";
-import { withMarks } from "./claim_marks";
-import { withClaims } from "./claim_spans";
 import { decoded } from "./entities";
+import { type Statement, withStatements } from "./statements";
 
 /** An element, or text. */
 export type Part = string | Element;
@@ -22,21 +20,9 @@ type Tag =
 const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
 const WEB_ADDRESS = /^https?:\/\//i;
 
-/** The claims become spans with the class `claim` and their index as `data-claim`. */
-export function partsOf(markdown: string, claims: readonly Claim[] = []): Part[] {
-  if (claims.length === 0) return parsed(markdown);
-  const marked = withMarks(markdown, claims, (text) => written(parsed(text)));
-  return withClaims(parsed(marked), claims);
-}
-
-/** The tree as text: two trees with the same elements around the same letters are written alike. */
-function written(parts: Part[]): string {
-  return parts
-    .map((part) => {
-      if (typeof part === "string") return part;
-      return `\u0001${part.tag} ${JSON.stringify(part.attributes)}\u0002${written(part.children)}\u0003`;
-    })
-    .join("");
+/** The statements become spans, see `withStatements`. */
+export function partsOf(markdown: string, statements: readonly Statement[] = []): Part[] {
+  return withStatements(markdown, statements, parsed);
 }
 
 function parsed(markdown: string): Part[] {
@@ -59,7 +45,7 @@ function blockOf(token: Tokens.Generic): Part[] {
     case "heading":
       return [element(HEADINGS[(token as Tokens.Heading).depth - 1] ?? "h6", inlines(token.tokens))];
     case "paragraph":
-      return [element("p", inlines(token.tokens))];
+      return [paragraphOf(inlines(token.tokens))];
     case "blockquote":
       return [element("blockquote", blocks(token.tokens))];
     case "code":
@@ -73,6 +59,13 @@ function blockOf(token: Tokens.Generic): Part[] {
     default:
       return [inlineOf(token)].flat();
   }
+}
+
+/** The sentence of a model begins with its name in emphasis, such as "*Reading:*". */
+function paragraphOf(children: Part[]): Element {
+  const [first] = children;
+  const isReading = typeof first === "object" && first.tag === "em" && textOf(first.children).endsWith(":");
+  return element("p", children, isReading ? { class: "model-reading" } : undefined);
 }
 
 function listOf({ ordered, start, items }: Tokens.List): Element {

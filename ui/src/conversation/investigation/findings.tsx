@@ -1,51 +1,39 @@
-import { CircleCheck, CircleHelp, CircleX } from "lucide";
-import type { Finding } from "../../api/types";
-import { Icon } from "../../shared/icon";
-import { texts } from "../../shared/texts";
-import type { Answer, ToolCall } from "../model";
-import { aboutCall, toolName } from "./call_words";
 import { investigates } from "../../shared/capability";
+import { texts } from "../../shared/texts";
+import { Analysis } from "../analysis/analysis";
+import type { FindOrigin } from "../analysis/sources";
+import type { Answer } from "../model";
 import { openCall } from "./open_call";
 import "./investigation.css";
 
-const ICONS = { checked: CircleCheck, contradicted: CircleX, not_found: CircleHelp };
-
-/** What the investigation found, whether its results show it, and the result that each was read from. */
-export function Findings({ answer }: { answer: Answer }) {
+/** What the investigation found: statements of the program, each with a sentence of the model at most. */
+export function Findings({ answer, origin }: { answer: Answer; origin: FindOrigin }) {
   if (answer.findings.length === 0 || !investigates.value) return null;
-  const calls = (answer.investigation ?? []).flatMap((step) => step.calls);
   return (
     <section class="findings" aria-label={texts.investigation.findings}>
       <h3>{texts.investigation.findings}</h3>
       <ul>
-        {answer.findings.map((finding, index) => (
-          <FindingView
-            key={index}
-            finding={finding}
-            call={calls.find((each) => each.id === finding.result_id)}
-          />
+        {answer.findings.map(({ text, reading, references }, index) => (
+          <li key={index}>
+            <Analysis text={text} references={references} origin={origin} as="finding" />
+            {reading && (
+              <p class="model-reading">
+                <em>{texts.investigation.reading}</em> {reading}
+              </p>
+            )}
+          </li>
         ))}
       </ul>
     </section>
   );
 }
 
-function FindingView({ finding, call }: { finding: Finding; call: ToolCall | undefined }) {
-  const { claim, value, status, how, result_id } = finding;
-  const { statuses, noSuchResult, sources, openResult } = texts.investigation;
-  const source = [value, how && `${sources[status]} ${how}`].filter(Boolean).join(" · ");
-  return (
-    <li class={status}>
-      <span class="finding-status">
-        <Icon of={ICONS[status]} size={14} /> {result_id === null ? noSuchResult : statuses[status]}
-      </span>
-      <p>{claim}</p>
-      {source && <p class="quiet">{source}</p>}
-      {call && (
-        <button type="button" class="link" onClick={() => openCall(call.id)}>
-          {openResult(aboutCall(call) || toolName(call))}
-        </button>
-      )}
-    </li>
-  );
+/** The results that the references of an answer name: its own rows, and those of its calls. */
+export function originIn(answer: Answer, showRows: (() => void) | null): FindOrigin {
+  const calls = (answer.investigation ?? []).flatMap((step) => step.calls);
+  return (resultId) => {
+    if (resultId === null) return { head: answer.head, open: answer.head && showRows };
+    const call = calls.find((each) => each.id === resultId);
+    return call ? { head: call.head, open: () => openCall(call.id) } : null;
+  };
 }
