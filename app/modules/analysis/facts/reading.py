@@ -12,20 +12,20 @@ from app.core.words import without_accents
 from graph.state import Rows
 
 _NUMBERS = """
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand thousands
-million millions billion billions dozen dozens half halves halved third thirds quarter quarters double
-doubles doubled triple tripled twice thrice twofold threefold percent percentage percentages single first
-second zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn zwanzig dreissig vierzig
-funfzig sechzig siebzig achtzig neunzig hundert tausend tausende millionen milliarde milliarden dutzend halb
-halbe halfte halbiert drittel viertel funftel doppelt doppelte doppelten verdoppelt verdoppelte dreifach
-dreifache verdreifacht zweimal dreimal prozent prozentpunkte erste ersten erster zweite zweiten einzige
-einziger dos tres cuatro cinco seis siete ocho nueve diez once doce trece quince veinte treinta cuarenta
-cincuenta sesenta setenta ochenta noventa cien ciento cientos mil miles millon millones docena mitad tercio
-tercios cuarto doble dobles duplico duplicado porcentaje primero primera segundo segunda unico unica deux
-trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt trente quarante cinquante
-soixante cent cents mille milliard milliards douzaine moitie tiers quart quarts doublees pourcent
-pourcentage premier premiere deuxieme seconde unique seul seule
+zero cero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand
+thousands million millions billion billions dozen dozens half halves halved third thirds quarter quarters
+double doubles doubled triple tripled twice thrice twofold threefold percent percentage percentages single
+first second zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn zwanzig dreissig
+vierzig funfzig sechzig siebzig achtzig neunzig hundert tausend tausende millionen milliarde milliarden
+dutzend halb halbe halfte halbiert drittel viertel funftel doppelt doppelte doppelten verdoppelt verdoppelte
+dreifach dreifache verdreifacht zweimal dreimal prozent prozentpunkte erste ersten erster zweite zweiten
+einzige einziger dos tres cuatro cinco seis siete ocho nueve diez once doce trece quince veinte treinta
+cuarenta cincuenta sesenta setenta ochenta noventa cien ciento cientos mil miles millon millones docena
+mitad tercio tercios cuarto doble dobles duplico duplicado porcentaje primero primera segundo segunda unico
+unica deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt trente
+quarante cinquante soixante cent cents mille milliard milliards douzaine moitie tiers quart quarts doublees
+pourcent pourcentage premier premiere deuxieme seconde unique seul seule
 """
 _MEANING = """
 high higher highest top best leading leads lead led leader leaders large larger largest big bigger biggest

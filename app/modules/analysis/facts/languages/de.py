@@ -22,4 +22,9 @@ TABLE: Mapping[str, str] = {
     "value.dative": "{count|# Wert|# Werten}",
     "point": "{count|# Prozentpunkt|# Prozentpunkte}",
     "point.dative": "{count|# Prozentpunkt|# Prozentpunkten}",
+    # Facts over two results
+    "across.more": "Das sind {amount} mehr[ ({percent})].",
+    "across.less": "Das sind {amount} weniger[ ({percent})].",
+    "across.same": "Beide sind gleich.",
+    "across.how": "berechnet aus {left} und {right}",
 }

@@ -160,4 +160,9 @@ TABLE: Mapping[str, str] = {
     "column": "{count|# column|# columns}",
     "value": "{count|# value|# values}",
     "point": "{count|# point|# points}",
+    # Facts over two results
+    "across.more": "That is {amount} more[ ({percent})].",
+    "across.less": "That is {amount} less[ ({percent})].",
+    "across.same": "Both are the same.",
+    "across.how": "computed from {left} and {right}",
 }

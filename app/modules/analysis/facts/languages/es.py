@@ -13,4 +13,9 @@ TABLE: Mapping[str, str] = {
     "column": "{count|# columna|# columnas}",
     "value": "{count|# valor|# valores}",
     "point": "{count|# punto porcentual|# puntos porcentuales}",
+    # Facts over two results
+    "across.more": "Son {amount} más[ ({percent})].",
+    "across.less": "Son {amount} menos[ ({percent})].",
+    "across.same": "Ambos son iguales.",
+    "across.how": "calculado a partir de {left} y {right}",
 }

@@ -13,4 +13,9 @@ TABLE: Mapping[str, str] = {
     "column": "{count|# colonne|# colonnes}",
     "value": "{count|# valeur|# valeurs}",
     "point": "{count|# point|# points}",
+    # Facts over two results
+    "across.more": "Cela fait {amount} de plus[ ({percent})].",
+    "across.less": "Cela fait {amount} de moins[ ({percent})].",
+    "across.same": "Les deux sont identiques.",
+    "across.how": "calculé à partir de {left} et {right}",
 }
