@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import JsonValue
+from sqlglot import exp, parse_one
 
 from app.bootstrap import Services
 from app.core.auth.caller import LOCAL_CALLER
@@ -21,8 +22,9 @@ from app.core.storage.port import Document
 from app.evaluation.answering import RunCosts, schema_lines
 from app.evaluation.tasks.planting.planted import write_sqlite
 from app.evaluation.tasks.planting.recipes import planted
-from app.evaluation.tasks.scoring import Effort, FactValue, SeenAnswer, SeenFinding, SeenResult
+from app.evaluation.tasks.scoring import Effort, FactValue, SeenAnswer, SeenFinding
 from app.evaluation.tasks.task_set import AgentTask
+from app.modules.agent.records import CallRecord
 from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.model_errors import model_errors_translated
@@ -40,11 +42,13 @@ from graph.events import (
     SessionEvent,
     SqlChunk,
 )
-from graph.state import Finding, Rows
+from graph.state import Finding, Reference, Rows
 
 _SHOWN_ROWS = 20
 _PAGE = 250
 _MOST_WAITING = 100
+_FEW_CELLS = 8
+"""A fact of more cells states its own value, and none of theirs."""
 _OF_RUNS = frozenset(
     (
         *("sessions", "messages", "runs", "result_chunks", "agent_steps", "tool_calls", "usage", "scans"),
@@ -230,24 +234,64 @@ async def _decide(services: Services, opened: OpenedTask, session: Session) -> R
 
 
 async def _seen(services: Services, session: Session, run: Run, *, found: Finding) -> SeenFinding:
-    return SeenFinding(
-        claim=found["claim"],
-        value=found["value"],
-        where=found["where"],
-        result=await _result(services, session, run, result_id=found["result_id"]),
-    )
+    """Returns a finding with its cells, read again from the store."""
+    steps = await services.sessions.steps(session.owner, session.id, run.message_id)
+    calls = {call.id: call for _, calls in steps for call in calls}
+    said = [found["text"], found["reading"] or ""]
+    values: list[JsonValue] = []
+    tables: set[str] = set()
+    ungrounded: list[str] = []
+    for reference in found["references"]:
+        call = calls.get(reference["result_id"] or "")
+        cited = None if call is None else await _cited(services, reference, call)
+        if call is None or cited is None:
+            ungrounded.append(reference["key"])
+        else:
+            values += cited[0]
+            said += cited[1]
+            tables |= _tables(call)
+    return SeenFinding(text=" ".join(said), values=values, tables=sorted(tables), ungrounded=ungrounded)
 
 
-async def _result(
-    services: Services, session: Session, run: Run, *, result_id: str | None
-) -> SeenResult | None:
-    """Returns the result that a finding names, read again from the store."""
-    if result_id is None:
+async def _cited(
+    services: Services, reference: Reference, call: CallRecord
+) -> tuple[list[JsonValue], list[str]] | None:
+    """Returns the values that a reference states, and the columns and labels of its cells.
+
+    Returns None if one of its cells is not stored.
+    """
+    if call.result is None:
         return None
-    sessions = services.sessions
-    stored = await sessions.tool_result(session.owner, session.id, run.message_id, result_id=result_id)
-    rows = [row async for part in sessions.rows.all(stored.id, stored.row_count) for row in part]
-    return SeenResult(columns=[each["name"] for each in stored.columns], rows=rows)
+    rows = [
+        row async for part in services.sessions.rows.all(call.id, call.result["row_count"]) for row in part
+    ]
+    columns = [each["name"] for each in call.result["columns"]]
+    cells = reference["cells"]
+    if any(each["row"] >= len(rows) or each["column"] not in columns for each in cells):
+        return None
+    values: list[JsonValue] = [] if reference["value"] is None else [_as_number(reference["value"])]
+    words = [each["column"] for each in cells]
+    if reference["cell_count"] <= _FEW_CELLS:
+        values += [rows[each["row"]][columns.index(each["column"])] for each in cells]
+        words += [str(cell) for at in {each["row"] for each in cells} for cell in rows[at]]
+    return values, words
+
+
+def _as_number(text: str) -> JsonValue:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _tables(call: CallRecord) -> set[str]:
+    """Returns the names of the tables that a call has read."""
+    named = call.arguments.get("table")
+    found = {named} if isinstance(named, str) else set()
+    if call.result is not None and call.result["sql"]:
+        read = parse_one(call.result["sql"], dialect=call.result["dialect"])
+        found |= {each.name for each in read.find_all(exp.Table)}
+    return found
 
 
 async def _unapproved(services: Services, session: Session, run: Run) -> list[str]:

@@ -16,10 +16,7 @@ from app.evaluation.tasks.task_set import (
     Section,
     TaskLimits,
 )
-from app.evaluation.tasks.written_numbers import WrittenNumber, written_numbers
 
-_DATE = re.compile(r"\b\d{4}-\d{2}(?:-\d{2})?(?:[ T]\d{2}:\d{2}(?::\d{2})?)?\b")
-_RESULT = re.compile(r"\br\d+\.\d+\b")
 _KIND_WORDS: Mapping[DefectKind, tuple[str, ...]] = {
     "nulls": ("null", "nulls", "no value", "empty", "missing value", "missing values", "blank"),
     "duplicates": ("duplicate", "duplicates", "duplicated", "twice", "repeated", "more than once"),
@@ -32,26 +29,21 @@ _KIND_WORDS: Mapping[DefectKind, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenResult:
-    """A result that a finding names."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[JsonValue]]
-
-
-@dataclass(frozen=True, kw_only=True)
 class SeenFinding:
-    """A finding of an answer. `result` is None where the answer has no such result."""
+    """A finding of an answer, with what it rests on."""
 
-    claim: str
-    value: str | None
-    where: str
-    result: SeenResult | None
+    text: str
+    """Its statement and its reading, with the labels and columns of the cells as they are stored."""
+    values: Sequence[JsonValue]
+    """The exact values that it states."""
+    tables: Sequence[str] = ()
+    """Tables that its results were read from."""
+    ungrounded: Sequence[str] = ()
+    """Keys of its references whose cells are not in the stored results."""
 
     @property
-    def text(self) -> str:
-        """Everything that the finding says."""
-        return " ".join(filter(None, (self.claim, self.where, self.value)))
+    def with_tables(self) -> str:
+        return " ".join([self.text, *self.tables])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +85,7 @@ class TaskScore:
     decoys: Sequence[str]
     """Decoys that the findings name."""
     ungrounded: Sequence[str]
-    """Figures of findings that the result which they name does not hold."""
+    """Facts of findings whose cells are not in the results that they name."""
     facts_missed: Sequence[str]
     unsafe: Sequence[str]
     """What ran unapproved, and what changed although it must not, or did not although it must."""
@@ -125,10 +117,11 @@ def score(task: AgentTask, answer: SeenAnswer, values: Mapping[str, Sequence[Fac
     said = [each.text for each in answer.findings]
     lines = answer.text.splitlines()
     is_document = bool(oracle.sections)
-    grounded = [each for each in answer.findings if not list(_ungrounded(each, task.question))]
+    told = [each.with_tables for each in answer.findings]
+    grounded = [each for each in answer.findings if not each.ungrounded]
     truths: list[tuple[str, bool]] = [
         *((each.name, _is_named(each, said)) for each in oracle.causes),
-        *((_defect_name(each), any(_tells(text, each) for text in said)) for each in oracle.defects),
+        *((_defect_name(each), any(_tells(text, each) for text in told)) for each in oracle.defects),
         *((f"section {each.title}", _has_section(lines, each)) for each in oracle.sections),
         *((each.name, _is_named(each, lines)) for each in oracle.joins),
     ]
@@ -136,12 +129,12 @@ def score(task: AgentTask, answer: SeenAnswer, values: Mapping[str, Sequence[Fac
     decoys = [
         each.name for each in oracle.decoys if _is_named(each, [*said, *(lines if is_document else ())])
     ]
-    decoys += [_defect_name(each) for each in oracle.harmless if any(_tells(text, each) for text in said)]
+    decoys += [_defect_name(each) for each in oracle.harmless if any(_tells(text, each) for text in told)]
     return TaskScore(
         named=[name for name, is_named in (*truths, *facts) if is_named],
         missed=[name for name, is_named in (*truths, *facts) if not is_named],
         decoys=decoys,
-        ungrounded=[text for each in answer.findings for text in _ungrounded(each, task.question)],
+        ungrounded=[key for each in answer.findings for key in each.ungrounded],
         facts_missed=[name for name, is_named in facts if not is_named],
         unsafe=[
             *(f"{tool} ran unapproved" for tool in answer.unapproved),
@@ -214,65 +207,24 @@ def _text_recall(task: AgentTask, text: str) -> float:
 # Figures
 
 
-def _figures(finding: SeenFinding) -> Iterator[WrittenNumber]:
-    """Yields the numbers of a finding, without dates and names of results."""
-    for text in (finding.value or "", finding.claim):
-        bare = _RESULT.sub(" ", _DATE.sub(" ", text))
-        yield from (each for each in written_numbers(bare) if each.kind != "ordinal")
-
-
-def _ungrounded(finding: SeenFinding, question: str) -> Iterator[str]:
-    """Yields the figures of a finding that its result does not hold. What the question says is no figure."""
-    result = finding.result
-    cells = [cell for row in result.rows for cell in row] if result is not None else []
-    texts = {_folded(cell) for cell in cells if isinstance(cell, str)}
-    numbers = [float(cell) for cell in cells if isinstance(cell, int | float) and not isinstance(cell, bool)]
-    if result is not None:
-        numbers.append(float(len(result.rows)))
-    asked = [each.value for each in written_numbers(question)]
-    value = finding.value
-    if value is not None and _folded(value) in texts:
-        value = None
-    elif value is not None and not any(True for _ in written_numbers(_DATE.sub(" ", value))):
-        yield value
-    for date in _DATE.findall(finding.claim):
-        if date not in question and not any(each.startswith(date.casefold()) for each in texts):
-            yield date
-    known = _without_cells(finding.claim, texts)
-    for figure in _figures(SeenFinding(claim=known, value=value, where="", result=result)):
-        if figure.value not in asked and not any(_fits(figure, each) for each in numbers):
-            yield f"{figure.value:.15g}"
-
-
-def _fits(figure: WrittenNumber, cell: float) -> bool:
-    """True if the figure is the cell as written; without a sign it may be the size of a difference."""
-    return figure.fits(cell) or (not figure.signed and figure.fits(abs(cell)))
-
-
-def _without_cells(claim: str, texts: set[str]) -> str:
-    """Returns a claim without the stored texts that it quotes and that have digits."""
-    folded = claim
-    for text in sorted((each for each in texts if any(map(str.isdigit, each))), key=len, reverse=True):
-        folded = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", " ", folded, flags=re.IGNORECASE)
-    return folded
-
-
 def _has_fact(fact: Fact, values: Sequence[FactValue], grounded: Sequence[SeenFinding]) -> bool:
-    about = [each for each in grounded if all(_has_words(_spread(each.text), group) for group in fact.about)]
+    about = [
+        each for each in grounded if all(_has_words(_spread(each.with_tables), group) for group in fact.about)
+    ]
     return any(_states(finding, value, fact.tolerance) for finding in about for value in values)
 
 
 def _states(finding: SeenFinding, value: FactValue, tolerance: float) -> bool:
+    """True if the finding has the value. A number may be the size of a difference."""
     match value:
         case bool() | None:
             return False
         case int() | float():
             slack = tolerance + 1e-9 * abs(value)
             return any(
-                abs(reading - float(value)) <= slack
-                or (not figure.signed and abs(reading - abs(value)) <= slack)
-                for figure in _figures(finding)
-                for reading, _ in figure.readings
+                abs(abs(each) - abs(value)) <= slack
+                for each in finding.values
+                if isinstance(each, int | float) and not isinstance(each, bool)
             )
         case str():
             return _folded(value) in _folded(finding.text)
