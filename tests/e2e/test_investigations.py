@@ -19,6 +19,9 @@ PER_YEAR = (
     "SELECT strftime('%Y', order_date) AS year, sum(amount) AS revenue FROM orders GROUP BY 1 ORDER BY 1"
 )
 QUESTION = "Why did revenue change?"
+FIRST = "Revenue of 2024: 10."
+"""What the sheet of `PER_YEAR` says first: the year that the data covers whole."""
+TOTAL = "The total of revenue over the 2 years is 65.50."
 
 
 def calls(*made: tuple[str, dict[str, JsonValue]], text: str = "") -> Scripted:
@@ -50,8 +53,15 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
         PLAN,
         per_year("First the years."),
         finish(
-            "Revenue rose to 55.5 in 2025.",
-            findings=[{"claim": "Revenue was 55.5 in 2025.", "value": "55.5", "result": "r1.1"}],
+            "Revenue rose to 99 in 2025. A campaign may explain this.",
+            findings=[
+                {
+                    "result": "r1.1",
+                    "fact": "value_revenue_2024",
+                    "reading": "The shop was new then.",
+                },
+                {"result": "r1.1", "fact": 'share(revenue, year="2025")', "reading": "It fell by 3%."},
+            ],
             main_result="r1.1",
         ),
     )
@@ -65,10 +75,28 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     assert (call["name"], call["category"], call["requires_approval"]) == ("run_sql", "read", False)
     assert (returned["tool_call_id"], returned["status"]) == (call["tool_call_id"], "done")
     assert returned["result_id"] == call["tool_call_id"]
-    (found,) = chunks(events, "findings")[0]
-    assert (found["status"], found["how"]) == ("checked", "revenue of row 2")
-    assert found["result_id"] == call["tool_call_id"]
-    assert chunks(events, "analysis") == ["Revenue rose to 55.5 in 2025."]
+    assert f"- value_revenue_2024: {FIRST}" in returned["content"]
+    first, second = chunks(events, "findings")[0]
+    assert (first["text"], first["reading"]) == (FIRST, "The shop was new then.")
+    assert (second["text"], second["reading"]) == (
+        "Revenue of 2025: 55.50, 84.7% of the total of 65.50.",
+        None,
+    )
+    (reference,) = first["references"]
+    assert (reference["result_id"], reference["value"]) == (call["tool_call_id"], "10")
+    assert reference["cells"] == [{"row": 0, "column": "revenue"}]
+    (text,) = chunks(events, "analysis")
+    assert text == (
+        f"- {FIRST}\n\n  *Reading:* The shop was new then.\n- {second['text']}\n\n"
+        "*Reading:* A campaign may explain this."
+    )
+    spans = [each["span"] for each in chunks(events, "references")[0]]
+    assert [text[start:end] for start, end in spans] == [FIRST, second["text"]]
+    assert chunks(events, "headline") == ["Revenue of 2024: 10"]
+    assert chunks(events, "left_out")[0] == [
+        "The reading of a finding was left out: it has a figure.",
+        "A sentence of the answer was left out: it has a figure.",
+    ]
     assert chunks(events, "results")[0]["rows"] == [["2024", 10], ["2025", 55.5]]
     of_call = [each.data for each in events if each.data.get("tool_call_id") and each.name == "chunk"]
     assert [each["type"] for each in of_call] == ["sql", "results"]
@@ -87,11 +115,16 @@ async def test_what_was_changed_of_the_statement_begins_the_answer(
     model.say(
         PLAN,
         calls(("run_sql", {"sql": written, "purpose": "Who is there"})),
-        finish("It is one.", main_result="r1.1"),
+        finish("The rest stays open.", main_result="r1.1"),
     )
     events = await kai.ask(session, QUESTION)
     said = "Read `Norway` as text: no column has this name."
-    assert chunks(events, "analysis") == [f"**The statement was changed:** {said}\n\nIt is one."]
+    (text,) = chunks(events, "analysis")
+    assert text.startswith(f"**The statement was changed:** {said}\n\n")
+    assert text.endswith("\n\n*Reading:* The rest stays open.")
+    for each in chunks(events, "references")[0]:
+        start, end = each["span"]
+        assert text[start:end] in [finding["text"] for finding in chunks(events, "findings")[0]]
     answer = (await kai.session(session))["messages"]["items"][-1]
     assert (answer["corrections"], answer["analysis"]) == ([said], chunks(events, "analysis")[0])
 
@@ -104,7 +137,10 @@ async def test_the_history_and_the_routes_show_what_was_thought_and_fetched(
     done = (await kai.ask(session, QUESTION))[-1].data
     message = (await kai.session(session))["messages"]["items"][-1]
     assert (message["route"], message["steps"], message["tool_calls"]) == ("investigate", 2, 1)
-    assert (message["analysis"], message["row_count"]) == ("It rose.", 2)
+    assert FIRST in message["analysis"]
+    assert (message["headline"], message["row_count"]) == ("Revenue of 2024: 10", 2)
+    assert message["findings"][0]["text"] == FIRST
+    assert message["left_out"] == ["A sentence of the answer was left out: it has a word that compares."]
     path = f"/sessions/{session}/messages/{done['message_id']}"
     first, last = (await kai.http.get(f"{path}/steps")).json()["items"]
     assert (first["text"], first["kind"], last["kind"]) == ("First the years.", "calls", "answer")
@@ -176,8 +212,8 @@ async def test_a_follow_up_refers_to_the_result_that_the_answer_rests_on(
     events = await kai.ask(session, "which year leads?")
     prompt = model.requests[3].text
     assert "strftime" in prompt.lower()
-    assert "It rose." in prompt
-    assert chunks(events, "analysis") == ["2025 leads."]
+    assert FIRST in prompt
+    assert chunks(events, "analysis")[0].startswith(FIRST)
 
 
 async def test_only_reading_tools_are_offered_and_none_in_the_first_call(
@@ -264,23 +300,89 @@ async def test_a_question_to_the_user_ends_the_turn_with_its_options(
     assert [each["question"] for each in message["options"]] == asked["options"]
 
 
-async def test_a_finding_that_its_result_does_not_hold_is_sent_back_once_and_then_marked(
+async def test_a_finding_that_names_no_fact_is_sent_back_once_and_then_left_out(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
     wrong = finish(
         "It was 99.",
         findings=[
-            {"claim": "It was 99 units.", "value": "99", "result": "r1.1"},
-            {"claim": "From a result that is none.", "result": "r7.1"},
+            {"result": "r1.1", "fact": "total_units"},
+            {"result": "r7.1", "fact": "total_revenue"},
+            {"result": "r1.1", "fact": 'share(units, year="2025")'},
+            {"result": "r1.1", "fact": "total_revenue"},
         ],
     )
     model.say(PLAN, per_year(), wrong, wrong)
     events = await kai.ask(session, QUESTION)
-    assert "it does not hold 99" in last_prompt(model)
-    assert "there is no such result" in last_prompt(model)
-    assert [each["status"] for each in chunks(events, "findings")[0]] == ["not_found", "not_found"]
+    for complaint in (
+        "r1.1 total_units: r1.1 has no such fact.",
+        "r7.1 total_revenue: there is no such result.",
+        "there is no column units.",
+    ):
+        assert complaint in last_prompt(model)
+    assert [each["text"] for each in chunks(events, "findings")[0]] == [TOTAL]
+    assert chunks(events, "analysis") == [TOTAL]
+    assert len(chunks(events, "left_out")[0]) == 4
     assert events[-1].data["status"] == "complete"
+
+
+async def test_without_a_valid_finding_the_main_result_speaks_for_itself(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    one = ("run_sql", {"sql": "SELECT 1 AS note"})
+    model.say(PLAN, per_year(), calls(one), finish("It fell to 3.", main_result="r1.1"))
+    events = await kai.ask(session, QUESTION)
+    (text,) = chunks(events, "analysis")
+    assert text.startswith(f"- {FIRST}\n- ")
+    assert "Reading" not in text
+    call = named(events, "tool_call")[0]["tool_call_id"]
+    assert {each["result_id"] for each in chunks(events, "references")[0]} == {call}
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        (
+            "gap(r1.1.total_revenue, r1.2.total_revenue)",
+            f"r1.1: {TOTAL} r1.2: {TOTAL.replace('65', '85')} That is 20 more.",
+        ),
+        (
+            "change(r1.1.value_revenue_2024, r1.2.value_revenue_2024)",
+            "r1.1: Revenue of 2024: 10. r1.2: Revenue of 2024: 15. That is 5 more (+50%).",
+        ),
+        ("same(r1.1.total_revenue, r1.2.total_revenue)", "the two are not the same"),
+        ("gap(r1.1.total_revenue, r1.2.average_revenue)", "r1.2 has no such fact"),
+        ("gap(r1.1.total_revenue, r1.2.value_revenue_2024)", "are no values of one kind"),
+        ("gap(r1.1.value_revenue_2024, r1.3.value_units_2024)", "the two measures do not have the same name"),
+        ("gap(r1.1.total_revenue, r1.1.total_revenue)", "both sides are of one result"),
+        (
+            "share(r1.1.total_revenue, r1.2.total_revenue)",
+            "over two results there are only gap, change, same",
+        ),
+    ],
+)
+async def test_two_results_are_compared_only_by_the_same_measure(
+    kai: Client, model: ScriptedModel, shop: str, fact: str, text: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    other = PER_YEAR.replace("sum(amount)", "sum(amount + 5 * (order_date > '2025'))")
+    units = PER_YEAR.replace("AS revenue", "AS units")
+    model.say(
+        PLAN,
+        calls(*(("run_sql", {"sql": each}) for each in (PER_YEAR, other, units))),
+        finish("", findings=[{"result": "r1.1", "fact": fact}]),
+        finish("", findings=[{"result": "r1.1", "fact": "total_revenue"}]),
+    )
+    events = await kai.ask(session, QUESTION)
+    (finding,) = chunks(events, "findings")[0]
+    if text.endswith((".", ")")):
+        assert finding["text"] == text
+        assert len(finding["references"]) == 3
+        assert len({each["result_id"] for each in finding["references"]}) == 2
+    else:
+        assert text in last_prompt(model)
 
 
 async def test_an_investigation_whose_model_failed_goes_on_with_its_steps_until_one_has_an_answer(
@@ -421,13 +523,14 @@ async def test_limits_end_in_an_answer_from_what_was_found(
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))
             two = calls(("run_sql", {"sql": PER_YEAR}), ("run_sql", {"sql": "SELECT 1 AS one"}))
-            model.say(PLAN, two, per_year(), "It rose, and I had no more steps.")
+            model.say(PLAN, two, per_year(), "- `r1.1.total_revenue`\n\nIt rose. I had to stop here.")
             events = await kai.ask(session, QUESTION)
             model.say(PLAN, per_year(), per_year(), Scripted(status=400))
             failed = await kai.ask(session, QUESTION)
     assert "a step may have at most 1 calls" in named(events, "tool_result")[0]["content"]
-    assert chunks(events, "analysis")[0].startswith("It rose, and I had no more steps.")
+    assert chunks(events, "analysis")[0].startswith(f"{TOTAL}\n\n*Reading:* I had to stop here.\n\n**Limit")
     assert (events[-1].data["status"], events[-1].data["limit_reached"]) == ("complete", True)
+    assert chunks(failed, "analysis")[0].startswith(f"- {FIRST}")
     assert "It looked at:\n- Revenue per year (r1.1)" in chunks(failed, "analysis")[0]
     assert failed[-1].data["status"] == "complete"
 
@@ -474,8 +577,8 @@ async def test_calls_as_text_give_the_answer_that_native_calls_give(
         per_year("First the years."),
         calls(("run_sql", {"sql": "DROP TABLE orders"}), text="Now all of it."),
         finish(
-            "Revenue rose to 55.5 in 2025.",
-            findings=[{"claim": "Revenue was 55.5 in 2025.", "value": "55.5", "result": "r1.1"}],
+            "The rest stays open.",
+            findings=[{"result": "r1.1", "fact": "total_revenue"}],
             main_result="r1.1",
         ),
     ]
@@ -520,7 +623,7 @@ async def test_in_a_small_window_the_newest_result_stays_whole_and_the_others_sa
     prompt = last_prompt(model)
     assert "[100]" in prompt[prompt.index('["delta"]') :]
     assert "[100]" not in prompt[prompt.index('["alpha"]') : prompt.index('["beta"]')]
-    assert "(cut: this result is older. read_rows shows rows of r1.1 again.)" in prompt
+    assert "(cut: this result is older. read_rows shows rows of r1.1 again. Its facts: " in prompt
     assert QUESTION in prompt
     assert all(approximate_tokens(asked.text) < window - 2_000 - window // 10 for asked in model.requests)
 

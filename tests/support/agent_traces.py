@@ -19,6 +19,7 @@ from app.evaluation.tasks.planting.planted import write_sqlite
 from app.evaluation.tasks.planting.recipes import planted
 from app.evaluation.tasks.scoring import TaskScore, score
 from app.evaluation.tasks.task_set import AgentTask, Fact, Named
+from tests.support.fact_keys import fact_keys
 from tests.support.model_script import Asked, Scripted
 from tests.support.reference_policy import DESCRIPTION, PLAN
 from tests.support.scripted_model import ScriptedModel
@@ -39,7 +40,7 @@ Connections = Mapping[str, sqlite3.Connection]
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """A finding, and the statement that it rests on."""
+    """A finding, and the statement that it rests on. The claim is the name of its column."""
 
     claim: str
     value: str
@@ -69,14 +70,23 @@ class Trace:
             )
             return Scripted(calls=(*(_call(each) for each in self.said), unrelated, *stored))
         findings: list[JsonValue] = [
-            {"claim": each.claim, "value": each.value, "result": each.result or f"r1.{number}"}
+            {"result": each.result or f"r1.{number}", "fact": fact_keys(_returned(asked, number))[0]}
             for number, each in enumerate(self.said, 1)
         ]
         return Scripted(calls=(("finish", json.dumps({"answer": self.text, "findings": findings})),))
 
 
 def _call(said: Said) -> tuple[str, str]:
-    return "run_sql", json.dumps({"sql": said.sql, "database": said.database, "purpose": said.claim})
+    statement = f'SELECT ({said.sql}) AS "{said.claim}"'
+    return "run_sql", json.dumps({"sql": statement, "database": said.database, "purpose": said.claim})
+
+
+def _returned(asked: Asked, number: int) -> str:
+    """Returns what a call of the first step has returned."""
+    texts: list[str] = [
+        message["content"] for message in asked.messages if message.get("tool_call_id") == f"call_1_{number}"
+    ]
+    return texts[0]
 
 
 def trace_of(task: AgentTask, name: TraceName, databases: Connections) -> Trace:
@@ -111,7 +121,7 @@ def _findings(task: AgentTask, databases: Connections) -> Iterator[Said]:
         statement = fact.sql[0]
         if oracle.defects:
             defect = oracle.defects[at]
-            claim = f"{defect.table}.{defect.column}: {defect.kind}"
+            claim = f"{defect.kind} of {defect.table}.{defect.column}"
         elif oracle.causes and fact is oracle.facts[-1]:
             (cause,) = oracle.causes
             statement, claim = _shown(fact, cause, databases)
@@ -162,7 +172,7 @@ def _wrong(task: AgentTask, said: Sequence[Said]) -> Trace:
         return Trace(text=_text(task, said, joins=[decoy, *true]), said=said)
     if oracle.defects:
         harmless = oracle.harmless[0]
-        wrong = f"{harmless.table}.{harmless.column}: {harmless.kind}"
+        wrong = f"{harmless.kind} of {harmless.table}.{harmless.column}"
         return _trace(task, [replace(said[0], claim=wrong), *said[1:]])
     wrong = " ".join(group[0] for group in oracle.decoys[-1].groups)
     return _trace(task, [*said[:-1], replace(said[-1], claim=wrong)])

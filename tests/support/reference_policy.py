@@ -133,8 +133,11 @@ def sql(statement: str, purpose: str, database: str | None = None) -> Call:
     return "run_sql", given if database is None else {**given, "database": database}
 
 
-def finding(claim: str, value: JsonValue, result: str, where: str = "") -> JsonValue:
-    return {"claim": claim, "value": str(value), "result": result, "where": where}
+def value_of(result: "Returned", measure: str, reading: str = "", **labels: JsonValue) -> JsonValue:
+    """Returns a finding: the value of a measure in the row of the labels."""
+    where = [f"{column}={json.dumps(str(label), ensure_ascii=False)}" for column, label in labels.items()]
+    call = f"value({', '.join([json.dumps(measure), *where])})"
+    return {"result": result.name, "fact": call, "reading": reading or None}
 
 
 def number(value: JsonValue) -> float:
@@ -160,7 +163,7 @@ def moved(question: str, system: str) -> Plan:
         r"(\w+) \(the sum of (\w+)\.(\w+)\) (fell|rose) from (\w+ \d{4}) to (\w+ \d{4})", question
     )
     assert asked is not None, question
-    measure, name, amount, _, before, after = asked.groups()
+    _, name, amount, _, before, after = asked.groups()
     fell = asked[4] == "fell"
     (described,) = yield [("describe_tables", {"names": [name]})]
     table = tables_in(described.text)[name]
@@ -187,45 +190,42 @@ def moved(question: str, system: str) -> Plan:
     seen = yield [sql(totals, "Totals of both months"), *parts]
     all_before, all_after = seen[0].rows
     ends = [
-        finding(f"{measure} of {before} was {all_before['total']}", all_before["total"], seen[0].name),
-        finding(f"{measure} of {after} was {all_after['total']}", all_after["total"], seen[0].name),
+        value_of(seen[0], "total", period=all_before["period"]),
+        value_of(seen[0], "total", period=all_after["period"]),
     ]
 
-    def end(cause: str, value: JsonValue, result: str) -> Answer:
+    def end(cause: JsonValue, result: Returned) -> Answer:
         return {
-            "answer": f"{cause}. The other parts changed by less, or against it.",
-            "findings": [*ends, finding(cause, value, result)],
-            "main_result": result,
+            "answer": "The rest stays open.",
+            "findings": [*ends, cause],
+            "main_result": result.name,
         }
 
     repeated = number(all_after["repeated"])
     if not fell and repeated > 0.03 * number(all_after["n"]):
-        said = f"Rows are there twice: {all_after['repeated']} rows repeat the {key} of another"
-        return end(said, all_after["repeated"], seen[0].name)
+        return end(value_of(seen[0], "repeated", period=all_after["period"]), seen[0])
     if fell and number(all_after["days"]) < 28:
         source = f"FROM {name} WHERE {is_after} AND {span}"
         by_day = f"SELECT {day} AS day, count(*) AS n {source} GROUP BY 1 ORDER BY 1"
         (daily,) = yield [sql(by_day, "Rows of each day")]
         days = [str(row["day"])[:10] for row in daily.rows]
         pauses = [(int(b[8:]) - int(a[8:]), a, b) for a, b in pairwise(days)]
-        pause, since, until = max(pauses)
+        pause, since, _ = max(pauses)
         if pause > 2:
-            said = f"Rows are missing between {since} and {until}: only {len(days)} days have any"
-            return end(said, len(days), daily.name)
+            return end(value_of(daily, "n", "After this day rows are missing.", day=since), daily)
     sign = -1 if fell else 1
     candidates = [
-        (sign * number(row["change"]), dimension, row, result.name)
-        for dimension, result in zip(dimensions, seen[1:], strict=True)
+        (sign * number(row["change"]), row, result)
+        for result in seen[1:]
         if len(result.rows) > 1
         for row in result.rows
     ]
-    _, dimension, row, result = max(candidates, key=lambda each: each[0])
+    _, row, result = max(candidates, key=lambda each: each[0])
     cheaper = number(row["price_after"]) / (number(row["price_before"]) or 1)
     as_many = 0.5 < number(row["units_after"]) / (number(row["units_before"]) or 1) < 1.5
     if as_many and not 0.85 < cheaper < 1.15:
-        said = f"The price ({price}) of {row['member']} changed: {row['price_after']}"
-        return end(said, row["price_after"], result)
-    return end(f"{row['member']} ({dimension}) changed by {row['change']}", row["change"], result)
+        return end(value_of(result, "price_after", member=row["member"]), result)
+    return end(value_of(result, "change", member=row["member"]), result)
 
 
 def _part(
@@ -306,22 +306,18 @@ def differing(question: str) -> Plan:
     half = len(seen) // 2
     ours, theirs = seen[:half], seen[half:]
     totals = (ours[0].rows[0], theirs[0].rows[0])
-    ends = [
-        finding(f"Revenue of {month} in {database} is {row['revenue']}", row["revenue"], result.name)
-        for database, row, result in zip((left, right), totals, (ours[0], theirs[0]), strict=True)
-    ]
+    ends = [value_of(result, "revenue") for result in (ours[0], theirs[0])]
 
-    def end(cause: str, value: JsonValue, result: str) -> Answer:
+    def end(cause: JsonValue, result: Returned) -> Answer:
         return {
-            "answer": cause,
-            "findings": [*ends, finding(cause, value, result)],
-            "main_result": result,
+            "answer": "The rest stays open.",
+            "findings": [*ends, cause],
+            "main_result": result.name,
         }
 
-    for row, result, database in zip(totals, (ours[0], theirs[0]), (left, right), strict=True):
+    for row, result in zip(totals, (ours[0], theirs[0]), strict=True):
         if number(row["repeated"]) > 0:
-            said = f"Rows are there twice in {database}: {row['repeated']} repeat the {key} of another"
-            return end(said, row["repeated"], result.name)
+            return end(value_of(result, "repeated"), result)
     compared = yield [
         _compared(ours[-1], theirs[-1], keys=[key], values=["at", "value"]),
         *(
@@ -330,9 +326,9 @@ def differing(question: str) -> Plan:
         ),
     ]
     rows = compared[0]
-    if shift := re.search(r"^at is ([\d.]+) hours (earlier|later) on the right", rows.text, re.MULTILINE):
-        said = f"The times of {right} are of another time zone: {shift[1]} hours {shift[2]}"
-        return end(said, rows.rows[0]["at difference"], rows.name)
+    if re.search(r"^at is ([\d.]+) hours (earlier|later) on the right", rows.text, re.MULTILINE):
+        reading = "The times are of another time zone."
+        return end(value_of(rows, "at difference", reading, **{key: rows.rows[0][key]}), rows)
     unequal = [
         (label, result, [row for row in result.rows if row["comparison"] != "equal"])
         for label, result in zip(labels, compared[1:], strict=True)
@@ -340,14 +336,12 @@ def differing(question: str) -> Plan:
     label, result, parts = min(unequal, key=lambda each: len(each[2]))
     (part, *_) = parts
     factor = re.search(r"^value on the right is (\S+) times the left one", rows.text, re.MULTILINE)
+    here = {label: part[label]}
     if number(part["n difference"]) != 0:
-        said = f"Rows of {part[label]} are missing in {right}: {part['n difference']} rows"
-        return end(said, part["n difference"], result.name)
+        return end(value_of(result, "n difference", "Rows are missing.", **here), result)
     if factor is not None and float(factor[1]) == 0:
-        said = f"The amounts of {part[label]} are zero in {right}: {part['revenue difference']}"
-        return end(said, part["revenue difference"], result.name)
-    said = f"The amounts of {part[label]} are in another currency in {right}: {part['revenue right']}"
-    return end(said, part["revenue right"], result.name)
+        return end(value_of(result, "revenue difference", "Amounts are empty.", **here), result)
+    return end(value_of(result, "revenue right", "The amounts are in another currency.", **here), result)
 
 
 def _compared(left: Returned, right: Returned, *, keys: Sequence[str], values: Sequence[str]) -> Call:
@@ -364,22 +358,22 @@ def _compared(left: Returned, right: Returned, *, keys: Sequence[str], values: S
 
 
 def document(question: str, system: str) -> Plan:
-    """Cards and profiles of all tables, written down."""
+    """Cards and sizes of all tables, written down."""
     names = list(tables_in(system))
     (described,) = yield [("describe_tables", {"names": [*names]})]
-    profiles = yield [("profile_table", {"table": name}) for name in names]
+    counts = " UNION ALL ".join(f"SELECT '{name}' AS name, count(*) AS size FROM {name}" for name in names)
+    (counted,) = yield [sql(counts, "Sizes of the tables")]
     if wanted := DESCRIPTION.search(question):
         yield [("describe_table_as", {"table": wanted[1], "text": wanted[2]})]
     tables = tables_in(described.text)
     lines: list[str] = ["# The schema"]
     findings: list[JsonValue] = []
-    for name, profile in zip(names, profiles, strict=True):
+    for name in names:
         table = tables[name]
-        count = profile.rows[0]["rows"]
-        lines += ["", f"## {name}", f"One row for each of the {name}.", "", "| column | type |", "|---|---|"]
+        lines += ["", f"## {name}", "", "| column | type |", "|---|---|"]
         lines += [f"| {column} | {kind} |" for column, kind in table.columns.items()]
         lines += [f"- `{name}.{column} = {other}.id`" for column, other in table.references.items()]
-        findings.append(finding(f"{name} has {count} rows", count, profile.name, "rows"))
+        findings.append(value_of(counted, "size", name=name))
     return {"answer": "\n".join(lines), "findings": findings}
 
 
@@ -392,9 +386,7 @@ def defects(system: str) -> Plan:
     checks: list[Call] = [("check_data", {"table": name}) for name in names]
     (described, *checked) = yield [("describe_tables", {"names": [*names]}), *checks]
     tables = tables_in(described.text)
-    found = [
-        (name, result.name, row) for name, result in zip(names, checked, strict=True) for row in result.rows
-    ]
+    found = [(name, result, row) for name, result in zip(names, checked, strict=True) for row in result.rows]
     open_dates = [
         (name, str(row["column"]))
         for name, _, row in found
@@ -416,7 +408,6 @@ def defects(system: str) -> Plan:
             for pair, result in zip(open_dates, by_status, strict=True)
             if all(row["filled"] in (0, row["n"]) for row in result.rows)
         }
-    lines: list[str] = []
     findings: list[JsonValue] = []
     for name, result, row in found:
         column = str(row["column"])
@@ -424,7 +415,5 @@ def defects(system: str) -> Plan:
         whole_row = row["check"] == "duplicates" and "," in column
         if (name, column) in explained or ahead or whole_row:
             continue
-        lines.append(f"- {name}.{column}: {row['check']}, {row['count']}")
-        claim = f"{name}.{column}: {row['check']}, {row['count']} rows"
-        findings.append(finding(claim, row["count"], result, f"count of {row['check']}"))
-    return {"answer": "\n".join(lines) or "Nothing is wrong.", "findings": findings}
+        findings.append(value_of(result, "count", check=row["check"], column=column))
+    return {"answer": "The rest stays open.", "findings": findings}

@@ -1,16 +1,20 @@
 """Binds investigations to turns."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
 from app.modules.agent.investigation import Investigation, InvestigationSettings
 from app.modules.agent.records import InvestigationRecords, TurnRecords
+from app.modules.agent.sheets import TurnSheets
+from app.modules.analysis.figures import Span
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
+from app.modules.run.ports import DatabaseBackground
 from app.modules.run.records import ResultRows
 from app.modules.session.model import Mode, Run, Session
 from app.modules.sql_generation.checking.names import in_one_line
@@ -85,10 +89,17 @@ class InvestigatorFactory:
             answers=self._answers,
             memories=self._memories,
         )
+
+        async def read_background(label: str, sql: str) -> tuple[Span | None, frozenset[str]]:
+            of = databases.named(label)
+            background = DatabaseBackground(of.connections, of.connection, run)
+            return await asyncio.gather(background.span(sql), background.keys(sql))
+
         return Investigation(
             self._settings,
             records,
             results,
+            sheets=TurnSheets(results, run.question, read_background),
             databases=databases,
             knowledge=self._knowledge,
             history=history,

@@ -1,123 +1,146 @@
-"""Looks up the findings of an investigation in the results that they name."""
+"""Looks up the facts that the findings of an investigation name, and lets the program say them."""
 
-import asyncio
-import logging
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
-from pydantic import JsonValue
-
-from app.modules.analysis.figures import figures
-from app.modules.tools.results import NamedResult, ResultUnknown, TurnResults
+from app.core.markdown import without_images
+from app.modules.agent.sheets import ResultSheet, TurnSheets
+from app.modules.analysis.facts.across import Across, Side, read_across, relate
+from app.modules.analysis.facts.calls import CallRefused
+from app.modules.analysis.facts.composing import reference
+from app.modules.analysis.facts.fact import Fact
+from app.modules.analysis.facts.reading import ReadingGate
+from app.modules.tools.results import ResultUnknown
 from app.modules.tools.toolsets.control import GivenFinding
-from graph.state import Claim, ClaimStatus, Finding
+from graph.state import Finding
 
-if TYPE_CHECKING:
-    from app.modules.analysis.claims.numbers import WrittenNumber
-
-logger = logging.getLogger(__name__)
-
-_MIDNIGHT = " 00:00:00"
 _WHAT_HELPS = (
-    "Name the right result and the value as it stands there, run the statement that shows it, or leave the "
+    "Name the right result and a key of its facts as it stands there, make a call for one, or leave the "
     "finding out. Then call finish again."
 )
+_LONGEST_ECHO = 120
+_MOST_FINDINGS = 12
+_IN_TEXT = re.compile(
+    r"`?(?:\b(?P<across>(?:gap|change|same)\(r\d{1,3}\.\d{1,3}\.[^()\n]{1,200}\))"
+    r"|\b(?P<result>r\d{1,3}\.\d{1,3})\.(?P<fact>[a-z]\w*(?:\([^()\n]{0,300}\))?))`?"
+)
+_QUALIFIED = re.compile(r"(r\d{1,3}\.\d{1,3})\.([a-z].*)", re.DOTALL)
+_EMPTY_LINE = re.compile(r"[\s\-*+.,;:()]*(?:\d{1,2}[.)])?[\s\-*+.,;:()]*")
 
 
-async def look_up(given: Sequence[GivenFinding], results: TurnResults, question: str) -> list[Finding]:
-    """Returns the findings with what their results say of them."""
-    return [await _look_up(each, results, question) for each in given]
+@dataclass(frozen=True)
+class FoundFact:
+    """A finding in words of the program. `notice` says what is missing of its result."""
+
+    finding: Finding
+    headline: str | None = None
+    notice: str = ""
 
 
-def objections(found: Sequence[Finding]) -> str:
-    """Returns what the results say against findings, in words for the model. Empty if there is nothing."""
-    lines = [f'- "{each["claim"]}": {_objection(each)}' for each in found if each["status"] != "checked"]
-    if not lines:
-        return ""
-    return "\n".join(["These findings are not in the results that they name:", *lines, _WHAT_HELPS])
+@dataclass(frozen=True)
+class LookedUp:
+    """What findings name: the facts, in the model's order, and why other findings have none."""
+
+    found: Sequence[FoundFact]
+    refused: Sequence[tuple[GivenFinding, str]]
+    readings: Sequence[str] = ()
+    """Faults of the readings that were left out."""
+
+    @property
+    def objections(self) -> str:
+        """What is wrong with findings, in words for the model. Empty if nothing is."""
+        if not self.refused:
+            return ""
+        lines = [f"- {each.result} {each.fact[:_LONGEST_ECHO]}: {why}." for each, why in self.refused]
+        return "\n".join(["These findings name no fact:", *lines, _WHAT_HELPS])
+
+    @property
+    def left_out(self) -> list[str]:
+        """Why parts of findings are not shown, a sentence each."""
+        return [
+            *(f"A finding was left out: {why}." for _, why in self.refused),
+            *(f"The reading of a finding was left out: it has {fault}." for fault in self.readings),
+        ]
 
 
-def _objection(finding: Finding) -> str:
-    if finding["result_id"] is None:
-        return "there is no such result"
-    if finding["status"] == "contradicted":
-        return f"the result says otherwise ({finding['how']})"
-    return "nothing in it shows this" if finding["value"] is None else f"it does not hold {finding['value']}"
+async def look_up(given: Sequence[GivenFinding], sheets: TurnSheets, gate: ReadingGate) -> LookedUp:
+    """Returns the facts that the findings name. Of two that say the same, the first counts."""
+    found: dict[str, FoundFact] = {}
+    refused: list[tuple[GivenFinding, str]] = []
+    faults: list[str] = []
+    for each in given[:_MOST_FINDINGS]:
+        try:
+            fact = await _find(each, sheets)
+        except ResultUnknown:
+            refused.append((each, "there is no such result"))
+            continue
+        except CallRefused as error:
+            refused.append((each, str(error)))
+            continue
+        reading = without_images(" ".join((each.reading or "").split())) or None
+        if reading is not None and (fault := gate.fault(reading)) is not None:
+            faults.append(fault)
+            reading = None
+        finding = Finding(**{**fact.finding, "reading": reading})
+        found.setdefault(finding["text"], replace(fact, finding=finding))
+    return LookedUp(list(found.values()), refused, faults)
 
 
-async def _look_up(given: GivenFinding, results: TurnResults, question: str) -> Finding:
-    finding = Finding(
-        claim=given.claim,
-        value=given.value,
-        result_id=None,
-        where=given.where,
-        status="not_found",
-        how=None,
+async def _find(given: GivenFinding, sheets: TurnSheets) -> FoundFact:
+    """Returns the fact of a finding, without its reading. Raises `ResultUnknown` or `CallRefused`."""
+    text = given.fact.strip().strip("`").strip()
+    if (across := read_across(text)) is not None:
+        return await _find_across(across, sheets)
+    qualified = _QUALIFIED.fullmatch(text)
+    of = await sheets.of(given.result if qualified is None else qualified[1])
+    return found_fact(of, _fact_of(of, text if qualified is None else qualified[2]))
+
+
+def _fact_of(of: ResultSheet, text: str) -> Fact:
+    """Raises `CallRefused`."""
+    if (known := of.sheet.by_key.get(text)) is not None:
+        return known
+    if "(" not in text:
+        raise CallRefused(f"{of.name} has no such fact")
+    return of.calls.answer(text)
+
+
+async def _find_across(across: Across, sheets: TurnSheets) -> FoundFact:
+    sides = [await sheets.of(name) for name, _ in (across.left, across.right)]
+    facts = [_fact_of(of, key) for of, (_, key) in zip(sides, (across.left, across.right), strict=True)]
+    labels = [of.result.kept["database"] for of in sides]
+    names = labels if len({*labels}) == 2 and all(labels) else [of.name for of in sides]
+    left, right = (
+        Side(result=of.name, result_id=of.result.id, name=name, fact=fact)
+        for of, name, fact in zip(sides, names, facts, strict=True)
     )
-    try:
-        result = await results.read(given.result)
-    except ResultUnknown:
-        return finding
-    status, how = await asyncio.to_thread(_judge, given, result, question)
-    return Finding(**{**finding, "result_id": result.id, "status": status, "how": how})
+    text, references = relate(across.kind, left, right, wording=sheets.wording)
+    notice = next((of.sheet.notice for of in sides if of.sheet.notice), "")
+    finding = Finding(text=text, reading=None, references=references)
+    return FoundFact(finding, notice=notice)
 
 
-def _judge(given: GivenFinding, result: NamedResult, question: str) -> tuple[ClaimStatus, str | None]:
-    """A value that is in the result is checked, unless the row that the claim names has another one."""
-    claims = _claims(given.claim, result, question)
-    about = claims if given.value is None else [each for each in claims if _is_about(each, given.value)]
-    wrong = next((each for each in about if each["status"] == "contradicted"), None)
-    if wrong is not None:
-        return "contradicted", wrong["from"]["how"] if wrong["from"] else None
-    if given.value is not None and (place := _place(given.value, result)) is not None:
-        return "checked", place
-    right = [each for each in about if each["status"] == "checked"]
-    if right and len(right) == len(about):
-        source = right[0]["from"]
-        return "checked", source["how"] if source else None
-    return "not_found", None
+def found_fact(of: ResultSheet, fact: Fact) -> FoundFact:
+    """Returns a fact of a result as a finding without a reading."""
+    span = (0, len(fact.statement))
+    finding = Finding(
+        text=fact.statement,
+        reading=None,
+        references=[reference(fact, span=span, result_id=of.result.id)],
+    )
+    return FoundFact(finding, headline=fact.headline, notice=of.sheet.notice)
 
 
-def _claims(text: str, result: NamedResult, question: str) -> list[Claim]:
-    from app.modules.analysis.claims.check import claims_in  # noqa: PLC0415  (numpy loads slowly)
-    from app.modules.analysis.claims.table import ClaimTable  # noqa: PLC0415
-
-    sql = result.kept["sql"]
-    found = figures(question, sql, result.kept["dialect"], rows=result.rows) if sql else None
-    return claims_in(text, ClaimTable(result.rows, question, sql, found=found))
-
-
-def _is_about(claim: Claim, value: str) -> bool:
-    return claim["text"].strip() in value or value.strip() in claim["text"]
-
-
-def _place(value: str, result: NamedResult) -> str | None:
-    """Returns the first cell that holds the value, in words. Returns None if no cell does."""
-    from app.modules.analysis.claims.numbers import written_numbers  # noqa: PLC0415  (its patterns load slowly)
-
-    numbers = list(written_numbers(value))
-    number = numbers[0] if len(numbers) == 1 else None
-    text = _folded(value)
-    for at, row in enumerate(result.rows["rows"]):
-        for column, cell in zip(result.kept["columns"], row, strict=True):
-            if _holds(cell, text, number):
-                return f"{column['name']} of row {at + 1}"
-    if number is not None and number.fits(result.kept["row_count"]):
-        return "number of rows"
-    return None
-
-
-def _holds(cell: JsonValue, text: str, number: "WrittenNumber | None") -> bool:
-    match cell:
-        case bool() | None:
-            return False
-        case int() | float():
-            return number is not None and number.fits(float(cell))
-        case str():
-            return _folded(cell) == text
-        case _:
-            return False
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split()).removesuffix(_MIDNIGHT).casefold()
+def findings_in(text: str) -> tuple[list[GivenFinding], str]:
+    """Returns the facts that a text names, such as `r2.1.total_revenue`, and what remains of it."""
+    given = [
+        GivenFinding(result=found["result"] or "", fact=found["across"] or found["fact"])
+        for found in _IN_TEXT.finditer(text)
+    ]
+    lines: list[str] = []
+    for line in text.splitlines():
+        rest = _IN_TEXT.sub("", line)
+        if rest == line or not _EMPTY_LINE.fullmatch(rest):
+            lines.append(re.sub(r"\s*\(\s*\)", "", rest))
+    return given, "\n".join(lines)

@@ -19,8 +19,9 @@ from app.core.markdown import pieces_without_images, without_images
 from app.core.storage.port import StorageUnavailable
 from app.modules.agent.approval import call_hash, confirmation_events, decision_events, unanswered
 from app.modules.agent.call_progress import CallProgress
+from app.modules.agent.conclusion import Concluding, ShownAnswer
 from app.modules.agent.estimate import accepting, estimate_text, is_accepted, plan_tokens
-from app.modules.agent.findings import look_up, objections
+from app.modules.agent.findings import FoundFact, findings_in
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.named_things import NamedThings
 from app.modules.agent.quoting import quotations
@@ -33,6 +34,7 @@ from app.modules.agent.records import (
     TurnRecords,
     new_step,
 )
+from app.modules.agent.sheets import TurnSheets, with_facts
 from app.modules.agent.step_messages import earlier_steps
 from app.modules.agent.transcript import conclusion_request, investigation_messages
 from app.modules.analysis.text import results_summary
@@ -43,7 +45,7 @@ from app.modules.model_errors import model_errors_translated
 from app.modules.prompt_budget import prompt_room, prompt_tokens
 from app.modules.prompt_rows import without_secrets
 from app.modules.run.actions import ActionsUnderWay
-from app.modules.run.notices import first_line
+from app.modules.run.notices import begin_with, first_line
 from app.modules.run.records import ResultRows
 from app.modules.session.model import Mode, Run
 from app.modules.sql.layout import laid_out
@@ -80,7 +82,7 @@ from graph.events import (
     ToolReturned,
 )
 from graph.ports import Conclusion, Emit, NextStep, Question
-from graph.state import CallOutcome, Context, Finding, Option, Rows, ToolCallRef
+from graph.state import CallOutcome, Context, Option, Rows, ToolCallRef
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +93,7 @@ _CUT = (
 _ALONE = "This call was not made: {name} has to be the only call of its step."
 _TOO_MANY = "This call was not made: a step may have at most {limit} calls, and the turn has no more left."
 _NO_ANSWER = "The investigation ended before it had an answer."
+_EMPTY = "The answer is empty. Name the facts that answer the question, or say why none does."
 _REPEATED = 2
 """A call that was made so often with the same arguments is not made again."""
 _MOST_PURPOSES = 5
@@ -129,6 +132,7 @@ class Investigation:
         records: TurnRecords,
         results: TurnResults,
         *,
+        sheets: TurnSheets,
         databases: SessionDatabases,
         knowledge: ContextStore,
         history: ConversationHistory,
@@ -154,6 +158,7 @@ class Investigation:
         self._limits = settings.limits
         self._records = records
         self._results = results
+        self._sheets = sheets
         self._databases = databases
         self._knowledge = knowledge
         self._history = history
@@ -179,7 +184,7 @@ class Investigation:
         if (text := unanswered(self._records.calls_of(steps[-1]))) is not None:
             chosen = self._record(step, "answer", text)
         elif (limit := self._limits.reached(steps, now_ms(), self._waited_ms(steps))) is not None:
-            chosen = await self._conclude_early(question, steps, limit, emit=emit)
+            chosen = await self._conclude_early(question, steps, limit)
         else:
             said = await self._ask(question, steps, emit)
             chosen, calls = await self._choose(question, steps, said)
@@ -284,7 +289,7 @@ class Investigation:
         if fault := _CUT if said.cut else said.fault:
             return self._record(number, "fault", said.text, fault=fault, tokens_used=said.tokens_used), []
         if not said.calls:
-            return self._record(number, "answer", said.text.strip(), tokens_used=said.tokens_used), []
+            return self._answer(number, await self._read_answer(steps, said.text), said.tokens_used), []
         if len(said.calls) == 1 and said.calls[0].name in (ASK_USER, FINISH):
             return await self._end(question, steps, said)
         room = self._limits.calls_left(steps)
@@ -327,7 +332,7 @@ class Investigation:
     async def _finish(
         self, question: Question, steps: Sequence[StepRecord], said: Said, *, finish: Finish
     ) -> StepRecord:
-        """Findings that are not in their results are sent back once; those that remain are marked."""
+        """Findings that name no fact are sent back once; those that remain are left out."""
         number = len(steps)
         call = said.calls[0]
         main = finish.main_result
@@ -336,53 +341,78 @@ class Investigation:
                 await self._results.read(main)
             except ResultUnknown as unknown:
                 return self._fault(number, said, call, fault=str(unknown))
-        found = await look_up(finish.findings, self._results, question.text)
-        was_sent_back = any(each.findings for each in steps)
-        if not was_sent_back and (wrong := objections(found)):
-            return self._fault(number, said, call, fault=wrong, findings=found)
-        step = self._record(
-            number,
-            "answer",
-            finish.answer,
-            findings=found,
-            main_result=main,
-            tokens_used=said.tokens_used,
-        )
+        if not finish.findings and not finish.answer.strip():
+            return self._fault(number, said, call, fault=_EMPTY)
+        concluding = self._concluding(steps)
+        looked_up = await concluding.look_up(finish.findings)
+        was_sent_back = any(each.left_out or each.findings for each in steps)
+        if not was_sent_back and looked_up.refused:
+            fault = self._fault(number, said, call, fault=looked_up.objections)
+            found = [each.finding for each in looked_up.found]
+            return replace(fault, findings=found, left_out=looked_up.left_out)
+        shown = await concluding.answer(looked_up, finish.answer, main)
+        step = self._answer(number, shown, said.tokens_used)
         things = NamedThings(self._databases, self._results, self._records.find_result)
         return replace(
             step,
+            main_result=main,
             code=await things.code(finish.code),
             link=await things.links(finish.links),
             action=await things.actions(finish.actions, question.text),
         )
 
+    async def _read_answer(self, steps: Sequence[StepRecord], text: str) -> ShownAnswer:
+        """Returns the answer of a reply without a call. It names facts by result and key."""
+        given, words = findings_in(text)
+        concluding = self._concluding(steps)
+        looked_up = await concluding.look_up(given)
+        if not looked_up.found:
+            sent_back = [finding for step in steps for finding in step.findings if finding["references"]]
+            looked_up = replace(looked_up, found=list(map(FoundFact, sent_back)))
+        return await concluding.answer(looked_up, words, None)
+
+    def _concluding(self, steps: Sequence[StepRecord]) -> Concluding:
+        fetched = [
+            result_name(call.step, call.position)
+            for step in steps
+            for call in self._records.calls_of(step)
+            if call.result is not None
+        ]
+        return Concluding(self._results, self._sheets, self._databases, fetched)
+
     async def _conclude_early(
-        self, question: Question, steps: Sequence[StepRecord], limit: str, *, emit: Emit
+        self, question: Question, steps: Sequence[StepRecord], limit: str
     ) -> StepRecord:
         """Ask once more, without tools. If that fails, the answer names what was looked at."""
         request = conclusion_request(limit)
         taken = prompt_tokens([request])
         messages = await asyncio.to_thread(self._messages, question, steps, taken_tokens=taken)
         tokens_used = 0
+        text = ""
         try:
             with model_errors_translated():
-                said = await self._settings.model.converse([*messages, request], (), _shower(emit))
-            text = said.text.strip() or self._looked_at(steps)
+                said = await self._settings.model.converse([*messages, request], (), lambda _: None)
+            text = said.text
             tokens_used = said.tokens_used
         except (ModelCallFailed, ModelCallRejected) as error:
             logger.warning("run %s: no conclusion was written: %s", self._run.id, error.detail)
-            text = self._looked_at(steps)
+        shown = await self._read_answer(steps, text)
+        if not text.strip():
+            looked = await self._looked_at(steps)
+            shown = replace(shown, text=f"{shown.text}\n\n{looked}".strip())
         note = f"**Limit reached:** the investigation ended after {limit}. The rest stays open."
-        step = self._record(len(steps), "answer", f"{text}\n\n{note}", tokens_used=tokens_used)
-        sent_back = next((each.findings for each in steps if each.findings), [])
-        return replace(step, limit_reached=True, findings=sent_back)
+        shown = replace(shown, text=f"{shown.text}\n\n{note}")
+        return replace(self._answer(len(steps), shown, tokens_used), limit_reached=True)
 
-    def _looked_at(self, steps: Sequence[StepRecord]) -> str:
+    async def _looked_at(self, steps: Sequence[StepRecord]) -> str:
+        """Returns what calls were to show, without purposes that say something of rows."""
+        gate = await self._concluding(steps).gate()
         purposes = [
             f"- {purpose} ({result_name(call.step, call.position)})"
             for step in steps
             for call in self._records.calls_of(step)
             if call.status == "done" and (purpose := str(call.arguments.get("purpose") or ""))
+            if gate.fault(purpose) is None
         ]
         looked = purposes[-_MOST_PURPOSES:]
         return "\n".join([_NO_ANSWER, *(["", "It looked at:", *looked] if looked else [])])
@@ -399,8 +429,6 @@ class Investigation:
         call_ids: Sequence[str] = (),
         tokens_used: int = 0,
         context: Context | None = None,
-        findings: Sequence[Finding] = (),
-        main_result: str | None = None,
         options: Sequence[str] = (),
     ) -> StepRecord:
         return replace(
@@ -409,17 +437,22 @@ class Investigation:
             call_ids=list(call_ids),
             tokens_used=tokens_used,
             context=context,
-            findings=list(findings),
-            main_result=main_result,
             options=list(options),
         )
 
-    def _fault(
-        self, step: int, said: Said, call: ToolCall, *, fault: str, findings: Sequence[Finding] = ()
-    ) -> StepRecord:
+    def _answer(self, step: int, shown: ShownAnswer, tokens_used: int) -> StepRecord:
+        return replace(
+            self._record(step, "answer", shown.text or _NO_ANSWER, tokens_used=tokens_used),
+            headline=shown.headline,
+            findings=list(shown.findings),
+            references=list(shown.references),
+            left_out=list(shown.left_out),
+        )
+
+    def _fault(self, step: int, said: Said, call: ToolCall, *, fault: str) -> StepRecord:
         """A reply whose only call ends the investigation, and cannot be taken."""
         text = "\n".join(filter(None, [said.text, f"{call.name} {cut_text(call.arguments)}"]))
-        return self._record(step, "fault", text, fault=fault, findings=findings, tokens_used=said.tokens_used)
+        return self._record(step, "fault", text, fault=fault, tokens_used=said.tokens_used)
 
     def _proposed(
         self, call: ToolCall, steps: Sequence[StepRecord], position: int, *, is_within: bool
@@ -710,7 +743,7 @@ class Investigation:
             )
             async with patience:
                 with progress.of_silent_call():
-                    return _checked(await parsed.tool.run(parsed.arguments, context))
+                    returned = _checked(await parsed.tool.run(parsed.arguments, context))
         except StorageUnavailable:
             raise
         except (CallRefused, ToolFailed, ResultUnknown, DatabaseUnknown) as error:
@@ -727,6 +760,14 @@ class Investigation:
                 return ToolResult(text=f"The call did not end within {seconds:g} s.", is_error=True)
             logger.exception("run %s: the tool %s failed", self._run.id, call.tool)
             return ToolResult(text="The tool failed: this is a defect in it.", is_error=True)
+        return await self._with_facts(call, returned)
+
+    async def _with_facts(self, call: CallRecord, returned: ToolResult) -> ToolResult:
+        """Returns what a tool has returned, with the facts of its rows below its text."""
+        if returned.result is None:
+            return returned
+        of = await self._sheets.of_call(result_name(call.step, call.position), call.id, returned.result)
+        return replace(returned, text=with_facts(returned.text, of.sheet))
 
     def _parsed(self, call: CallRecord, mode: Mode) -> ParsedCall:
         """Raises `CallRefused`, also for a tool that may no longer be called."""
@@ -753,15 +794,19 @@ class Investigation:
         head = None if main is None else await self._results.adopt(main)
         corrections = main.kept.get("corrections", []) if main else []
         charts = [call.chart for each in steps for call in self._records.calls_of(each) if call.chart]
+        analysis = Analysis(
+            text=last.text,
+            headline=last.headline,
+            references=last.references,
+            left_out=last.left_out,
+            findings=last.findings,
+            chart=charts[-1] if charts else None,
+            code=last.code,
+            link=last.link,
+            action=last.action,
+        )
         return Conclusion(
-            analysis=Analysis(
-                text=first_line([], corrections) + last.text,
-                findings=last.findings,
-                chart=charts[-1] if charts else None,
-                code=last.code,
-                link=last.link,
-                action=last.action,
-            ),
+            analysis=begin_with(first_line([], corrections), analysis),
             draft=await _draft_of(main.kept) if main else None,
             rows=head,
             results_summary=results_summary(without_secrets(main.rows)) if main else None,

@@ -21,7 +21,7 @@ from app.modules.session.model import Run
 from app.modules.tools.results import KeptResult, call_id_of
 from app.modules.tools.tool import cut_text
 from graph.events import Decision
-from graph.state import Action, CallGate, Code, Context, Link, StoredFindings
+from graph.state import Action, CallGate, Code, Context, Link, Reference, StoredFindings
 
 CallStatus = Literal[
     "proposed",
@@ -146,6 +146,11 @@ class StepRecord:
     earlier: str = ""
     """Of step 0: what an investigation without an answer has said and returned. This one goes on with it."""
     findings: StoredFindings = field(default_factory=list)
+    headline: str | None = None
+    references: list[Reference] = field(default_factory=list)
+    """Of the last step: the sources of the statements in its text."""
+    left_out: list[str] = field(default_factory=list)
+    """Why parts of the model's answer are not shown, or were sent back."""
     main_result: str | None = None
     code: list[Code] = field(default_factory=list)
     link: list[Link] = field(default_factory=list)

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from app.core.llm.model import PromptMessage, ToolCall
 from app.core.llm.tokens import approximate_tokens
 from app.modules.agent.records import CallRecord, StepRecord
+from app.modules.agent.sheets import keys_below
 from app.modules.prompt_budget import cut, prompt_tokens
 from app.modules.prompt_sections import fenced
 from app.modules.tools.results import result_name
@@ -218,7 +219,7 @@ def _returned(call: CallRecord, is_whole: bool, mark: str) -> str:
     text = unmarked(call.text, mark)
     if not is_whole and len(text) > _OLD_CHARACTERS:
         again = f" read_rows shows rows of {_name(call)} again." if call.result else ""
-        text = f"{text[:_OLD_CHARACTERS]}\n(cut: this result is older.{again})"
+        text = f"{text[:_OLD_CHARACTERS]}\n(cut: this result is older.{again}{keys_below(text)})"
     return f"[{mark}]\n{text}\n[/{mark}]"
 
 

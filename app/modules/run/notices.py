@@ -32,7 +32,7 @@ class NoticingAnalyst:
         doubts = [each.text for each in warnings if each.is_doubt]
         opening = first_line(doubts, question.corrections)
         read = await self.analyst.analyse(question, sql, rows, emit=_behind(opening, emit))
-        read = replace(read, analysis=_begun_with(opening, read.analysis))
+        read = replace(read, analysis=begin_with(opening, read.analysis))
         others = " ".join(each.text for each in warnings if not each.is_doubt)
         notes = f"\n\n**Worth checking:** {others}" if others else ""
         if question.author == "builtin" and (
@@ -78,7 +78,7 @@ def _behind(opening: str, emit: Emit) -> Emit:
     return emit_opened
 
 
-def _begun_with(opening: str, analysis: Analysis) -> Analysis:
+def begin_with(opening: str, analysis: Analysis) -> Analysis:
     """Returns the analysis with a text before it, and its references at their new places."""
     moved = [
         Reference(**{**each, "span": [at + len(opening) for at in each["span"]]})

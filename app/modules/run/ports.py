@@ -261,7 +261,9 @@ class PortFactory:
             )
         if models and self._page is not None and run.about is not None:
             recall = _RecallWithPage(recall, self._page, run_of=run, session=session)
-        figures = FiguresAnalyst(connection.dialect, _Background(self._connections, connection, run), today)
+        figures = FiguresAnalyst(
+            connection.dialect, DatabaseBackground(self._connections, connection, run), today
+        )
         may_read = self._allowed.allows("rows", "values")
         analyst: Analyst = figures
         if models is not None and models.analysis_form == "choose" and may_read:
@@ -465,7 +467,7 @@ class _RecallWithRules:
 
 
 @dataclass(frozen=True)
-class _Background:
+class DatabaseBackground:
     """Queries the database for the days that its data cover. Unknown if it does not answer in time."""
 
     connections: DatabaseConnections

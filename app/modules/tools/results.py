@@ -86,9 +86,13 @@ class TurnResults:
         if call_id is None or kept is None:
             raise ResultUnknown(f"There is no result {name[:40]!r} in this investigation.")
         try:
-            rows = [row async for some in self._rows.all(call_id, kept["row_count"]) for row in some]
+            return await self.read_kept(call_id, kept)
         except RowsGone:
             raise ResultUnknown(f"The rows of {name} are no longer stored.") from None
+
+    async def read_kept(self, call_id: str, kept: KeptResult) -> NamedResult:
+        """Returns the result of a call, which may not have ended, with all its rows. Raises `RowsGone`."""
+        rows = [row async for some in self._rows.all(call_id, kept["row_count"]) for row in some]
         return NamedResult(call_id, kept, rows_of(kept, rows))
 
     async def head(self, call_id: str, result: KeptResult) -> Rows | None:

@@ -158,9 +158,9 @@ def digest(value: JsonValue) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def cut_text(text: str) -> str:
-    """Returns the text, cut to `MAX_TEXT` with a closing line that says so."""
-    if len(text) <= MAX_TEXT:
+def cut_text(text: str, characters: int = MAX_TEXT) -> str:
+    """Returns the text, cut to so many characters with a closing line that says so."""
+    if len(text) <= characters:
         return text
     note = "\n(cut: there is more)"
-    return text[: MAX_TEXT - len(note)] + note
+    return text[: characters - len(note)] + note

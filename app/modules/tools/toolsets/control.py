@@ -32,16 +32,18 @@ class AskUser(Arguments):
 
 
 class GivenFinding(Arguments):
-    """A statement of the answer, with the result that it was read from."""
+    """A fact of a result that answers the question. KAI writes its sentence."""
 
-    claim: Annotated[str, Field(min_length=1, max_length=1_000)]
-    """The statement, in one sentence."""
-    value: Annotated[str, Field(max_length=200)] | None = None
-    """The figure or text of the result that it rests on, as it stands there."""
     result: Annotated[str, Field(max_length=40)]
-    """Name of the result, such as r2.1."""
-    where: Annotated[str, Field(max_length=300)] = ""
-    """Column and row of the value."""
+    """Name of the result, such as r2.1. Of a call over two results, either of them."""
+    fact: Annotated[str, Field(min_length=1, max_length=500)]
+    """Key of the fact as it stands below that result, such as total_revenue; or a call for one that is not
+    there, such as share(revenue, region="West") or gap(r1.1.total_revenue, r2.1.total_revenue).
+    """
+    reading: Annotated[str, Field(max_length=500)] | None = None
+    """What the fact may mean, in one sentence without figures, names of the rows and comparisons. Seldom
+    needed.
+    """
 
 
 class GivenCode(Arguments):
@@ -84,10 +86,12 @@ class GivenAction(Arguments):
 class Finish(Arguments):
     """The answer."""
 
-    answer: Annotated[str, Field(min_length=1, max_length=20_000)]
-    """The answer for the user, in Markdown."""
-    findings: Annotated[list[GivenFinding], Field(max_length=20)] = Field(default_factory=list)
-    """Each figure and fact of the answer, with its result."""
+    findings: Annotated[list[GivenFinding], Field(max_length=12)] = Field(default_factory=list)
+    """The facts that answer the question, the most important first."""
+    answer: Annotated[str, Field(max_length=20_000)] = ""
+    """What is left to say, in Markdown: causes, and what stays open. Sentences with a figure, a name of the
+    rows or a comparison are left out: say these by findings.
+    """
     main_result: Annotated[str, Field(max_length=40)] | None = None
     """Name of the result that is shown with the answer."""
     code: Annotated[list[GivenCode], Field(max_length=3)] = Field(default_factory=list)
@@ -138,8 +142,8 @@ CONTROL = (
         FINISH,
         toolset="control",
         category="read",
-        description="Give the answer. Ends the investigation. Call it alone, after you have read the results "
-        "that it rests on.",
+        description="Give the answer: name the facts of results that show it. Ends the investigation. Call "
+        "it alone, after you have read these results.",
         arguments=Finish,
         run=_refuse,
     ),
