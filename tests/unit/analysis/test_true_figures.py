@@ -5,14 +5,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import figures
+from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.course import Span
-from app.modules.analysis.text import describe
+from app.modules.analysis.formats import Formats
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import RawRows, collect
 from app.sample_data.build import build_sample
@@ -47,15 +50,24 @@ def text_of(database: sqlite3.Connection, question: str, sql: str, span: Span | 
     result = collect(RawRows(names, [None] * len(names), cursor), StatementLimits())
     columns = [Column(name=column.name, type=column.type) for column in result.columns]
     rows = Rows(columns=columns, rows=result.rows, row_count=len(result.rows), truncated=result.truncated)
-    return describe(rows, figures(question, sql, "sqlite", rows=rows, span=span, today=TODAY))
+    found = figures(question, sql, "sqlite", rows=rows, span=span, today=TODAY)
+    return " ".join(fact.statement for fact in fact_sheet(question, rows, found, wording=Wording("en")).facts)
 
 
 def shown(value: Decimal) -> str:
-    return f"{value.quantize(Decimal('0.01'), ROUND_HALF_UP):,}"
+    return Formats("en").amount(value)
 
 
 def share(part: Decimal, whole: Decimal) -> str:
-    return f"{(part / whole * 100).quantize(Decimal(1), ROUND_HALF_UP)}%"
+    return Formats("en").percent(part / whole)
+
+
+def month(text: str) -> str:
+    return Formats("en").period(Period(date.fromisoformat(f"{text}-01"), "month"))
+
+
+def day(text: str) -> str:
+    return Formats("en").day(date.fromisoformat(text))
 
 
 def lines(database: sqlite3.Connection) -> list[tuple[str, str, str, Decimal, int]]:
@@ -70,21 +82,21 @@ def test_orders_per_day_are_read_to_the_last_of_731_days(sample: sqlite3.Connect
     days = Counter(str(day) for (day,) in sample.execute("SELECT order_date FROM orders"))
     ordered = sorted(days)
     assert len(ordered) == 731
-    first, last = ordered[0], ordered[-2]
-    assert f"from {days[first]} ({first}) to {days[last]} ({last})" in text
-    assert f"{ordered[-1]} ({days[ordered[-1]]}) is partial and left out: it still runs" in text
-    full = ordered[:-1]
-    assert f"The highest full day is {max(full, key=lambda day: days[day])} with {max(days.values())}" in text
-    assert f"The total of the 731 days is {sum(days.values()):,}." in text
+    assert f"{day(ordered[-1])} ({days[ordered[-1]]}) is partial: it still runs" in text
+    highest = max(ordered[:-1], key=lambda each: days[each])
+    assert f"**{day(highest)}** has the most orders: {max(days.values())}." in text
+    assert f"The total of orders over the 731 days is {sum(days.values()):,}." in text
 
 
 def test_days_are_folded_to_full_months(sample: sqlite3.Connection) -> None:
     sql = "SELECT order_date AS day, COUNT(*) AS orders FROM orders GROUP BY order_date ORDER BY order_date"
     months = Counter(str(day)[:7] for (day,) in sample.execute("SELECT order_date FROM orders"))
     text = text_of(sample, "Number of orders per day", sql)
-    assert f"from {months['2024-07']:,} (2024-07) to {months['2026-06']:,} (2026-06)" in text
-    latest = sum(count for month, count in months.items() if "2025-07" <= month <= "2026-06")
-    assert f"The 12 months to 2026-06 sum to {latest:,}" in text
+    latest = sum(count for each, count in months.items() if "2025-07" <= each <= "2026-05")
+    before = sum(count for each, count in months.items() if "2024-07" <= each <= "2025-05")
+    rose = f"rose by {share(Decimal(latest - before), Decimal(before))} on July 2024 to May 2025"
+    assert f"Orders of July 2025 to May 2026 {rose}, from {before:,} to {latest:,}." in text
+    assert "fell by" not in text
 
 
 def test_a_categorys_total_is_that_of_all_its_months(sample: sqlite3.Connection) -> None:
@@ -103,9 +115,12 @@ def test_a_categorys_total_is_that_of_all_its_months(sample: sqlite3.Connection)
     whole = sum(totals.values(), Decimal(0))
     led = f"**{best}** has the highest revenue over the 12 months: {shown(totals[best])}"
     assert f"{led}, {share(totals[best], whole)} of the total of {shown(whole)}." in text
-    assert f"{second} follows with {shown(totals[second])}." in text
-    assert f"{worst} is lowest with {shown(totals[worst])}." in text
-    assert f"from {shown(months['2025-01'])} (2025-01) to {shown(months['2025-12'])} (2025-12)" in text
+    assert f"{second} is second by revenue over the 12 months with {shown(totals[second])}." in text
+    assert f"{worst} has the lowest revenue over the 12 months: {shown(totals[worst])}." in text
+    low, high = min(months, key=lambda each: months[each]), max(months, key=lambda each: months[each])
+    level = f"between {shown(months[low])} ({month(low)}) and {shown(months[high])} ({month(high)})"
+    assert f"All together, revenue in the 12 months: {shown(whole / 12)} on average, {level}." in text
+    assert "fell by" not in text
 
 
 def test_a_month_of_one_day_is_compared_with_nothing(sample: sqlite3.Connection) -> None:
@@ -114,12 +129,14 @@ def test_a_month_of_one_day_is_compared_with_nothing(sample: sqlite3.Connection)
     months: defaultdict[str, Decimal] = defaultdict(Decimal)
     for day, _, _, amount, _ in lines(sample):
         months[day[:7]] += amount
-    assert f"from {shown(months['2024-07'])} (2024-07) to {shown(months['2026-05'])} (2026-05)" in text
-    assert (
-        f"2024-06 ({shown(months['2024-06'])}) is partial and left out: the data begins on 2024-06-30."
-        in text
-    )
-    assert f"2026-06 ({shown(months['2026-06'])}) is partial and left out: it still runs" in text
+    latest = sum((each for at, each in months.items() if "2025-07" <= at <= "2026-05"), Decimal(0))
+    before = sum((each for at, each in months.items() if "2024-07" <= at <= "2025-05"), Decimal(0))
+    rose = f"rose by {share(latest - before, before)} on July 2024 to May 2025"
+    assert f"Revenue of July 2025 to May 2026 {rose}, from {shown(before)} to {shown(latest)}." in text
+    begun = f"June 2024 ({shown(months['2024-06'])}) is partial: the data begins on 30 June 2024."
+    assert begun in text
+    assert f"June 2026 ({shown(months['2026-06'])}) is partial: it still runs on 30 June 2026." in text
+    assert "fell by" not in text
     assert "7,894%" not in text
 
 
@@ -139,10 +156,9 @@ def test_the_top_ten_are_of_the_measure_asked_for(
     text = text_of(sample, question, sql)
     value = shown(ten[0]) if order == 3 else f"{ten[0]:,}"
     name = "revenue" if order == 3 else "units"
-    assert text.startswith(
-        f"**{best}** has the highest {name}: {value}, {share(ten[0], sum(ten, Decimal(0)))}"
-    )
-    assert "of the total of the 10 shown" in text
+    assert text.startswith(f"**{best}** has the highest {name}: {value}.")
+    assert "total" not in text
+    assert "lowest" not in text
 
 
 def test_the_lowest_is_the_lowest(sample: sqlite3.Connection) -> None:
@@ -153,7 +169,7 @@ def test_the_lowest_is_the_lowest(sample: sqlite3.Connection) -> None:
     worst, best = min(totals, key=lambda one: totals[one]), max(totals, key=lambda one: totals[one])
     text = text_of(sample, "Which of these has the lowest revenue?", sql)
     assert text.startswith(f"**{worst}** has the lowest revenue: {shown(totals[worst])}")
-    assert f"{best} is highest with {shown(totals[best])}." in text
+    assert f"{best} has the highest revenue: {shown(totals[best])}." in text
 
 
 def test_averages_of_regions_and_channels_are_left_alone(sample: sqlite3.Connection) -> None:
@@ -172,11 +188,13 @@ def test_chinooks_sparse_months_are_whole(chinook: sqlite3.Connection) -> None:
     months: defaultdict[str, Decimal] = defaultdict(Decimal)
     for day, total in chinook.execute("SELECT InvoiceDate, Total FROM Invoice"):
         months[day[:7]] += Decimal(str(total))
-    first, *_, last = sorted(months)
+    *_, before, latest = sorted({each[:4] for each in months})
+    years = (before, latest)
     days = chinook.execute("SELECT MIN(date(InvoiceDate)), MAX(date(InvoiceDate)) FROM Invoice").fetchone()
     span = Span(date.fromisoformat(days[0]), date.fromisoformat(days[1]), 412)
     text = text_of(chinook, "Revenue per month", sql, span)
-    assert f"from {shown(months[first])} ({first}) to {shown(months[last])} ({last})" in text
+    year = [sum((each for at, each in months.items() if at[:4] == name), Decimal(0)) for name in years]
+    assert f"from {shown(year[0])} to {shown(year[1])}" in text
     assert "partial" not in text
 
 
@@ -189,5 +207,5 @@ def test_all_genres_at_the_low_end_are_counted(chinook: sqlite3.Connection) -> N
     least = sum(count == 1 for count in counts.values())
     text = text_of(chinook, "Albums per artist", sql)
     most = max(counts.values())
-    assert f"has the most albums: {most}, {most / 347:.1%} of the total of 347." in text
-    assert f" and {least - 3} more are lowest with 1." in text
+    assert f"has the most albums: {most}, {share(Decimal(most), Decimal(347))} of the total of 347." in text
+    assert f" and {least - 3} more share the fewest albums: 1." in text
