@@ -46,24 +46,31 @@ _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
     "en": {
         "in": ("on {}", "in {}", "in {}", "in {}", "in {}"),
         "of": ("of {}",) * 5,
+        "on": ("on {}",) * 5,
         "from": ("from {}",) * 5,
         "to": ("to {}",) * 5,
     },
     "de": {
         "in": ("am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
         "of": ("vom {}", "von {}", "von {}", "vom {}", "von {}"),
+        "on": ("gegenüber dem {}", "gegenüber {}", "gegenüber {}", "gegenüber dem {}", "gegenüber {}"),
         "from": ("vom {}", "von {}", "von {}", "vom {}", "von {}"),
         "to": ("bis zum {}", "bis {}", "bis {}", "bis zum {}", "bis {}"),
     },
     "es": {
         "in": ("el {}", "en la {}", "en {}", "en el {}", "en {}"),
         "of": ("del {}", "de la {}", "de {}", "del {}", "de {}"),
+        "on": ("frente al {}", "frente a la {}", "frente a {}", "frente al {}", "frente a {}"),
         "from": ("del {}", "de la {}", "de {}", "del {}", "de {}"),
         "to": ("al {}", "a la {}", "a {}", "al {}", "a {}"),
     },
     "fr": {
         "in": ("le {}", "pendant la {}", "en {}", "au {}", "en {}"),
         "of": ("du {}", "de la {}", "de {}", "du {}", "de {}"),
+        "on": (
+            *("par rapport au {}", "par rapport à la {}", "par rapport à {}"),
+            *("par rapport au {}", "par rapport à {}"),
+        ),
         "from": ("du {}", "de la {}", "de {}", "du {}", "de {}"),
         "to": ("au {}", "à la {}", "à {}", "au {}", "à {}"),
     },
@@ -210,27 +217,35 @@ class Formats:
         return f"1er{text[1:]}" if self.language == "fr" and day.day == 1 else text
 
     def period(self, period: Period, form: str = "") -> str:
-        """Format a period, with the preposition of `form`: in, of, from or to."""
+        """Format a period, with the preposition of `form`: in, of, from, to or on, which compares."""
         text = self._bare(period)
-        if not form:
-            return text
-        pattern = _PREPOSITIONS[self.language][form][UNITS.index(period.unit)]
-        return self.elided(pattern.removesuffix("{}"), text)
+        return self._after_preposition(form, period, text) if form else text
 
     def span(self, first: Period, last: Period, form: str = "") -> str:
         """Format the periods from first to last: "January to October 2026"."""
         if first == last:
             return self.period(first, form)
-        end = self.period(last, "to")
         start = self._bare(first)
-        if first.start.year == last.start.year and first.unit == "month":
+        is_short = first.start.year == last.start.year and first.unit in ("month", "quarter")
+        if is_short and first.unit == "month":
             start = format_date(first.start, "LLLL", locale=_prose(self.language))
-        elif first.start.year == last.start.year and first.unit == "quarter" and self.language == "en":
+        elif is_short and self.language == "en":
             start = start.split()[0]
+        if form == "on" and is_short and self.language in ("es", "fr"):
+            return self._after_preposition(form, first, f"{start}-{self._bare(last)}")
+        both = f"{start} {self.period(last, 'to')}"
         if not form:
-            return f"{start} {end}"
-        pattern = _PREPOSITIONS[self.language]["of" if form == "of" else "from"][UNITS.index(first.unit)]
-        return f"{self.elided(pattern.removesuffix('{}'), start)} {end}"
+            return both
+        return self._after_preposition(form if form in ("of", "on") else "from", first, both)
+
+    def _after_preposition(self, form: str, period: Period, text: str) -> str:
+        pattern = _PREPOSITIONS[self.language][form][UNITS.index(period.unit)]
+        return self.elided(pattern.removesuffix("{}"), text)
+
+    def begins_with_period(self, text: str) -> bool:
+        """Return True if a text begins with the word of a period, which has a capital in a sentence."""
+        first = text.lstrip("*").partition(" ")[0]
+        return first in _period_words(self.language)
 
     def _bare(self, period: Period) -> str:
         start = period.start
@@ -328,6 +343,12 @@ def _pattern(places: int) -> str:
 def _prose(language: Language) -> Locale:
     """The locale of dates and lists: "23 November 2026" and "A, B and C" in English."""
     return _locale("en_GB" if language == "en" else language)
+
+
+@cache
+def _period_words(language: Language) -> frozenset[str]:
+    months = _prose(language).months["stand-alone"]["wide"].values()
+    return frozenset({*months, _WEEKS[language].partition(" ")[0]})
 
 
 @cache

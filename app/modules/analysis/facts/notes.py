@@ -103,9 +103,11 @@ def unnamed_rows(table: Table, entries: Entries) -> list[Fact]:
 
 def gap_note(table: Table, course: Course) -> list[Fact]:
     """The periods without a row. Missing days count only if the statement groups rows."""
-    if not has_gaps(table, course):
+    there = set(table.found.periods)
+    gaps = [each for each in course.gaps if each not in there]
+    if not gaps or not has_gaps(table, course):
         return []
-    named = [table.period(each) for each in course.gaps]
+    named = [table.period(each) for each in gaps]
     main = table.found.main
     return [
         note(
@@ -113,11 +115,12 @@ def gap_note(table: Table, course: Course) -> list[Fact]:
             "gaps",
             ["gaps"],
             columns=[main.name] if main is not None else [],
-            periods=Counted(len(course.gaps), course.unit),
+            periods=Counted(len(gaps), course.unit),
             leaders=names(named),
         )
     ]
 
 
 def has_gaps(table: Table, course: Course) -> bool:
+    """Return True if periods have no value, and days not only because nothing is listed on them."""
     return bool(course.gaps) and (table.found.grouped or course.unit != "day")

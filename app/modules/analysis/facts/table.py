@@ -176,13 +176,13 @@ class Table:
             key=key_of([kind, *key]),
             kind=kind,
             statement=self.wording.say(name, **slots),
-            headline=headline if headline and len(headline.split()) <= _MOST_HEADLINE_WORDS else None,
+            headline=headline if headline and len(headline.split(" ")) <= _MOST_HEADLINE_WORDS else None,
             how=how,
             value=value,
-            cells=unique[:MOST_CELLS],
+            cells=tuple(unique[:MOST_CELLS]),
             cell_count=len(unique),
-            columns=columns,
-            labels=labels,
+            columns=tuple(columns),
+            labels=tuple(labels),
         )
 
 

@@ -13,16 +13,17 @@ from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.notes import gap_note, has_gaps, missing_values, note, partial_notes
 from app.modules.analysis.facts.statistics import statistics
 from app.modules.analysis.facts.table import Table, names
-from app.modules.analysis.facts.wording import Counted, Percent, Slot, Span
+from app.modules.analysis.facts.wording import Counted, Percent, Points, Slot, Span
 from app.modules.analysis.figures import Direction, NumericColumn
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
 from app.modules.analysis.figures.course import Course, PeriodValue
-from app.modules.analysis.figures.names import is_ratio
+from app.modules.analysis.words import title
 
 _A_YEAR: Mapping[CalendarUnit, int] = {"week": 52, "month": 12, "quarter": 4, "year": 1}
 _MEASURES = 3
 _FEWEST_COMPARED = 3
 _NEAR = Decimal("0.005")
+_RATES = frozenset({"share", "percent", "percentage", "pct", "ratio", "rate"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +89,13 @@ def _course(over: OverTime, months: Course | None) -> list[Fact]:
     moved = trend(folded or over)
     ends = _extremes(over)
     longest = folded or over
-    facts = partial_notes(table, over.course)
     if _asked_end(table) is not None:
-        facts += [*ends, *moved]
+        facts = [*ends, *moved]
     elif moved[0].kind == "change":
-        facts += [*moved, *ends]
+        facts = [*moved, *ends]
     else:  # the level names the extremes already
-        facts += [*moved, *_latest(over), *statistics(table, over.measure)[:1], *ends]
+        facts = [*moved, *_latest(over), *statistics(table, over.measure)[:1], *ends]
+    facts += partial_notes(table, over.course)
     facts += [*_extremes(folded), *_latest(folded)] if folded is not None else []
     facts += [_level(longest)] if len(longest.course.full) > 1 else []
     return [*facts, *_season(longest), *_latest(over), *rises(longest)]
@@ -114,12 +115,9 @@ def trend(over: OverTime) -> list[Fact]:
     full = over.course.full
     unit = over.course.unit
     if len(full) < 2:
-        template = "only_full" if full else "no_full"
-        slots: dict[str, Slot] = {"one": Counted(1, unit)}
-        if full:
-            slots |= {"label": over.table.period(full[0].period), "value": _amount(over, full[0])}
         columns = [over.measure.name]
-        return [note(over.table, f"{template}", ["full", over.measure.name], columns=columns, **slots)]
+        none = note(over.table, "no_full", ["full"], columns=columns, one=Counted(1, unit))
+        return [_value(over, full[0])] if full else [none]
     facts = [_level(over)]
     if unit in ("month", "quarter") and len(full) <= _A_YEAR[unit]:
         columns = [over.measure.name]
@@ -160,7 +158,7 @@ def _change(over: OverTime, latest: _Points, before: _Points) -> Fact:
     old = sum((point.value for point in before), Decimal(0))
     difference = abs(new - old)
     change: Slot = table.difference(difference, over.measure)
-    if old > 0 and not is_ratio(over.measure.name):
+    if old > 0 and not isinstance(change, Points) and not _RATES & set(title(over.measure.name).split()):
         change = Percent(difference / old)
     nearly = old > 0 and difference <= _NEAR * old
     template = "equal" if new == old else "near" if nearly else "rose" if new > old else "fell"
@@ -286,7 +284,7 @@ def _which(over: OverTime) -> str | None:
     if table.found.limit is not None or not table.found.complete:
         return table.wording.say("which.shown")
     if has_gaps(table, over.course):
-        return table.wording.say("which.with_rows")
+        return table.wording.say("which.with_values")
     if over.course.partial and over.course.full:
         return table.wording.say("which.full")
     return None

@@ -4,7 +4,8 @@ A template is plain text with slots:
 
 - `{measure}` is the slot's value, formatted by its type for the language;
 - `{month:in}` is a period with its preposition ("on 23 November 2026", "in October 2026"), the form one of
-  `in`, `of`, `from` and `to`; `{months:dative}` is a count in another form of its noun (`month.dative`);
+  `in`, `of`, `from`, `to` and `on`; `{months:dative}` is a count in another form of its noun,
+  `month.dative`;
 - `{leaders|has|share}` chooses a form by the slot's count in the language's plural rules (`one|other`); `#`
   in a form is the count itself;
 - `[, {share} of the total]` is left out when a slot within it is None.
@@ -113,8 +114,9 @@ class Wording:
         """Return the text of a template.
 
         A statement, which ends in a full stop, and a headline begin with a capital unless they begin with a
-        name: with a slot of `Names` or one called `label`. Slots that stand in brackets only may be left out.
-        Raises KeyError without such a template or slot, and ValueError if a slot outside brackets is None.
+        name other than a period: with a slot of `Names` or one called `label`. Slots that stand in brackets
+        only may be left out. Raises KeyError without such a template or slot, and ValueError if a slot
+        outside brackets is None.
         """
         text = self._filled(name, slots)
         if text is None:
@@ -149,8 +151,10 @@ class Wording:
                 return None
             else:
                 is_missing = True
-        is_sentence = template.endswith(".") or name.endswith("headline")
-        return _capital(text) if is_sentence and not _is_name(first, slots) else text
+        if not (template.endswith(".") or name.endswith("headline")):
+            return text
+        is_name = _is_name(first, slots) and not self.formats.begins_with_period(text)
+        return text if is_name else _capital(text)
 
     def _slot(self, value: Slot, piece: _Piece) -> str:
         if piece.choice is None:

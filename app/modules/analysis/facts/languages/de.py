@@ -2,7 +2,166 @@
 
 from collections.abc import Mapping
 
+_SHARE = "[, {share} der Gesamtsumme von {total}][, {share} der Summe der {among} gezeigten, {shown_total}]"
+_HAVE = "{leaders} {leaders|hat|haben}[ {scope}][ nach {by}]"
+_HAVE_IT = "{leaders} {leaders|hat|haben}[ {scope}]"
+_OVER = "[ über die {over}]"
+
 TABLE: Mapping[str, str] = {
+    # Parts of statements
+    "reading": "Lesart",
+    "scoped": "Für {scope}: {statement}",
+    "pair": "{label} ({value})",
+    "named": "{measure}: {value}",
+    "label.row": "{label} (Zeile {row})",
+    "label.period": "{label} ({period})",
+    "scope.shown": "von den {count} gezeigten",
+    "scope.rows": "in den {count} gezeigten Zeilen",
+    "scope.picked": "von den höchstens {count} zuvor ausgewählten Zeilen",
+    "scope.all": "insgesamt",
+    "scope.periods": "von den {periods:dative} {which}",
+    "which.full": "mit vollständigen Daten",
+    "which.with_values": "mit Werten",
+    "which.shown": "in diesem Ergebnis",
+    # Values and rankings
+    "values": "{pairs}[ und {more} weitere {more|Spalte|Spalten}].",
+    "values.bold": "**{pairs}**[ und {more} weitere {more|Spalte|Spalten}].",
+    "values.bold.headline": "{pairs}",
+    "value.of": f"{{measure}} von {{label}}[ über die {{over}}]: {{value}}{_SHARE}.",
+    "value.of.headline": "{measure} von {label}: {value}",
+    "highest": f"{_HAVE} den höchsten Wert bei {{measure}}{_OVER}: {{value}}{_SHARE}.",
+    "highest.headline": f"{_HAVE} den höchsten Wert bei {{measure}}: {{value}}",
+    "lowest": f"{_HAVE} den niedrigsten Wert bei {{measure}}{_OVER}: {{value}}{_SHARE}.",
+    "lowest.headline": f"{_HAVE} den niedrigsten Wert bei {{measure}}: {{value}}",
+    "most": f"{_HAVE} die meisten {{things}}{_OVER}: {{value}}{_SHARE}.",
+    "most.headline": f"{_HAVE} die meisten {{things}}: {{value}}",
+    "fewest": f"{_HAVE} die wenigsten {{things}}{_OVER}: {{value}}{_SHARE}.",
+    "fewest.headline": f"{_HAVE} die wenigsten {{things}}: {{value}}",
+    "second": f"{_HAVE_IT} den zweithöchsten Wert bei {{measure}}{_OVER}: {{value}}.",
+    "second.headline": f"{_HAVE_IT} den zweithöchsten Wert bei {{measure}}: {{value}}",
+    "second.low": f"{_HAVE_IT} den zweitniedrigsten Wert bei {{measure}}{_OVER}: {{value}}.",
+    "second.low.headline": f"{_HAVE_IT} den zweitniedrigsten Wert bei {{measure}}: {{value}}",
+    "order": "die {leaders|#|#} höchsten Werte bei {measure}[ {scope}] haben, der Reihe nach, {leaders}.",
+    "order.headline": "höchste Werte bei {measure}[ {scope}]: {leaders}",
+    "order.low": "die {leaders|#|#} niedrigsten Werte bei {measure}[ {scope}] haben, der Reihe nach, "
+    "{leaders}.",
+    "order.low.headline": "niedrigste Werte bei {measure}[ {scope}]: {leaders}",
+    "gap": "{label} liegt bei {measure} um {difference} vor {other}[, {points} der Gesamtsumme].",
+    "gap.headline": "{label} liegt bei {measure} um {difference} vor {other}",
+    "leader": "{label} hat[ {scope}] bei {measures} jeweils den höchsten Wert.",
+    "leader.headline": "{label} hat[ {scope}] bei {measures} jeweils den höchsten Wert",
+    "same": "{leaders} haben denselben Wert bei {measure}: {value}.",
+    "same.headline": "{leaders} haben denselben Wert bei {measure}: {value}",
+    "same.all": f"alle [{{count}}][{{shown}} gezeigten] haben denselben Wert bei {{measure}}{_OVER}: "
+    f"{{value}}.",
+    "same.all.headline": "alle [{count}][{shown} gezeigten] haben denselben Wert bei {measure}: {value}",
+    "same.nearly": f"alle [{{count}}][{{shown}} gezeigten] haben praktisch denselben Wert bei "
+    f"{{measure}}{_OVER}: von {{low}} bis {{value}}.",
+    "same.nearly.headline": "alle [{count}][{shown} gezeigten] haben praktisch denselben Wert bei {measure}",
+    # All values of a measure
+    "total": "die Summe von {measure}[ über die {over}][ in den gezeigten {shown:dative}] beträgt {value}.",
+    "total.headline": "die Summe von {measure}[ in den gezeigten {shown:dative}] beträgt {value}",
+    "average": "der Durchschnitt von {measure} über {rows} beträgt {value}.",
+    "average.headline": "der Durchschnitt von {measure} beträgt {value}",
+    "median": "der Median von {measure} über {rows} beträgt {value}.",
+    "median.headline": "der Median von {measure} beträgt {value}",
+    "below_zero": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null.",
+    "below_zero.headline": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null",
+    "spread": "{measure} reicht[ {scope}] von {low} bis {high}[, im Durchschnitt {average}].",
+    "spread.headline": "{measure} reicht[ {scope}] von {low} bis {high}",
+    "spread.same": "alle {rows} haben[ {scope}] denselben Wert bei {measure}: {value}.",
+    "spread.same.headline": "alle {rows} haben[ {scope}] denselben Wert bei {measure}: {value}",
+    # Lists
+    "count": "{rows} mit {columns}[ und {more} {more|weiteren Spalte|weiteren Spalten}].",
+    "count.where": "{count} von {rows:dative} {count|hat|haben} {conditions}.",
+    "count.where.headline": "{count} von {rows:dative} {count|hat|haben} {conditions}",
+    "latest": "{leaders} hat[ {scope}] den spätesten Wert bei {measure}: {value}[; unter den {count} "
+    "gezeigten steht {other} mit {last} an letzter Stelle].",
+    "earliest": "{leaders} hat[ {scope}] den frühesten Wert bei {measure}: {value}[; unter den {count} "
+    "gezeigten steht {other} mit {last} an letzter Stelle].",
+    "frequent": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten: {count} von {rows:dative}.",
+    "frequent.headline": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten",
+    # Time
+    "change.rose": "{measure} {span:of} ist[ {scope}] {before:on} um {change} gestiegen, von {old} auf "
+    "{new}.",
+    "change.rose.headline": "[{at}: ]{measure} ist[ {scope}] gegenüber dem Vorjahr um {change} gestiegen",
+    "change.fell": "{measure} {span:of} ist[ {scope}] {before:on} um {change} gesunken, von {old} auf {new}.",
+    "change.fell.headline": "[{at}: ]{measure} ist[ {scope}] gegenüber dem Vorjahr um {change} gesunken",
+    "change.near": "{span} und {before} haben[ {scope}] praktisch denselben Wert bei {measure}: {new} und "
+    "{old}.",
+    "change.near.headline": "[{at}: ]praktisch derselbe Wert bei {measure}[ {scope}] wie im Vorjahr",
+    "change.equal": "{span} und {before} haben[ {scope}] denselben Wert bei {measure}: {new}.",
+    "change.equal.headline": "[{at}: ]derselbe Wert bei {measure}[ {scope}] wie im Vorjahr: {new}",
+    "level": "{measure}[ {scope}] in den {periods:dative}[ {which}]: [im Durchschnitt {average}, ]zwischen "
+    "{low} ({low_at}) und {high} ({high_at}).",
+    "level.headline": "{measure}[ {scope}][ in den {periods:dative} {which}]: zwischen {low} und {high}",
+    "level.same": "alle {periods}[ {which}] haben[ {scope}] denselben Wert bei {measure}: {value}.",
+    "level.same.headline": "alle {periods}[ {which}] haben[ {scope}] denselben Wert bei {measure}: {value}",
+    "season.highest": "{label} hat[ {scope}] den höchsten Wert bei {measure} in den {periods:dative} "
+    "{last:to}, wie {before} in denen davor.",
+    "season.lowest": "{label} hat[ {scope}] den niedrigsten Wert bei {measure} in den {periods:dative} "
+    "{last:to}, wie {before} in denen davor.",
+    "season.unknown": "Ohne {periods} mit vollständigen Daten lässt sich Wachstum nicht von einem saisonalen "
+    "Verlauf unterscheiden.",
+    "rises.before": "{measure} ist[ {scope}] in {count} von {periods:dative} gegenüber dem Zeitraum davor "
+    "gestiegen.",
+    "rises.year": "{measure} ist[ {scope}] in {count} von {periods:dative} gegenüber demselben Zeitraum des "
+    "Vorjahres gestiegen.",
+    "no_full": "Nicht einmal {one} ist vollständig erfasst, also gibt es nichts zu vergleichen.",
+    # Outlook
+    "forecast": "Prognose für {measure}: {steps}[; im Test über die letzten {periods} lag sie im "
+    "Durchschnitt um {error} daneben]. Die Spannen sollen {covered} der Werte enthalten.",
+    "forecast.headline": "Prognose für {measure}: {steps}",
+    "forecast.step": "{value} {period:in} ({low} bis {high})",
+    "outliers": "von {periods:dative} fallen bei {measure} auf: {leaders}.",
+    "outliers.headline": "bei {measure} fallen auf: {leaders}",
+    "outliers.none": "von {periods:dative} fällt bei {measure} nichts auf.",
+    "outliers.none.headline": "von {periods:dative} fällt bei {measure} nichts auf",
+    "outliers.one": "{label} ({value}, üblich sind {low} bis {high})",
+    # Notes
+    "partial.begins": "{period}[ ({value})] ist unvollständig: Die Daten beginnen {day:in}.",
+    "partial.ends": "{period}[ ({value})] ist unvollständig: Die Daten enden {day:in}.",
+    "partial.running": "{period}[ ({value})] ist unvollständig: Der Zeitraum läuft {day:in} noch.",
+    "gaps": "{periods} {periods|hat|haben} keine Zeile: {leaders}.",
+    "missing": "{rows} {rows|hat|haben} bei {measure} keinen Wert.",
+    "one_row": "Die Abfrage behält nur eine Zeile, ein Gleichstand wäre also nicht zu sehen.",
+    "no_value": "Es gab keinen Wert, aus dem sich das berechnen ließe.",
+    "no_rows": "Keine Zeilen passen. Wenn es welche geben sollte, die Filter prüfen: Ein Wert kann anders "
+    "geschrieben oder der Zeitraum leer sein.",
+    "notice.cut": "Das Ergebnis wurde bei {count} Zeilen abgeschnitten: Alle Zahlen hier gelten nur für "
+    "diese "
+    "Zeilen.",
+    "notice.first": "Nur die ersten {shown} von {count} Zeilen liegen vor: Alle Zahlen hier gelten für "
+    "diese.",
+    "notice.cut_and_first": "Das Ergebnis wurde bei {count} Zeilen abgeschnitten, und nur die ersten {shown} "
+    "von {count} Zeilen liegen vor: Alle Zahlen hier gelten für diese.",
+    "notice.first_row": "Das Ergebnis wurde vor seiner ersten Zeile abgeschnitten, die zu groß zum "
+    "Aufbewahren "
+    "ist.",
+    "notice.values": "Einige Werte sind zu lang, um sie ganz aufzubewahren: Ihr Ende ist abgeschnitten.",
+    # Computations
+    "how.value": "{measure} aus {rows:dative}",
+    "how.values": "Werte von {measure} in {rows:dative}",
+    "how.sum": "Summe von {measure} über {rows}",
+    "how.share": "Anteil an der Summe von {measure} über {rows}",
+    "how.average": "Durchschnitt von {measure} über {rows}",
+    "how.average_sum": "Durchschnitt der Summen von {measure}, aus {rows:dative}",
+    "how.median": "Median von {measure} über {rows}",
+    "how.highest": "höchster Wert von {measure} in {rows:dative}",
+    "how.lowest": "niedrigster Wert von {measure} in {rows:dative}",
+    "how.highest_sum": "höchste Summe von {measure}, aus {rows:dative}",
+    "how.lowest_sum": "niedrigste Summe von {measure}, aus {rows:dative}",
+    "how.first": "erste Zeile nach {measure}, in der Reihenfolge der Abfrage",
+    "how.second": "zweiter Platz nach {measure} in {rows:dative}",
+    "how.order": "Reihenfolge nach {measure} in {rows:dative}",
+    "how.difference": "Differenz von {measure} in {rows:dative}",
+    "how.change": "Veränderung von {measure} über {rows}",
+    "how.count": "Anzahl: {rows}",
+    "how.missing": "{rows} auf {measure} geprüft",
+    "how.forecast": "Prognose aus {measure} in {rows:dative}",
+    "how.outliers": "{measure} in {rows:dative}, verglichen mit Saison und Trend",
+    "how.note": "Hinweis zu den Zeilen und der Abfrage",
+    "how.where": "{how} mit {conditions}",
     # Things that are counted
     "day": "{count|# Tag|# Tage}",
     "day.dative": "{count|# Tag|# Tagen}",

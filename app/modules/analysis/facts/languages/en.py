@@ -19,7 +19,7 @@ TABLE: Mapping[str, str] = {
     "scope.all": "all together",
     "scope.periods": "of the {periods} {which}",
     "which.full": "covered whole",
-    "which.with_rows": "that have rows",
+    "which.with_values": "that have a value",
     "which.shown": "shown",
     # Values and rankings
     "values": "{pairs}[ and {more} more {more|column|columns}].",
@@ -99,7 +99,6 @@ TABLE: Mapping[str, str] = {
     "season.unknown": "With fewer than {periods} whole, growth cannot be told from a season.",
     "rises.before": "[{scope}, ]{measure} rose on the period before in {count} of {periods}.",
     "rises.year": "[{scope}, ]{measure} rose on the same period of the year before in {count} of {periods}.",
-    "only_full": "Only {one} is covered whole: {label} ({value}).",
     "no_full": "Not even {one} is covered whole, so there is nothing to compare.",
     # Outlook
     "forecast": "forecast of {measure}: {steps}[; in a test on the last {periods} it was off by {error} on "

@@ -2,7 +2,170 @@
 
 from collections.abc import Mapping
 
+_SHARE_OF_ALL = "[, el {share} del total de {total}]"
+_SHARE_OF_SHOWN = "[, el {share} del total de los {among} valores mostrados, {shown_total}]"
+_SHARE = _SHARE_OF_ALL + _SHARE_OF_SHOWN
+_HAVE = "[{scope}, ][por {by}, ]{leaders} {leaders|tiene|comparten}"
+_HAVE_IT = "[{scope}, ]{leaders} {leaders|tiene|comparten}"
+_OVER = "[ en {over}]"
+
 TABLE: Mapping[str, str] = {
+    # Parts of statements
+    "reading": "Lectura",
+    "scoped": "Para {scope}: {statement}",
+    "pair": "{label} ({value})",
+    "named": "{measure}: {value}",
+    "label.row": "{label} (fila {row})",
+    "label.period": "{label} ({period})",
+    "scope.shown": "entre los {count} valores mostrados",
+    "scope.rows": "en las {count} filas mostradas",
+    "scope.picked": "de las {count} filas elegidas antes, como máximo",
+    "scope.all": "en conjunto",
+    "scope.periods": "entre {periods} {which}",
+    "which.full": "con datos completos",
+    "which.with_values": "con valores",
+    "which.shown": "de este resultado",
+    # Values and rankings
+    "values": "{pairs}[ y {more} {more|columna|columnas} más].",
+    "values.bold": "**{pairs}**[ y {more} {more|columna|columnas} más].",
+    "values.bold.headline": "{pairs}",
+    "value.of": f"{{measure}} de {{label}}{_OVER}: {{value}}{_SHARE}.",
+    "value.of.headline": "{measure} de {label}: {value}",
+    "highest": f"{_HAVE} el valor más alto de {{measure}}{_OVER}: {{value}}{_SHARE}.",
+    "highest.headline": f"{_HAVE} el valor más alto de {{measure}}: {{value}}",
+    "lowest": f"{_HAVE} el valor más bajo de {{measure}}{_OVER}: {{value}}{_SHARE}.",
+    "lowest.headline": f"{_HAVE} el valor más bajo de {{measure}}: {{value}}",
+    "most": f"{_HAVE} el mayor número de {{things}}{_OVER}: {{value}}{_SHARE}.",
+    "most.headline": f"{_HAVE} el mayor número de {{things}}: {{value}}",
+    "fewest": f"{_HAVE} el menor número de {{things}}{_OVER}: {{value}}{_SHARE}.",
+    "fewest.headline": f"{_HAVE} el menor número de {{things}}: {{value}}",
+    "second": f"{_HAVE_IT} el segundo valor más alto de {{measure}}{_OVER}: {{value}}.",
+    "second.headline": f"{_HAVE_IT} el segundo valor más alto de {{measure}}: {{value}}",
+    "second.low": f"{_HAVE_IT} el segundo valor más bajo de {{measure}}{_OVER}: {{value}}.",
+    "second.low.headline": f"{_HAVE_IT} el segundo valor más bajo de {{measure}}: {{value}}",
+    "order": "[{scope}, ]los {leaders|#|#} valores más altos de {measure}, en orden, son los de {leaders}.",
+    "order.headline": "[{scope}, ]más altos por {measure}: {leaders}",
+    "order.low": "[{scope}, ]los {leaders|#|#} valores más bajos de {measure}, en orden, son los de "
+    "{leaders}.",
+    "order.low.headline": "[{scope}, ]más bajos por {measure}: {leaders}",
+    "gap": "{label} supera a {other} por {difference} en {measure}[, {points} del total].",
+    "gap.headline": "{label} supera a {other} por {difference} en {measure}",
+    "leader": "[{scope}, ]{label} tiene el valor más alto en {measures}.",
+    "leader.headline": "[{scope}, ]{label} tiene el valor más alto en {measures}",
+    "same": "{leaders} tienen el mismo valor de {measure}: {value}.",
+    "same.headline": "{leaders} tienen el mismo valor de {measure}: {value}",
+    "same.all": f"los [{{count}} valores][{{shown}} valores mostrados] de {{measure}}{_OVER} son iguales: "
+    f"{{value}}.",
+    "same.all.headline": "los [{count} valores][{shown} valores mostrados] de {measure} son iguales: {value}",
+    "same.nearly": f"los [{{count}} valores][{{shown}} valores mostrados] de {{measure}}{_OVER} son "
+    f"prácticamente iguales: de {{low}} a {{value}}.",
+    "same.nearly.headline": "los [{count} valores][{shown} valores mostrados] de {measure} son prácticamente "
+    "iguales",
+    # All values of a measure
+    "total": "el total de {measure}[ en {over}][ en lo mostrado ({shown})] es {value}.",
+    "total.headline": "el total de {measure}[ en lo mostrado ({shown})] es {value}",
+    "average": "el promedio de {measure} en {rows} es {value}.",
+    "average.headline": "el promedio de {measure} es {value}",
+    "median": "la mediana de {measure} en {rows} es {value}.",
+    "median.headline": "la mediana de {measure} es {value}",
+    "below_zero": "{count} de {rows} {count|tiene|tienen} un valor de {measure} por debajo de cero.",
+    "below_zero.headline": "{count} de {rows} {count|tiene|tienen} {measure} por debajo de cero",
+    "spread": "[{scope}, ]{measure} va de {low} a {high}[, con un promedio de {average}].",
+    "spread.headline": "[{scope}, ]{measure} va de {low} a {high}",
+    "spread.same": "[{scope}, ]el valor de {measure} es el mismo en las {rows}: {value}.",
+    "spread.same.headline": "[{scope}, ]{measure} es igual en las {rows}: {value}",
+    # Lists
+    "count": "{rows} con {columns}[ y {more} {more|columna|columnas} más].",
+    "count.where": "{count} de {rows} {count|tiene|tienen} {conditions}.",
+    "count.where.headline": "{count} de {rows} {count|tiene|tienen} {conditions}",
+    "latest": "[{scope}, ]{leaders} tiene el valor más reciente de {measure}: {value}[; el último de los "
+    "{count} "
+    "valores mostrados es el de {other}: {last}].",
+    "earliest": "[{scope}, ]{leaders} tiene el valor más antiguo de {measure}: {value}[; el último de los "
+    "{count} "
+    "valores mostrados es el de {other}: {last}].",
+    "frequent": "{leaders} {leaders|es el valor más frecuente|son los valores más frecuentes} de {measure}: "
+    "{count} de {rows}.",
+    "frequent.headline": "{leaders} {leaders|es el valor más frecuente|son los valores más frecuentes} de "
+    "{measure}",
+    # Time
+    "change.rose": "[{scope}, ]{measure} {span:of} aumentó en {change} {before:on}, de {old} a {new}.",
+    "change.rose.headline": "[{scope}, ][{at}: ]{measure} aumentó en {change} frente al año anterior",
+    "change.fell": "[{scope}, ]{measure} {span:of} disminuyó en {change} {before:on}, de {old} a {new}.",
+    "change.fell.headline": "[{scope}, ][{at}: ]{measure} disminuyó en {change} frente al año anterior",
+    "change.near": "[{scope}, ]{span} y {before} tienen prácticamente el mismo valor de {measure}: {new} y "
+    "{old}.",
+    "change.near.headline": "[{scope}, ][{at}: ]{measure}, prácticamente igual que el año anterior",
+    "change.equal": "[{scope}, ]{span} y {before} tienen el mismo valor de {measure}: {new}.",
+    "change.equal.headline": "[{scope}, ][{at}: ]{measure}, igual que el año anterior: {new}",
+    "level": "[{scope}, ]{measure} en {periods}[ {which}]: [{average} de promedio, ]entre {low} ({low_at}) y "
+    "{high} ({high_at}).",
+    "level.headline": "[{scope}, ]{measure}[ en {periods} {which}]: entre {low} y {high}",
+    "level.same": "[{scope}, ]{measure} tiene el mismo valor en {periods}[ {which}]: {value}.",
+    "level.same.headline": "[{scope}, ]{measure}, el mismo valor en {periods}[ {which}]: {value}",
+    "season.highest": "[{scope}, ]{label} tiene el valor más alto de {measure} de los {periods} que terminan "
+    "{last:in}, igual que {before} en los anteriores.",
+    "season.lowest": "[{scope}, ]{label} tiene el valor más bajo de {measure} de los {periods} que terminan "
+    "{last:in}, igual que {before} en los anteriores.",
+    "season.unknown": "Con menos de {periods} completos, el crecimiento no se puede distinguir de un efecto "
+    "estacional.",
+    "rises.before": "[{scope}, ]{measure} subió respecto al periodo anterior en {count} de {periods}.",
+    "rises.year": "[{scope}, ]{measure} subió respecto al mismo periodo del año anterior en {count} de "
+    "{periods}.",
+    "no_full": "Los datos no cubren por completo ni {one}, así que no hay nada que comparar.",
+    # Outlook
+    "forecast": "previsión de {measure}: {steps}[; en una prueba con {periods} al final se desvió un {error} "
+    "en promedio]. Los intervalos deben contener el {covered} de los valores.",
+    "forecast.headline": "previsión de {measure}: {steps}",
+    "forecast.step": "{value} {period:in} (de {low} a {high})",
+    "outliers": "de {periods}, destacan en {measure}: {leaders}.",
+    "outliers.headline": "destacan en {measure}: {leaders}",
+    "outliers.none": "de {periods}, nada destaca en {measure}.",
+    "outliers.none.headline": "de {periods}, nada destaca en {measure}",
+    "outliers.one": "{label} ({value}, lo habitual es de {low} a {high})",
+    # Notes
+    "partial.begins": "Los datos {period:of}[ ({value})] son parciales: empiezan {day:in}.",
+    "partial.ends": "Los datos {period:of}[ ({value})] son parciales: terminan {day:in}.",
+    "partial.running": "Los datos {period:of}[ ({value})] son parciales: el periodo sigue en curso {day:in}.",
+    "gaps": "{periods} no {periods|tiene|tienen} ninguna fila: {leaders}.",
+    "missing": "{rows} no {rows|tiene|tienen} valor de {measure}.",
+    "one_row": "La consulta conserva una sola fila, así que un empate no se vería.",
+    "no_value": "No había ningún valor con el que calcularlo.",
+    "no_rows": "Ninguna fila coincide. Si debería haber alguna, revise los filtros: puede que un valor se "
+    "escriba "
+    "de otro modo o que el periodo esté vacío.",
+    "notice.cut": "El resultado se cortó en {count} filas: todas las cifras son solo de estas filas.",
+    "notice.first": "Solo se dispone de las primeras {shown} de {count} filas: todas las cifras son de "
+    "estas.",
+    "notice.cut_and_first": "El resultado se cortó en {count} filas, y solo se dispone de las primeras "
+    "{shown} de "
+    "{count} filas: todas las cifras son de estas.",
+    "notice.first_row": "El resultado se cortó antes de su primera fila, que es demasiado grande para "
+    "guardarla.",
+    "notice.values": "Algunos valores son demasiado largos para guardarlos enteros: su final está cortado.",
+    # Computations
+    "how.value": "{measure} de {rows}",
+    "how.values": "valores de {measure} en {rows}",
+    "how.sum": "suma de {measure} en {rows}",
+    "how.share": "parte de la suma de {measure} en {rows}",
+    "how.average": "promedio de {measure} en {rows}",
+    "how.average_sum": "promedio de las sumas de {measure}, de {rows}",
+    "how.median": "mediana de {measure} en {rows}",
+    "how.highest": "valor más alto de {measure} en {rows}",
+    "how.lowest": "valor más bajo de {measure} en {rows}",
+    "how.highest_sum": "suma más alta de {measure}, de {rows}",
+    "how.lowest_sum": "suma más baja de {measure}, de {rows}",
+    "how.first": "primera fila por {measure}, en el orden de la consulta",
+    "how.second": "segundo lugar por {measure} en {rows}",
+    "how.order": "orden por {measure} en {rows}",
+    "how.difference": "diferencia de {measure} en {rows}",
+    "how.change": "cambio de {measure} en {rows}",
+    "how.count": "recuento de {rows}",
+    "how.missing": "{measure} revisado en {rows}",
+    "how.forecast": "previsión a partir de {measure} en {rows}",
+    "how.outliers": "{measure} en {rows}, comparado con temporada y tendencia",
+    "how.note": "nota sobre las filas y la consulta",
+    "how.where": "{how} con {conditions}",
     # Things that are counted
     "day": "{count|# día|# días}",
     "week": "{count|# semana|# semanas}",

@@ -2,7 +2,180 @@
 
 from collections.abc import Mapping
 
+_SHARE_OF_ALL = "[, soit {share} du total de {total}]"
+_SHARE_OF_SHOWN = "[, soit {share} du total des {among} valeurs affichées, {shown_total}]"
+_SHARE = _SHARE_OF_ALL + _SHARE_OF_SHOWN
+_HAVE = "[{scope}, ][par {by}, ]{leaders} {leaders|a|partagent}"
+_HAVE_IT = "[{scope}, ]{leaders} {leaders|a|partagent}"
+_OVER = "[ sur {over}]"
+
 TABLE: Mapping[str, str] = {
+    # Parts of statements
+    "reading": "Lecture",
+    "scoped": "Pour {scope}\u00a0: {statement}",
+    "pair": "{label} ({value})",
+    "named": "{measure}\u00a0: {value}",
+    "label.row": "{label} (ligne {row})",
+    "label.period": "{label} ({period})",
+    "scope.shown": "parmi les {count} valeurs affichées",
+    "scope.rows": "dans les {count} lignes affichées",
+    "scope.picked": "parmi les {count} lignes au plus choisies auparavant",
+    "scope.all": "dans l'ensemble",
+    "scope.periods": "parmi les {periods} {which}",
+    "which.full": "aux données complètes",
+    "which.with_values": "avec des valeurs",
+    "which.shown": "de ce résultat",
+    # Values and rankings
+    "values": "{pairs}[ et {more} {more|autre colonne|autres colonnes}].",
+    "values.bold": "**{pairs}**[ et {more} {more|autre colonne|autres colonnes}].",
+    "values.bold.headline": "{pairs}",
+    "value.of": f"{{measure}} de {{label}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "value.of.headline": "{measure} de {label}\u00a0: {value}",
+    "highest": f"{_HAVE} la valeur la plus élevée de {{measure}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "highest.headline": f"{_HAVE} la plus haute valeur de {{measure}}\u00a0: {{value}}",
+    "lowest": f"{_HAVE} la valeur la plus basse de {{measure}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "lowest.headline": f"{_HAVE} la plus basse valeur de {{measure}}\u00a0: {{value}}",
+    "most": f"{_HAVE} le plus grand nombre de {{things}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "most.headline": f"{_HAVE} le plus grand nombre de {{things}}\u00a0: {{value}}",
+    "fewest": f"{_HAVE} le plus petit nombre de {{things}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "fewest.headline": f"{_HAVE} le plus petit nombre de {{things}}\u00a0: {{value}}",
+    "second": f"{_HAVE_IT} la deuxième valeur la plus élevée de {{measure}}{_OVER}\u00a0: {{value}}.",
+    "second.headline": f"{_HAVE_IT} la deuxième plus haute valeur de {{measure}}\u00a0: {{value}}",
+    "second.low": f"{_HAVE_IT} la deuxième valeur la plus basse de {{measure}}{_OVER}\u00a0: {{value}}.",
+    "second.low.headline": f"{_HAVE_IT} la deuxième plus basse valeur de {{measure}}\u00a0: {{value}}",
+    "order": "[{scope}, ]les {leaders|#|#} valeurs les plus élevées de {measure} sont, dans l'ordre, celles "
+    "de "
+    "{leaders}.",
+    "order.headline": "[{scope}, ]plus hautes valeurs de {measure}\u00a0: {leaders}",
+    "order.low": "[{scope}, ]les {leaders|#|#} valeurs les plus basses de {measure} sont, dans l'ordre, "
+    "celles de "
+    "{leaders}.",
+    "order.low.headline": "[{scope}, ]plus basses valeurs de {measure}\u00a0: {leaders}",
+    "gap": "{label} devance {other} de {difference} pour {measure}[, soit {points} du total].",
+    "gap.headline": "{label} devance {other} de {difference} pour {measure}",
+    "leader": "[{scope}, ]{label} a la valeur la plus élevée pour {measures}.",
+    "leader.headline": "[{scope}, ]{label} a la plus haute valeur pour {measures}",
+    "same": "{leaders} ont la même valeur de {measure}\u00a0: {value}.",
+    "same.headline": "{leaders} ont la même valeur de {measure}\u00a0: {value}",
+    "same.all": f"les [{{count}} valeurs][{{shown}} valeurs affichées] de {{measure}}{_OVER} sont "
+    f"égales\u00a0: {{value}}.",
+    "same.all.headline": "les [{count} valeurs][{shown} valeurs affichées] de {measure} sont égales\u00a0: "
+    "{value}",
+    "same.nearly": f"les [{{count}} valeurs][{{shown}} valeurs affichées] de {{measure}}{_OVER} sont "
+    f"pratiquement égales\u00a0: de {{low}} à {{value}}.",
+    "same.nearly.headline": "les [{count} valeurs][{shown} valeurs affichées] de {measure} sont pratiquement "
+    "égales",
+    # All values of a measure
+    "total": "le total de {measure}[ sur {over}][ dans ce qui est affiché ({shown})] est de {value}.",
+    "total.headline": "le total de {measure}[ dans ce qui est affiché ({shown})] est de {value}",
+    "average": "la moyenne de {measure} sur {rows} est de {value}.",
+    "average.headline": "la moyenne de {measure} est de {value}",
+    "median": "la médiane de {measure} sur {rows} est de {value}.",
+    "median.headline": "la médiane de {measure} est de {value}",
+    "below_zero": "{count} sur {rows} {count|a|ont} une valeur de {measure} inférieure à zéro.",
+    "below_zero.headline": "{count} sur {rows} {count|a|ont} {measure} en dessous de zéro",
+    "spread": "[{scope}, ]{measure} va de {low} à {high}[, avec une moyenne de {average}].",
+    "spread.headline": "[{scope}, ]{measure} va de {low} à {high}",
+    "spread.same": "[{scope}, ]la valeur de {measure} est la même dans les {rows}\u00a0: {value}.",
+    "spread.same.headline": "[{scope}, ]{measure} ne varie pas dans les {rows}\u00a0: {value}",
+    # Lists
+    "count": "{rows} avec {columns}[ et {more} {more|autre colonne|autres colonnes}].",
+    "count.where": "{count} sur {rows} {count|a|ont} {conditions}.",
+    "count.where.headline": "{count} sur {rows} {count|a|ont} {conditions}",
+    "latest": "[{scope}, ]{leaders} a la valeur la plus récente de {measure}\u00a0: {value}[\u00a0; la "
+    "dernière des {count} "
+    "valeurs affichées est celle de {other}\u00a0: {last}].",
+    "earliest": "[{scope}, ]{leaders} a la valeur la plus ancienne de {measure}\u00a0: {value}[\u00a0; la "
+    "dernière des "
+    "{count} valeurs affichées est celle de {other}\u00a0: {last}].",
+    "frequent": "{leaders} {leaders|est la valeur la plus fréquente|sont les valeurs les plus fréquentes} de "
+    "{measure}\u00a0: {count} sur {rows}.",
+    "frequent.headline": "{leaders} {leaders|est la valeur la plus fréquente|sont les valeurs les plus "
+    "fréquentes} de {measure}",
+    # Time
+    "change.rose": "[{scope}, ]{measure} {span:of} a augmenté de {change} {before:on}, de {old} à {new}.",
+    "change.rose.headline": "[{scope}, ][{at}\u00a0: ]{measure} a augmenté de {change} sur un an",
+    "change.fell": "[{scope}, ]{measure} {span:of} a baissé de {change} {before:on}, de {old} à {new}.",
+    "change.fell.headline": "[{scope}, ][{at}\u00a0: ]{measure} a baissé de {change} sur un an",
+    "change.near": "[{scope}, ]{span} et {before} ont pratiquement la même valeur de {measure}\u00a0: {new} "
+    "et {old}.",
+    "change.near.headline": "[{scope}, ][{at}\u00a0: ]{measure} pratiquement au même niveau qu'un an avant",
+    "change.equal": "[{scope}, ]{span} et {before} ont la même valeur de {measure}\u00a0: {new}.",
+    "change.equal.headline": "[{scope}, ][{at}\u00a0: ]{measure} au même niveau qu'un an avant\u00a0: {new}",
+    "level": "[{scope}, ]{measure} sur les {periods}[ {which}]\u00a0: [{average} en moyenne, ]entre {low} "
+    "({low_at}) et {high} ({high_at}).",
+    "level.headline": "[{scope}, ]{measure}[ sur les {periods} {which}]\u00a0: entre {low} et {high}",
+    "level.same": "[{scope}, ]{measure} a la même valeur sur les {periods}[ {which}]\u00a0: {value}.",
+    "level.same.headline": "[{scope}, ]{measure}, la même valeur sur les {periods}[ {which}]\u00a0: {value}",
+    "season.highest": "[{scope}, ]{label} a la valeur la plus élevée de {measure} des {periods} qui se "
+    "terminent {last:in}, comme {before} pour les précédents.",
+    "season.lowest": "[{scope}, ]{label} a la valeur la plus basse de {measure} des {periods} qui se "
+    "terminent {last:in}, comme {before} pour les précédents.",
+    "season.unknown": "Avec moins de {periods} complets, la croissance ne se distingue pas d'un effet "
+    "saisonnier.",
+    "rises.before": "[{scope}, ]{measure} a augmenté par rapport à la période précédente dans {count} cas "
+    "sur "
+    "{periods}.",
+    "rises.year": "[{scope}, ]{measure} a augmenté par rapport à la même période de l'année précédente dans "
+    "{count} cas sur {periods}.",
+    "no_full": "Les données ne couvrent même pas {one} en entier\u00a0: il n'y a rien à comparer.",
+    # Outlook
+    "forecast": "prévision de {measure}\u00a0: {steps}[\u00a0; lors d'un test sur {periods} à la fin, "
+    "l'écart moyen était de {error}]. Les intervalles doivent contenir {covered} des valeurs.",
+    "forecast.headline": "prévision de {measure}\u00a0: {steps}",
+    "forecast.step": "{value} {period:in} (de {low} à {high})",
+    "outliers": "sur {periods}, se démarquent pour {measure}\u00a0: {leaders}.",
+    "outliers.headline": "se démarquent pour {measure}\u00a0: {leaders}",
+    "outliers.none": "sur {periods}, rien ne se démarque pour {measure}.",
+    "outliers.none.headline": "sur {periods}, rien ne se démarque pour {measure}",
+    "outliers.one": "{label} ({value}, d'ordinaire de {low} à {high})",
+    # Notes
+    "partial.begins": "Les données {period:of}[ ({value})] sont partielles\u00a0: elles commencent {day:in}.",
+    "partial.ends": "Les données {period:of}[ ({value})] sont partielles\u00a0: elles s'arrêtent {day:in}.",
+    "partial.running": "Les données {period:of}[ ({value})] sont partielles\u00a0: la période est encore en "
+    "cours "
+    "{day:in}.",
+    "gaps": "{periods} {periods|n'a|n'ont} aucune ligne\u00a0: {leaders}.",
+    "missing": "{rows} {rows|n'a|n'ont} pas de valeur de {measure}.",
+    "one_row": "La requête ne garde qu'une ligne\u00a0: une égalité ne se verrait pas.",
+    "no_value": "Il n'y avait aucune valeur pour le calculer.",
+    "no_rows": "Aucune ligne ne correspond. S'il devrait y en avoir, vérifiez les filtres\u00a0: une valeur "
+    "peut "
+    "s'écrire autrement, ou la période être vide.",
+    "notice.cut": "Le résultat a été coupé à {count} lignes\u00a0: tous les chiffres ne portent que sur ces "
+    "lignes.",
+    "notice.first": "Seules les {shown} premières lignes sur {count} sont disponibles\u00a0: tous les "
+    "chiffres portent "
+    "sur elles.",
+    "notice.cut_and_first": "Le résultat a été coupé à {count} lignes, et seules les {shown} premières "
+    "lignes sur "
+    "{count} sont disponibles\u00a0: tous les chiffres portent sur elles.",
+    "notice.first_row": "Le résultat a été coupé avant sa première ligne, trop grande pour être conservée.",
+    "notice.values": "Certaines valeurs sont trop longues pour être conservées entières\u00a0: leur fin est "
+    "coupée.",
+    # Computations
+    "how.value": "{measure} de {rows}",
+    "how.values": "valeurs de {measure} dans {rows}",
+    "how.sum": "somme de {measure} sur {rows}",
+    "how.share": "part de la somme de {measure} sur {rows}",
+    "how.average": "moyenne de {measure} sur {rows}",
+    "how.average_sum": "moyenne des sommes de {measure}, sur {rows}",
+    "how.median": "médiane de {measure} sur {rows}",
+    "how.highest": "valeur la plus élevée de {measure} dans {rows}",
+    "how.lowest": "valeur la plus basse de {measure} dans {rows}",
+    "how.highest_sum": "somme la plus élevée de {measure}, sur {rows}",
+    "how.lowest_sum": "somme la plus basse de {measure}, sur {rows}",
+    "how.first": "première ligne par {measure}, dans l'ordre de la requête",
+    "how.second": "deuxième place par {measure} dans {rows}",
+    "how.order": "ordre par {measure} dans {rows}",
+    "how.difference": "écart de {measure} dans {rows}",
+    "how.change": "variation de {measure} sur {rows}",
+    "how.count": "nombre de lignes\u00a0: {rows}",
+    "how.missing": "{measure} vérifié dans {rows}",
+    "how.forecast": "prévision à partir de {measure} dans {rows}",
+    "how.outliers": "{measure} dans {rows}, comparé à la saison et à la tendance",
+    "how.note": "remarque sur les lignes et la requête",
+    "how.where": "{how} avec {conditions}",
     # Things that are counted
     "day": "{count|# jour|# jours}",
     "week": "{count|# semaine|# semaines}",
