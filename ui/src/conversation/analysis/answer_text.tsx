@@ -2,8 +2,8 @@ import { useMemo } from "preact/hooks";
 import { texts } from "../../shared/texts";
 import { type Answer, isUnderWay } from "../model";
 import { Analysis } from "./analysis";
+import { withoutNotice } from "./notice";
 import type { FindOrigin } from "./sources";
-import { withoutNotice } from "./statements";
 
 interface Shown {
   answer: Answer;

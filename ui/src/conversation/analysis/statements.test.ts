@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Reference } from "../../api/types";
 import { type Part, partsOf } from "./markdown";
-import { statementsOf, withoutNotice } from "./statements";
+import { withoutNotice } from "./notice";
+import { statementsOf } from "./statements";
 
 const reference = (start: number, end: number, key = "total_n"): Reference => ({
   ...{ key, span: [start, end], result_id: null, how: "sum of n", value: "3" },

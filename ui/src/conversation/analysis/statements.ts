@@ -32,17 +32,6 @@ function startOf({ span }: Reference): number {
   return span[0] ?? 0;
 }
 
-/** Splits a text before the paragraph of its first statement: what stands there is a notice of the whole. */
-export function withoutNotice(text: string, references: Reference[]): [string, string, Reference[]] {
-  const first = Math.min(...references.map(startOf));
-  if (!Number.isFinite(first)) return ["", text, references];
-  const before = Array.from(text).slice(0, first).join("");
-  const notice = before.slice(0, before.lastIndexOf("\n\n") + 1);
-  const moved = Array.from(notice).length;
-  const rest = references.map((each) => ({ ...each, span: each.span.map((at) => at - moved) }));
-  return [notice.trim(), text.slice(notice.length), rest];
-}
-
 /** The parsed text, its statements as spans with their index as `data-statement`: each paragraph is one stop of
  * the Tab key. A text whose markup the marks would change has none. */
 export function withStatements(
