@@ -806,7 +806,7 @@ class Investigation:
             action=last.action,
         )
         return Conclusion(
-            analysis=begin_with(first_line([], corrections), analysis),
+            analysis=begin_with(first_line([], corrections, question.text), analysis),
             draft=await _draft_of(main.kept) if main else None,
             rows=head,
             results_summary=results_summary(without_secrets(main.rows)) if main else None,

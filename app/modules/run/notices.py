@@ -6,6 +6,7 @@ It is part of the analysis' text, so every client shows it.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from app.modules.analysis.facts.wording import wording_for
 from app.modules.run.result_checking import RunResultChecker
 from app.modules.sql_generation.schema_context import SchemaContext
 from graph.answer import Analysis
@@ -30,15 +31,16 @@ class NoticingAnalyst:
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
         warnings = await self.checker.find_warnings(question, sql, rows)
         doubts = [each.text for each in warnings if each.is_doubt]
-        opening = first_line(doubts, question.corrections)
+        wording = wording_for(question.text)
+        opening = first_line(doubts, question.corrections, question.text)
         read = await self.analyst.analyse(question, sql, rows, emit=_behind(opening, emit))
         read = replace(read, analysis=begin_with(opening, read.analysis))
         others = " ".join(each.text for each in warnings if not each.is_doubt)
-        notes = f"\n\n**Worth checking:** {others}" if others else ""
+        notes = f"\n\n**{wording.say('worth_checking')}** {others}" if others else ""
         if question.author == "builtin" and (
             unheeded := await self.schema_context.unheeded(question.text, sql)
         ):
-            notes += f"\n\n**Not followed:** {unheeded}"
+            notes += f"\n\n**{wording.say('not_followed')}** {unheeded}"
         if not notes:
             return read
         emit(TextChunk(content=notes, channel="analysis"))
@@ -46,16 +48,18 @@ class NoticingAnalyst:
         return replace(read, analysis=analysis)
 
 
-def first_line(doubts: Sequence[str], changes: Sequence[str]) -> str:
-    """Returns the first line of an answer, with an empty line behind it; empty if there is nothing to say."""
-    parts = [f"**The figures may be wrong:** {' '.join(doubts)}"] if doubts else []
+def first_line(doubts: Sequence[str], changes: Sequence[str], question: str) -> str:
+    """Returns the first line of an answer, with an empty line behind it; empty if there is nothing to say.
+
+    Its own words are in the language of the question.
+    """
+    wording = wording_for(question)
+    parts = [f"**{wording.say('doubts')}** {' '.join(doubts)}"] if doubts else []
     if changes:
         more = len(changes) - _MOST_CHANGES
         said = [_shortened(each) for each in changes[:_MOST_CHANGES]]
-        said += [f"{more} more {'changes are' if more > 1 else 'change is'} listed with the SQL."] * (
-            more > 0
-        )
-        parts.append(f"**The statement was changed:** {' '.join(said)}")
+        said += [wording.say("changed.more", count=more)] if more > 0 else []
+        parts.append(f"**{wording.say('changed')}** {' '.join(said)}")
     return f"{' '.join(parts)}\n\n" if parts else ""
 
 

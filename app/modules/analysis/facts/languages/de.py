@@ -2,12 +2,21 @@
 
 from collections.abc import Mapping
 
-_SHARE = "[, {share} der Gesamtsumme von {total}][, {share} der Summe der {among} gezeigten, {shown_total}]"
+_SHARE = "[ ({share} der Gesamtsumme von {total})][ ({share} der Summe der {among} gezeigten, {shown_total})]"
 _HAVE = "{leaders} {leaders|hat|haben}[ {scope}][ nach {by}]"
 _HAVE_IT = "{leaders} {leaders|hat|haben}[ {scope}]"
 _OVER = "[ über die {over}]"
 
 TABLE: Mapping[str, str] = {
+    # Around statements
+    "reading": "Einordnung",
+    "choice_missing": "Die Auswahl des Modells fehlt:",
+    "own_choice": "Diese Aussagen hat KAI selbst ausgewählt.",
+    "doubts": "Die Zahlen können falsch sein:",
+    "changed": "Die Abfrage wurde geändert:",
+    "changed.more": "{count} weitere {count|Änderung steht|Änderungen stehen} beim SQL.",
+    "worth_checking": "Zu prüfen:",
+    "not_followed": "Nicht befolgt:",
     # Parts of statements
     "reading": "Lesart",
     "scoped": "Für {scope}: {statement}",

@@ -6,6 +6,15 @@ _SHARE = "[, {share} of the total of {total}][, {share} of the total of the {amo
 _OF_ALL = "[{scope}, ][by {by}, ]{leaders} {leaders|has|share}"
 
 TABLE: Mapping[str, str] = {
+    # Around statements
+    "reading": "Reading",
+    "choice_missing": "The model's choice is missing:",
+    "own_choice": "These statements are KAI's own choice.",
+    "doubts": "The figures may be wrong:",
+    "changed": "The statement was changed:",
+    "changed.more": "{count} more {count|change is|changes are} listed with the SQL.",
+    "worth_checking": "Worth checking:",
+    "not_followed": "Not followed:",
     # Parts of statements
     "reading": "Reading",
     "scoped": "For {scope}: {statement}",

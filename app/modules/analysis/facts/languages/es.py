@@ -2,14 +2,21 @@
 
 from collections.abc import Mapping
 
-_SHARE_OF_ALL = "[, el {share} del total de {total}]"
-_SHARE_OF_SHOWN = "[, el {share} del total de los {among} valores mostrados, {shown_total}]"
-_SHARE = _SHARE_OF_ALL + _SHARE_OF_SHOWN
+_SHARE = "[ ({share} del total de {total})][ ({share} del total de {among} valores mostrados, {shown_total})]"
 _HAVE = "[{scope}, ][por {by}, ]{leaders} {leaders|tiene|comparten}"
 _HAVE_IT = "[{scope}, ]{leaders} {leaders|tiene|comparten}"
 _OVER = "[ en {over}]"
 
 TABLE: Mapping[str, str] = {
+    # Around statements
+    "reading": "Lectura",
+    "choice_missing": "Falta la selección del modelo:",
+    "own_choice": "KAI ha elegido estas afirmaciones por su cuenta.",
+    "doubts": "Las cifras pueden ser erróneas:",
+    "changed": "La consulta se modificó:",
+    "changed.more": "{count} {count|cambio más figura|cambios más figuran} junto al SQL.",
+    "worth_checking": "Conviene comprobar:",
+    "not_followed": "No se siguió:",
     # Parts of statements
     "reading": "Lectura",
     "scoped": "Para {scope}: {statement}",

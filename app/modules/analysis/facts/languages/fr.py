@@ -2,14 +2,21 @@
 
 from collections.abc import Mapping
 
-_SHARE_OF_ALL = "[, soit {share} du total de {total}]"
-_SHARE_OF_SHOWN = "[, soit {share} du total des {among} valeurs affichées, {shown_total}]"
-_SHARE = _SHARE_OF_ALL + _SHARE_OF_SHOWN
+_SHARE = "[ ({share} du total de {total})][ ({share} du total des {among} valeurs affichées, {shown_total})]"
 _HAVE = "[{scope}, ][par {by}, ]{leaders} {leaders|a|partagent}"
 _HAVE_IT = "[{scope}, ]{leaders} {leaders|a|partagent}"
 _OVER = "[ sur {over}]"
 
 TABLE: Mapping[str, str] = {
+    # Around statements
+    "reading": "Lecture",
+    "choice_missing": "La sélection du modèle manque\u00a0:",
+    "own_choice": "Ces affirmations ont été choisies par KAI.",
+    "doubts": "Les chiffres peuvent être faux\u00a0:",
+    "changed": "La requête a été modifiée\u00a0:",
+    "changed.more": "{count} {count|autre modification figure|autres modifications figurent} avec le SQL.",
+    "worth_checking": "À vérifier\u00a0:",
+    "not_followed": "Non suivi\u00a0:",
     # Parts of statements
     "reading": "Lecture",
     "scoped": "Pour {scope}\u00a0: {statement}",
