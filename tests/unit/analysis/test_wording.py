@@ -1,12 +1,16 @@
 """Formats and sentences of the four languages."""
 
+import re
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 
 import pytest
+from pydantic import JsonValue
 
 from app.core.language import LANGUAGES, Language
-from app.modules.analysis.facts import languages
+from app.modules.analysis.facts import FactSheet, languages
+from app.modules.analysis.facts.sheet import fact_sheet
 from app.modules.analysis.facts.wording import (
     Amount,
     Counted,
@@ -17,8 +21,11 @@ from app.modules.analysis.facts.wording import (
     Span,
     Wording,
 )
+from app.modules.analysis.figures import figures
 from app.modules.analysis.figures.calendar import UNITS, Period, period_of
 from app.modules.analysis.formats import Formats, unit_of
+from app.modules.run.notices import first_line
+from graph.state import Column, Rows
 
 OCTOBER = Period(date(2026, 10, 1), "month")
 DAY = Period(date(2026, 11, 23), "day")
@@ -250,3 +257,165 @@ def test_slots_are_written_by_their_types(monkeypatch: pytest.MonkeyPatch) -> No
     assert said(monkeypatch, "{change}", change=Percent(Decimal("0.164"), signed=True)) == "+16.4%"
     assert said(monkeypatch, "{day}", day=DAY.start) == "23 November 2026"
     assert said(monkeypatch, "{when:in}", when=Span(OCTOBER, OCTOBER)) == "in October 2026"
+
+
+# Tables
+
+
+def slots_of(template: str) -> set[str]:
+    return set(re.findall(r"\{(\w+)", template))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_languages_have_the_same_templates_with_the_same_slots(language: Language) -> None:
+    english = languages.TABLES["en"]
+    table = {name: each for name, each in languages.TABLES[language].items() if not name.endswith(".dative")}
+    assert {name: slots_of(each) for name, each in table.items()} == {
+        name: slots_of(each) for name, each in english.items()
+    }
+
+
+_LABEL = "West"
+ORDINARY: dict[str, Slot] = {
+    **dict.fromkeys(("label", "other", "at"), _LABEL),
+    **dict.fromkeys(("leaders", "measures"), Names([_LABEL, "North"])),
+    **dict.fromkeys(("value", "low", "high", "difference", "new", "old"), Amount(Decimal("262572.11"))),
+    **dict.fromkeys(("measure", "things", "which", "conditions"), "revenue"),
+    "pairs": "Revenue: 5",
+    "steps": Names(["5 in June (1 to 9)"]),
+    "change": Percent(Decimal("0.164")),
+    "count": 12,
+    "rows": Counted(24, "row"),
+    "periods": Counted(12, "month"),
+    "shown": Counted(24, "row"),
+}
+OPTIONAL = ("scope", "by", "at", "which", "shown")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_headlines_with_ordinary_names_have_at_most_twelve_words(language: Language) -> None:
+    wording = Wording(language)
+    slots = {**ORDINARY, **dict.fromkeys(OPTIONAL)}
+    headlines = {
+        name: wording.say(name, **slots) for name in languages.TABLES[language] if name.endswith("headline")
+    }
+    assert {name: text for name, text in headlines.items() if len(text.split(" ")) > 12} == {}
+    assert all(text[0].isupper() or text[0].isdigit() for text in headlines.values())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_statement_ends_in_one_full_stop_and_every_headline_in_none(language: Language) -> None:
+    table = languages.TABLES[language]
+    for name in table:
+        if name.endswith(".headline"):
+            assert not table[name].endswith("."), name
+            assert table.get(name.removesuffix(".headline"), ".").endswith("."), name
+
+
+# Sheets
+
+
+def plain(text: str) -> str:
+    """The text with the spaces of languages as plain ones."""
+    return text.replace("\xa0", " ").replace("\u202f", " ")
+
+
+def sheet(language: Language, columns: Sequence[tuple[str, str]], data: list[list[JsonValue]]) -> FactSheet:
+    rows = Rows(
+        columns=[Column(name=name, type=kind) for name, kind in columns],
+        rows=data,
+        row_count=len(data),
+        truncated=False,
+    )
+    label, value = columns[0][0], columns[1][0]
+    sql = f"SELECT {label}, sum(x) AS {value} FROM sales GROUP BY {label}"
+    found = figures(f"{value} by {label}", sql, "duckdb", rows=rows, today=date(2026, 11, 28))
+    return fact_sheet("", rows, found, wording=Wording(language))
+
+
+@pytest.mark.parametrize(
+    ("language", "statement", "headline"),
+    [
+        (
+            "en",
+            "**iPhone** has the highest revenue EUR: €262,572.11, 70.1% of the total of €374,572.61.",
+            "iPhone has the highest revenue EUR: €262,572.11",
+        ),
+        (
+            "de",
+            "**iPhone** hat den höchsten Wert bei revenue EUR: 262.572,11 € (70,1 % der Gesamtsumme von 374.572,61 €).",
+            "iPhone hat den höchsten Wert bei revenue EUR: 262.572,11 €",
+        ),
+        (
+            "es",
+            "**iPhone** tiene el valor más alto de revenue EUR: 262.572,11 € (70,1 % del total de 374.572,61 €).",
+            "iPhone tiene el valor más alto de revenue EUR: 262.572,11 €",
+        ),
+        (
+            "fr",
+            "**iPhone** a la valeur la plus élevée de revenue EUR : 262 572,11 € (70,1 % du total de 374 572,61 €).",
+            "iPhone a la plus haute valeur de revenue EUR : 262 572,11 €",
+        ),
+    ],
+)
+def test_a_ranking_is_worded_in_each_language(language: Language, statement: str, headline: str) -> None:
+    columns = [("product", "text"), ("revenue_eur", "number")]
+    first = sheet(language, columns, [["iPhone", 262572.11], ["Nokia", 112000.50]]).lead[0]
+    assert (plain(first.statement), plain(first.headline or "")) == (statement, headline)
+
+
+@pytest.mark.parametrize(
+    ("language", "statement"),
+    [
+        ("en", "Orders of 2026 rose by 20% on 2025, from 1,200 to 1,440."),
+        ("de", "Orders von 2026: Anstieg um 20\xa0% gegenüber 2025, von 1.200 auf 1.440."),
+        ("es", "Orders de 2026: aumento de 20\xa0% frente a 2025, de 1.200 a 1.440."),
+        ("fr", "Orders de 2026\xa0: hausse de 20\xa0% par rapport à 2025, de 1\u202f200 à 1\u202f440."),
+    ],
+)
+def test_a_change_is_worded_in_each_language(language: Language, statement: str) -> None:
+    years = {2025: 100, 2026: 120}
+    months: list[list[JsonValue]] = [
+        [f"{year}-{month:02}-01", count] for year, count in years.items() for month in range(1, 13)
+    ]
+    columns = [("month", "date"), ("orders", "integer")]
+    assert sheet(language, columns, months).lead[0].statement == statement
+
+
+def test_a_period_begins_a_sentence_with_a_capital(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = Names([Formats("es").period(OCTOBER)], bold=True)
+    assert said(monkeypatch, "{leaders} sube.", "es", leaders=names) == "**Octubre de 2026** sube."
+    names = Names([Formats("en").period(Period(date(2026, 3, 16), "week"))])
+    assert said(monkeypatch, "{leaders} rose.", leaders=names) == "Week 12 of 2026 rose."
+
+
+def test_comparisons_of_spans_read_as_people_write_them() -> None:
+    first = Period(date(2025, 1, 1), "month")
+    last = Period(date(2025, 10, 1), "month")
+    assert [Formats(each).span(first, last, "on") for each in LANGUAGES] == [
+        "on January to October 2025",
+        "gegenüber Januar bis Oktober 2025",
+        "frente a enero-octubre de 2025",
+        "par rapport à janvier-octobre 2025",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("How many customers?", "**The figures may be wrong:** A. **The statement was changed:** B\n\n"),
+        ("Wie viele Kunden?", "**Die Zahlen können falsch sein:** A. **Die Abfrage wurde geändert:** B\n\n"),
+        ("¿Cuántos clientes?", "**Las cifras pueden ser erróneas:** A. **La consulta se modificó:** B\n\n"),
+        (
+            "Combien de clients ?",
+            "**Les chiffres peuvent être faux\xa0:** A. **La requête a été modifiée\xa0:** B\n\n",
+        ),
+    ],
+)
+def test_notices_around_an_analysis_are_in_the_language_of_the_question(question: str, line: str) -> None:
+    assert first_line(["A."], ["B"], question) == line
+
+
+def test_changes_beyond_the_third_are_counted() -> None:
+    said = first_line([], ["A.", "B.", "C.", "D."], "How many customers?")
+    assert said.endswith("C. 1 more change is listed with the SQL.\n\n")

@@ -18,7 +18,6 @@ TABLE: Mapping[str, str] = {
     "worth_checking": "Zu prüfen:",
     "not_followed": "Nicht befolgt:",
     # Parts of statements
-    "reading": "Lesart",
     "scoped": "Für {scope}: {statement}",
     "pair": "{label} ({value})",
     "named": "{measure}: {value}",
@@ -76,8 +75,8 @@ TABLE: Mapping[str, str] = {
     "median.headline": "der Median von {measure} beträgt {value}",
     "below_zero": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null.",
     "below_zero.headline": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null",
-    "spread": "{measure} reicht[ {scope}] von {low} bis {high}[, im Durchschnitt {average}].",
-    "spread.headline": "{measure} reicht[ {scope}] von {low} bis {high}",
+    "spread": "{measure}[ {scope}]: von {low} bis {high}[, im Durchschnitt {average}].",
+    "spread.headline": "{measure}[ {scope}]: von {low} bis {high}",
     "spread.same": "alle {rows} haben[ {scope}] denselben Wert bei {measure}: {value}.",
     "spread.same.headline": "alle {rows} haben[ {scope}] denselben Wert bei {measure}: {value}",
     # Lists
@@ -91,11 +90,10 @@ TABLE: Mapping[str, str] = {
     "frequent": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten: {count} von {rows:dative}.",
     "frequent.headline": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten",
     # Time
-    "change.rose": "{measure} {span:of} ist[ {scope}] {before:on} um {change} gestiegen, von {old} auf "
-    "{new}.",
-    "change.rose.headline": "[{at}: ]{measure} ist[ {scope}] gegenüber dem Vorjahr um {change} gestiegen",
-    "change.fell": "{measure} {span:of} ist[ {scope}] {before:on} um {change} gesunken, von {old} auf {new}.",
-    "change.fell.headline": "[{at}: ]{measure} ist[ {scope}] gegenüber dem Vorjahr um {change} gesunken",
+    "change.rose": "{measure} {span:of}[ {scope}]: Anstieg um {change} {before:on}, von {old} auf {new}.",
+    "change.rose.headline": "{measure}[ {scope}][ {at:in}]: Anstieg um {change} gegenüber dem Vorjahr",
+    "change.fell": "{measure} {span:of}[ {scope}]: Rückgang um {change} {before:on}, von {old} auf {new}.",
+    "change.fell.headline": "{measure}[ {scope}][ {at:in}]: Rückgang um {change} gegenüber dem Vorjahr",
     "change.near": "{span} und {before} haben[ {scope}] praktisch denselben Wert bei {measure}: {new} und "
     "{old}.",
     "change.near.headline": "[{at}: ]praktisch derselbe Wert bei {measure}[ {scope}] wie im Vorjahr",
@@ -112,10 +110,10 @@ TABLE: Mapping[str, str] = {
     "{last:to}, wie {before} in denen davor.",
     "season.unknown": "Ohne {periods} mit vollständigen Daten lässt sich Wachstum nicht von einem saisonalen "
     "Verlauf unterscheiden.",
-    "rises.before": "{measure} ist[ {scope}] in {count} von {periods:dative} gegenüber dem Zeitraum davor "
-    "gestiegen.",
-    "rises.year": "{measure} ist[ {scope}] in {count} von {periods:dative} gegenüber demselben Zeitraum des "
-    "Vorjahres gestiegen.",
+    "rises.before": "{measure}[ {scope}]: Anstieg gegenüber dem Zeitraum davor in {count} von "
+    "{periods:dative}.",
+    "rises.year": "{measure}[ {scope}]: Anstieg gegenüber demselben Zeitraum des Vorjahres in {count} von "
+    "{periods:dative}.",
     "no_full": "Nicht einmal {one} ist vollständig erfasst, also gibt es nichts zu vergleichen.",
     # Outlook
     "forecast": "Prognose für {measure}: {steps}[; im Test über die letzten {periods} lag sie im "
@@ -138,15 +136,13 @@ TABLE: Mapping[str, str] = {
     "no_rows": "Keine Zeilen passen. Wenn es welche geben sollte, die Filter prüfen: Ein Wert kann anders "
     "geschrieben oder der Zeitraum leer sein.",
     "notice.cut": "Das Ergebnis wurde bei {count} Zeilen abgeschnitten: Alle Zahlen hier gelten nur für "
-    "diese "
-    "Zeilen.",
+    "diese Zeilen.",
     "notice.first": "Nur die ersten {shown} von {count} Zeilen liegen vor: Alle Zahlen hier gelten für "
     "diese.",
     "notice.cut_and_first": "Das Ergebnis wurde bei {count} Zeilen abgeschnitten, und nur die ersten {shown} "
     "von {count} Zeilen liegen vor: Alle Zahlen hier gelten für diese.",
     "notice.first_row": "Das Ergebnis wurde vor seiner ersten Zeile abgeschnitten, die zu groß zum "
-    "Aufbewahren "
-    "ist.",
+    "Aufbewahren ist.",
     "notice.values": "Einige Werte sind zu lang, um sie ganz aufzubewahren: Ihr Ende ist abgeschnitten.",
     # Computations
     "how.value": "{measure} aus {rows:dative}",

@@ -16,7 +16,6 @@ TABLE: Mapping[str, str] = {
     "worth_checking": "Worth checking:",
     "not_followed": "Not followed:",
     # Parts of statements
-    "reading": "Reading",
     "scoped": "For {scope}: {statement}",
     "pair": "{label} ({value})",
     "named": "{measure}: {value}",

@@ -18,7 +18,6 @@ TABLE: Mapping[str, str] = {
     "worth_checking": "Conviene comprobar:",
     "not_followed": "No se siguió:",
     # Parts of statements
-    "reading": "Lectura",
     "scoped": "Para {scope}: {statement}",
     "pair": "{label} ({value})",
     "named": "{measure}: {value}",
@@ -77,47 +76,45 @@ TABLE: Mapping[str, str] = {
     "median.headline": "la mediana de {measure} es {value}",
     "below_zero": "{count} de {rows} {count|tiene|tienen} un valor de {measure} por debajo de cero.",
     "below_zero.headline": "{count} de {rows} {count|tiene|tienen} {measure} por debajo de cero",
-    "spread": "[{scope}, ]{measure} va de {low} a {high}[, con un promedio de {average}].",
-    "spread.headline": "[{scope}, ]{measure} va de {low} a {high}",
+    "spread": "[{scope}, ]{measure}: de {low} a {high}[, con un promedio de {average}].",
+    "spread.headline": "[{scope}, ]{measure}: de {low} a {high}",
     "spread.same": "[{scope}, ]el valor de {measure} es el mismo en las {rows}: {value}.",
-    "spread.same.headline": "[{scope}, ]{measure} es igual en las {rows}: {value}",
+    "spread.same.headline": "[{scope}, ]el mismo valor de {measure} en las {rows}: {value}",
     # Lists
     "count": "{rows} con {columns}[ y {more} {more|columna|columnas} más].",
     "count.where": "{count} de {rows} {count|tiene|tienen} {conditions}.",
     "count.where.headline": "{count} de {rows} {count|tiene|tienen} {conditions}",
     "latest": "[{scope}, ]{leaders} tiene el valor más reciente de {measure}: {value}[; el último de los "
-    "{count} "
-    "valores mostrados es el de {other}: {last}].",
+    "{count} valores mostrados es el de {other}: {last}].",
     "earliest": "[{scope}, ]{leaders} tiene el valor más antiguo de {measure}: {value}[; el último de los "
-    "{count} "
-    "valores mostrados es el de {other}: {last}].",
+    "{count} valores mostrados es el de {other}: {last}].",
     "frequent": "{leaders} {leaders|es el valor más frecuente|son los valores más frecuentes} de {measure}: "
     "{count} de {rows}.",
     "frequent.headline": "{leaders} {leaders|es el valor más frecuente|son los valores más frecuentes} de "
     "{measure}",
     # Time
-    "change.rose": "[{scope}, ]{measure} {span:of} aumentó en {change} {before:on}, de {old} a {new}.",
-    "change.rose.headline": "[{scope}, ][{at}: ]{measure} aumentó en {change} frente al año anterior",
-    "change.fell": "[{scope}, ]{measure} {span:of} disminuyó en {change} {before:on}, de {old} a {new}.",
-    "change.fell.headline": "[{scope}, ][{at}: ]{measure} disminuyó en {change} frente al año anterior",
+    "change.rose": "[{scope}, ]{measure} {span:of}: aumento de {change} {before:on}, de {old} a {new}.",
+    "change.rose.headline": "[{scope}, ]{measure}[ {at:in}]: aumento de {change} frente al año anterior",
+    "change.fell": "[{scope}, ]{measure} {span:of}: descenso de {change} {before:on}, de {old} a {new}.",
+    "change.fell.headline": "[{scope}, ]{measure}[ {at:in}]: descenso de {change} frente al año anterior",
     "change.near": "[{scope}, ]{span} y {before} tienen prácticamente el mismo valor de {measure}: {new} y "
     "{old}.",
-    "change.near.headline": "[{scope}, ][{at}: ]{measure}, prácticamente igual que el año anterior",
+    "change.near.headline": "[{scope}, ]{measure}[ {at:in}]: prácticamente lo mismo que el año anterior",
     "change.equal": "[{scope}, ]{span} y {before} tienen el mismo valor de {measure}: {new}.",
-    "change.equal.headline": "[{scope}, ][{at}: ]{measure}, igual que el año anterior: {new}",
+    "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]: lo mismo que el año anterior, {new}",
     "level": "[{scope}, ]{measure} en {periods}[ {which}]: [{average} de promedio, ]entre {low} ({low_at}) y "
     "{high} ({high_at}).",
     "level.headline": "[{scope}, ]{measure}[ en {periods} {which}]: entre {low} y {high}",
-    "level.same": "[{scope}, ]{measure} tiene el mismo valor en {periods}[ {which}]: {value}.",
-    "level.same.headline": "[{scope}, ]{measure}, el mismo valor en {periods}[ {which}]: {value}",
+    "level.same": "[{scope}, ]{measure}: el mismo valor en {periods}[ {which}], {value}.",
+    "level.same.headline": "[{scope}, ]{measure}: el mismo valor en {periods}[ {which}], {value}",
     "season.highest": "[{scope}, ]{label} tiene el valor más alto de {measure} de los {periods} que terminan "
     "{last:in}, igual que {before} en los anteriores.",
     "season.lowest": "[{scope}, ]{label} tiene el valor más bajo de {measure} de los {periods} que terminan "
     "{last:in}, igual que {before} en los anteriores.",
     "season.unknown": "Con menos de {periods} completos, el crecimiento no se puede distinguir de un efecto "
     "estacional.",
-    "rises.before": "[{scope}, ]{measure} subió respecto al periodo anterior en {count} de {periods}.",
-    "rises.year": "[{scope}, ]{measure} subió respecto al mismo periodo del año anterior en {count} de "
+    "rises.before": "[{scope}, ]{measure}: aumento respecto al periodo anterior en {count} de {periods}.",
+    "rises.year": "[{scope}, ]{measure}: aumento respecto al mismo periodo del año anterior en {count} de "
     "{periods}.",
     "no_full": "Los datos no cubren por completo ni {one}, así que no hay nada que comparar.",
     # Outlook
@@ -139,14 +136,12 @@ TABLE: Mapping[str, str] = {
     "one_row": "La consulta conserva una sola fila, así que un empate no se vería.",
     "no_value": "No había ningún valor con el que calcularlo.",
     "no_rows": "Ninguna fila coincide. Si debería haber alguna, revise los filtros: puede que un valor se "
-    "escriba "
-    "de otro modo o que el periodo esté vacío.",
+    "escriba de otro modo o que el periodo esté vacío.",
     "notice.cut": "El resultado se cortó en {count} filas: todas las cifras son solo de estas filas.",
     "notice.first": "Solo se dispone de las primeras {shown} de {count} filas: todas las cifras son de "
     "estas.",
     "notice.cut_and_first": "El resultado se cortó en {count} filas, y solo se dispone de las primeras "
-    "{shown} de "
-    "{count} filas: todas las cifras son de estas.",
+    "{shown} de {count} filas: todas las cifras son de estas.",
     "notice.first_row": "El resultado se cortó antes de su primera fila, que es demasiado grande para "
     "guardarla.",
     "notice.values": "Algunos valores son demasiado largos para guardarlos enteros: su final está cortado.",
@@ -168,9 +163,9 @@ TABLE: Mapping[str, str] = {
     "how.difference": "diferencia de {measure} en {rows}",
     "how.change": "cambio de {measure} en {rows}",
     "how.count": "recuento de {rows}",
-    "how.missing": "{measure} revisado en {rows}",
+    "how.missing": "revisión de {measure} en {rows}",
     "how.forecast": "previsión a partir de {measure} en {rows}",
-    "how.outliers": "{measure} en {rows}, comparado con temporada y tendencia",
+    "how.outliers": "comparación de {measure} en {rows} con temporada y tendencia",
     "how.note": "nota sobre las filas y la consulta",
     "how.where": "{how} con {conditions}",
     # Things that are counted

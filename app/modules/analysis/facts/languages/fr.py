@@ -18,7 +18,6 @@ TABLE: Mapping[str, str] = {
     "worth_checking": "À vérifier\u00a0:",
     "not_followed": "Non suivi\u00a0:",
     # Parts of statements
-    "reading": "Lecture",
     "scoped": "Pour {scope}\u00a0: {statement}",
     "pair": "{label} ({value})",
     "named": "{measure}\u00a0: {value}",
@@ -51,12 +50,10 @@ TABLE: Mapping[str, str] = {
     "second.low": f"{_HAVE_IT} la deuxième valeur la plus basse de {{measure}}{_OVER}\u00a0: {{value}}.",
     "second.low.headline": f"{_HAVE_IT} la deuxième plus basse valeur de {{measure}}\u00a0: {{value}}",
     "order": "[{scope}, ]les {leaders|#|#} valeurs les plus élevées de {measure} sont, dans l'ordre, celles "
-    "de "
-    "{leaders}.",
+    "de {leaders}.",
     "order.headline": "[{scope}, ]plus hautes valeurs de {measure}\u00a0: {leaders}",
     "order.low": "[{scope}, ]les {leaders|#|#} valeurs les plus basses de {measure} sont, dans l'ordre, "
-    "celles de "
-    "{leaders}.",
+    "celles de {leaders}.",
     "order.low.headline": "[{scope}, ]plus basses valeurs de {measure}\u00a0: {leaders}",
     "gap": "{label} devance {other} de {difference} pour {measure}[, soit {points} du total].",
     "gap.headline": "{label} devance {other} de {difference} pour {measure}",
@@ -81,50 +78,48 @@ TABLE: Mapping[str, str] = {
     "median.headline": "la médiane de {measure} est de {value}",
     "below_zero": "{count} sur {rows} {count|a|ont} une valeur de {measure} inférieure à zéro.",
     "below_zero.headline": "{count} sur {rows} {count|a|ont} {measure} en dessous de zéro",
-    "spread": "[{scope}, ]{measure} va de {low} à {high}[, avec une moyenne de {average}].",
-    "spread.headline": "[{scope}, ]{measure} va de {low} à {high}",
+    "spread": "[{scope}, ]{measure}\u00a0: de {low} à {high}[, avec une moyenne de {average}].",
+    "spread.headline": "[{scope}, ]{measure}\u00a0: de {low} à {high}",
     "spread.same": "[{scope}, ]la valeur de {measure} est la même dans les {rows}\u00a0: {value}.",
-    "spread.same.headline": "[{scope}, ]{measure} ne varie pas dans les {rows}\u00a0: {value}",
+    "spread.same.headline": "[{scope}, ]la même valeur de {measure} dans les {rows}\u00a0: {value}",
     # Lists
     "count": "{rows} avec {columns}[ et {more} {more|autre colonne|autres colonnes}].",
     "count.where": "{count} sur {rows} {count|a|ont} {conditions}.",
     "count.where.headline": "{count} sur {rows} {count|a|ont} {conditions}",
     "latest": "[{scope}, ]{leaders} a la valeur la plus récente de {measure}\u00a0: {value}[\u00a0; la "
-    "dernière des {count} "
-    "valeurs affichées est celle de {other}\u00a0: {last}].",
+    "dernière des {count} valeurs affichées est celle de {other}\u00a0: {last}].",
     "earliest": "[{scope}, ]{leaders} a la valeur la plus ancienne de {measure}\u00a0: {value}[\u00a0; la "
-    "dernière des "
-    "{count} valeurs affichées est celle de {other}\u00a0: {last}].",
+    "dernière des {count} valeurs affichées est celle de {other}\u00a0: {last}].",
     "frequent": "{leaders} {leaders|est la valeur la plus fréquente|sont les valeurs les plus fréquentes} de "
     "{measure}\u00a0: {count} sur {rows}.",
-    "frequent.headline": "{leaders} {leaders|est la valeur la plus fréquente|sont les valeurs les plus "
-    "fréquentes} de {measure}",
+    "frequent.headline": "{leaders} "
+    "{leaders|est la valeur la plus fréquente|sont les valeurs les plus fréquentes} de {measure}",
     # Time
-    "change.rose": "[{scope}, ]{measure} {span:of} a augmenté de {change} {before:on}, de {old} à {new}.",
-    "change.rose.headline": "[{scope}, ][{at}\u00a0: ]{measure} a augmenté de {change} sur un an",
-    "change.fell": "[{scope}, ]{measure} {span:of} a baissé de {change} {before:on}, de {old} à {new}.",
-    "change.fell.headline": "[{scope}, ][{at}\u00a0: ]{measure} a baissé de {change} sur un an",
+    "change.rose": "[{scope}, ]{measure} {span:of}\u00a0: hausse de {change} {before:on}, de {old} à {new}.",
+    "change.rose.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: hausse de {change} sur un an",
+    "change.fell": "[{scope}, ]{measure} {span:of}\u00a0: baisse de {change} {before:on}, de {old} à {new}.",
+    "change.fell.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: baisse de {change} sur un an",
     "change.near": "[{scope}, ]{span} et {before} ont pratiquement la même valeur de {measure}\u00a0: {new} "
     "et {old}.",
-    "change.near.headline": "[{scope}, ][{at}\u00a0: ]{measure} pratiquement au même niveau qu'un an avant",
+    "change.near.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: pratiquement le même niveau qu'un an "
+    "avant",
     "change.equal": "[{scope}, ]{span} et {before} ont la même valeur de {measure}\u00a0: {new}.",
-    "change.equal.headline": "[{scope}, ][{at}\u00a0: ]{measure} au même niveau qu'un an avant\u00a0: {new}",
+    "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: le même niveau qu'un an avant, {new}",
     "level": "[{scope}, ]{measure} sur les {periods}[ {which}]\u00a0: [{average} en moyenne, ]entre {low} "
     "({low_at}) et {high} ({high_at}).",
     "level.headline": "[{scope}, ]{measure}[ sur les {periods} {which}]\u00a0: entre {low} et {high}",
-    "level.same": "[{scope}, ]{measure} a la même valeur sur les {periods}[ {which}]\u00a0: {value}.",
-    "level.same.headline": "[{scope}, ]{measure}, la même valeur sur les {periods}[ {which}]\u00a0: {value}",
+    "level.same": "[{scope}, ]{measure}\u00a0: la même valeur sur les {periods}[ {which}], {value}.",
+    "level.same.headline": "[{scope}, ]{measure}\u00a0: la même valeur sur les {periods}[ {which}], {value}",
     "season.highest": "[{scope}, ]{label} a la valeur la plus élevée de {measure} des {periods} qui se "
     "terminent {last:in}, comme {before} pour les précédents.",
     "season.lowest": "[{scope}, ]{label} a la valeur la plus basse de {measure} des {periods} qui se "
     "terminent {last:in}, comme {before} pour les précédents.",
     "season.unknown": "Avec moins de {periods} complets, la croissance ne se distingue pas d'un effet "
     "saisonnier.",
-    "rises.before": "[{scope}, ]{measure} a augmenté par rapport à la période précédente dans {count} cas "
-    "sur "
-    "{periods}.",
-    "rises.year": "[{scope}, ]{measure} a augmenté par rapport à la même période de l'année précédente dans "
-    "{count} cas sur {periods}.",
+    "rises.before": "[{scope}, ]{measure}\u00a0: hausse par rapport à la période précédente dans {count} cas "
+    "sur {periods}.",
+    "rises.year": "[{scope}, ]{measure}\u00a0: hausse par rapport à la même période de l'année précédente "
+    "dans {count} cas sur {periods}.",
     "no_full": "Les données ne couvrent même pas {one} en entier\u00a0: il n'y a rien à comparer.",
     # Outlook
     "forecast": "prévision de {measure}\u00a0: {steps}[\u00a0; lors d'un test sur {periods} à la fin, "
@@ -140,23 +135,19 @@ TABLE: Mapping[str, str] = {
     "partial.begins": "Les données {period:of}[ ({value})] sont partielles\u00a0: elles commencent {day:in}.",
     "partial.ends": "Les données {period:of}[ ({value})] sont partielles\u00a0: elles s'arrêtent {day:in}.",
     "partial.running": "Les données {period:of}[ ({value})] sont partielles\u00a0: la période est encore en "
-    "cours "
-    "{day:in}.",
+    "cours {day:in}.",
     "gaps": "{periods} {periods|n'a|n'ont} aucune ligne\u00a0: {leaders}.",
     "missing": "{rows} {rows|n'a|n'ont} pas de valeur de {measure}.",
     "one_row": "La requête ne garde qu'une ligne\u00a0: une égalité ne se verrait pas.",
     "no_value": "Il n'y avait aucune valeur pour le calculer.",
     "no_rows": "Aucune ligne ne correspond. S'il devrait y en avoir, vérifiez les filtres\u00a0: une valeur "
-    "peut "
-    "s'écrire autrement, ou la période être vide.",
+    "peut s'écrire autrement, ou la période être vide.",
     "notice.cut": "Le résultat a été coupé à {count} lignes\u00a0: tous les chiffres ne portent que sur ces "
     "lignes.",
     "notice.first": "Seules les {shown} premières lignes sur {count} sont disponibles\u00a0: tous les "
-    "chiffres portent "
-    "sur elles.",
+    "chiffres portent sur elles.",
     "notice.cut_and_first": "Le résultat a été coupé à {count} lignes, et seules les {shown} premières "
-    "lignes sur "
-    "{count} sont disponibles\u00a0: tous les chiffres portent sur elles.",
+    "lignes sur {count} sont disponibles\u00a0: tous les chiffres portent sur elles.",
     "notice.first_row": "Le résultat a été coupé avant sa première ligne, trop grande pour être conservée.",
     "notice.values": "Certaines valeurs sont trop longues pour être conservées entières\u00a0: leur fin est "
     "coupée.",
@@ -178,9 +169,9 @@ TABLE: Mapping[str, str] = {
     "how.difference": "écart de {measure} dans {rows}",
     "how.change": "variation de {measure} sur {rows}",
     "how.count": "nombre de lignes\u00a0: {rows}",
-    "how.missing": "{measure} vérifié dans {rows}",
+    "how.missing": "vérification de {measure} dans {rows}",
     "how.forecast": "prévision à partir de {measure} dans {rows}",
-    "how.outliers": "{measure} dans {rows}, comparé à la saison et à la tendance",
+    "how.outliers": "comparaison de {measure} dans {rows} avec saison et tendance",
     "how.note": "remarque sur les lignes et la requête",
     "how.where": "{how} avec {conditions}",
     # Things that are counted
