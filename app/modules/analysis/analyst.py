@@ -130,7 +130,8 @@ class ModelAnalyst:
                 )
         except (ModelCallFailed, ModelCallRejected) as failure:
             emit(stand_in_notice(failure, _FROM_FIGURES))
-            missing = f"**The model's choice is missing:** {failure.detail} {_FROM_FIGURES}"
+            say = read.wording.say
+            missing = f"**{say('choice_missing')}** {failure.detail} {say('own_choice')}"
             return await _analysed(read, read.sheet.lead, emit=emit, ending=missing)
         choice = await asyncio.to_thread(_choice, reply.text, read)
         return await _analysed(

@@ -338,29 +338,29 @@ def sheet(language: Language, columns: Sequence[tuple[str, str]], data: list[lis
     [
         (
             "en",
-            "**iPhone** has the highest revenue EUR: €262,572.11, 70.1% of the total of €374,572.61.",
-            "iPhone has the highest revenue EUR: €262,572.11",
+            "**iPad** has the highest cost EUR: €2,000.50, 80% of the total of €2,500.50.",
+            "iPad has the highest cost EUR: €2,000.50",
         ),
         (
             "de",
-            "**iPhone** hat den höchsten Wert bei revenue EUR: 262.572,11 € (70,1 % der Gesamtsumme von 374.572,61 €).",
-            "iPhone hat den höchsten Wert bei revenue EUR: 262.572,11 €",
+            "**iPad** hat den höchsten Wert bei cost EUR: 2.000,50 € (80 % der Gesamtsumme von 2.500,50 €).",
+            "iPad hat den höchsten Wert bei cost EUR: 2.000,50 €",
         ),
         (
             "es",
-            "**iPhone** tiene el valor más alto de revenue EUR: 262.572,11 € (70,1 % del total de 374.572,61 €).",
-            "iPhone tiene el valor más alto de revenue EUR: 262.572,11 €",
+            "**iPad** tiene el valor más alto de cost EUR: 2.000,50 € (80 % del total de 2.500,50 €).",
+            "iPad tiene el valor más alto de cost EUR: 2.000,50 €",
         ),
         (
             "fr",
-            "**iPhone** a la valeur la plus élevée de revenue EUR : 262 572,11 € (70,1 % du total de 374 572,61 €).",
-            "iPhone a la plus haute valeur de revenue EUR : 262 572,11 €",
+            "**iPad** a la valeur la plus élevée de cost EUR : 2 000,50 € (80 % du total de 2 500,50 €).",
+            "iPad a la plus haute valeur de cost EUR : 2 000,50 €",
         ),
     ],
 )
 def test_a_ranking_is_worded_in_each_language(language: Language, statement: str, headline: str) -> None:
-    columns = [("product", "text"), ("revenue_eur", "number")]
-    first = sheet(language, columns, [["iPhone", 262572.11], ["Nokia", 112000.50]]).lead[0]
+    columns = [("product", "text"), ("cost_eur", "number")]
+    first = sheet(language, columns, [["iPad", 2000.5], ["Nokia", 500]]).lead[0]
     assert (plain(first.statement), plain(first.headline or "")) == (statement, headline)
 
 

@@ -9,7 +9,7 @@ _OVER = "[ sur {over}]"
 
 TABLE: Mapping[str, str] = {
     # Around statements
-    "reading": "Lecture",
+    "reading": "Lecture\u00a0",
     "choice_missing": "La sélection du modèle manque\u00a0:",
     "own_choice": "Ces affirmations ont été choisies par KAI.",
     "doubts": "Les chiffres peuvent être faux\u00a0:",
