@@ -102,7 +102,7 @@ def test_outliers_have_rings_and_say_what_is_usual() -> None:
     spec: Any = spec_of(by_month(values), option("outliers"))
     ringed = [each for each in spec["data"]["values"] if "o0" in each]
     assert ringed == [{"a0": "2023-01-01", "v0": 300, "s0": "revenue", "o0": 300}]
-    assert "Outliers, high: 2023-01 (300, usually" in spec["usermeta"]["kai"]["how"]
+    assert "Outliers, high: January 2023 (300, usually" in spec["usermeta"]["kai"]["how"]
 
 
 def test_a_projection_goes_on_after_the_last_full_month_with_a_band() -> None:

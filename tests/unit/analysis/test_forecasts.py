@@ -203,4 +203,4 @@ def test_a_chart_says_the_error_and_the_begun_month_in_words() -> None:
     spec = compute_chart(rows, option, None, statement=StatementReading(), today=date(2026, 1, 20))
     how = str(spec["usermeta"]["kai"]["how"])  # type: ignore[index,call-overload]
     assert "on the last 12 months, projected up to 6 months ahead, it was off by" in how
-    assert "2026-01 has begun and holds 900: it is not projected below that." in how
+    assert "January 2026 has begun and holds 900: it is not projected below that." in how

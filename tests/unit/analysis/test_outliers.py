@@ -121,8 +121,8 @@ def test_the_words_name_both_sides_what_is_usual_and_what_chance_gives() -> None
     values[20] *= 1.6
     values[40] *= 0.5
     first, second = outlier_sentences(find_outliers(series([round(each, 2) for each in values])))
-    assert first.startswith("Outliers, high: 2023-09 (")
-    assert "; low: 2025-05 (" in first
+    assert first.startswith("Outliers, high: September 2023 (")
+    assert "; low: May 2025 (" in first
     assert second == (
         "60 full months were compared with the same month and the trend; by chance about 0.03 would lie so "
         "far off."

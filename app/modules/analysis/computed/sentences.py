@@ -7,8 +7,13 @@ from decimal import Decimal
 from app.modules.analysis.computed.forecasting import COVERED, Forecast, MethodError, values_for_season
 from app.modules.analysis.computed.outlying import Outlier, Outliers
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
+from app.modules.analysis.formats import Formats
 
+_FORMATS = Formats("en")
+_amount = _FORMATS.amount
+_period = _FORMATS.period
 _NAMED = 5
+_LARGEST_SHARE = 10
 _MONTHS = 12
 _PLACES = {7: "weekday", 12: "month", 4: "quarter"}
 
@@ -26,18 +31,19 @@ def forecast_sentences(found: Forecast, first: Period) -> list[str]:
     if others:
         named = ", ".join(f"{each.method} by {_error(each)}" for each in others)
         said.append(f"Others: {named}.")
-    said.append(f"The range is made to hold {COVERED:.0%} of the values, judged by these errors.")
+    covered = _FORMATS.percent(Decimal(str(COVERED)))
+    said.append(f"The range is made to hold {covered} of the values, judged by these errors.")
     if found.trained < (needed := values_for_season(unit) or 0):
         said.append(f"Most methods see a season only in {needed} full {unit}s or more.")
     if found.closed:
-        names = _listed([f"{day_name[each]}s" for each in found.closed])
+        names = _FORMATS.listed([f"{day_name[each]}s" for each in found.closed])
         said.append(f"{names} never have a value and are left out.")
     if found.filled:
         said.append(f"Values of {_count(found.filled, unit)} are missing, and estimated from those around.")
     if found.since > first:
-        said.append(f"Only {unit}s from {found.since} on are used.")
+        said.append(f"Only {unit}s from {_period(found.since)} on are used.")
     said += [
-        f"{each.period} has begun and holds {_amount(each.held)}: it is not projected below that."
+        f"{_period(each.period)} has begun and holds {_amount(each.held)}: it is not projected below that."
         for each in found.steps
         if each.held is not None
     ]
@@ -53,7 +59,7 @@ def outlier_sentences(found: Outliers) -> list[str]:
         against.insert(0, f"the same {_PLACES[found.season]}")
     if found.is_yearly and found.season != _MONTHS:
         against.append("the same time of other years")
-    counted = f"{_count(found.checked, f'full {found.unit}')} were compared with {_listed(against)}"
+    counted = f"{_count(found.checked, f'full {found.unit}')} were compared with {_FORMATS.listed(against)}"
     if found.is_irregular:
         return [f"No outliers: so many values lie far off that none stands out. {counted}."]
     high = [each for each in found.found if each.is_high]
@@ -64,25 +70,18 @@ def outlier_sentences(found: Outliers) -> list[str]:
 
 
 def _named(outliers: Sequence[Outlier]) -> str:
-    named = ", ".join(
-        f"{each.period} ({_amount(each.value)}, usually {each.low:,f} to {each.high:,f})"
+    named = [
+        f"{_period(each.period)} ({_amount(each.value)}, usually {_amount(each.low)} to {_amount(each.high)})"
         for each in outliers[:_NAMED]
-    )
-    return f"{named} and {len(outliers) - _NAMED:,} more" if len(outliers) > _NAMED else named
-
-
-def _amount(value: Decimal) -> str:
-    """A value of the rows, without digits that only a division made."""
-    return f"{float(value):,.2f}".removesuffix(".00") if abs(value) >= 1 else f"{float(value):.4g}"
+    ]
+    return _FORMATS.listed(named, len(outliers) - len(named))
 
 
 def _count(count: int, unit: CalendarUnit | str) -> str:
-    return f"{count:,} {unit}{'' if count == 1 else 's'}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{_FORMATS.count(count)} {unit}{'' if count == 1 else 's'}"
 
 
 def _error(of: MethodError) -> str:
-    return f"{of.share:.1%}" if of.share is not None and of.share < 10 else f"{of.absolute:.3g}"
+    if of.share is not None and of.share < _LARGEST_SHARE:
+        return _FORMATS.percent(Decimal(f"{of.share:.6g}"))
+    return _amount(Decimal(f"{of.absolute:.3g}"))
