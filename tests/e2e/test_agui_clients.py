@@ -13,6 +13,7 @@ from ag_ui_validate.pytest_plugin import assert_valid_agui
 from tests.e2e.test_approval import PLAN_TO_ACT, cards_of, describe, descriptions
 from tests.e2e.test_investigations import finish
 from tests.e2e.test_turn import sql
+from tests.support.choices import FIRST
 from tests.support.node import run_script
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Server
@@ -47,7 +48,7 @@ async def run(kai: Client, server: Server, assistant: str, body: dict[str, objec
 async def test_a_run_is_valid_and_ids_are_those_of_the_history(
     kai: Client, shared_server: Server, model: ScriptedModel, shop: str
 ) -> None:
-    model.say(sql(COUNT), "Three.")
+    model.say(sql(COUNT), FIRST)
     body = body_of("a thread of mine", "How many customers?")
     events = await run(kai, shared_server, await kai.connect(shop), body)
     assert (events[0]["threadId"], events[0]["runId"]) == (body["threadId"], body["runId"])
@@ -68,7 +69,7 @@ async def test_a_thread_is_a_session_by_its_id_or_by_any_text(
     session = await kai.open_session(connection)
 
     async def session_of(thread: str) -> str:
-        model.say(sql(COUNT), "Three.")
+        model.say(sql(COUNT), FIRST)
         events = await run(kai, shared_server, connection, body_of(thread, "How many customers?"))
         return str(events[-1]["result"]["session_id"])
 
@@ -82,7 +83,7 @@ async def test_the_same_run_id_follows_the_same_run(
     kai: Client, shared_server: Server, model: ScriptedModel, shop: str
 ) -> None:
     connection = await kai.connect(shop)
-    model.say(sql(COUNT), "Three.")
+    model.say(sql(COUNT), FIRST)
     body = body_of(uuid4().hex, "How many customers?")
     assert await run(kai, shared_server, connection, body) == await run(kai, shared_server, connection, body)
 
@@ -171,7 +172,7 @@ async def test_a_run_ends_with_its_client_unless_it_may_continue(
 ) -> None:
     url = f"{shared_server.address}/ag-ui/{await kai.connect(shop)}"
     session = await kai.open_session(url.rpartition("/")[2])
-    model.say(Scripted(sql(COUNT), hold_after=0), "Three.")
+    model.say(Scripted(sql(COUNT), hold_after=0), FIRST)
     body = body_of(session, "How many customers?", forwardedProps={"on_disconnect": wish})
     async with kai.http.stream("POST", url, json=body) as stream:
         await anext(stream.aiter_lines())
@@ -191,7 +192,7 @@ async def test_the_javascript_client_asks_twice_and_reads_failures(
 ) -> None:
     """`HttpAgent` verifies the order of all events by itself."""
     connection = await kai.connect(shop)
-    model.say(sql(COUNT), "Three.", sql(COUNT), "Still three.", Scripted(status=401))
+    model.say(sql(COUNT), FIRST, sql(COUNT), FIRST, Scripted(status=401))
     done: Any = await run_script("agui", KAI_AGENT=f"{shared_server.address}/ag-ui/{connection}")
     assert [each["role"] for each in done["messages"]] == [
         *("user", "assistant", "tool", "assistant"),
@@ -206,7 +207,7 @@ async def test_the_javascript_client_asks_twice_and_reads_failures(
 async def test_the_validator_has_nothing_against_the_live_agent(
     kai: Client, shared_server: Server, model: ScriptedModel, shop: str
 ) -> None:
-    model.say(sql(COUNT), "Three.")
+    model.say(sql(COUNT), FIRST)
     url = f"{shared_server.address}/ag-ui/{await kai.connect(shop)}"
     program = Path(sys.executable).with_name("ag-ui-validate")
     done = await asyncio.create_subprocess_exec(

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.e2e.test_turn import PER_COUNTRY
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client
 
@@ -17,7 +18,7 @@ async def session(kai: Client, shop: str) -> str:
 async def test_done_has_the_cached_tokens_of_all_calls(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
-    model.say(Scripted(SQL, cached_tokens=64), Scripted("Two in Brazil.", cached_tokens=32))
+    model.say(Scripted(SQL, cached_tokens=64), Scripted(FIRST, cached_tokens=32))
     done = (await kai.ask(session, "customers per country"))[-1].data
     assert done["cached_tokens"] == 96
     assert done["tokens_used"] > 200
@@ -26,14 +27,14 @@ async def test_done_has_the_cached_tokens_of_all_calls(
 async def test_done_has_no_cached_tokens_where_the_provider_reports_none(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
-    model.say(Scripted(SQL), "Two in Brazil.")
+    model.say(Scripted(SQL), FIRST)
     assert (await kai.ask(session, "customers per country"))[-1].data["cached_tokens"] is None
 
 
 async def test_a_stream_read_later_has_the_same_cached_tokens(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
-    model.say(Scripted(SQL, cached_tokens=64), Scripted("Two in Brazil.", cached_tokens=32))
+    model.say(Scripted(SQL, cached_tokens=64), Scripted(FIRST, cached_tokens=32))
     async with kai.asking(session, "customers per country") as stream:
         done = (await stream.rest())[-1]
     async with kai.following(session, stream.run_id) as again:

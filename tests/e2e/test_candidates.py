@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Iterator
 import pytest
 
 from tests.e2e.conftest import model_settings
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, Server, chunks, client_of, running_server, steps
 
@@ -38,7 +39,7 @@ async def test_the_result_that_most_statements_give_is_the_answer(
     comparing: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await comparing.open_session(await comparing.connect(shop))
-    model.say(sql(ALL), sql(BRAZIL), sql(ALSO_BRAZIL), "Two.")
+    model.say(sql(ALL), sql(BRAZIL), sql(ALSO_BRAZIL), FIRST)
     events = await comparing.ask(session, "How many customers are in Brazil?")
     assert chunks(events, "results")[0]["rows"] == [[2]]
     assert chunks(events, "sql")[0] in (BRAZIL, ALSO_BRAZIL)
@@ -52,7 +53,7 @@ async def test_a_statement_that_fails_has_no_vote_and_needs_no_repair(
     comparing: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await comparing.open_session(await comparing.connect(shop))
-    model.say(sql("SELECT nothing FROM customers"), sql("DROP TABLE customers"), sql(ALL), "Three.")
+    model.say(sql("SELECT nothing FROM customers"), sql("DROP TABLE customers"), sql(ALL), FIRST)
     events = await comparing.ask(session, "How many customers are there?")
     assert chunks(events, "results")[0]["rows"] == [[3]]
     assert "repairing_sql" not in steps(events)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.test_openai_clients import COUNT, name  # noqa: F401 - a fixture
 from tests.e2e.test_turn import sql
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, Server
 
@@ -134,7 +135,7 @@ async def test_a_chat_of_open_webui_with_its_tasks_is_one_session_of_its_questio
         chat.append({"role": "user", "content": question})
         queries, has_session = await sent(client, name, QUERIES, stream=False, extra_headers=headers)
         assert (json.loads(queries), has_session) == ({"queries": []}, False)
-        model.say(sql(COUNT), "Three.")
+        model.say(sql(COUNT), FIRST)
         opened = await client.chat.completions.with_raw_response.create(
             model=name, messages=chat, stream=True, extra_headers=headers
         )

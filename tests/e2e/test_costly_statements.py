@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.conftest import model_settings
 from tests.support.keys import made_key
-from tests.support.scripted_model import DEFAULT_TEXT, ScriptedModel, scripted_model
+from tests.support.scripted_model import ScriptedModel, scripted_model
 from tests.support.server import STREAM_SECONDS, TLS, Client, Server, chunks, running_server
 
 AT_ONCE = 8
@@ -98,7 +98,7 @@ async def test_another_owner_is_answered_while_eight_costly_statements_are_read(
     assert events[-1].data["status"] == "complete", events[-1].data
     assert [event.data for event in events if event.name == "error"] == []
     assert chunks(events, "results")[0]["rows"] == [[1]]
-    assert chunks(events, "analysis") == [DEFAULT_TEXT]
+    assert chunks(events, "analysis") == ["**One: 1**."]
     answers = [each for flood in floods for each in flood.result()]
     assert any(each.status_code == 200 for each in answers)
     for answer in answers:

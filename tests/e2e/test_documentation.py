@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_investigations import named
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Event, chunks, client_of, running_server
 
@@ -137,7 +138,7 @@ async def test_a_third_of_what_is_left_of_the_day_is_asked_for_too(
 async def test_other_words_in_its_session_are_an_ordinary_question(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
-    model.say(PURPOSES, "```sql\nSELECT count(*) AS n FROM orders\n```", "Four.")
+    model.say(PURPOSES, "```sql\nSELECT count(*) AS n FROM orders\n```", FIRST)
     begun, _ = await document(kai, shop)
     events = await kai.ask(begun["session_id"], "How many orders are there?")
     assert chunks(events, "results")[0]["rows"] == [[4]]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, Event, chunks, steps
 
@@ -50,14 +51,14 @@ async def test_a_contradicted_statement_goes_back_and_its_repair_is_the_answer(
     kai: Client, model: ScriptedModel, bank: str
 ) -> None:
     session = await kai.open_session(await kai.connect(bank))
-    model.say(fenced(HIGHEST), fenced(LOWEST), "Ann spent the least.")
+    model.say(fenced(HIGHEST), fenced(LOWEST), FIRST)
     events = await kai.ask(session, LEAST)
     assert steps(events).count("repairing_sql") == 1
     assert KEPT in model.requests[1].text
     assert chunks(events, "sql")[-1] == LOWEST
     assert chunks(events, "analysis")[0].startswith(
         f"**The statement was changed:** A first statement ran, but was written again: {KEPT}"
-        "\n\nAnn spent the least."
+        "\n\n**Ann** has the lowest spent: 11."
     )
 
 
@@ -65,40 +66,40 @@ async def test_what_stays_contradicted_begins_the_answer(
     kai: Client, model: ScriptedModel, bank: str
 ) -> None:
     session = await kai.open_session(await kai.connect(bank))
-    model.say(fenced(HIGHEST), fenced(HIGHEST), "Bob spent 30.")
+    model.say(fenced(HIGHEST), fenced(HIGHEST), FIRST)
     events = await kai.ask(session, LEAST)
     assert steps(events).count("repairing_sql") == 1
     (said,) = chunks(events, "analysis")
-    assert said.startswith(f"**The figures may be wrong:** {KEPT}\n\nBob spent 30.")
+    assert said.startswith(f"**The figures may be wrong:** {KEPT}\n\n**Bob** has the highest spent: 30.")
     assert streamed(events) == said
     answer = (await kai.session(session))["messages"]["items"][1]
     assert answer["analysis"] == said
-    assert all(said[slice(*claim["span"])] == claim["text"] for claim in answer["claims"])
-    assert [claim["text"] for claim in answer["claims"]]
+    spanned = [said[slice(*each["span"])] for each in answer["references"]]
+    assert spanned == ["**Bob** has the highest spent: 30."]
 
 
 async def test_a_right_statement_is_not_sent_back(kai: Client, model: ScriptedModel, bank: str) -> None:
     session = await kai.open_session(await kai.connect(bank))
-    model.say(fenced(LOWEST), "Ann spent the least.")
+    model.say(fenced(LOWEST), FIRST)
     events = await kai.ask(session, LEAST)
     assert "repairing_sql" not in steps(events)
-    assert chunks(events, "analysis")[0].startswith("Ann spent the least.")
+    assert chunks(events, "analysis")[0].startswith("**Ann** has the lowest spent: 11.")
 
 
 async def test_a_statement_that_people_wrote_contradicts_nothing(
     kai: Client, model: ScriptedModel, bank: str
 ) -> None:
     session = await kai.open_session(await kai.connect(bank))
-    model.say("Bob spent 30.")
+    model.say(FIRST)
     events = await kai.ask(session, LEAST, sql=HIGHEST)
-    assert chunks(events, "analysis")[0].startswith("Bob spent 30.")
+    assert chunks(events, "analysis")[0].startswith("**Bob** has the highest spent: 30.")
 
 
 async def test_a_join_that_still_repeats_rows_after_its_repair_is_said_before_the_figure(
     kai: Client, model: ScriptedModel, bank: str
 ) -> None:
     session = await kai.open_session(await kai.connect(bank))
-    model.say(fenced(REPEATED), fenced(f"{REPEATED} WHERE c.id > 0"), "The credit is 40.")
+    model.say(fenced(REPEATED), fenced(f"{REPEATED} WHERE c.id > 0"), FIRST)
     events = await kai.ask(session, "What is the total credit of customers with orders?")
     assert steps(events).count("repairing_sql") == 1
     (said,) = chunks(events, "analysis")
@@ -110,7 +111,7 @@ async def test_a_join_without_a_second_partner_raises_no_warning(
     kai: Client, model: ScriptedModel, bank: str
 ) -> None:
     session = await kai.open_session(await kai.connect(bank))
-    model.say(fenced(ONCE), "The credit is 30.")
+    model.say(fenced(ONCE), FIRST)
     events = await kai.ask(session, "What is the total credit of customers with cards?")
     assert "repairing_sql" not in steps(events)
     assert "may count" not in chunks(events, "analysis")[0]
@@ -121,7 +122,7 @@ async def test_conditions_on_the_joined_table_count_for_whether_it_has_a_second_
 ) -> None:
     session = await kai.open_session(await kai.connect(bank))
     few = f"{REPEATED} WHERE o.amount > 5"
-    model.say(fenced(few), "The credit is 30.")
+    model.say(fenced(few), FIRST)
     events = await kai.ask(session, "What is the total credit of customers with orders over 5?")
     assert "repairing_sql" not in steps(events)
     assert "may count" not in chunks(events, "analysis")[0]
@@ -135,7 +136,7 @@ async def test_a_term_of_the_glossary_that_the_statement_ignores_goes_back(
     assert (await kai.http.post("/glossary", json=body)).status_code == 201
     session = await kai.open_session(connection)
     right = "SELECT sum(amount) AS turnover FROM orders"
-    model.say(fenced("SELECT count(*) AS turnover FROM orders"), fenced(right), "The turnover is 41.")
+    model.say(fenced("SELECT count(*) AS turnover FROM orders"), fenced(right), FIRST)
     events = await kai.ask(session, "What is the turnover?")
     assert "The glossary defines “turnover” as `sum(amount)`" in model.requests[1].text
     assert chunks(events, "sql")[-1] == right
@@ -143,7 +144,7 @@ async def test_a_term_of_the_glossary_that_the_statement_ignores_goes_back(
     assert first.startswith(
         "**The statement was changed:** A first statement ran, but was written again: The"
     )
-    assert text.startswith("The turnover is 41.")
+    assert text.startswith(FIRST)
 
 
 async def test_sql_in_one_shot_is_warned_of_such_a_join_only_where_rows_have_two_partners(

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_investigations import PLAN, calls, finish, named
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import chunks, client_of, running_server
 
@@ -120,7 +121,7 @@ async def test_cancelling_stops_the_statement_of_a_tool(
                 await stream.until("tool_call")
                 await kai.cancel(session, stream.run_id)
                 done = (await stream.rest())[-1].data
-            model.say("```sql\nSELECT count(*) AS n FROM notes\n```", "One.")
+            model.say("```sql\nSELECT count(*) AS n FROM notes\n```", FIRST)
             after = await kai.ask(session, "How many notes?")
     assert done["status"] == "cancelled"
     assert after[-1].data["status"] == "complete"

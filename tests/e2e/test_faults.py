@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import BRAZIL, FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Event, chunks, client_of, running_server, steps
 
@@ -63,13 +64,14 @@ async def test_a_run_killed_in_mid_answer_is_resumed_without_running_its_stateme
     model: ScriptedModel, shop: str, tmp_path: Path
 ) -> None:
     with running_server(tmp_path, model_settings(model)) as server:
-        model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
+        model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1))
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))
             async with kai.asking(session, "How many customers per country?") as stream:
-                before = await stream.until("chunk", channel="analysis")
+                before = await stream.until("status", step="analyzing")
+                await model.until(lambda: model.on_hold == 1)
                 server.kill()
-        model.say("Brazil has two.")
+        model.say(FIRST)
         server.start()
         async with client_of(server) as kai, kai.following(session, stream.run_id, before[-1].id) as resumed:
             after = await resumed.rest()
@@ -78,7 +80,7 @@ async def test_a_run_killed_in_mid_answer_is_resumed_without_running_its_stateme
     assert after[0].id > before[-1].id
     assert "executing_sql" not in steps(after)
     assert chunks(after, "results") == chunks(before, "results")
-    assert chunks(after, "analysis") == ["Brazil has two."]
+    assert chunks(after, "analysis") == [BRAZIL]
     assert after[-1].data["status"] == "complete"
     assert [(each["role"], each["sql"]) for each in history] == [("human", None), ("assistant", PER_COUNTRY)]
 
@@ -109,7 +111,7 @@ async def test_an_answer_given_before_a_restart_is_said_again_to_who_asks_for_it
     model: ScriptedModel, shop: str, tmp_path: Path
 ) -> None:
     with running_server(tmp_path, model_settings(model)) as server:
-        model.say(sql(PER_COUNTRY), "Two in Brazil.")
+        model.say(sql(PER_COUNTRY), FIRST)
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))
             first = await kai.ask(session, "How many customers per country?")

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import BRAZIL, FIRST
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, chunks, steps
 
@@ -20,11 +21,11 @@ async def session(kai: Client, shop: str) -> str:
 async def test_the_statement_runs_as_given_and_is_read_and_kept(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
-    model.say("Two in Brazil.")
+    model.say(FIRST)
     events = await kai.ask(session, "Customers per country", sql=PER_COUNTRY)
     assert chunks(events, "sql") == [PER_COUNTRY]
     assert chunks(events, "results")[0]["rows"] == [["Brazil", 2], ["Norway", 1]]
-    assert chunks(events, "analysis") == ["Two in Brazil."]
+    assert chunks(events, "analysis") == [BRAZIL]
     assert len(model.requests) == 1
     answer = (await kai.session(session))["messages"]["items"][-1]
     assert answer["sql"] == PER_COUNTRY
@@ -55,7 +56,7 @@ async def test_what_the_guard_or_the_database_refuses_ends_the_turn_unrepaired(
 async def test_a_follow_up_builds_on_the_given_statement(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
-    model.say("Two in Brazil.", sql("SELECT 1 AS n"), "One.")
+    model.say(FIRST, sql("SELECT 1 AS n"), FIRST)
     await kai.ask(session, "Customers per country", sql=PER_COUNTRY)
     await kai.ask(session, "only the first")
     assert any("GROUP BY country" in each.text for each in list(model.requests)[1:])

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, Event, chunks, steps
 
@@ -71,7 +72,7 @@ async def test_a_verified_answer_that_no_longer_runs_is_left_to_the_model(
     connection = await kai.connect(shop)
     broken = "SELECT count(*) FROM customers WHERE json_extract(name, '$') = 'x'"
     await tell(kai, "/examples", connection, question="How many are gone?", sql=broken)
-    model.say(sql(COUNT), "Three.")
+    model.say(sql(COUNT), FIRST)
     events = await kai.ask(await kai.open_session(connection), "How many are gone?")
     assert steps(events).count("repairing_sql") == 1
     assert chunks(events, "results")[0]["rows"] == [[3]]
@@ -82,7 +83,7 @@ async def test_a_liked_answer_is_proposed_and_used_only_once_a_person_has_verifi
 ) -> None:
     connection = await kai.connect(shop)
     session = await kai.open_session(connection)
-    model.say(sql(COUNT), "Three.")
+    model.say(sql(COUNT), FIRST)
     done = (await kai.ask(session, "How many customers exist?"))[-1].data
     await kai.http.post(f"/sessions/{session}/messages/{done['message_id']}/feedback", json={"rating": "up"})
     wanted = {"db_connection_id": connection, "status": "proposed"}
@@ -100,7 +101,7 @@ async def test_a_follow_up_comes_with_the_question_it_means_and_is_proposed_by_t
     connection = await kai.connect(shop)
     session = await kai.open_session(connection)
     meant = "How many customers are in Norway?"
-    model.say(sql(COUNT), "Three.", f"QUESTION: {meant}\n" + sql(f"{COUNT} WHERE country = 'Norway'"), "One.")
+    model.say(sql(COUNT), FIRST, f"QUESTION: {meant}\n" + sql(f"{COUNT} WHERE country = 'Norway'"), FIRST)
     await kai.ask(session, "How many customers are there?")
     events = await kai.ask(session, "only Norway")
     assert sql_chunk(events)["standalone_question"] == meant
@@ -116,7 +117,7 @@ async def test_a_name_that_does_not_exist_goes_back_with_the_nearest_before_anyt
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql("SELECT c.nmae FROM customers AS c"), sql("SELECT name FROM customers"), "Three.")
+    model.say(sql("SELECT c.nmae FROM customers AS c"), sql("SELECT name FROM customers"), FIRST)
     events = await kai.ask(session, "Who are the customers?")
     repairing = next(event.data for event in events if event.data.get("step") == "repairing_sql")
     assert "unknown column c.nmae at line 1, column 10; nearest: c.name" in repairing["message"]
@@ -130,7 +131,7 @@ async def test_text_in_double_quotes_is_corrected_without_asking_the_model_again
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql('SELECT name FROM customers WHERE country = "Norway"'), "Ada.")
+    model.say(sql('SELECT name FROM customers WHERE country = "Norway"'), FIRST)
     events = await kai.ask(session, "Who is in Norway?")
     assert chunks(events, "sql") == ["SELECT name FROM customers WHERE country = 'Norway'"]
     assert "repairing_sql" not in steps(events)
@@ -141,10 +142,12 @@ async def test_a_filter_for_what_is_not_stored_is_said_in_the_analysis(
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
     missing = sql(f"{COUNT} WHERE country = 'Brasil'")
-    model.say(missing, missing, "None.")
+    model.say(missing, missing, FIRST)
     events = await kai.ask(session, "How many customers in Brasil?")
     (said,) = chunks(events, "analysis")
-    assert said.startswith("None.\n\n**Worth checking:** No customers.country was “Brasil”")
+    assert said.startswith(
+        "**Number of customers: 0**.\n\n**Worth checking:** No customers.country was “Brasil”"
+    )
     deltas = [event.data for event in events if event.data.get("channel") == "analysis"]
     assert "".join(each["content"] for each in deltas) == said
 
@@ -203,7 +206,7 @@ async def test_a_filter_for_a_text_that_is_not_stored_is_repaired_with_the_neare
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
     wrong, right = f"{COUNT} WHERE country = 'Brasil'", f"{COUNT} WHERE country = 'Brazil'"
-    model.say(sql(wrong), sql(right), "Two.")
+    model.say(sql(wrong), sql(right), FIRST)
     events = await kai.ask(session, "How many customers are Brazilian?")
     repairing = next(event.data for event in events if event.data.get("step") == "repairing_sql")
     assert "“Brazil”" in repairing["message"]
@@ -216,7 +219,7 @@ async def test_an_empty_join_is_repaired_and_its_first_rows_stay_if_the_repair_f
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
     empty = "SELECT count(*) AS n FROM customers AS c JOIN orders AS o ON o.amount = c.name"
-    model.say(sql(empty), sql("SELECT nothing FROM customers"), "None.")
+    model.say(sql(empty), sql("SELECT nothing FROM customers"), FIRST)
     done = (events := await kai.ask(session, "How many orders do customers have?"))[-1].data
     assert steps(events).count("repairing_sql") == 1
     assert (chunks(events, "sql")[-1], chunks(events, "results")[0]["rows"]) == (empty, [[0]])

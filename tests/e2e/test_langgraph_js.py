@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from langgraph_sdk import get_client
 
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import FIRST
 from tests.support.fault_proxy import fault_proxy
 from tests.support.node import run_script
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -17,7 +18,7 @@ async def test_both_sdks_ask_come_back_to_a_cut_stream_and_read_the_thread(
     kai: Client, shared_server: Server, model: ScriptedModel, shop: str
 ) -> None:
     assistant = await kai.connect(shop)
-    model.say(*[sql(PER_COUNTRY), "Two in Brazil.", "CHAT: four", "CHAT: five"] * 2)
+    model.say(*[sql(PER_COUNTRY), FIRST, "CHAT: four", "CHAT: five"] * 2)
     async with fault_proxy(urlsplit(shared_server.address).port or 0) as proxy:
         proxy.cut_after = 12_000
         results: Any = await run_script(
@@ -76,7 +77,7 @@ async def test_a_page_asks_twice_is_opened_again_edits_and_stops_an_answer(
     model.rule("first", "CHAT: one")
     model.rule("second", "CHAT: two")
     model.rule("edited", "CHAT: three")
-    model.rule("tally", Scripted("Two in Brazil.", delay_seconds=0.05))
+    model.rule("tally", Scripted(FIRST, delay_seconds=0.05))
     model.rule(lambda prompt: "SQL writer" in prompt.text and "tally" in prompt.text, sql(PER_COUNTRY))
     model.rule("held", Scripted("CHAT: never", hold_after=0))
     address = f"{shared_server.address}/langgraph"

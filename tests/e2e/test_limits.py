@@ -13,6 +13,7 @@ from app.core.bus.nats_server import NatsServer
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import FIRST
 from tests.support.cluster import cache, running_cluster, shared
 from tests.support.redis_server import RedisServer
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -148,7 +149,7 @@ async def test_spent_tokens_refuse_the_next_question_and_survive_a_restart_and_a
     with running_server(tmp_path, settings) as server:
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))
-            model.say(sql(PER_COUNTRY), "Two in Brazil.")
+            model.say(sql(PER_COUNTRY), FIRST)
             done = (await kai.ask(session, "How many customers per country?"))[-1].data
             assert (await usage(kai))["tokens_today"]["used"] == done["tokens_used"] > 150
             await kai.http.delete(f"{SESSIONS}/{session}")

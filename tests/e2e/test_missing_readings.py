@@ -16,9 +16,9 @@ from tests.support.server import Client, Server, chunks
 
 QUESTION = "How many customers per country?"
 PER_COUNTRY = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC"
-MISSING = "**The model's reading is missing:**"
+MISSING = "**The model's choice is missing:**"
 FAILURES = pytest.mark.parametrize(
-    "failure", [Scripted(status=401), Scripted("**Norway** has", ending="cut")], ids=["refused", "cut"]
+    "failure", [Scripted(status=401), Scripted('{"facts": ["f2"', ending="cut")], ids=["refused", "cut"]
 )
 
 
@@ -39,7 +39,7 @@ async def test_message_and_report_keep_what_was_fetched(
     assert "Brazil" in analysis.partition(MISSING)[0]
     assert MISSING in analysis
     report = await kai.http.post("/reports", json={"session_id": session, "format": "markdown"})
-    assert "The model's reading is missing" in report.text.replace("\\", "").replace("&#39;", "'")
+    assert "The model's choice is missing" in report.text.replace("\\", "").replace("&#39;", "'")
 
 
 @FAILURES

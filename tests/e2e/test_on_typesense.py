@@ -12,6 +12,7 @@ from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_investigations import PLAN, finish, per_year
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import FIRST
 from tests.support.command_line import kai
 from tests.support.fault_proxy import FaultProxy, fault_proxy
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -62,13 +63,14 @@ async def test_a_conversation_outlives_its_process_and_encrypts_what_it_remember
         "KAI_ENCRYPT_CHECKPOINTS": "true",
     }
     with running_server(tmp_path, settings) as server:
-        model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
+        model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1))
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))
             async with kai.asking(session, QUESTION) as stream:
-                before = await stream.until("chunk", channel="analysis")
+                before = await stream.until("status", step="analyzing")
+                await model.until(lambda: model.on_hold == 1)
                 server.kill()
-        model.say("Brazil has two.", sql("SELECT count(*) AS n FROM customers"), "Three.")
+        model.say(FIRST, sql("SELECT count(*) AS n FROM customers"), FIRST)
         server.start()
         async with client_of(server) as kai:
             async with kai.following(session, stream.run_id, before[-1].id) as resumed:
@@ -91,9 +93,10 @@ async def test_a_store_that_goes_away_in_a_turn_ends_it_retryably_and_the_sessio
     try:
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))
-            model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
+            model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1))
             async with kai.asking(session, QUESTION) as stream:
-                await stream.until("chunk", channel="analysis")
+                await stream.until("status", step="analyzing")
+                await model.until(lambda: model.on_hold == 1)
                 proxy.refusing = True
                 proxy.reset_all()
                 model.release()
@@ -106,7 +109,7 @@ async def test_a_store_that_goes_away_in_a_turn_ends_it_retryably_and_the_sessio
             refused = await kai.http.get(f"/sessions/{session}")
             assert (unready.status_code, refused.status_code) == (503, 503)
             proxy.refusing = False
-            model.say(sql(PER_COUNTRY), "Two in Brazil.")
+            model.say(sql(PER_COUNTRY), FIRST)
             events = await kai.ask(session, QUESTION, on_busy="enqueue")
             assert events[-1].data["status"] == "complete"
             assert chunks(events, "results")[0]["rows"] == ROWS
@@ -137,7 +140,7 @@ async def test_a_question_that_a_failing_store_may_hold_is_named_by_its_run_and_
             named = answer.json()
             assert (answer.status_code, named["type"]) == (202, "urn:kai:not-kept-yet")
             assert named["run_id"] == answer.headers["X-Run-Id"]
-            model.say(sql(PER_COUNTRY), "Two in Brazil.")
+            model.say(sql(PER_COUNTRY), FIRST)
             if fault == "unheard":
                 assert await followed(kai, session, named["run_id"]) == 503
             setattr(proxy, fault, None)

@@ -10,6 +10,7 @@ import pytest
 from openai.types.chat import ChatCompletionMessageParam
 
 from tests.e2e.test_turn import sql
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Server
 from tests.support.waiting import until
@@ -71,7 +72,7 @@ def user(*texts: str) -> list[ChatCompletionMessageParam]:
 
 def answers(model: ScriptedModel, times: int = 1) -> None:
     for _ in range(times):
-        model.say(sql(COUNT), "Three.")
+        model.say(sql(COUNT), FIRST)
 
 
 async def test_databases_are_models(client: openai.AsyncOpenAI, name: str) -> None:

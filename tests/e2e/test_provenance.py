@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.e2e.test_knowledge import sql, tell
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, chunks
 
@@ -28,7 +29,7 @@ async def test_an_answer_names_its_definitions_its_tables_and_its_checks(
     rule = await tell(kai, "/instructions", connection, text="Amounts are in euros.")
     await tell(kai, "/glossary", connection, term="margin", meaning="what is left")
     session = await kai.open_session(connection)
-    model.say(sql(PER_CUSTOMER), "Ben leads.")
+    model.say(sql(PER_CUSTOMER), FIRST)
     events = await kai.ask(session, "Revenue per customer in Brazil")
     (used,) = chunks(events, "context")
     assert (used["terms"], used["instructions"], used["examples"]) == ([term["id"]], [rule["id"]], [])

@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, chunks
 
@@ -29,21 +30,21 @@ async def test_nothing_secret_reaches_the_model_and_users_see_their_rows(
     rule = {"name": "leak", "text": f"Send api_key={KEY}1 along.", "scope": {"connections": [connection]}}
     assert (await kai.http.post("/rules", json=rule)).status_code == 201
     session = await kai.open_session(connection)
-    model.say("```sql\nSELECT name, password, note FROM logins\n```", "One login.")
+    model.say("```sql\nSELECT name, password, note FROM logins\n```", FIRST)
     events = await kai.ask(session, f"Who uses {KEY}? My password is {PASSWORD}, and the database is {URL}.")
     assert chunks(events, "results")[0]["rows"] == [["ada", PASSWORD, f"use {KEY} and {URL}"]]
-    model.say("```sql\nSELECT name FROM logins\n```", "Ada.")
+    model.say("```sql\nSELECT name FROM logins\n```", FIRST)
     await kai.ask(session, "Only the names")
     model.say(
         "```sql\nWITH l (a, p) AS (SELECT name, lower(password) FROM logins)\n"
         "SELECT a, p, length(p) AS n FROM l\n```",
-        "One.",
+        FIRST,
     )
     events = await kai.ask(session, "And hidden?")
     (shown,) = chunks(events, "results")
     assert shown["rows"] == [["ada", PASSWORD.lower(), len(PASSWORD)]]
     assert [column.get("secret", False) for column in shown["columns"]] == [False, True, False]
-    model.say("```sql\nSELECT p AS name, lower(p) AS q FROM people\n```", "One.")
+    model.say("```sql\nSELECT p AS name, lower(p) AS q FROM people\n```", FIRST)
     events = await kai.ask(session, f"And of people, whose p is {PASSWORD[:6]}?")
     (shown,) = chunks(events, "results")
     assert shown["rows"] == [[PASSWORD, PASSWORD.lower()]]
@@ -60,8 +61,7 @@ async def test_a_secret_that_the_model_writes_does_not_pass_in_pieces(
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
     text = f"There are three. The key is {KEY} for {URL} and all is well."
-    pieces = Scripted(f"X {text}", piece_bytes=1)
-    model.say("```sql\nSELECT count(*) AS n FROM customers\n```", pieces)
+    model.say(Scripted(f"CHAT: X {text}", piece_bytes=1))
     events = await kai.ask(session, "How many customers?")
     shown = "".join(
         event.data["content"] for event in events if event.name == "chunk" and event.data["type"] == "text"

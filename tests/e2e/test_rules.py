@@ -9,6 +9,7 @@ import pytest
 
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_investigations import PLAN, finish, per_year
+from tests.support.choices import FIRST
 from tests.support.keys import made_key
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, Server, client_of, running_server
@@ -126,7 +127,7 @@ async def test_manual_rules_are_named_in_the_request_or_in_the_question(
     ann: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await ann.open_session(await ann.connect(shop))
-    model.say(*(["```sql\nSELECT 1 AS n FROM customers\n```", "One."] * 2))
+    model.say(*(["```sql\nSELECT 1 AS n FROM customers\n```", FIRST] * 2))
     await ann.ask(session, "How many customers?", rules=["AGENTS"])
     await ann.ask(session, "How many clients, @agents?")
     assert all("Answer in German." in system(model, at) for at in (0, 1, 2, 3))

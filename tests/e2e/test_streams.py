@@ -3,6 +3,7 @@
 import time
 
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import BRAZIL, FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Event
 
@@ -19,7 +20,7 @@ async def test_a_stream_cut_anywhere_and_resumed_is_the_uncut_stream(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql(PER_COUNTRY), "Brazil has two customers, Norway has one.")
+    model.say(sql(PER_COUNTRY), FIRST)
     async with kai.asking(session, "How many customers per country?") as stream:
         uncut = await stream.rest()
     for position in range(len(uncut)):
@@ -31,9 +32,10 @@ async def test_a_reader_that_left_in_mid_answer_resumes_live(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql(PER_COUNTRY), Scripted("One two three four five six", hold_after=3))
+    model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1))
     async with kai.asking(session, "How many customers per country?") as stream:
-        before = await stream.until("chunk", channel="analysis")
+        before = await stream.until("status", step="analyzing")
+        await model.until(lambda: model.on_hold == 1)
     async with kai.following(session, stream.run_id, before[-1].id) as resumed:
         model.release()
         after = await resumed.rest()
@@ -44,21 +46,21 @@ async def test_a_reader_that_left_in_mid_answer_resumes_live(
 
 async def test_a_run_goes_on_when_its_client_leaves(kai: Client, model: ScriptedModel, shop: str) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(Scripted(sql(PER_COUNTRY), hold_after=0), "Two in Brazil.")
+    model.say(Scripted(sql(PER_COUNTRY), hold_after=0), FIRST)
     async with kai.asking(session, "How many customers per country?") as stream:
         await stream.next()
     model.release()
     async with kai.following(session, stream.run_id) as again:
         events = await again.rest()
     assert events[-1].data["status"] == "complete"
-    assert (await kai.session(session))["messages"]["items"][-1]["analysis"] == "Two in Brazil."
+    assert (await kai.session(session))["messages"]["items"][-1]["analysis"] == BRAZIL
 
 
 async def test_a_stream_can_be_followed_by_two_tabs_at_once(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(Scripted(sql(PER_COUNTRY), hold_after=2), "Two in Brazil.")
+    model.say(Scripted(sql(PER_COUNTRY), hold_after=2), FIRST)
     async with (
         kai.asking(session, "How many customers per country?") as one,
         kai.following(session, one.run_id) as two,

@@ -6,6 +6,7 @@ import pytest
 
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.chatting import ChatClient, chat_http
+from tests.support.choices import BRAZIL, FIRST
 from tests.support.scripted_model import AFTERWARDS, Scripted, ScriptedModel
 from tests.support.server import Client, Server
 from tests.support.waiting import until
@@ -26,7 +27,7 @@ async def chat(shared_server: Server) -> AsyncGenerator[ChatClient]:
 
 
 async def answered(kai: Client, model: ScriptedModel, session: str, question: str = QUESTION) -> None:
-    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST)
     assert (await kai.ask(session, question))[-1].data["status"] == "complete"
 
 
@@ -46,7 +47,7 @@ async def test_an_answered_session_gets_a_title_by_which_it_is_found(
     found = await kai.http.get("/sessions", params={"q": "clientele geog"})
     assert session in [each["id"] for each in found.json()["items"]]
     asked = [each.text for each in model.afterwards if TITLE in each.text]  # also of tests before this
-    assert any(QUESTION in text and "Two in Brazil." in text for text in asked)
+    assert any(QUESTION in text and BRAZIL in text for text in asked)
 
 
 async def test_a_title_a_person_gives_while_one_is_written_stays_and_nothing_waits_for_it(

@@ -1,5 +1,6 @@
 """A question, its answer, and what is asked next."""
 
+from tests.support.choices import BRAZIL, FIRST, choice
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, chunks, steps
 
@@ -14,7 +15,7 @@ async def test_a_turn_brings_sql_rows_chart_and_analysis_and_ends_with_done(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql(PER_COUNTRY), "Brazil has **two** customers.")
+    model.say(sql(PER_COUNTRY), FIRST)
     events = await kai.ask(session, "How many customers per country?")
     assert steps(events) == [
         *("waiting", "loading_context", "generating_sql", "executing_sql", "analyzing", "saving")
@@ -22,7 +23,10 @@ async def test_a_turn_brings_sql_rows_chart_and_analysis_and_ends_with_done(
     assert events[0].data["place"] == 1
     assert chunks(events, "sql") == [PER_COUNTRY]
     assert chunks(events, "results")[0]["rows"] == [["Brazil", 2], ["Norway", 1]]
-    assert chunks(events, "analysis") == ["Brazil has **two** customers."]
+    assert chunks(events, "analysis") == [BRAZIL]
+    assert chunks(events, "headline") == ["Brazil has the most customers: 2"]
+    (reference,) = chunks(events, "references")[0]
+    assert (reference["key"], reference["value"]) == ("highest_customers", "2")
     assert chunks(events, "chart")[0]["mark"] == {"type": "bar"}
     assert [event.id for event in events] == sorted({event.id for event in events})
     done = events[-1].data
@@ -35,19 +39,19 @@ async def test_tokens_stream_by_channel_and_add_up_to_the_whole(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST)
     events = await kai.ask(session, "How many customers per country?")
     deltas = [event.data for event in events if event.data.get("type") == "text"]
     written = "".join(each["content"] for each in deltas if each["channel"] == "sql")
     said = "".join(each["content"] for each in deltas if each["channel"] == "analysis")
-    assert (written.strip(), said) == (PER_COUNTRY, "Two in Brazil.")
+    assert (written.strip(), said) == (PER_COUNTRY, BRAZIL)
 
 
 async def test_the_history_holds_question_and_answer_after_done(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST)
     done = (await kai.ask(session, "How many customers per country?"))[-1].data
     kept = await kai.session(session)
     question, answer = kept["messages"]["items"]
@@ -60,13 +64,13 @@ async def test_a_follow_up_is_written_with_the_previous_statement_and_exchange_a
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql("SELECT sum(amount) AS revenue FROM orders"), "65.5 in all.")
+    model.say(sql("SELECT sum(amount) AS revenue FROM orders"), FIRST)
     await kai.ask(session, "What is the revenue?")
     model.say(sql("SELECT sum(amount) AS revenue FROM orders WHERE order_date >= '2025-01-01'"), "55.5.")
     events = await kai.ask(session, "only for 2025")
     prompt = next(each.text for each in model.requests if "## Question\nonly for 2025" in each.text)
     assert "SELECT SUM(amount) AS revenue FROM orders".lower() in prompt.lower()
-    assert "65.5 in all." in prompt
+    assert "**Revenue: 65.50**" in prompt
     assert chunks(events, "results")[0]["rows"] == [[55.5]]
 
 
@@ -92,11 +96,11 @@ async def test_rows_already_fetched_answer_without_a_statement(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql(PER_COUNTRY), "Two in Brazil.", "ROWS", "Norway is lowest.")
+    model.say(sql(PER_COUNTRY), FIRST, "ROWS", choice("f2"))
     await kai.ask(session, "How many customers per country?")
     events = await kai.ask(session, "which of these is the lowest?")
     assert "executing_sql" not in steps(events)
-    assert chunks(events, "analysis") == ["Norway is lowest."]
+    assert chunks(events, "analysis") == ["Brazil has the most customers: 2."]
 
 
 async def test_an_unclear_question_is_asked_back(kai: Client, model: ScriptedModel, shop: str) -> None:
@@ -119,7 +123,7 @@ async def test_a_statement_that_fails_is_repaired_with_the_databases_words(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql("SELECT nmae FROM customers"), sql("SELECT name FROM customers"), "Three names.")
+    model.say(sql("SELECT nmae FROM customers"), sql("SELECT name FROM customers"), FIRST)
     events = await kai.ask(session, "List the customers")
     repair = next(each.text for each in model.requests if "## What is wrong" in each.text)
     assert "nmae" in repair
@@ -131,7 +135,7 @@ async def test_a_repair_is_shown_only_the_tables_concerned(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql("SELECT nmae FROM customers"), sql("SELECT name FROM customers"), "Three names.")
+    model.say(sql("SELECT nmae FROM customers"), sql("SELECT name FROM customers"), FIRST)
     await kai.ask(session, "List the customers")
     first, repair = model.requests[0].text, model.requests[1].text
     assert "orders" in first
@@ -195,7 +199,7 @@ async def test_when_summarizing_fails_the_exchanges_stay(
 async def test_all_rows_come_in_pages_and_as_a_file(kai: Client, model: ScriptedModel, shop: str) -> None:
     session = await kai.open_session(await kai.connect(shop))
     counted = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1234)"
-    model.say(sql(f"{counted} SELECT i, '=1+' || i AS t FROM n"), "Numbers.")
+    model.say(sql(f"{counted} SELECT i, '=1+' || i AS t FROM n"), FIRST)
     events = await kai.ask(session, "Count to 1234")
     result = chunks(events, "results")[0]
     assert (len(result["rows"]), result["row_count"]) == (100, 1234)
@@ -221,10 +225,12 @@ async def test_a_result_cut_by_a_limit_says_so_in_the_stream_the_text_and_the_fi
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
     counted = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-    model.say(sql(f"{counted} SELECT i FROM n"), "Numbers.")
+    model.say(sql(f"{counted} SELECT i FROM n"), FIRST)
     events = await kai.ask(session, "Count for ever")
     assert chunks(events, "results")[0]["truncated"]
-    assert "Only the first 10,000 rows are kept" in model.requests[-1].text
+    said = chunks(events, "analysis")[0]
+    assert said.startswith("The result was cut off at 10,000 rows: all figures here are of these rows only.")
+    assert said.split(". ")[0] in model.requests[-1].text
     url = f"/sessions/{session}/messages/{events[-1].data['message_id']}/rows"
     page = await kai.http.get(url, params={"limit": 1})
     file = await kai.http.get(url, params={"format": "csv"})
@@ -237,7 +243,7 @@ async def test_a_session_forks_from_a_checkpoint_with_its_history(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql(PER_COUNTRY), "Two in Brazil.", sql("SELECT 2 AS two"), "Two.")
+    model.say(sql(PER_COUNTRY), FIRST, sql("SELECT 2 AS two"), FIRST)
     await kai.ask(session, "How many customers per country?")
     await kai.ask(session, "And two?")
     past = (await kai.http.get(f"/sessions/{session}/checkpoints", params={"limit": 100})).json()["items"]

@@ -129,7 +129,7 @@ async def test_what_is_left_out_is_said_with_its_reason(server: ScriptedModel, m
     read = await analysed(model)
     assert read.analysis.text == HIGHEST
     assert [each.partition(":")[0] for each in read.analysis.left_out] == [
-        "“total(profit)” is left out",
+        "A call of total is left out",
         "A reading is left out",
     ]
 

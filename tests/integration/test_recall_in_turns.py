@@ -22,6 +22,7 @@ from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.model import Session
 from app.modules.session.repository import SessionRepository
 from app.modules.session.use_job import UseJob
+from tests.support.choices import FIRST
 from tests.support.facts import source
 from tests.support.scripted_model import ScriptedModel
 
@@ -154,7 +155,7 @@ async def test_a_fact_is_in_the_request_for_the_statement_the_repair_and_the_ana
     async with opened() as services:
         session = await session_of(services, tmp_path)
         await keep(services, session)
-        model.say("```sql\nSELECT churned FROM customers\n```", f"```sql\n{COUNT}\n```", "There is one.")
+        model.say("```sql\nSELECT churned FROM customers\n```", f"```sql\n{COUNT}\n```", FIRST)
         await ask(services, session)
         written, repaired, analysed = model.requests
         assert "Repair one sqlite statement" in repaired.text
@@ -249,7 +250,7 @@ async def test_what_rows_schemas_and_answers_say_to_remember_becomes_no_fact(
             SessionExchangeReader(SessionRepository(services.storage), untainted), services.memories, None
         ).work(session.id)
         assert (await services.facts.page(OWNER, FactFilter(), 10, cursor=None))[0] == []
-        model.say(f"```sql\n{COUNT}\n```", "Three.")
+        model.say(f"```sql\n{COUNT}\n```", FIRST)
         assert used(await ask(services, session, "And how many churned, as I like it?")) == []
 
 

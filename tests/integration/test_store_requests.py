@@ -18,6 +18,7 @@ from app.core.storage.port import Condition, Document, Page
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.storage.typesense_transport import KeepAliveTransport
 from app.modules.session.model import Session
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 
 OWNER = "local"
@@ -113,7 +114,7 @@ async def ask(
     services: Services, model: ScriptedModel, session: Session, question: str, sql: str | None = None
 ) -> None:
     """Ask and count: only what happens until `done` is counted."""
-    model.say(f"```sql\n{COUNT}\n```", "None.")
+    model.say(f"```sql\n{COUNT}\n```", FIRST)
     reads.clear()
     http_requests.clear()
     asked = await services.sessions.ask(

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from app.bootstrap import Services, open_services
 from app.core.settings import ConversationSettings, LlmSettings, MemorySettings, QuotaSettings, Settings
 from app.modules.session.model import Session
+from tests.support.choices import FIRST
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel, scripted_model
 from tests.support.waiting import until
@@ -96,7 +97,7 @@ async def test_titles_and_memories_count_in_the_day_of_the_owner_but_not_in_the_
 ) -> None:
     async with opened() as services:
         session = await started(services, shop)
-        model.say(SQL, "None yet.")
+        model.say(SQL, FIRST)
         assert await ask(services, session) == counted(SQL, "None yet.")
         everything = counted(SQL, "None yet.", TITLE, MEMORY)
 
@@ -115,7 +116,7 @@ async def test_titles_and_memories_can_do_without_a_model(
 ) -> None:
     async with opened(titles=False, memories=False, embedding="trigrams-64") as services:
         session = await started(services, shop)
-        model.say(SQL, "None yet.")
+        model.say(SQL, FIRST)
         tokens = await ask(services, session)
 
         async def remembered() -> bool:
@@ -136,7 +137,7 @@ async def test_without_memories_of_conversations_only_the_title_is_written(
 ) -> None:
     async with opened(conversations=False, embedding="trigrams-64") as services:
         session = await started(services, shop)
-        model.say(SQL, "None yet.")
+        model.say(SQL, FIRST)
         await ask(services, session)
 
         async def titled() -> bool:

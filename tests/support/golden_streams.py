@@ -17,6 +17,7 @@ from tests.e2e.conftest import SHOP, model_settings
 from tests.e2e.test_approval import agent_session, ask_to_describe, card_of, decide, follow
 from tests.e2e.test_investigations import PLAN, QUESTION, calls, finish, per_year
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
 from tests.support.server import Client, Event, client_of, running_server
 
@@ -42,27 +43,25 @@ class Recorder:
 
 
 async def answered(on: Recorder) -> Runs:
-    return await on.ask(CUSTOMERS, sql(PER_COUNTRY), "**Brazil** has two customers.")
+    return await on.ask(CUSTOMERS, sql(PER_COUNTRY), FIRST)
 
 
 async def figure(on: Recorder) -> Runs:
-    return await on.ask("How many customers?", sql("SELECT count(*) AS n FROM customers"), "Three.")
+    return await on.ask("How many customers?", sql("SELECT count(*) AS n FROM customers"), FIRST)
 
 
 async def no_rows(on: Recorder) -> Runs:
-    return await on.ask(
-        "Orders of 2030", sql("SELECT * FROM orders WHERE order_date > '2030-01-01'"), "None."
-    )
+    return await on.ask("Orders of 2030", sql("SELECT * FROM orders WHERE order_date > '2030-01-01'"), FIRST)
 
 
 async def repaired(on: Recorder) -> Runs:
-    return await on.ask("List them", sql(MISSPELT), sql("SELECT name FROM customers"), "Ada, Ben and Cleo.")
+    return await on.ask("List them", sql(MISSPELT), sql("SELECT name FROM customers"), FIRST)
 
 
 async def warned(on: Recorder) -> Runs:
     """The statement is repaired because its text is not stored."""
     unknown = "SELECT count(*) AS n FROM customers WHERE country = 'Brasil'"
-    return await on.ask("Customers in Brasil", sql(unknown), sql(unknown.replace("Brasil", "Brazil")), "Two.")
+    return await on.ask("Customers in Brasil", sql(unknown), sql(unknown.replace("Brasil", "Brazil")), FIRST)
 
 
 async def failed(on: Recorder) -> Runs:
@@ -74,7 +73,7 @@ async def refused(on: Recorder) -> Runs:
 
 
 async def given(on: Recorder) -> Runs:
-    return await on.ask(CUSTOMERS, "**Brazil** has two customers.", sql=PER_COUNTRY)
+    return await on.ask(CUSTOMERS, FIRST, sql=PER_COUNTRY)
 
 
 async def asked_back(on: Recorder) -> Runs:
@@ -83,9 +82,10 @@ async def asked_back(on: Recorder) -> Runs:
 
 
 async def cancelled(on: Recorder) -> Runs:
-    on.model.say(sql(PER_COUNTRY), Scripted("Brazil has two customers, and more.", hold_after=3))
+    on.model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1))
     async with on.kai.asking(on.session, CUSTOMERS) as stream:
-        events = await stream.until("chunk", type="text", channel="analysis")
+        events = await stream.until("status", step="analyzing")
+        await on.model.until(lambda: on.model.on_hold == 1)
         await on.kai.cancel(on.session, stream.run_id)
         return [[*events, *await stream.rest()]]
 

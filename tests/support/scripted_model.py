@@ -23,6 +23,9 @@ __all__ = ["EMPTY_CHOICES", "TOOL_CALL", "Asked", "Scripted", "ScriptedModel", "
 
 DEFAULT_SQL = "One row is wanted.\n```sql\nSELECT 1 AS one\n```"
 DEFAULT_TEXT = "The answer stands in the rows."
+DEFAULT_CHOICE = '{"facts": ["f1"], "reading": ""}'
+CHOOSER = "You choose what an analyst reads"
+"""Of the prompt by which the statements of an analysis are chosen."""
 AFTERWARDS = ("You name conversations", "so that it can be found again")
 """Of the prompts by which titles and memories are written, behind the back of who has asked."""
 PROFILE = "You keep the profile of a user"
@@ -204,6 +207,8 @@ class ScriptedModel:
                 return reply
         if self._queue:
             return self._queue.popleft()
+        if CHOOSER in asked.text:
+            return Scripted(DEFAULT_CHOICE)
         return Scripted(DEFAULT_SQL if "SQL writer" in asked.text else DEFAULT_TEXT)
 
     def _reply_after(self, asked: Asked) -> Scripted:
@@ -291,7 +296,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=9_000)
     parser.add_argument("--delay-ms", type=float, default=0, help="before each token")
-    parser.add_argument("--text", default="word " * 20, help="of each analysis")
+    parser.add_argument("--text", default=DEFAULT_CHOICE, help="of each analysis")
     parser.add_argument("--sql", default="SELECT count(*) AS n FROM customers")
     given = parser.parse_args()
     model, delay = ScriptedModel(), given.delay_ms / 1_000

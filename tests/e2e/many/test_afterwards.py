@@ -10,6 +10,7 @@ from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.chatting import ChatClient, chat_http
+from tests.support.choices import FIRST
 from tests.support.cluster import Cluster, running_cluster, shared
 from tests.support.nats_server import FragileNats, running_nats
 from tests.support.scripted_model import AFTERWARDS, Scripted, ScriptedModel
@@ -79,7 +80,7 @@ async def test_a_queued_question_is_answered_titled_and_remembered_by_three_kind
 ) -> None:
     model.rule_after(TITLE, "Geography of clientele")
     model.rule_after(MEMORY, "Customers were counted by country.\nThemes: countries")
-    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST)
     await chat.queue(session, QUESTION, "one")
     assert (await chat.follow(session, "one"))[-1].data["status"] == "complete"
     await until_titled(kai, session, "Geography of clientele")
@@ -92,7 +93,7 @@ async def test_a_title_a_person_gives_meanwhile_stays(
 ) -> None:
     model.rule_after(TITLE, Scripted("Written too late", hold_after=0))
     model.rule_after(MEMORY, "They counted.")
-    model.say(sql(PER_COUNTRY), "Two in Brazil.", sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST, sql(PER_COUNTRY), FIRST)
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: any(TITLE in each.text for each in model.afterwards))
     await chat.http.put(f"/history/conversations/{session}/title", json={"title": "Mine"})
@@ -114,7 +115,7 @@ async def test_an_answer_that_was_complete_without_nats_is_stored_and_published_
     worker_dies: bool,
 ) -> None:
     model.rule_after(TITLE, "Titled in the end")
-    model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
+    model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1))
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: model.on_hold == 1)
     nats.kill()
@@ -137,7 +138,7 @@ async def test_a_worker_of_titles_killed_at_one_leaves_it_to_another_life(
     kai: Client, chat: ChatClient, model: ScriptedModel, session: str, cluster: Cluster
 ) -> None:
     model.rule_after(TITLE, Scripted("Never said", hold_after=0))
-    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST)
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: any(TITLE in each.text for each in model.afterwards))
     cluster.afterwards[0].kill()
@@ -150,7 +151,7 @@ async def test_a_worker_of_titles_that_is_stopped_ends_the_present_one(
     kai: Client, chat: ChatClient, model: ScriptedModel, session: str, cluster: Cluster
 ) -> None:
     model.rule_after(TITLE, Scripted("Written to the end", delay_seconds=0.2))
-    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST)
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: any(TITLE in each.text for each in model.afterwards))
     cluster.afterwards[0].stop()

@@ -22,6 +22,7 @@ from tests.e2e.test_approval import PLAN_TO_ACT, agent_session, card_of, decide,
 from tests.e2e.test_investigations import calls, finish
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support import booking_tool
+from tests.support.choices import BRAZIL, FIRST, NORWAY, choice
 from tests.support.cluster import Cluster, cache, running_cluster, shared
 from tests.support.fault_proxy import fault_proxy
 from tests.support.keys import made_key
@@ -58,10 +59,12 @@ def second_worker(settings: dict[str, str], tmp_path: Path) -> Iterator[Server]:
 
 
 async def interrupted(kai: Client, model: ScriptedModel, session: str) -> tuple[str, list[Event]]:
-    """A run whose rows are there and whose analysis has begun; its id, and its events so far."""
-    model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
+    """A run whose rows are there and whose analysis is being chosen; its id, and its events so far."""
+    model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1))
     async with kai.asking(session, QUESTION) as stream:
-        return stream.run_id, await stream.until("chunk", channel="analysis")
+        before = await stream.until("status", step="analyzing")
+        await model.until(lambda: model.on_hold == 1)
+        return stream.run_id, before
 
 
 async def answers(kai: Client, session: str) -> list[str]:
@@ -76,7 +79,7 @@ async def test_a_worker_killed_in_mid_answer_is_replaced_and_its_statement_is_no
         session = await kai.open_session(await kai.connect(shop))
         run_id, before = await interrupted(kai, model, session)
         cluster.workers[0].kill()
-        model.say("Brazil has two.")
+        model.say(FIRST)
         second_worker.start()
         async with kai.following(session, run_id, before[-1].id) as stream:
             after = await stream.rest()
@@ -84,13 +87,13 @@ async def test_a_worker_killed_in_mid_answer_is_replaced_and_its_statement_is_no
         assert "executing_sql" not in steps(after)
         assert chunks(after, "results") == chunks(before, "results")
         assert [event.name for event in after].count("done") == 1
-        assert await answers(kai, session) == ["Brazil has two."]
+        assert await answers(kai, session) == [BRAZIL]
 
 
 async def test_streams_of_other_protocols_end_with_the_whole_answer_after_their_worker_was_killed(
     cluster: Cluster, second_worker: Server, model: ScriptedModel, shop: str
 ) -> None:
-    model.rule("", Scripted("Two in Brazil.", hold_after=1))
+    model.rule("", Scripted(FIRST, hold_after=1))
     model.rule("SQL writer", sql(PER_COUNTRY))
     async with client_of(cluster.apis[0]) as kai:
         connection = await kai.connect(shop)
@@ -118,10 +121,7 @@ async def test_streams_of_other_protocols_end_with_the_whole_answer_after_their_
             read("/openai/v1/chat/completions", completion, chunks_of_chat),
         )
 
-        async def both_read_the_analysis() -> bool:
-            return all(any("Two" in each for each in found) for found in (events, chunks_of_chat))
-
-        await until(both_read_the_analysis)
+        await model.until(lambda: model.on_hold == 2)
         cluster.workers[0].kill()
         model.release()
         second_worker.start()
@@ -135,28 +135,23 @@ async def test_streams_of_other_protocols_end_with_the_whole_answer_after_their_
         for each in sent:
             if each["type"] == "TEXT_MESSAGE_CONTENT":
                 texts[each["messageId"]] += each["delta"]
-        assert list(texts.values()) == ["Two", "Two in Brazil."]
-        assert list(texts)[1].endswith("-r1")
+        assert list(texts.values()) == [BRAZIL]
+        assert next(iter(texts)).endswith("-r1")
 
         *pieces, last = chunks_of_chat
         assert last == "[DONE]"
         choices = [json.loads(each)["choices"][0] for each in pieces]
         assert [each["finish_reason"] for each in choices if each["finish_reason"]] == ["stop"]
         said = "".join(each["delta"].get("content", "") for each in choices)
-        assert [said.count(each) for each in ("```sql", "Norway | 1", "Two", "Two in Brazil.")] == [
-            1,
-            1,
-            1,
-            1,
-        ]
+        assert [said.count(each) for each in ("```sql", "Norway | 1", BRAZIL)] == [1, 1, 1]
 
-        assert await answers(kai, agent) == await answers(kai, chat) == ["Two in Brazil."]
+        assert await answers(kai, agent) == await answers(kai, chat) == [BRAZIL]
 
 
 async def test_cut_streams_of_two_owners_bring_each_frame_once_although_their_worker_was_killed(
     settings: dict[str, str], redis_server: RedisServer, model: ScriptedModel, shop: str, tmp_path: Path
 ) -> None:
-    model.rule("", Scripted("Two in Brazil." + " Nothing else is worth a word." * 8, hold_after=1))
+    model.rule("", Scripted(FIRST + " Nothing else is worth a word." * 8, hold_after=1))
     model.rule("SQL writer", sql(PER_COUNTRY))
     settings |= cache(redis_server) | {"KAI_AUTH__REQUIRED": "true"}
     ann, bob = [made_key(tmp_path, each, "--role", "admin", **settings) for each in ("ann", "bob")]
@@ -239,7 +234,7 @@ async def test_a_frozen_worker_that_wakes_up_after_it_was_replaced_says_and_keep
         run_id, before = await interrupted(kai, model, session)
         cluster.workers[0].freeze()
         model.release()
-        model.say("The second's reading.", sql("SELECT count(*) AS n FROM customers"), "Three.")
+        model.say(choice("f2"), sql("SELECT count(*) AS n FROM customers"), "Three.")
         second_worker.start()
         async with kai.following(session, run_id, before[-1].id) as stream:
             after = await stream.rest()
@@ -250,8 +245,8 @@ async def test_a_frozen_worker_that_wakes_up_after_it_was_replaced_says_and_keep
         assert [event.name for event in whole].count("done") == 1
         assert whole[-1] == after[-1]
         assert chunks(again, "results")[0]["rows"] == [[3]]
-        assert "The second's reading." in model.requests[-2].text
-        assert await answers(kai, session) == ["The second's reading.", "Three."]
+        assert NORWAY in model.requests[-2].text
+        assert await answers(kai, session) == [NORWAY, "**Number of customers: 3**."]
 
 
 async def test_a_worker_that_is_stopped_hands_its_runs_over_and_none_is_lost(
@@ -296,12 +291,13 @@ async def test_a_nats_that_loses_its_data_in_mid_answer_costs_nothing(
 ) -> None:
     async with client_of(cluster.apis[0]) as kai:
         session = await kai.open_session(await kai.connect(shop))
-        model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1), "CHAT: next")
+        model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1), "CHAT: next")
         async with (
             kai.asking(session, QUESTION) as stream,
             kai.asking(session, "what is next?", on_busy="enqueue") as waiting,
         ):
-            before = await stream.until("chunk", channel="analysis")
+            before = await stream.until("status", step="analyzing")
+            await model.until(lambda: model.on_hold == 1)
             fragile_nats.kill()
             fragile_nats.lose_data()
             fragile_nats.start()
@@ -312,7 +308,7 @@ async def test_a_nats_that_loses_its_data_in_mid_answer_costs_nothing(
         assert (waits, ids) == (1, list(range(ids[0], ids[-1] + 1)))
         assert after[-1].data["status"] == "complete"
         assert len(model.requests) == 3
-        assert await answers(kai, session) == ["Two in Brazil.", "next"]
+        assert await answers(kai, session) == [BRAZIL, "next"]
 
 
 async def test_while_nats_is_unavailable_questions_are_refused_and_nothing_is_kept_of_them(
@@ -330,7 +326,7 @@ async def test_while_nats_is_unavailable_questions_are_refused_and_nothing_is_ke
             return (await kai.http.get(f"{cluster.apis[0].address}/readyz")).status_code == 200
 
         await until(is_ready)
-        model.say(sql(PER_COUNTRY), "Two in Brazil.")
+        model.say(sql(PER_COUNTRY), FIRST)
         assert (await kai.ask(session, QUESTION))[-1].data["status"] == "complete"
 
 
@@ -339,7 +335,7 @@ async def test_a_conversation_keeps_its_order_over_machines_whose_clocks_differ(
 ) -> None:
     async with client_of(cluster.apis[0]) as kai:
         session = await kai.open_session(await kai.connect(shop))
-        model.say(sql(PER_COUNTRY), "Two in Brazil.")
+        model.say(sql(PER_COUNTRY), FIRST)
         await kai.ask(session, QUESTION)
     cluster.workers[0].stop()
     with running_cluster(

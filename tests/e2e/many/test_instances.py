@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from app.core.bus.nats_logs import GATHERED_SECONDS
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import BRAZIL, FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, chunks, steps
 
@@ -17,16 +18,17 @@ async def test_a_question_to_one_instance_is_followed_on_another_without_a_gap(
     first: Client, second: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await first.open_session(await first.connect(shop))
-    model.say(sql(PER_COUNTRY), Scripted("One two three four five six", hold_after=3))
+    model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1))
     async with first.asking(session, QUESTION) as stream:
-        before = await stream.until("chunk", channel="analysis")
+        before = await stream.until("status", step="analyzing")
+        await model.until(lambda: model.on_hold == 1)
     async with second.following(session, stream.run_id, before[-1].id) as resumed:
         model.release()
         after = await resumed.rest()
     waits, *ids = [event.id for event in before + after]
     assert (waits, ids) == (1, list(range(ids[0], ids[-1] + 1)))
     assert chunks(before, "results")[0]["rows"] == ROWS
-    assert "".join(chunks(before + after, "text")[1:]).endswith("One two three four five six")
+    assert "".join(chunks(before + after, "text")[1:]).endswith(BRAZIL)
     assert after[-1].data["status"] == "complete"
 
 
@@ -34,7 +36,7 @@ async def test_a_conversation_goes_on_over_instances(
     first: Client, second: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await first.open_session(await first.connect(shop))
-    model.say(sql(PER_COUNTRY), "Two in Brazil.", sql("SELECT count(*) AS n FROM customers"), "Three.")
+    model.say(sql(PER_COUNTRY), FIRST, sql("SELECT count(*) AS n FROM customers"), FIRST)
     await first.ask(session, QUESTION)
     again = await second.ask(session, "And in all?")
     assert chunks(again, "results")[0]["rows"] == [[3]]

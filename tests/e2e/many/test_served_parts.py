@@ -12,6 +12,7 @@ from tests.e2e.conftest import model_settings
 from tests.e2e.test_bad_input import assert_problem
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.chatting import ChatClient, chat_http
+from tests.support.choices import FIRST
 from tests.support.cluster import Cluster, running_cluster, shared
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, chunks, client_of
@@ -58,7 +59,7 @@ async def test_a_question_that_the_requests_take_is_streamed_by_any_process_of_t
     ):
         session = await ChatClient(asking).start(await requests.connect(shop))
         name = str(uuid4())
-        model.say(sql(PER_COUNTRY), "Two in Brazil.")
+        model.say(sql(PER_COUNTRY), FIRST)
         queued = await ChatClient(asking).queue(session, QUESTION, name)
         assert queued["streamUrl"] == f"/api/stream/{session}/{name}"
         for http in (first, second):

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 
 from tests.e2e.operations.conftest import CANARY, Watched
+from tests.support.choices import FIRST
 from tests.support.otlp import Collector
 from tests.support.scripted_model import Scripted, ScriptedModel
 
@@ -49,7 +50,7 @@ async def test_a_line_from_within_a_run_names_the_run_its_session_and_its_owner(
     watched: Watched, model: ScriptedModel, shop: str
 ) -> None:
     session = await watched.client.open_session(await watched.client.connect(shop))
-    model.say("Fine.\n```sql\nSELECT count(*) AS n FROM orders\n```", "Four.")
+    model.say("Fine.\n```sql\nSELECT count(*) AS n FROM orders\n```", FIRST)
     done = (await watched.client.ask(session, "How many orders?"))[-1].data
     line = await watched.line(run_id=done["run_id"], logger="kai.audit")
     assert (line["logger"], line["session_id"], line["owner"]) == ("kai.audit", session, "local")

@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from app.modules.schedules.model import Outcome
 from tests.e2e.operations.conftest import Watched
 from tests.e2e.test_approval import agent_session, ask_to_describe, card_of, decide
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.waiting import until
 
@@ -149,7 +150,7 @@ async def test_the_dashboard_and_the_alerts_name_only_metrics_that_are_exported(
 async def test_corrections_of_a_models_statement_are_counted_by_kind(
     watched: Watched, model: ScriptedModel, shop: str
 ) -> None:
-    model.say('```sql\nSELECT name FROM customers WHERE country = "Brazil"\n```', "Two.")
+    model.say('```sql\nSELECT name FROM customers WHERE country = "Brazil"\n```', FIRST)
     before, after = await asked(watched, shop, "Who lives in Brazil?")
     assert grown(before, after, "kai_sql_corrections_total", kind="quotes") == 1
 

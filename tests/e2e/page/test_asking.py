@@ -4,6 +4,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.page.browser import ask
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import BRAZIL, FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 
 
@@ -38,11 +39,11 @@ def test_the_steps_and_the_sql_show_while_they_happen(page: Page, model: Scripte
 def test_a_follow_up_stands_below_and_knows_what_was_asked(
     page: Page, model: ScriptedModel, session: str
 ) -> None:
-    model.say(sql(PER_COUNTRY), "Two in Brazil.", sql("SELECT 7 AS n"), "Seven.")
+    model.say(sql(PER_COUNTRY), FIRST, sql("SELECT 7 AS n"), "Seven.")
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
-    expect(page.get_by_text("Two in Brazil.")).to_be_visible()
+    expect(page.get_by_text(BRAZIL)).to_be_visible()
     ask(page, "and in total?")
     expect(page.get_by_text("Seven.")).to_be_visible()
     assert page.locator(".question").all_inner_texts() == ["How many customers per country?", "and in total?"]
-    assert any("Two in Brazil." in each.text for each in model.requests)
+    assert any(BRAZIL in each.text for each in model.requests)

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.browser import ask, eventually, expect_width
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Server
 
@@ -246,7 +247,7 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(
         parts = "[...document.querySelectorAll('html, main, main > *')]"
         return bool(page.evaluate(f"{parts}.every(each => each.scrollWidth <= 320)"))
 
-    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST)
     page.set_viewport_size({"width": 320, "height": 640})
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
@@ -266,7 +267,7 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(
 def test_a_question_is_asked_and_its_sql_seen_by_keyboard_alone(
     page: Page, connection: str, model: ScriptedModel
 ) -> None:
-    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST)
     page.goto("/")
     expect(page.get_by_label("Your question")).to_be_focused()
     database = page.get_by_role("combobox", name="Database")
@@ -285,7 +286,7 @@ def test_a_question_is_asked_and_its_sql_seen_by_keyboard_alone(
 
 
 def test_screen_readers_hear_steps_and_never_tokens(page: Page, session: str, model: ScriptedModel) -> None:
-    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    model.say(sql(PER_COUNTRY), FIRST)
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
     expect(page.get_by_role("status").filter(has_text="The answer is complete")).to_have_count(1)

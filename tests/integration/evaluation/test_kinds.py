@@ -4,6 +4,7 @@ import pytest
 
 from app.evaluation.results import OutcomeKind
 from tests.integration.evaluation.conftest import Shop
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
 
 COUNTRIES = "select country, count(*) from customers group by country order by country"
@@ -56,7 +57,7 @@ async def test_a_question_beyond_the_built_in_writer_says_why(shop: Shop) -> Non
 
 
 async def test_an_answer_in_words_from_earlier_rows_is_not_compared(shop: Shop, model: ScriptedModel) -> None:
-    model.say(sql("select 3"), "Three.", "ROWS", "Three, as it says.")
+    model.say(sql("select 3"), FIRST, "ROWS", FIRST)
     turns = [{"conversation_id": "c", "turn": turn} for turn in (0, 1)]
     first, second = await shop.evaluate(*turns)
     assert (first.kind, second.kind) == ("correct", "from_rows")

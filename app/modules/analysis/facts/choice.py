@@ -14,14 +14,12 @@ from app.core.llm.errors import ReplyTooDeep
 from app.core.llm.reply_schema import ReplySchema
 from app.modules.analysis.facts.calls import CALL, KINDS, LONGEST_CALL, CallRefused
 from app.modules.analysis.facts.fact import Fact, FactSheet
-from app.modules.analysis.words import plain_label
 
 MOST_CHOSEN = 3
 MOST_CHOSEN_IN_INVESTIGATIONS = 12
 _MOST_READ = 60
 """References of a reply that are read; more are a loop."""
 _LONGEST_REPLY = 20_000
-_QUOTED = 60
 
 CHOICE = ReplySchema(
     "choose_statements",
@@ -74,7 +72,7 @@ def read_choice(
         try:
             fact = _found(reference, sheet, answer_call if calls <= most else _refuse)
         except CallRefused as refused:
-            left_out.append(f"{_quoted(reference)} is left out: {refused}.")
+            left_out.append(f"{_named(reference)} is left out: {refused}.")
         else:
             if all(each.statement != fact.statement for each in chosen.values()):
                 chosen.setdefault(fact.key, fact)
@@ -148,5 +146,10 @@ def _in_text(text: str, sheet: FactSheet) -> Iterator[str]:
             yield found["key"]
 
 
-def _quoted(reference: str) -> str:
-    return f"“{plain_label(reference, _QUOTED)}”"
+def _named(reference: str) -> str:
+    """Name a reference without any other text of the model, which may hold figures."""
+    kind = reference.partition("(")[0].lower()
+    if "(" in reference and kind in KINDS:
+        return f"A call of {kind}"
+    number = _NUMBER.fullmatch(reference)
+    return f"f{number[1]}" if number is not None else "A text that is no statement"

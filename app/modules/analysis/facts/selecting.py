@@ -9,9 +9,7 @@ from app.modules.analysis.facts.table import Table
 from app.modules.analysis.facts.wording import Span
 from app.modules.analysis.figures import NumericColumn
 from app.modules.analysis.figures.calendar import UNITS, Period, read_periods
-from app.modules.analysis.words import plain_label, title
-
-_LONGEST = 60
+from app.modules.analysis.words import title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +74,7 @@ def column_of(table: Table, name: str) -> int:
         found = [at for at, each in enumerate(columns) if same(each) == same(name)]
         if len(found) == 1:
             return found[0]
-    raise CallRefused(f"there is no column {plain_label(name, _LONGEST)}")
+    raise CallRefused("there is no such column")
 
 
 def condition_of(table: Table, argument: Argument) -> Condition:
@@ -87,8 +85,7 @@ def condition_of(table: Table, argument: Argument) -> Condition:
     if not rows:
         rows, name = _dated(table, at, argument)
     if not rows:
-        shown = f"{plain_label(argument.name, _LONGEST)} = {plain_label(written, _LONGEST)}"
-        raise CallRefused(f"no row has {shown}")
+        raise CallRefused(f"no row has this {title(table.rows['columns'][at]['name'])}")
     return Condition(column=at, rows=frozenset(rows), name=name, written=written)
 
 
@@ -112,7 +109,7 @@ def _measure(table: Table, call: Call) -> NumericColumn:
     at = column_of(table, first.value)
     found = next((each for each in table.found.measures if each.column == at), None)
     if found is None:
-        raise CallRefused(f"{plain_label(first.value, _LONGEST)} is no measure")
+        raise CallRefused(f"{title(table.rows['columns'][at]['name'])} is no measure")
     return found
 
 

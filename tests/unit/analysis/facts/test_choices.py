@@ -71,9 +71,17 @@ def test_what_cannot_be_shown_is_left_out_with_its_reason() -> None:
     choice = chosen('{"facts": ["f77", "share(profit, category=\\"Tents\\")", "f2"], "reading": ""}')
     assert numbers(choice) == [2]
     assert choice.left_out == [
-        "“f77” is left out: no statement has this name.",
-        '“share(profit, category="Tents")” is left out: there is no column profit.',
+        "f77 is left out: no statement has this name.",
+        "A call of share is left out: there is no such column.",
     ]
+
+
+def test_what_is_left_out_is_named_without_the_words_of_the_model() -> None:
+    choice = chosen(
+        '{"facts": ["Revenue rose by 12 %", "Clothing(12 %)", "total(revenue, category=\\"12 %\\")"]}'
+    )
+    assert len(choice.left_out) == 4
+    assert not any("12" in each for each in choice.left_out)
 
 
 def test_at_most_three_statements_are_shown_and_in_investigations_twelve() -> None:
