@@ -1,4 +1,4 @@
-"""What the figures and the text of the largest results cost. `make bench-figures` runs it.
+"""What the figures and the facts of the largest results cost. `make bench-figures` runs it.
 
 Processor time of this process, the least of several runs: other work on the machine does not count.
 """
@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 from datetime import date, timedelta
 
+from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import figures
-from app.modules.analysis.text import describe
 from graph.state import Column, Rows
 
 ROWS, COLUMNS, RUNS = 10_000, 60, 5
@@ -35,7 +36,8 @@ def result(name: Callable[[int], str]) -> Rows:
 
 def milliseconds(sql: str, rows: Rows) -> float:
     start = time.process_time()
-    describe(rows, figures("m7 amount by name", sql, "sqlite", rows=rows))
+    question = "m7 amount by name"
+    fact_sheet(question, rows, figures(question, sql, "sqlite", rows=rows), wording=Wording("en"))
     return (time.process_time() - start) * 1000
 
 

@@ -37,7 +37,7 @@ from app.modules.agent.records import (
 from app.modules.agent.sheets import TurnSheets, with_facts
 from app.modules.agent.step_messages import earlier_steps
 from app.modules.agent.transcript import conclusion_request, investigation_messages
-from app.modules.analysis.text import results_summary
+from app.modules.analysis.summary import results_summary
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.memory.facts import Facts

@@ -15,6 +15,7 @@ from app.modules.analysis.facts.judging import ReadingJudge
 from app.modules.analysis.figures import Figures, Span, figures
 from app.modules.analysis.follow_ups import suggest
 from app.modules.analysis.prompt import messages
+from app.modules.analysis.summary import results_summary
 from app.modules.analysis.words import title
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.prompt_facts import facts_section
@@ -170,7 +171,6 @@ async def _analysed(
 ) -> Analysed:
     """Compose the analysis and emit its text. `ending` is a last paragraph of the program."""
     from app.modules.analysis.facts.composing import compose  # noqa: PLC0415  (babel loads slowly)
-    from app.modules.analysis.facts.sheet import results_summary  # noqa: PLC0415
 
     composed = compose(read.sheet, chosen, reading=reading, wording=read.wording)
     text = "\n\n".join(filter(None, [composed.text, ending]))

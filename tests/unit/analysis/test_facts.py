@@ -13,11 +13,12 @@ from pydantic import JsonValue
 from app.modules.analysis.analyst import with_whole_names
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.facts import FactSheet
-from app.modules.analysis.facts.sheet import fact_sheet, results_summary
+from app.modules.analysis.facts.sheet import fact_sheet
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import Figures
 from app.modules.analysis.figures import figures as figures_of
 from app.modules.analysis.follow_ups import suggest
+from app.modules.analysis.summary import results_summary
 from graph.state import Column, Rows
 
 NUMBERED: list[list[JsonValue]] = [[str(at), at] for at in range(60)]

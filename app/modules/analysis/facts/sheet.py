@@ -13,14 +13,11 @@ from app.modules.analysis.facts.table import Table, is_named
 from app.modules.analysis.facts.time import series_facts, together_facts
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import Figures
-from app.modules.analysis.words import label
 from graph.state import Rows
 
 _LEAD = 3
 _LEAD_NOTES = 2
 _NOTES = 4
-_MAX_SUMMARY = 300
-_SUMMARY_ROWS = 3
 _WORD = re.compile(r"[^\W_]+")
 _ASKED: Mapping[FactKind, frozenset[str]] = {
     "total": frozenset({"total", "sum", "overall", "altogether", "insgesamt", "summe", "suma", "somme"}),
@@ -45,14 +42,6 @@ def fact_sheet(question: str, rows: Rows, found: Figures, *, wording: Wording) -
         made = [counted(table)]
     facts = _ordered(table, _with_own_keys(made))
     return FactSheet(facts=facts, lead=_lead(facts), notice=notice_of(table), language=wording.language)
-
-
-def results_summary(rows: Rows) -> str:
-    """One line about a result for later turns: row count, columns, first rows. Below 300 characters."""
-    names = ", ".join(column["name"] for column in rows["columns"])
-    head = "; ".join(", ".join(map(label, row)) for row in rows["rows"][:_SUMMARY_ROWS])
-    line = f"{rows['row_count']} rows of {names}" + (f": {head}" if head else "")
-    return line if len(line) < _MAX_SUMMARY else line[: _MAX_SUMMARY - 2] + "…"
 
 
 def _made(table: Table) -> list[Fact]:
