@@ -14,11 +14,12 @@ from babel import Locale
 from babel.dates import format_date, format_skeleton
 from babel.lists import format_list
 from babel.numbers import format_currency, format_decimal, format_percent
+from pydantic import JsonValue
 
 from app.core.language import Language
 from app.core.words import plural
 from app.modules.analysis.figures.calendar import UNITS, Period
-from app.modules.analysis.words import title
+from app.modules.analysis.words import label, title
 
 Unit = str
 """The unit of a column: `percent` (38.6 is 38.6%), `ratio` (0.386 is 38.6%), or the code of a currency."""
@@ -128,6 +129,12 @@ _FUNCTIONS = {
     "min": "minimum",
     "max": "maximum",
     "sum": "total",
+}
+_CELLS: Mapping[Language, Mapping[str | bool | None, str]] = {
+    "en": {None: "(none)", True: "yes", False: "no", "": "(empty)"},
+    "de": {None: "(kein Wert)", True: "ja", False: "nein", "": "(leer)"},
+    "es": {None: "(sin valor)", True: "sí", False: "no", "": "(vacío)"},
+    "fr": {None: "(aucune valeur)", True: "oui", False: "non", "": "(vide)"},
 }
 _ELIDED = re.compile(r"\b(d|qu|jusqu)e $", re.IGNORECASE)
 _VOWEL = re.compile(r"\**[aàâeéèêëiîïoôuùûœ]", re.IGNORECASE)
@@ -264,6 +271,13 @@ class Formats:
                 return str(start.year)
 
     # Words
+
+    def cell(self, cell: JsonValue) -> str:
+        """Format a cell as one line of Markdown; no value, yes and no are words of the language."""
+        text = cell.strip() if isinstance(cell, str) else cell
+        if text is None or text == "" or isinstance(text, bool):
+            return _CELLS[self.language][text]
+        return label(cell)
 
     def listed(self, names: Sequence[str], more: int = 0) -> str:
         """Format names as a list without a serial comma; `more` are those that are only counted."""

@@ -196,6 +196,13 @@ def test_columns_have_titles_in_words(name: str, en: str, de: str) -> None:
     assert Formats("de").title(name) == de
 
 
+def test_yes_no_and_missing_values_are_words_of_the_language() -> None:
+    cells = (True, False, None, " ")
+    assert [Formats("de").cell(each) for each in cells] == ["ja", "nein", "(kein Wert)", "(leer)"]
+    assert [Formats("es").cell(each) for each in cells] == ["sí", "no", "(sin valor)", "(vacío)"]
+    assert Formats("fr").cell("a*b") == "a\\*b"
+
+
 def test_a_count_of_rows_counts_what_the_rows_are() -> None:
     assert [Formats(each).title("count_star()", "orders") for each in LANGUAGES] == [
         *("number of orders", "Anzahl orders", "número de orders", "nombre d'orders")

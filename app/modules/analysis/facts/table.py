@@ -90,6 +90,10 @@ class Table:
             return self.period(period)
         if column["type"] not in ("boolean", "integer", "number") and self._says_yes_or_no(at):
             return f"{self.title(at)} {label(cell)}"
+        if cell is None:
+            return self.wording.formats.cell(cell)
+        if isinstance(cell, bool):
+            return f"{self.title(at)} {self.wording.formats.cell(cell)}"
         return named_cell(cell, column)
 
     def _says_yes_or_no(self, at: int) -> bool:
@@ -137,7 +141,7 @@ class Table:
         period = self.periods(at)[row]
         if period is not None and (column["type"] in ("date", "datetime") or is_calendar(column["name"])):
             return label(cell) if _has_time(cell) else self.period(period)
-        return label(cell)
+        return self.wording.formats.cell(cell)
 
     # Cells and computations
 
