@@ -104,11 +104,11 @@ function Source({ reference, origin }: { reference: Reference; origin: Origin | 
     <>
       <strong>{how}</strong>
       {value !== null && <span class="source-value">{value}</span>}
-      <table>
+      <table hidden={shown.length === 0}>
         <tbody>
           {shown.map(({ row, column }) => (
             <tr key={`${row} ${column}`}>
-              <th scope="row">{texts.sources.row(row + 1)}</th>
+              <th scope="row">{rowName(origin?.head ?? null, row, column)}</th>
               <td>{column}</td>
               <td>{cellOf(origin?.head ?? null, row, column)}</td>
             </tr>
@@ -125,6 +125,13 @@ function Source({ reference, origin }: { reference: Reference; origin: Origin | 
       )}
     </>
   );
+}
+
+/** The number of the row, and what its first column says if that is at hand and another one. */
+function rowName(head: Head | null, row: number, column: string): string {
+  const isNamed = head !== null && head.columns[0]?.name !== column;
+  const name = isNamed ? plain(head.rows[row]?.[0] ?? null) : "";
+  return [texts.sources.row(row + 1), name].filter(Boolean).join(" · ");
 }
 
 /** The cell as it is stored, if its row is at hand. */
