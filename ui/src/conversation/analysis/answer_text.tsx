@@ -40,7 +40,7 @@ export function Reading({ answer, origin }: Shown) {
         <Analysis text={shown} whole={whole} references={references} origin={origin} />
       </div>
       {answer.left_out.length > 0 && (
-        <p class="quiet">
+        <p class="quiet left-out">
           {texts.sources.leftOut} {answer.left_out.join(" ")}
         </p>
       )}
