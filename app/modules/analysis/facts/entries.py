@@ -3,20 +3,39 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import takewhile
 
 from app.modules.analysis.facts.table import Table
 from app.modules.analysis.figures import NumericColumn
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A value and its name: as Markdown, and as `label` written in the cells."""
+    """A value and the rows that it comes from. `is_repeated` is true if other rows have its name, too."""
 
-    name: str
-    label: str
+    table: Table
+    by: Sequence[int]
     value: Decimal
     rows: Sequence[int]
+    is_repeated: bool = False
+
+    @cached_property
+    def label(self) -> str:
+        """The name as it is written in the cells."""
+        return self.table.raw(self.rows[0], self.by)
+
+    @cached_property
+    def name(self) -> str:
+        """The name as Markdown; one that stands in several rows carries its period or the row's number."""
+        name = self.table.named(self.rows[0], self.by)
+        if not self.is_repeated:
+            return name
+        (row,) = self.rows
+        period = self.table.found.periods[row] if self.table.found.periods else None
+        if period is not None:
+            return self.table.wording.say("label.period", label=name, period=period)
+        return self.table.wording.say("label.row", label=name, row=row + 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,38 +83,24 @@ def entries_of(table: Table, measure: NumericColumn, by: Sequence[int], *, summe
         elif table.is_unnamed(row, by):
             unnamed.append(row)
         else:
-            cells = tuple(repr(table.rows["rows"][row][at]) for at in by)
-            gathered.setdefault(cells if summed else row, []).append(row)
-    found = [_entry(table, measure, by, rows=rows) for rows in gathered.values()]
-    found = found if summed else _told_apart(table, found)
+            cells = table.rows["rows"][row]
+            gathered.setdefault(tuple([repr(cells[at]) for at in by]), []).append(row)
+    groups = [(rows, False) for rows in gathered.values()]
+    if not summed:
+        groups = [([row], len(rows) > 1) for rows in gathered.values() for row in rows]
+    found = [
+        Entry(table=table, by=by, value=_sum(measure, rows), rows=rows, is_repeated=is_repeated)
+        for rows, is_repeated in groups
+    ]
     return Entries(
         measure=measure,
         by=by,
-        all=sorted(found, key=lambda each: each.value, reverse=True),
+        all=sorted(found, key=lambda each: (-each.value, each.rows[0])),
         unnamed=unnamed,
         missing=missing,
         summed=summed and any(len(each.rows) > 1 for each in found),
     )
 
 
-def _entry(table: Table, measure: NumericColumn, by: Sequence[int], *, rows: Sequence[int]) -> Entry:
-    values = [value for row in rows if (value := measure.values[row]) is not None]
-    return Entry(table.named(rows[0], by), table.raw(rows[0], by), sum(values, Decimal(0)), rows)
-
-
-def _told_apart(table: Table, found: Sequence[Entry]) -> list[Entry]:
-    """Names that stand twice carry the period or the number of their row."""
-    counts: dict[str, int] = {}
-    for each in found:
-        counts[each.name] = counts.get(each.name, 0) + 1
-    return [each if counts[each.name] == 1 else _numbered(table, each) for each in found]
-
-
-def _numbered(table: Table, entry: Entry) -> Entry:
-    (row,) = entry.rows
-    period = table.found.periods[row] if table.found.periods else None
-    if period is not None:
-        name = table.wording.say("label.period", label=entry.name, period=period)
-    else:
-        name = table.wording.say("label.row", label=entry.name, row=row + 1)
-    return Entry(name, entry.label, entry.value, entry.rows)
+def _sum(measure: NumericColumn, rows: Sequence[int]) -> Decimal:
+    return sum((value for row in rows if (value := measure.values[row]) is not None), Decimal(0))

@@ -80,8 +80,9 @@ def ranking_facts(table: Table, *, course: Sequence[Fact] = ()) -> list[Fact]:
     facts += [*missing_values(table, found.main), *unnamed_rows(table, main.entries)]
     if not is_bounded(table):
         facts += [*statistics(table, found.main), *_shares(main), *_gap(main), *_same(main)]
-        facts += [fact for other in _others(table) for fact in _other(table, other)]
-        facts += _leader(table, by)
+        more = [_ranked_by(table, each, over=over) for each in _others(table)]
+        facts += [fact for each in more for fact in _other(each)]
+        facts += _leader([main, *more])
     else:
         facts += [_of_label(main, each) for each in _named(main)]
     facts += _order(main)
@@ -390,31 +391,31 @@ def _others(table: Table) -> list[NumericColumn]:
     return [each for each in measures if table.measure(each) != rows]
 
 
-def _other(table: Table, measure: NumericColumn) -> list[Fact]:
+def _other(ranked: Ranked) -> list[Fact]:
     """The highest of another measure, and its total."""
-    ranked = Ranked(table=table, entries=_entries_of_other(table, measure))
     if len(ranked.entries.all) < 2:
         return []
-    proof = _proof(table, measure, "highest")
-    return [*_end(ranked, "highest", proof=proof, bold=True), *statistics(table, measure)]
+    proof = _proof(ranked.table, ranked.measure, "highest")
+    highest = _end(ranked, "highest", proof=proof, bold=True)
+    return [*highest, *statistics(ranked.table, ranked.measure)]
 
 
-def _entries_of_other(table: Table, measure: NumericColumn) -> Entries:
+def _ranked_by(table: Table, measure: NumericColumn, *, over: Counted | None) -> Ranked:
     found = table.found
     label = [found.label] if found.label is not None else []
     crossed = [at for at in (found.group, found.time) if at is not None]
     adds = measure.adds_over_time if found.time is not None else measure.additive
     by = label if found.summed and adds else [*label, *crossed]
-    return entries_of(table, measure, by, summed=found.summed and adds)
+    entries = entries_of(table, measure, by, summed=found.summed and adds)
+    return Ranked(table=table, entries=entries, over=over if entries.summed else None)
 
 
-def _leader(table: Table, by: Sequence[int]) -> list[Fact]:
+def _leader(every: Sequence[Ranked]) -> list[Fact]:
     """The one label that is highest in all measures, of two at least."""
-    measures = [table.found.measures[0], *_others(table)]
-    if len(measures) < 2:
-        return []
-    ends = [_entries_of_other(table, each).end(rising=False) for each in measures]
-    if any(len(end) != 1 for end in ends) or len({end[0].name for end in ends}) > 1:
+    table = every[0].table
+    measures = [each.measure for each in every]
+    ends = [each.entries.end(rising=False) for each in every]
+    if len(every) < 2 or any(len(end) != 1 for end in ends) or len({end[0].name for end in ends}) > 1:
         return []
     leader = ends[0][0]
     slots: dict[str, Slot] = {

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 
 from pydantic import JsonValue
 
@@ -26,6 +27,7 @@ _LONGEST_KEY = 60
 _LONGEST_LABEL = 200
 _MOST_HEADLINE_WORDS = 12
 _NAMED = 3
+_LONGEST_YES = 10
 _YES_OR_NO = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
 
 
@@ -38,6 +40,7 @@ class Table:
     found: Figures
     wording: Wording
     _periods: dict[int, Sequence[Period | None]] = field(default_factory=dict, repr=False)
+    _units: dict[int, Unit | None] = field(default_factory=dict, repr=False)
 
     # Words
 
@@ -66,7 +69,9 @@ class Table:
         return Amount(value, measure.name, self.unit(measure))
 
     def unit(self, measure: NumericColumn) -> Unit | None:
-        return unit_of(measure.name, measure.known)
+        if measure.column not in self._units:
+            self._units[measure.column] = unit_of(measure.name, measure.known)
+        return self._units[measure.column]
 
     def difference(self, value: Decimal, measure: NumericColumn) -> Points | Amount:
         """The difference of two values: between percentages in points."""
@@ -88,7 +93,7 @@ class Table:
         period = self.periods(at)[row]
         if period is not None and not _has_time(cell):
             return self.period(period)
-        if column["type"] not in ("boolean", "integer", "number") and self._says_yes_or_no(at):
+        if at in self._yes_or_no:
             return f"{self.title(at)} {label(cell)}"
         if cell is None:
             return self.wording.formats.cell(cell)
@@ -96,9 +101,22 @@ class Table:
             return f"{self.title(at)} {self.wording.formats.cell(cell)}"
         return named_cell(cell, column)
 
-    def _says_yes_or_no(self, at: int) -> bool:
-        cells = {str(row[at]).strip().lower() for row in self.rows["rows"] if row[at] is not None}
-        return any(cells <= pair for pair in _YES_OR_NO)
+    @cached_property
+    def _yes_or_no(self) -> frozenset[int]:
+        """The columns that hold only yes and no, or their like, as texts."""
+        found = set[int]()
+        for at, column in enumerate(self.rows["columns"]):
+            if column["type"] in ("boolean", "integer", "number"):
+                continue
+            cells = set[str]()
+            for row in self.rows["rows"]:
+                if row[at] is not None:
+                    cells.add(str(row[at])[:_LONGEST_YES].strip().lower())
+                if len(cells) > len("01"):
+                    break
+            if any(cells <= pair for pair in _YES_OR_NO):
+                found.add(at)
+        return frozenset(found)
 
     def raw(self, row: int, by: Sequence[int]) -> str:
         """The name of a row as it is written in the cells."""
@@ -213,4 +231,6 @@ def _has_time(cell: JsonValue) -> bool:
 
 def is_named(name: str, question: str) -> bool:
     """Return True if the question has the name as whole words."""
-    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) is not None
+    if not name or name.casefold() not in question.casefold():
+        return False
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) is not None
