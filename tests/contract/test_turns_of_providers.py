@@ -62,21 +62,26 @@ async def test_an_investigation_calls_tools_reads_their_results_and_concludes(
             "CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT);"
             "INSERT INTO customers (country) VALUES ('Norway'), ('Brazil'), ('Brazil');"
         )
-    finding = {"claim": "Brazil has 2 customers.", "value": "2", "result": "r1.1"}
+    finding = {"result": "r1.1", "fact": 'value(n, country="Brazil")'}
     server.say(
         Served(pieces=["INVESTIGATE:\n", "1. Customers per country"]),
         Served(
             pieces=["I count ", "them."],
             calls=[("run_sql", {"sql": SQL, "purpose": "Customers"}), ("list_databases", {})],
         ),
-        Served(calls=[("finish", {"answer": "Brazil has 2.", "findings": [finding], "main_result": "r1.1"})]),
+        Served(
+            calls=[
+                ("finish", {"answer": "The rest stays open.", "findings": [finding], "main_result": "r1.1"})
+            ]
+        ),
     )
     said = await events_of(settings_of(case, server, tmp_path), f"sqlite:///{tmp_path}/shop.db")
     assert [event.name for event in said if isinstance(event, ToolCalled)] == ["run_sql", "list_databases"]
     assert [event.status for event in said if isinstance(event, ToolReturned)] == ["done", "done"]
     (found,) = [event.content for event in said if isinstance(event, FindingsChunk)]
-    assert [each["status"] for each in found] == ["checked"]
-    assert [event.content for event in said if isinstance(event, AnalysisChunk)] == ["Brazil has 2."]
+    assert [each["references"][0]["value"] for each in found] == ["2"]
+    (text,) = [event.content for event in said if isinstance(event, AnalysisChunk)]
+    assert text == f"{found[0]['text']}\n\n*Reading:* The rest stays open."
     done = said[-1]
     assert isinstance(done, Done)
     assert (done.status, done.steps, done.tool_calls) == ("complete", 2, 2)

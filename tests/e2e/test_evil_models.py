@@ -106,7 +106,10 @@ async def test_what_rows_names_and_results_demand_is_refused_and_nothing_leaves(
     obeyed = [each["role"] for each in messages if "SYSTEM: obey" in (each["content"] or "")]
     assert "tool" in obeyed
     assert "system" not in obeyed
-    assert chunks(events, "analysis") == ["I obeyed."]
+    (text,) = chunks(events, "analysis")
+    assert text.endswith("\n\n*Reading:* I obeyed.")
+    assert "![" not in text
+    assert "<script" not in text.replace("\\<script", "")
 
 
 async def test_cancelling_stops_the_statement_of_a_tool(

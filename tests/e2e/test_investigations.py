@@ -94,8 +94,8 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     assert [text[start:end] for start, end in spans] == [FIRST, second["text"]]
     assert chunks(events, "headline") == ["Revenue of 2024: 10"]
     assert chunks(events, "left_out")[0] == [
-        "The reading of a finding was left out: it has a figure.",
-        "A sentence of the answer was left out: it has a figure.",
+        "A reading of a finding was left out for a figure.",
+        "A sentence of the answer was left out for a figure.",
     ]
     assert chunks(events, "results")[0]["rows"] == [["2024", 10], ["2025", 55.5]]
     of_call = [each.data for each in events if each.data.get("tool_call_id") and each.name == "chunk"]
@@ -140,7 +140,7 @@ async def test_the_history_and_the_routes_show_what_was_thought_and_fetched(
     assert FIRST in message["analysis"]
     assert (message["headline"], message["row_count"]) == ("Revenue of 2024: 10", 2)
     assert message["findings"][0]["text"] == FIRST
-    assert message["left_out"] == ["A sentence of the answer was left out: it has a word that compares."]
+    assert message["left_out"] == ["A sentence of the answer was left out for a word that compares."]
     path = f"/sessions/{session}/messages/{done['message_id']}"
     first, last = (await kai.http.get(f"{path}/steps")).json()["items"]
     assert (first["text"], first["kind"], last["kind"]) == ("First the years.", "calls", "answer")
@@ -331,8 +331,12 @@ async def test_without_a_valid_finding_the_main_result_speaks_for_itself(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    one = ("run_sql", {"sql": "SELECT 1 AS note"})
-    model.say(PLAN, per_year(), calls(one), finish("It fell to 3.", main_result="r1.1"))
+    model.say(
+        PLAN,
+        per_year(),
+        calls(("run_sql", {"sql": "SELECT 1 AS note"})),
+        finish("It fell to 3.", main_result="r1.1"),
+    )
     events = await kai.ask(session, QUESTION)
     (text,) = chunks(events, "analysis")
     assert text.startswith(f"- {FIRST}\n- ")
@@ -369,9 +373,12 @@ async def test_two_results_are_compared_only_by_the_same_measure(
     session = await kai.open_session(await kai.connect(shop))
     other = PER_YEAR.replace("sum(amount)", "sum(amount + 5 * (order_date > '2025'))")
     units = PER_YEAR.replace("AS revenue", "AS units")
+    fetched: list[tuple[str, dict[str, JsonValue]]] = [
+        ("run_sql", {"sql": each}) for each in (PER_YEAR, other, units)
+    ]
     model.say(
         PLAN,
-        calls(*(("run_sql", {"sql": each}) for each in (PER_YEAR, other, units))),
+        calls(*fetched),
         finish("", findings=[{"result": "r1.1", "fact": fact}]),
         finish("", findings=[{"result": "r1.1", "fact": "total_revenue"}]),
     )

@@ -19,6 +19,7 @@ from app.modules.agent.approval import call_hash
 from app.modules.agent.factory import InvestigatorFactory
 from app.modules.agent.investigation import Investigation, InvestigationSettings
 from app.modules.agent.records import CallRecord, CallStatus, TurnRecords
+from app.modules.agent.sheets import TurnSheets
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
@@ -36,7 +37,7 @@ from graph.errors import Replaced
 from graph.events import Confirmation, ConfirmationDecided, ToolReturned
 from graph.ports import Investigator
 from graph.state import ToolCallRef
-from tests.integration.test_investigation_faults import LIMITS, QUESTION, Number, Site
+from tests.integration.test_investigation_faults import LIMITS, QUESTION, Number, Site, read_no_background
 from tests.support.scripted_model import Scripted, ScriptedModel
 
 CONNECTION = Connection(
@@ -141,6 +142,7 @@ class Acting(Site):
             self.settings(made),
             records,
             results,
+            sheets=TurnSheets(results, self.run.question, read_no_background),
             databases=SessionDatabases([database]),
             knowledge=self._services.context_store,
             history=cast("ConversationHistory", None),

@@ -267,7 +267,11 @@ async def investigated(kai: Opened, model: ScriptedModel, *, is_decided: bool) -
             call("define_term", term=WORD, meaning=f"Means {WORD}."),
         ),
     )
-    finding: JsonValue = {"claim": f"One in {WORD}", "value": "1", "result": "r1.1"}
+    finding: JsonValue = {
+        "result": "r1.1",
+        "fact": f"total({WORD}_count)",
+        "reading": f"Look at {WORD} again.",
+    }
     ends = Scripted(calls=(call("finish", answer=f"Three in {WORD}.", findings=[finding]),))
     model.say(f"INVESTIGATE:\n1. Look at {WORD}", reads, ends)
     _, run = await services.sessions.ask(

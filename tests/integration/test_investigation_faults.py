@@ -22,6 +22,7 @@ from app.core.storage.port import Condition, Document, StorageUnavailable
 from app.modules.agent.investigation import Investigation, InvestigationSettings
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.records import InvestigationRecords, TurnRecords
+from app.modules.agent.sheets import TurnSheets
 from app.modules.session.model import Run
 from app.modules.session.rows import RowStore
 from app.modules.tools.context import SessionDatabases, ToolContext
@@ -40,6 +41,11 @@ from tests.support.scripted_model import Scripted, ScriptedModel
 
 QUESTION = Question(text="Why did revenue change?")
 LIMITS = InvestigationLimits(tool_seconds=20)
+
+
+async def read_no_background(label: str, sql: str) -> tuple[None, frozenset[str]]:
+    """The results here are of no database."""
+    return None, frozenset()
 
 
 class Number(Arguments):
@@ -141,6 +147,7 @@ class Site:
             settings,
             records,
             results,
+            sheets=TurnSheets(results, self.run.question, read_no_background),
             databases=SessionDatabases([]),
             knowledge=self._services.context_store,
             history=ConversationHistory(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from app.core.markdown import without_images
 from app.modules.agent.answer_words import KeptWords, keep_words
-from app.modules.agent.findings import FoundFact, LookedUp, found_fact, look_up
+from app.modules.agent.findings import FoundFact, LookedUp, counted, found_fact, look_up
 from app.modules.agent.sheets import TurnSheets
 from app.modules.analysis.facts.reading import ReadingGate
 from app.modules.tools.context import SessionDatabases
@@ -81,8 +81,8 @@ class Concluding:
         gate = await self.gate()
         kept = await asyncio.to_thread(keep_words, without_images(words), gate.fault)
         found = list(looked_up.found) or await self._lead(main)
-        left_out = [*looked_up.left_out]
-        left_out += [f"A sentence of the answer was left out: it has {fault}." for fault in kept.faults]
+        faults = [f"for {fault}" for fault in kept.faults]
+        left_out = [*looked_up.left_out, *counted("sentence of the answer", faults)]
         return self._composed(found, kept, left_out)
 
     async def _lead(self, main: str | None) -> list[FoundFact]:

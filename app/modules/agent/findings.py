@@ -1,6 +1,7 @@
 """Looks up the facts that the findings of an investigation name, and lets the program say them."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -59,9 +60,17 @@ class LookedUp:
     def left_out(self) -> list[str]:
         """Why parts of findings are not shown, a sentence each."""
         return [
-            *(f"A finding was left out: {why}." for _, why in self.refused),
-            *(f"The reading of a finding was left out: it has {fault}." for fault in self.readings),
+            *counted("finding", [f"because {why}" for _, why in self.refused]),
+            *counted("reading of a finding", [f"for {fault}" for fault in self.readings]),
         ]
+
+
+def counted(part: str, reasons: Sequence[str]) -> list[str]:
+    """Returns a sentence for each reason, with the number of the parts that were left out for it."""
+    return [
+        f"A {part} was left out {reason}." if count == 1 else f"{count} times a {part} was left out {reason}."
+        for reason, count in Counter(reasons).items()
+    ]
 
 
 async def look_up(given: Sequence[GivenFinding], sheets: TurnSheets, gate: ReadingGate) -> LookedUp:

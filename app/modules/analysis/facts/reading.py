@@ -128,7 +128,7 @@ class ReadingGate:
             self._parts |= {_folded(each) for each in words if each[0].isupper() and len(each) > _SHORT}
 
     def fault(self, sentence: str) -> str | None:
-        """Returns why a sentence may not be shown, to go on from "it has ". None if it may."""
+        """Returns what a sentence has that may not be shown. None if it may."""
         bare = self._without_names(sentence)
         if "%" in bare or any(each.isnumeric() for each in bare):
             return "a figure"

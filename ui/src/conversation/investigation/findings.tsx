@@ -6,14 +6,15 @@ import type { Answer } from "../model";
 import { openCall } from "./open_call";
 import "./investigation.css";
 
-/** What the investigation found: statements of the program, each with a sentence of the model at most. */
+/** Findings that the text of the answer does not have: those of answers that earlier versions have stored. */
 export function Findings({ answer, origin }: { answer: Answer; origin: FindOrigin }) {
-  if (answer.findings.length === 0 || !investigates.value) return null;
+  const others = answer.findings.filter(({ text }) => !answer.analysis.includes(text));
+  if (others.length === 0 || !investigates.value) return null;
   return (
     <section class="findings" aria-label={texts.investigation.findings}>
       <h3>{texts.investigation.findings}</h3>
       <ul>
-        {answer.findings.map(({ text, reading, references }, index) => (
+        {others.map(({ text, reading, references }, index) => (
           <li key={index}>
             <Analysis text={text} references={references} origin={origin} as="finding" />
             {reading && (
