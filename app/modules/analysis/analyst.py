@@ -5,13 +5,18 @@ import logging
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from app.core.llm.model import LanguageModel, ModelUnavailable, Reply
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.facts import Fact, FactSheet
+from app.modules.analysis.facts.answering import CallAnswers
 from app.modules.analysis.facts.choice import CHOICE, Choice, read_choice
+from app.modules.analysis.facts.composing import compose
 from app.modules.analysis.facts.judging import ReadingJudge
+from app.modules.analysis.facts.sheet import fact_sheet, results_summary
+from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.wording import Wording, wording_for
 from app.modules.analysis.figures import Figures, Span, figures
 from app.modules.analysis.follow_ups import suggest
 from app.modules.analysis.prompt import messages
@@ -25,10 +30,6 @@ from graph.errors import ModelCallFailed, ModelCallRejected
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Question
 from graph.state import Column, Rows
-
-if TYPE_CHECKING:
-    from app.modules.analysis.facts.answering import CallAnswers
-    from app.modules.analysis.facts.wording import Wording
 
 logger = logging.getLogger(__name__)
 
@@ -59,8 +60,8 @@ class ReadResult:
     rows: Rows
     found: Figures
     sheet: FactSheet
-    wording: "Wording"
-    calls: "CallAnswers"
+    wording: Wording
+    calls: CallAnswers
 
 
 class FiguresAnalyst:
@@ -81,11 +82,6 @@ class FiguresAnalyst:
     def _read(
         self, question: str, sql: str, rows: Rows, *, span: Span | None, keys: frozenset[str]
     ) -> ReadResult:
-        from app.modules.analysis.facts.answering import CallAnswers  # noqa: PLC0415  (babel loads slowly)
-        from app.modules.analysis.facts.sheet import fact_sheet  # noqa: PLC0415
-        from app.modules.analysis.facts.table import Table  # noqa: PLC0415
-        from app.modules.analysis.facts.wording import wording_for  # noqa: PLC0415
-
         found = figures(question, sql, self._dialect, rows=rows, span=span, keys=keys, today=self._today)
         wording = wording_for(question)
         table = Table(question=question, rows=rows, found=found, wording=wording)
@@ -170,8 +166,6 @@ async def _analysed(
     tokens_used: int = 0,
 ) -> Analysed:
     """Compose the analysis and emit its text. `ending` is a last paragraph of the program."""
-    from app.modules.analysis.facts.composing import compose  # noqa: PLC0415  (babel loads slowly)
-
     composed = compose(read.sheet, chosen, reading=reading, wording=read.wording)
     text = "\n\n".join(filter(None, [composed.text, ending]))
     emit(TextChunk(content=text, channel="analysis"))

@@ -9,17 +9,26 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from functools import cache
+from typing import TYPE_CHECKING
 
-from babel import Locale
-from babel.dates import format_date, format_skeleton
-from babel.lists import format_list
-from babel.numbers import format_currency, format_decimal, format_percent
 from pydantic import JsonValue
 
 from app.core.language import Language
 from app.core.words import plural
 from app.modules.analysis.figures.calendar import UNITS, Period
+from app.modules.analysis.localized import (
+    format_currency,
+    format_date,
+    format_decimal,
+    format_list,
+    format_percent,
+    format_skeleton,
+    locale_of,
+)
 from app.modules.analysis.words import label, title
+
+if TYPE_CHECKING:
+    from babel import Locale
 
 Unit = str
 """The unit of a column: `percent` (38.6 is 38.6%), `ratio` (0.386 is 38.6%), or the code of a currency."""
@@ -186,9 +195,7 @@ class Formats:
         pattern = _locale(self.language).currency_formats["standard"].pattern
         pattern = pattern.replace("#,##0.00", _pattern(places))
         with localcontext(prec=_PRECISION):
-            return format_currency(
-                rounded, unit, format=pattern, locale=_locale(self.language), currency_digits=False
-            )
+            return format_currency(rounded, unit, pattern=pattern, locale=_locale(self.language))
 
     def count(self, count: int) -> str:
         return self.amount(Decimal(count))
@@ -207,11 +214,11 @@ class Formats:
         pattern = _locale(self.language).percent_formats[None].pattern
         pattern = pattern.replace("#,##0", _pattern(_digits(rounded)))
         with localcontext(prec=_PRECISION):
-            return format_percent(rounded.scaleb(-2), format=pattern, locale=_locale(self.language))
+            return format_percent(rounded.scaleb(-2), pattern=pattern, locale=_locale(self.language))
 
     def _plain(self, rounded: Decimal, places: int) -> str:
         with localcontext(prec=_PRECISION):
-            return format_decimal(rounded, format=_pattern(places), locale=_locale(self.language))
+            return format_decimal(rounded, pattern=_pattern(places), locale=_locale(self.language))
 
     def is_one(self, count: Decimal | int) -> bool:
         """Return True if the singular stands beside the count: for 1, in French for 0 too."""
@@ -354,7 +361,7 @@ def _pattern(places: int) -> str:
     return f"#,##0.{'0' * places}" if places else "#,##0"
 
 
-def _prose(language: Language) -> Locale:
+def _prose(language: Language) -> "Locale":
     """The locale of dates and lists: "23 November 2026" and "A, B and C" in English."""
     return _locale("en_GB" if language == "en" else language)
 
@@ -366,5 +373,5 @@ def _period_words(language: Language) -> frozenset[str]:
 
 
 @cache
-def _locale(name: str) -> Locale:
-    return Locale.parse(name)
+def _locale(name: str) -> "Locale":
+    return locale_of(name)

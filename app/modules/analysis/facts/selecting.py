@@ -11,6 +11,8 @@ from app.modules.analysis.figures import NumericColumn
 from app.modules.analysis.figures.calendar import UNITS, Period, read_periods
 from app.modules.analysis.words import title
 
+_LONGEST = 60
+
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
@@ -74,7 +76,8 @@ def column_of(table: Table, name: str) -> int:
         found = [at for at, each in enumerate(columns) if same(each) == same(name)]
         if len(found) == 1:
             return found[0]
-    raise CallRefused("there is no such column")
+    is_plain = name.isidentifier() and not any(map(str.isdigit, name)) and len(name) <= _LONGEST
+    raise CallRefused(f"there is no column {name}" if is_plain else "there is no such column")
 
 
 def condition_of(table: Table, argument: Argument) -> Condition:

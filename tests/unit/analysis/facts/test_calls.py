@@ -81,7 +81,7 @@ def test_a_call_may_name_periods_and_ranges(call: str, statement: str) -> None:
     ("call", "reason"),
     [
         ("profit(revenue)", "no statement of this kind can be called for"),
-        ("total(profit)", "there is no such column"),
+        ("total(profit)", "there is no column profit"),
         ("total(region)", "region is no measure"),
         ("total()", "it names no measure"),
         ('total(revenue, region="Sued")', "no row has this region"),

@@ -72,7 +72,7 @@ def test_what_cannot_be_shown_is_left_out_with_its_reason() -> None:
     assert numbers(choice) == [2]
     assert choice.left_out == [
         "f77 is left out: no statement has this name.",
-        "A call of share is left out: there is no such column.",
+        "A call of share is left out: there is no column profit.",
     ]
 
 
