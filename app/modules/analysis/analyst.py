@@ -14,7 +14,7 @@ from app.modules.analysis.facts.answering import CallAnswers
 from app.modules.analysis.facts.choice import CHOICE, Choice, read_choice
 from app.modules.analysis.facts.composing import compose
 from app.modules.analysis.facts.judging import ReadingJudge
-from app.modules.analysis.facts.sheet import fact_sheet, results_summary
+from app.modules.analysis.facts.sheet import fact_sheet
 from app.modules.analysis.facts.table import Table
 from app.modules.analysis.facts.wording import Wording, wording_for
 from app.modules.analysis.figures import Figures, Span, figures
