@@ -411,7 +411,7 @@ COURSES = {
             "Revenue in the 3 months: 23.33 on average, between 10 (January 2025) and 40 (February 2025).",
             "Revenue of March 2025: 20.",
             "The total of revenue over the 3 months is 70.",
-            "With fewer than 13 months whole, growth cannot be told from a season.",
+            "With fewer than 13 months whole, growth cannot be distinguished from a season.",
         ],
         ["rose by", "fell by", "%"],
     ),

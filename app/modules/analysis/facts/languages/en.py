@@ -104,7 +104,7 @@ TABLE: Mapping[str, str] = {
     "{before} has of those before.",
     "season.lowest": "[{scope}, ]{label} has the lowest {measure} of the {periods} to {last}, as "
     "{before} has of those before.",
-    "season.unknown": "With fewer than {periods} whole, growth cannot be told from a season.",
+    "season.unknown": "With fewer than {periods} whole, growth cannot be distinguished from a season.",
     "rises.before": "[{scope}, ]{measure} rose on the period before in {count} of {periods}.",
     "rises.year": "[{scope}, ]{measure} rose on the same period of the year before in {count} of {periods}.",
     "no_full": "Not even {one} is covered whole, so there is nothing to compare.",
