@@ -10,7 +10,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo serve ui test check check-python check-page format screenshots streams bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
-	bench-checkpointers bench-store-client bench-listing bench-figures simulate simulate-mutations conformance dist lock clean
+	bench-checkpointers bench-store-client bench-listing bench-figures bench-references simulate simulate-mutations conformance dist lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -81,6 +81,9 @@ bench-store-client: .venv/test ## Measure what a request to Typesense costs in C
 
 bench-figures: .venv/test ## Measure the figures of ten thousand rows of sixty columns
 	@$(BIN)/python -m tests.bench.figures
+
+bench-references: .venv/test ## Show which statements are chosen for the results of a shop
+	@$(BIN)/python -m tests.bench.references
 
 bench-listing: .venv/test ## Measure lists of up to a million sessions
 	@$(BIN)/python -m tests.bench.listing

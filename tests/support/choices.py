@@ -3,6 +3,8 @@
 import json
 
 BRAZIL = "**Brazil** has the most customers: 2, 66.7% of the total of 3."
+SHOWN = BRAZIL.replace("**", "")
+"""As a page shows it."""
 NORWAY = "Norway has the fewest customers: 1."
 
 

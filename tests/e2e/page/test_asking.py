@@ -4,7 +4,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.page.browser import ask
 from tests.e2e.test_turn import PER_COUNTRY, sql
-from tests.support.choices import BRAZIL, FIRST
+from tests.support.choices import BRAZIL, FIRST, SHOWN
 from tests.support.scripted_model import Scripted, ScriptedModel
 
 
@@ -42,7 +42,7 @@ def test_a_follow_up_stands_below_and_knows_what_was_asked(
     model.say(sql(PER_COUNTRY), FIRST, sql("SELECT 7 AS n"), "Seven.")
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
-    expect(page.get_by_text(BRAZIL)).to_be_visible()
+    expect(page.get_by_text(SHOWN)).to_be_visible()
     ask(page, "and in total?")
     expect(page.get_by_text("Seven.")).to_be_visible()
     assert page.locator(".question").all_inner_texts() == ["How many customers per country?", "and in total?"]

@@ -9,7 +9,7 @@ from app.core.servers import free_port
 from tests.e2e.conftest import model_settings
 from tests.e2e.page.browser import ask, eventually
 from tests.e2e.test_turn import PER_COUNTRY, sql
-from tests.support.choices import BRAZIL, FIRST
+from tests.support.choices import FIRST, SHOWN
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import running_server
 
@@ -112,7 +112,7 @@ def test_a_killed_server_is_waited_for_and_its_run_followed_to_the_end(
         expect(page.get_by_text("The connection was lost. Reconnecting …")).to_be_visible()
         model.say(sql(PER_COUNTRY), FIRST)
         server.start()
-        expect(page.get_by_text(BRAZIL)).to_be_visible()
+        expect(page.get_by_text(SHOWN)).to_be_visible()
         expect(page.locator(".question")).to_have_count(1)
 
 
