@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.conftest import model_settings
 from tests.e2e.page.browser import ask, running_browser
 from tests.e2e.test_turn import sql
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
 from tests.support.server import running_server
 from tests.support.shop import make_shop
@@ -77,7 +78,7 @@ def measure_paint(page: Page, model: ScriptedModel) -> None:
 
 def measure_memory(page: Page, model: ScriptedModel) -> None:
     model.rule("SQL writer", sql("SELECT id, name FROM customers UNION ALL SELECT 9, 'x'"))
-    model.rule("## Rows", "A **reading** of the rows, of some length, for each of the exchanges.")
+    model.rule("## Statements", FIRST)
     print(f"heap after 1 exchange: {heap_mib(page):.1f} MiB")
     for number in range(2, EXCHANGES + 1):
         ask(page, f"Question {number}")

@@ -85,9 +85,8 @@ async def measure(given: Sequence[Result], base_url: str | None, model: str) -> 
             resolved += not read.analysis.left_out
     if asked is not None:
         await asked.close()
-        print(
-            f"{resolved} of {len(given)} replies without anything left out, {tokens / len(given):.0f} tokens each"
-        )
+        mean = tokens / len(given)
+        print(f"{resolved} of {len(given)} replies resolve, with {mean:.0f} tokens each")
 
 
 def main() -> None:

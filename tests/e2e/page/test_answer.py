@@ -10,13 +10,14 @@ from playwright.sync_api import Page, expect
 from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import MANY_ROWS, connected, opened
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 
 
 @pytest.fixture
 def answered(page: Page, model: ScriptedModel, session: str) -> Page:
     """A page with an answer of two rows."""
-    model.say(sql(PER_COUNTRY), "Brazil has two customers.")
+    model.say(sql(PER_COUNTRY), FIRST)
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
     expect(page.locator(".answer-actions")).to_be_visible()
@@ -128,7 +129,7 @@ def test_rows_are_exported(answered: Page, kind: str) -> None:
 def test_a_hundred_thousand_rows_scroll_to_their_end_and_sort(
     page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
 ) -> None:
-    model.say(sql("SELECT * FROM measurements"), "Many.")
+    model.say(sql("SELECT * FROM measurements"), FIRST)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "Everything")
     expect(page.locator(".answer-actions")).to_be_visible()
@@ -147,7 +148,7 @@ def test_a_hundred_thousand_rows_scroll_to_their_end_and_sort(
 def test_a_null_is_shown_as_such_and_dates_and_numbers_by_locale(
     page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
 ) -> None:
-    model.say(sql("SELECT '2025-03-01' AS day, 1234.5 AS amount, NULL AS missing"), "One.")
+    model.say(sql("SELECT '2025-03-01' AS day, 1234.5 AS amount, NULL AS missing"), FIRST)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "One row")
     page.get_by_role("tab", name="Table").click()
@@ -177,7 +178,7 @@ def test_a_column_is_widened_by_keyboard(answered: Page) -> None:
 def test_a_truncated_result_says_so(
     page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
 ) -> None:
-    model.say(sql("SELECT 1 AS one FROM measurements UNION ALL SELECT 2 FROM measurements"), "Many.")
+    model.say(sql("SELECT 1 AS one FROM measurements UNION ALL SELECT 2 FROM measurements"), FIRST)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "Too much")
     page.get_by_role("tab", name="Table").click()
@@ -190,7 +191,7 @@ def test_a_chart_of_many_names_says_which_it_shows_also_in_its_picture(
     per_note = (
         "SELECT note, SUM(celsius) AS heat FROM measurements WHERE id < 700 GROUP BY note ORDER BY heat DESC"
     )
-    model.say(sql(per_note), "Warm.")
+    model.say(sql(per_note), FIRST)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "Heat per note")
     chart = page.get_by_role("img", name="Chart of heat by note. Of 101 values of note, the 20")
@@ -209,7 +210,7 @@ def test_a_chart_draws_all_days_and_no_rows_are_fetched_for_it(
     numbered = (
         "SELECT date('2024-01-01', '+' || id || ' days') AS day, celsius FROM measurements WHERE id < 731"
     )
-    model.say(sql(f"{numbered} ORDER BY day"), "Up and down.")
+    model.say(sql(f"{numbered} ORDER BY day"), FIRST)
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url) if "/rows?" in request.url else None)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
@@ -226,7 +227,7 @@ def test_a_projection_is_computed_kept_and_gone_with_another_mark(
     page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
 ) -> None:
     monthly = "SELECT date('2022-01-01', '+' || id || ' months') AS month, celsius FROM measurements"
-    model.say(sql(f"{monthly} WHERE id < 40 ORDER BY month"), "Up.")
+    model.say(sql(f"{monthly} WHERE id < 40 ORDER BY month"), FIRST)
     session = opened(api, connected(api, many_rows, "Projected"))
     page.goto(f"/sessions/{session}")
     ask(page, "Celsius per month")
@@ -250,7 +251,7 @@ def test_another_column_of_a_chart_is_drawn_from_all_rows(
     page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
 ) -> None:
     rows = "SELECT id, celsius, id * 2 AS twice FROM measurements WHERE id BETWEEN 1 AND 300"
-    model.say(sql(rows.replace("id, celsius", "'n' || id AS name, celsius")), "Ups and downs.")
+    model.say(sql(rows.replace("id, celsius", "'n' || id AS name, celsius")), FIRST)
     session = opened(api, connected(api, many_rows, "Many"))
     page.goto(f"/sessions/{session}")
     ask(page, "Celsius per name, top")
@@ -282,7 +283,7 @@ def test_a_chart_of_a_truncated_result_says_so(
     page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
 ) -> None:
     labels = "SELECT 'a' || id AS label FROM measurements UNION ALL SELECT 'b' || id FROM measurements"
-    model.say(sql(f"SELECT label, COUNT(*) AS readings FROM ({labels}) GROUP BY label"), "Many.")
+    model.say(sql(f"SELECT label, COUNT(*) AS readings FROM ({labels}) GROUP BY label"), FIRST)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "Readings per label")
     expect(page.locator(".chart svg")).to_be_visible()
@@ -310,7 +311,7 @@ def test_an_answer_out_of_the_history_is_whole(answered: Page) -> None:
 def test_what_was_corrected_stands_below_the_sql_also_after_a_reload(
     page: Page, model: ScriptedModel, session: str
 ) -> None:
-    model.say(sql('SELECT name FROM customers WHERE country = "Brazil"'), "Two names.")
+    model.say(sql('SELECT name FROM customers WHERE country = "Brazil"'), FIRST)
     page.goto(f"/sessions/{session}")
     ask(page, "Who lives in Brazil?")
     expect(page.locator(".answer-actions")).to_be_visible()

@@ -13,6 +13,7 @@ from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import connected
 from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import FIRST, SHOWN, choice
 from tests.support.scripted_model import ScriptedModel
 from tests.support.shop import make_shop
 
@@ -90,7 +91,7 @@ def test_an_example_whose_column_is_gone_is_shown_as_broken_after_a_scan_and_rep
 def test_a_liked_answer_is_reviewed_beside_its_sql_and_rows(
     page: Page, api: httpx.Client, model: ScriptedModel, connection: str, session: str
 ) -> None:
-    model.say(sql(PER_COUNTRY), "**Brazil** has two.")
+    model.say(sql(PER_COUNTRY), FIRST)
     page.goto(f"/sessions/{session}")
     question = f"Customers per country of {connection}?"
     ask(page, question)
@@ -102,7 +103,7 @@ def test_a_liked_answer_is_reviewed_beside_its_sql_and_rows(
     page.goto(f"/connections/{connection}")
     page.get_by_role("tab", name="Examples").click()
     card = page.get_by_role("article")
-    expect(card.get_by_role("region", name="Answer")).to_contain_text("Brazil has two.")
+    expect(card.get_by_role("region", name="Answer")).to_contain_text(SHOWN)
     card.get_by_role("button", name="Run it").click()
     expect(card.get_by_role("status")).to_contain_text("2 rows in")
     expect(card.get_by_role("cell", name="Brazil")).to_be_visible()
@@ -174,7 +175,7 @@ def test_a_term_is_underlined_and_its_card_changes_in_open_tabs(
 ) -> None:
     term = {"db_connection_id": connection, "term": "market", "meaning": "A country we sell in"}
     assert api.post("/glossary", json=term).status_code == 201
-    model.say(sql(PER_COUNTRY), "Each market has **customers**.")
+    model.say(sql(PER_COUNTRY), choice("f1", reading="A market is a place to sell in."))
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per market?")
     expect(page.locator(".answer-actions")).to_be_visible()

@@ -27,7 +27,7 @@ def test_a_past_conversation_is_found_and_opened(
     page: Page, api: httpx.Client, session: str, model: ScriptedModel
 ) -> None:
     model.rule("SQL writer", sql(PER_COUNTRY))
-    model.rule("## Rows", FIRST)
+    model.rule("## Statements", FIRST)
     page.goto(f"/sessions/{session}")
     ask(page, "How many zebras per country?")
     expect(page.locator(".answer-actions")).to_be_visible()
@@ -48,7 +48,7 @@ def test_a_fact_is_kept_from_an_answer_named_by_the_next_and_opened_at_its_messa
     page: Page, api: httpx.Client, session: str, model: ScriptedModel
 ) -> None:
     model.rule("SQL writer", sql(PER_COUNTRY))
-    model.rule("## Rows", FIRST)
+    model.rule("## Statements", FIRST)
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
     page.get_by_role("button", name="Remember this").click()
@@ -167,7 +167,7 @@ def test_a_line_is_kept_and_undone_and_a_profile_and_consents_are_given_and_with
         browser.new_context(base_url=server.address, color_scheme="dark") as context,
     ):
         model.rule("SQL writer", sql(PER_COUNTRY))
-        model.rule("## Rows", FIRST)
+        model.rule("## Statements", FIRST)
         page = context.new_page()
         page.goto(f"/sessions/{opened(api, connected(api, shop, 'Shop'))}")
         ask(page, f"How many customers per country?\nterminology: {CHURN}")

@@ -8,6 +8,7 @@ from tests.e2e.page.amended import amend
 from tests.e2e.page.browser import ask, expect_width
 from tests.e2e.page.test_reach import AXE, violations
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import FIRST, SHOWN
 from tests.support.scripted_model import ScriptedModel
 
 OPTIONS = [
@@ -28,10 +29,10 @@ def asked_back(page: Page, model: ScriptedModel, session: str) -> Page:
 
 def test_an_option_is_pressed_and_its_whole_question_asked(asked_back: Page, model: ScriptedModel) -> None:
     expect(asked_back.get_by_placeholder("Answer KAI")).to_be_visible()
-    model.say(sql(PER_COUNTRY), "Brazil has two customers.")
+    model.say(sql(PER_COUNTRY), FIRST)
     asked_back.get_by_role("button", name="by ship date").click()
     expect(asked_back.locator("h2.question").last).to_have_text("Orders per month of the ship date")
-    expect(asked_back.get_by_text("Brazil has two customers.")).to_be_visible()
+    expect(asked_back.get_by_text(SHOWN)).to_be_visible()
     expect(asked_back.get_by_placeholder("Ask a follow-up")).to_be_visible()
     expect(asked_back.get_by_role("button", name="by order date")).to_have_count(0)
 
@@ -43,9 +44,9 @@ def test_options_are_reached_by_keyboard_and_stay_over_a_reload(
     asked_back.get_by_role("button", name="by order date").focus()
     asked_back.keyboard.press("Tab")
     expect(asked_back.get_by_role("button", name="by ship date")).to_be_focused()
-    model.say(sql(PER_COUNTRY), "Brazil has two customers.")
+    model.say(sql(PER_COUNTRY), FIRST)
     asked_back.keyboard.press("Enter")
-    expect(asked_back.get_by_text("Brazil has two customers.")).to_be_visible()
+    expect(asked_back.get_by_text(SHOWN)).to_be_visible()
 
 
 def test_options_of_a_closed_session_cannot_be_pressed(

@@ -66,7 +66,7 @@ def reader(browser: Browser, page_server: Server, model: ScriptedModel) -> Itera
     if not AXE.is_file():
         pytest.skip("axe-core is not installed; `make check` brings it")
     model.rule("SQL writer", sql(PER_COUNTRY))
-    model.rule("## Rows", "**Brazil** has [two](https://example.com) customers.\n\n- one\n- two")
+    model.rule("## Statements", FIRST)
     with browser.new_context(base_url=page_server.address, reduced_motion="reduce") as context:
         yield context.new_page()
 

@@ -31,7 +31,7 @@ def test_stop_stops_the_run_on_the_server(
 def test_no_tab_switches_under_the_pointer_until_it_leaves(
     page: Page, model: ScriptedModel, session: str
 ) -> None:
-    model.say(Scripted(sql(PER_COUNTRY), hold_after=8), "Brazil has two.")
+    model.say(Scripted(sql(PER_COUNTRY), hold_after=8), FIRST)
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
     page.locator("pre.sql").hover()
@@ -64,7 +64,7 @@ def test_a_question_is_stopped_while_it_is_still_on_its_way(
 
 
 def test_a_reload_in_mid_run_goes_on_where_it_was(page: Page, model: ScriptedModel, session: str) -> None:
-    model.say(sql(PER_COUNTRY), Scripted("Brazil has two customers.", hold_after=2))
+    model.say(Scripted("CHAT: Brazil has two customers.", hold_after=3))
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
     expect(page.locator(".analysis")).to_have_text("Brazil has")
@@ -79,7 +79,7 @@ def test_a_reload_in_mid_run_goes_on_where_it_was(page: Page, model: ScriptedMod
 def test_the_steps_tell_the_same_times_before_and_after_a_reload(
     page: Page, model: ScriptedModel, session: str
 ) -> None:
-    model.say(sql(PER_COUNTRY), Scripted("Brazil has two.", hold_after=1))
+    model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1))
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
     expect(page.locator(".timeline-line")).to_have_text("Reading the rows")
@@ -126,7 +126,7 @@ def session_of(address: str, database: str) -> str:
 def test_a_second_tab_follows_the_run_of_the_first(
     context: BrowserContext, model: ScriptedModel, session: str
 ) -> None:
-    model.say(sql(PER_COUNTRY), Scripted("Brazil has two customers.", hold_after=2))
+    model.say(Scripted("CHAT: Brazil has two customers.", hold_after=3))
     one, two = context.new_page(), context.new_page()
     for page in (one, two):
         page.goto(f"/sessions/{session}")
