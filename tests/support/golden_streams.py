@@ -24,7 +24,7 @@ from tests.support.server import Client, Event, client_of, running_server
 FOLDER = Path(__file__).parents[2] / "ui" / "src" / "conversation" / "golden_streams"
 CUSTOMERS = "How many customers per country?"
 MISSPELT = "SELECT nmae FROM customers"
-FINDINGS: list[Any] = [{"claim": "Revenue was 55.5 in 2025.", "value": "55.5", "result": "r1.1"}]
+FINDINGS: list[Any] = [{"result": "r1.1", "fact": "total_revenue", "reading": "The shop was new then."}]
 Runs = list[list[Event]]
 
 

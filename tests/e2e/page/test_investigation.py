@@ -1,4 +1,4 @@
-"""An investigation on the page: its steps and calls, their results and rows, and the findings."""
+"""An investigation on the page: its steps and calls, their results and rows, and the statements."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +12,13 @@ from tests.e2e.conftest import model_settings
 from tests.e2e.page.browser import ask, eventually, expect_width
 from tests.e2e.page.conftest import connected, opened
 from tests.e2e.page.test_reach import AXE, DRAWN, violations_in_light_and_dark
-from tests.e2e.test_investigations import PLAN, QUESTION, calls, finish, per_year
+from tests.e2e.test_investigations import FIRST, PLAN, QUESTION, TOTAL, calls, finish, per_year
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import running_server
 
 FINDINGS: list[JsonValue] = [
-    {"claim": "Revenue was 55.5 in 2025.", "value": "55.5", "result": "r1.1"},
-    {"claim": "Revenue was 99 in 2024.", "value": "99", "result": "r1.1"},
+    {"result": "r1.1", "fact": "value_revenue_2024", "reading": "The shop was new then."},
+    {"result": "r1.1", "fact": "total_revenue"},
 ]
 STEPS = ".investigation"
 
@@ -30,8 +30,8 @@ def investigated(page: Page, model: ScriptedModel, session: str) -> Page:
 
 def investigate(page: Page, model: ScriptedModel, session: str) -> Page:
     """A page with an answer of two steps, of which the second failed, and two findings."""
-    end = finish("Revenue rose to 55.5 in 2025.", findings=FINDINGS, main_result="r1.1")
-    model.say(PLAN, per_year("First the years."), calls(("profile_table", {"table": "nowhere"})), end, end)
+    end = finish("The rest stays open.", findings=FINDINGS, main_result="r1.1")
+    model.say(PLAN, per_year("First the years."), calls(("profile_table", {"table": "nowhere"})), end)
     page.goto(f"/sessions/{session}")
     ask(page, QUESTION)
     expect(page.locator(".answer-actions")).to_be_visible()
@@ -45,11 +45,12 @@ def test_steps_open_to_their_results_and_are_the_same_after_a_reload(investigate
     failed = page.locator(".call.failed")
     expect(failed).to_contain_text("Profile a tabletable: nowherefailed")
     before = page.locator(STEPS).inner_text()
-    findings = page.get_by_role("region", name="Findings").inner_text()
+    expect(page.locator(".analysis .statement")).to_have_count(2)
+    said = page.locator(".analysis").inner_text()
     page.reload()
     expect(page.locator(".call")).to_have_count(2)
     eventually(lambda: page.locator(STEPS).inner_text() == before)
-    eventually(lambda: page.get_by_role("region", name="Findings").inner_text() == findings)
+    eventually(lambda: page.locator(".analysis").inner_text() == said)
     failed.locator("summary").click()
     expect(failed.get_by_label("Result of the call")).to_contain_text("nowhere")
 
@@ -88,16 +89,19 @@ def test_a_statement_is_opened_by_keyboard_and_shows_its_sql_and_rows(investigat
     expect(call.get_by_label("Result of the call")).to_contain_text("55.5")
 
 
-def test_a_finding_says_in_words_whether_its_result_shows_it_and_opens_it(investigated: Page) -> None:
+def show_rows(page: Page) -> None:
+    """Show the rows of the first statement."""
+    page.locator(".analysis .statement").first.hover()
+    page.locator(".source:not([hidden])").get_by_role("button", name="Show the rows").click()
+
+
+def test_a_finding_stands_once_with_its_reading_and_opens_its_result(investigated: Page) -> None:
     page = investigated
-    findings = page.locator(".findings li")
-    expect(findings).to_have_count(2)
-    right, wrong = findings.all()
-    expect(right).to_contain_text("Checked: the result shows it")
-    expect(right).to_contain_text("read from: revenue of row 2")
-    expect(wrong).to_contain_text("Contradicted: the result says otherwise")
-    expect(wrong).to_contain_text("the result says: revenue of 2024 is 10")
-    right.get_by_role("button", name="Open the result: Revenue per year").press("Enter")
+    expect(page.locator(".analysis .statement")).to_have_text([FIRST, TOTAL])
+    expect(page.locator(".findings")).to_have_count(0)
+    expect(page.locator(".analysis")).to_contain_text("Reading: The shop was new then.")
+    expect(page.locator(".analysis")).to_contain_text("Reading: The rest stays open.")
+    show_rows(page)
     expect(page.locator(".call.done summary").first).to_be_focused()
     expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
 
@@ -112,7 +116,7 @@ def test_a_result_that_is_opened_before_its_step_is_drawn_is_opened_then(
 
     page.route("**/assets/investigation-*.js", hold)
     investigate(page, model, session)
-    page.get_by_role("button", name="Open the result: Revenue per year").first.press("Enter")
+    show_rows(page)
     expect(page.locator(".call")).to_have_count(0)
     held[0].continue_()
     expect(page.locator(".call.done summary").first).to_be_focused()
@@ -193,6 +197,6 @@ def test_where_investigations_are_off_nothing_of_an_earlier_one_is_shown(
         page = context.new_page()
         with page.expect_response("**/capabilities"):
             page.goto(f"/sessions/{session}")
-        expect(page.get_by_text("It rose.")).to_be_visible()
+        expect(page.locator(".analysis")).to_contain_text(FIRST)
         page.wait_for_load_state("networkidle")
         expect(page.locator(f"{STEPS}, .findings")).to_have_count(0)
