@@ -98,7 +98,7 @@ async def version(on: Recorder) -> Runs:
 
 
 async def investigated(on: Recorder) -> Runs:
-    end = finish("Revenue rose to 55.5 in 2025.", findings=FINDINGS, main_result="r1.1")
+    end = finish("The rest stays open.", findings=FINDINGS, main_result="r1.1")
     wrong = calls(("profile_table", {"table": "nowhere"}))
     return await on.ask(QUESTION, PLAN, per_year("First the years."), wrong, end, end)
 
@@ -108,7 +108,7 @@ async def several_charts(on: Recorder) -> Runs:
         calls(("show_chart", {"result": "r1.1", "mark": mark, "x": "year", "y": "revenue"}))
         for mark in ("line", "bar")
     ]
-    end = finish("Revenue rose.", findings=FINDINGS, main_result="r1.1")
+    end = finish("The rest stays open.", findings=FINDINGS, main_result="r1.1")
     return await on.ask(QUESTION, PLAN, per_year(), *charts, end, end)
 
 
