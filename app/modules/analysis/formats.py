@@ -54,6 +54,7 @@ _WEEKS: Mapping[Language, str] = {
 }
 _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
     "en": {
+        "the": ("{}",) * 5,
         "in": ("on {}", "in {}", "in {}", "in {}", "in {}"),
         "of": ("of {}",) * 5,
         "on": ("on {}",) * 5,
@@ -61,6 +62,7 @@ _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
         "to": ("to {}",) * 5,
     },
     "de": {
+        "the": ("der {}", "die {}", "{}", "das {}", "{}"),
         "in": ("am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
         "of": ("vom {}", "von {}", "von {}", "vom {}", "von {}"),
         "on": ("gegenüber dem {}", "gegenüber {}", "gegenüber {}", "gegenüber dem {}", "gegenüber {}"),
@@ -68,6 +70,7 @@ _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
         "to": ("bis zum {}", "bis {}", "bis {}", "bis zum {}", "bis {}"),
     },
     "es": {
+        "the": ("el {}", "la {}", "{}", "el {}", "{}"),
         "in": ("el {}", "en la {}", "en {}", "en el {}", "en {}"),
         "of": ("del {}", "de la {}", "de {}", "del {}", "de {}"),
         "on": ("frente al {}", "frente a la {}", "frente a {}", "frente al {}", "frente a {}"),
@@ -75,6 +78,7 @@ _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
         "to": ("al {}", "a la {}", "a {}", "al {}", "a {}"),
     },
     "fr": {
+        "the": ("le {}", "la {}", "{}", "le {}", "{}"),
         "in": ("le {}", "pendant la {}", "en {}", "au {}", "en {}"),
         "of": ("du {}", "de la {}", "de {}", "du {}", "de {}"),
         "on": (
@@ -85,7 +89,8 @@ _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
         "to": ("au {}", "à la {}", "à {}", "au {}", "à {}"),
     },
 }
-"""Prepositions before a period, by its unit from day to year."""
+"""Articles and prepositions before a period, by its unit from day to year."""
+_OF_NAME: Mapping[Language, str] = {"en": "of ", "de": "von ", "es": "de ", "fr": "de "}
 _MORE: Mapping[Language, tuple[str, str]] = {
     "en": ("{} more", "{} more"),
     "de": ("{} weitere", "{} weitere"),
@@ -231,7 +236,7 @@ class Formats:
         return f"1er{text[1:]}" if self.language == "fr" and day.day == 1 else text
 
     def period(self, period: Period, form: str = "") -> str:
-        """Format a period, with the preposition of `form`: in, of, from, to or on, which compares."""
+        """Format a period; `form` is its article `the`, or a preposition: in, of, from, to or on."""
         text = self._bare(period)
         return self._after_preposition(form, period, text) if form else text
 
@@ -248,7 +253,7 @@ class Formats:
         if form == "on" and is_short and self.language in ("es", "fr"):
             return self._after_preposition(form, first, f"{start}-{self._bare(last)}")
         both = f"{start} {self.period(last, 'to')}"
-        if not form:
+        if form in ("", "the"):
             return both
         return self._after_preposition(form if form in ("of", "on") else "from", first, both)
 
@@ -285,6 +290,10 @@ class Formats:
         if text is None or text == "" or isinstance(text, bool):
             return _CELLS[self.language][text]
         return label(cell)
+
+    def name(self, name: str, form: str = "") -> str:
+        """Format a name; `of` puts the preposition before it."""
+        return self.elided(_OF_NAME[self.language], name) if form == "of" else name
 
     def listed(self, names: Sequence[str], more: int = 0) -> str:
         """Format names as a list without a serial comma; `more` are those that are only counted."""

@@ -396,6 +396,26 @@ def test_a_period_begins_a_sentence_with_a_capital(monkeypatch: pytest.MonkeyPat
     assert said(monkeypatch, "{leaders} rose.", leaders=names) == "Week 12 of 2026 rose."
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "**Q4 2026** and **23 November 2026**, 5 of Q4 2026."),
+        ("de", "Das **4. Quartal 2026** und der **23. November 2026**, 5 vom 4. Quartal 2026."),
+        (
+            "es",
+            "El **4.º trimestre de 2026** y el **23 de noviembre de 2026**, 5 del 4.º trimestre de 2026.",
+        ),
+        ("fr", "Le **4e trimestre 2026** et le **23 novembre 2026**, 5 du 4e trimestre 2026."),
+    ],
+)
+def test_periods_in_lists_have_their_articles(
+    monkeypatch: pytest.MonkeyPatch, language: Language, text: str
+) -> None:
+    quarter = period_of(DAY.start, "quarter")
+    slots: dict[str, Slot] = {"leaders": Names([quarter, DAY], bold=True), "label": quarter}
+    assert said(monkeypatch, "{leaders:the}, 5 {label:of}.", language, **slots) == text
+
+
 def test_comparisons_of_spans_read_as_people_write_them() -> None:
     first = Period(date(2025, 1, 1), "month")
     last = Period(date(2025, 10, 1), "month")

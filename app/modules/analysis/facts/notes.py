@@ -107,7 +107,6 @@ def gap_note(table: Table, course: Course) -> list[Fact]:
     gaps = [each for each in course.gaps if each not in there]
     if not gaps or not has_gaps(table, course):
         return []
-    named = [table.period(each) for each in gaps]
     main = table.found.main
     return [
         note(
@@ -116,7 +115,7 @@ def gap_note(table: Table, course: Course) -> list[Fact]:
             ["gaps"],
             columns=[main.name] if main is not None else [],
             periods=Counted(len(gaps), course.unit),
-            leaders=names(named),
+            leaders=names(gaps),
         )
     ]
 

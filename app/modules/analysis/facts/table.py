@@ -208,7 +208,7 @@ class Table:
         )
 
 
-def names(shown: Sequence[str], *, bold: bool = False) -> Names:
+def names(shown: Sequence[str | Period], *, bold: bool = False) -> Names:
     """At most four names; of more, the first three and the number of the others."""
     if len(shown) > _NAMED + 1:
         return Names(shown[:_NAMED], len(shown) - _NAMED, bold=bold)

@@ -212,8 +212,8 @@ def _level(over: OverTime) -> Fact:
         "value": table.amount(values[0], over.measure),
         "low": _amount(over, low[0]),
         "high": _amount(over, high[0]),
-        "low_at": names([table.period(each.period) for each in low]),
-        "high_at": names([table.period(each.period) for each in high]),
+        "low_at": names([each.period for each in low]),
+        "high_at": names([each.period for each in high]),
     }
     alike = low[0].value == high[0].value
     how = "values" if alike or not averaged else "average_sum" if over.adds else "average"
@@ -251,7 +251,7 @@ def _extreme(over: OverTime, end: Direction, points: _Points) -> Fact:
     rows = over.rows_of(points)
     slots: dict[str, Slot] = {
         "scope": ", ".join(filter(None, [over.scope, scope])) or None,
-        "leaders": names([table.period(point.period) for point in points], bold=True),
+        "leaders": names([point.period for point in points], bold=True),
         "measure": over.name,
         "things": things,
         "value": _amount(over, points[0]),
@@ -294,7 +294,7 @@ def _value(over: OverTime, point: PeriodValue) -> Fact:
     table = over.table
     rows = over.rows_of([point])
     slots: dict[str, Slot] = {
-        "label": table.period(point.period),
+        "label": point.period,
         "measure": over.name,
         "value": _amount(over, point),
     }
@@ -343,7 +343,7 @@ def _season(over: OverTime) -> list[Fact]:
         slots: dict[str, Slot] = {
             "scope": over.scope,
             "measure": over.name,
-            "label": over.table.period(period),
+            "label": period,
             "before": before,
             "last": year.last,
             "periods": Counted(length, over.course.unit),

@@ -4,8 +4,8 @@ A template is plain text with slots:
 
 - `{measure}` is the slot's value, formatted by its type for the language;
 - `{month:in}` is a period with its preposition ("on 23 November 2026", "in October 2026"), the form one of
-  `in`, `of`, `from`, `to` and `on`; `{months:dative}` is a count in another form of its noun,
-  `month.dative`;
+  `the`, `in`, `of`, `from`, `to` and `on`, of which names have `of`; `{months:dative}` is a count in another
+  form of its noun, `month.dative`;
 - `{leaders|has|share}` chooses a form by the slot's count in the language's plural rules (`one|other`); `#`
   in a form is the count itself;
 - `[, {share} of the total]` is left out when a slot within it is None.
@@ -27,9 +27,9 @@ from app.modules.analysis.formats import Formats, Unit, rounded_per_cent, unit_o
 
 @dataclass(frozen=True)
 class Names:
-    """Labels of rows as Markdown: the first of them, and how many more there are."""
+    """Labels of rows as Markdown, or periods: the first of them, and how many more there are."""
 
-    shown: Sequence[str]
+    shown: Sequence[str | Period]
     more: int = 0
     bold: bool = False
 
@@ -169,12 +169,12 @@ class Wording:
             case None:
                 raise ValueError("a slot without a value has no text")
             case str():
-                return value
+                return self.formats.name(value, form)
             case int() | Decimal():
                 return self.formats.amount(Decimal(value))
             case Names():
-                bold = "**" if value.bold else ""
-                return self.formats.listed([f"{bold}{each}{bold}" for each in value.shown], value.more)
+                names = [self._name(each, form, is_bold=value.bold) for each in value.shown]
+                return self.formats.listed(names, value.more)
             case Percent():
                 return self.formats.percent(value.ratio, signed=value.signed)
             case Points():
@@ -192,6 +192,12 @@ class Wording:
                 return self.formats.period(Period(value, "day"), form)
             case _:
                 assert_never(value)
+
+    def _name(self, name: str | Period, form: str, *, is_bold: bool) -> str:
+        """Format a name; an article or preposition before it is not bold."""
+        text = self.format(name, form)
+        bare = self.format(name)
+        return f"{text.removesuffix(bare)}**{bare}**" if is_bold else text
 
     def _counted(self, count: Decimal, noun: str, form: str) -> str:
         name = f"{noun}.{form}" if form else noun
@@ -228,7 +234,10 @@ def _value(slots: Mapping[str, Slot], name: str, *, is_optional: bool) -> Slot:
 def _is_name(piece: _Piece | None, slots: Mapping[str, Slot]) -> bool:
     if piece is None or piece.slot is None or piece.choice is not None:
         return False
-    return piece.slot in _NAME_SLOTS or isinstance(slots[piece.slot], Names)
+    value = slots[piece.slot]
+    if isinstance(value, Names):
+        return isinstance(value.shown[0], str)
+    return piece.slot in _NAME_SLOTS and isinstance(value, str)
 
 
 def _capital(text: str) -> str:

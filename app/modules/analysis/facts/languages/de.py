@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 _SHARE = "[ ({share} der Gesamtsumme von {total})][ ({share} der Summe der {among} gezeigten, {shown_total})]"
-_HAVE = "{leaders} {leaders|hat|haben}[ {scope}][ nach {by}]"
-_HAVE_IT = "{leaders} {leaders|hat|haben}[ {scope}]"
+_HAVE = "{leaders:the} {leaders|hat|haben}[ {scope}][ nach {by}]"
+_HAVE_IT = "{leaders:the} {leaders|hat|haben}[ {scope}]"
 _OVER = "[ über die {over}]"
 
 TABLE: Mapping[str, str] = {
@@ -35,8 +35,8 @@ TABLE: Mapping[str, str] = {
     "values": "{pairs}[ und {more} weitere {more|Spalte|Spalten}].",
     "values.bold": "**{pairs}**[ und {more} weitere {more|Spalte|Spalten}].",
     "values.bold.headline": "{pairs}",
-    "value.of": f"{{measure}} von {{label}}[ über die {{over}}]: {{value}}{_SHARE}.",
-    "value.of.headline": "{measure} von {label}: {value}",
+    "value.of": f"{{measure}} {{label:of}}[ über die {{over}}]: {{value}}{_SHARE}.",
+    "value.of.headline": "{measure} {label:of}: {value}",
     "highest": f"{_HAVE} den höchsten Wert bei {{measure}}{_OVER}: {{value}}{_SHARE}.",
     "highest.headline": f"{_HAVE} den höchsten Wert bei {{measure}}: {{value}}",
     "lowest": f"{_HAVE} den niedrigsten Wert bei {{measure}}{_OVER}: {{value}}{_SHARE}.",
@@ -94,20 +94,20 @@ TABLE: Mapping[str, str] = {
     "change.rose.headline": "{measure}[ {scope}][ {at:in}]: Anstieg um {change} gegenüber dem Vorjahr",
     "change.fell": "{measure} {span:of}[ {scope}]: Rückgang um {change} {before:on}, von {old} auf {new}.",
     "change.fell.headline": "{measure}[ {scope}][ {at:in}]: Rückgang um {change} gegenüber dem Vorjahr",
-    "change.near": "{span} und {before} haben[ {scope}] praktisch denselben Wert bei {measure}: {new} und "
-    "{old}.",
+    "change.near": "{span:the} und {before:the} haben[ {scope}] praktisch denselben Wert bei {measure}: "
+    "{new} und {old}.",
     "change.near.headline": "[{at}: ]praktisch derselbe Wert bei {measure}[ {scope}] wie im Vorjahr",
-    "change.equal": "{span} und {before} haben[ {scope}] denselben Wert bei {measure}: {new}.",
+    "change.equal": "{span:the} und {before:the} haben[ {scope}] denselben Wert bei {measure}: {new}.",
     "change.equal.headline": "[{at}: ]derselbe Wert bei {measure}[ {scope}] wie im Vorjahr: {new}",
     "level": "{measure}[ {scope}] in den {periods:dative}[ {which}]: [im Durchschnitt {average}, ]zwischen "
     "{low} ({low_at}) und {high} ({high_at}).",
     "level.headline": "{measure}[ {scope}][ in den {periods:dative} {which}]: zwischen {low} und {high}",
     "level.same": "alle {periods}[ {which}] haben[ {scope}] denselben Wert bei {measure}: {value}.",
     "level.same.headline": "alle {periods}[ {which}] haben[ {scope}] denselben Wert bei {measure}: {value}",
-    "season.highest": "{label} hat[ {scope}] den höchsten Wert bei {measure} in den {periods:dative} "
-    "{last:to}, wie {before} in denen davor.",
-    "season.lowest": "{label} hat[ {scope}] den niedrigsten Wert bei {measure} in den {periods:dative} "
-    "{last:to}, wie {before} in denen davor.",
+    "season.highest": "{label:the} hat[ {scope}] den höchsten Wert bei {measure} in den {periods:dative} "
+    "{last:to}, wie {before:the} in denen davor.",
+    "season.lowest": "{label:the} hat[ {scope}] den niedrigsten Wert bei {measure} in den {periods:dative} "
+    "{last:to}, wie {before:the} in denen davor.",
     "season.unknown": "Ohne {periods} mit vollständigen Daten lässt sich Wachstum nicht von einem saisonalen "
     "Verlauf unterscheiden.",
     "rises.before": "{measure}[ {scope}]: Anstieg gegenüber dem Zeitraum davor in {count} von "
@@ -126,9 +126,9 @@ TABLE: Mapping[str, str] = {
     "outliers.none.headline": "von {periods:dative} fällt bei {measure} nichts auf",
     "outliers.one": "{label} ({value}, üblich sind {low} bis {high})",
     # Notes
-    "partial.begins": "{period}[ ({value})] ist unvollständig: Die Daten beginnen {day:in}.",
-    "partial.ends": "{period}[ ({value})] ist unvollständig: Die Daten enden {day:in}.",
-    "partial.running": "{period}[ ({value})] ist unvollständig: Der Zeitraum läuft {day:in} noch.",
+    "partial.begins": "{period:the}[ ({value})] ist unvollständig: Die Daten beginnen {day:in}.",
+    "partial.ends": "{period:the}[ ({value})] ist unvollständig: Die Daten enden {day:in}.",
+    "partial.running": "{period:the}[ ({value})] ist unvollständig: Der Zeitraum läuft {day:in} noch.",
     "gaps": "{periods} {periods|hat|haben} keine Zeile: {leaders}.",
     "missing": "{rows} {rows|hat|haben} bei {measure} keinen Wert.",
     "one_row": "Die Abfrage behält nur eine Zeile, ein Gleichstand wäre also nicht zu sehen.",
@@ -161,7 +161,7 @@ TABLE: Mapping[str, str] = {
     "how.order": "Reihenfolge nach {measure} in {rows:dative}",
     "how.difference": "Differenz von {measure} in {rows:dative}",
     "how.change": "Veränderung von {measure} über {rows}",
-    "how.count": "Anzahl: {rows}",
+    "how.count": "Zählung von {rows:dative}",
     "how.missing": "{rows} auf {measure} geprüft",
     "how.forecast": "Prognose aus {measure} in {rows:dative}",
     "how.outliers": "{measure} in {rows:dative}, verglichen mit Saison und Trend",

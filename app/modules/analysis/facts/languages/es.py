@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 _SHARE = "[ ({share} del total de {total})][ ({share} del total de {among} valores mostrados, {shown_total})]"
-_HAVE = "[{scope}, ][por {by}, ]{leaders} {leaders|tiene|comparten}"
-_HAVE_IT = "[{scope}, ]{leaders} {leaders|tiene|comparten}"
+_HAVE = "[{scope}, ][por {by}, ]{leaders:the} {leaders|tiene|comparten}"
+_HAVE_IT = "[{scope}, ]{leaders:the} {leaders|tiene|comparten}"
 _OVER = "[ en {over}]"
 
 TABLE: Mapping[str, str] = {
@@ -35,8 +35,8 @@ TABLE: Mapping[str, str] = {
     "values": "{pairs}[ y {more} {more|columna|columnas} más].",
     "values.bold": "**{pairs}**[ y {more} {more|columna|columnas} más].",
     "values.bold.headline": "{pairs}",
-    "value.of": f"{{measure}} de {{label}}{_OVER}: {{value}}{_SHARE}.",
-    "value.of.headline": "{measure} de {label}: {value}",
+    "value.of": f"{{measure}} {{label:of}}{_OVER}: {{value}}{_SHARE}.",
+    "value.of.headline": "{measure} {label:of}: {value}",
     "highest": f"{_HAVE} el valor más alto de {{measure}}{_OVER}: {{value}}{_SHARE}.",
     "highest.headline": f"{_HAVE} el valor más alto de {{measure}}: {{value}}",
     "lowest": f"{_HAVE} el valor más bajo de {{measure}}{_OVER}: {{value}}{_SHARE}.",
@@ -97,20 +97,20 @@ TABLE: Mapping[str, str] = {
     "change.rose.headline": "[{scope}, ]{measure}[ {at:in}]: aumento de {change} frente al año anterior",
     "change.fell": "[{scope}, ]{measure} {span:of}: descenso de {change} {before:on}, de {old} a {new}.",
     "change.fell.headline": "[{scope}, ]{measure}[ {at:in}]: descenso de {change} frente al año anterior",
-    "change.near": "[{scope}, ]{span} y {before} tienen prácticamente el mismo valor de {measure}: {new} y "
-    "{old}.",
+    "change.near": "[{scope}, ]{span:the} y {before:the} tienen prácticamente el mismo valor de {measure}: "
+    "{new} y {old}.",
     "change.near.headline": "[{scope}, ]{measure}[ {at:in}]: prácticamente lo mismo que el año anterior",
-    "change.equal": "[{scope}, ]{span} y {before} tienen el mismo valor de {measure}: {new}.",
+    "change.equal": "[{scope}, ]{span:the} y {before:the} tienen el mismo valor de {measure}: {new}.",
     "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]: lo mismo que el año anterior, {new}",
     "level": "[{scope}, ]{measure} en {periods}[ {which}]: [{average} de promedio, ]entre {low} ({low_at}) y "
     "{high} ({high_at}).",
     "level.headline": "[{scope}, ]{measure}[ en {periods} {which}]: entre {low} y {high}",
     "level.same": "[{scope}, ]{measure}: el mismo valor en {periods}[ {which}], {value}.",
     "level.same.headline": "[{scope}, ]{measure}: el mismo valor en {periods}[ {which}], {value}",
-    "season.highest": "[{scope}, ]{label} tiene el valor más alto de {measure} de los {periods} que terminan "
-    "{last:in}, igual que {before} en los anteriores.",
-    "season.lowest": "[{scope}, ]{label} tiene el valor más bajo de {measure} de los {periods} que terminan "
-    "{last:in}, igual que {before} en los anteriores.",
+    "season.highest": "[{scope}, ]{label:the} tiene el valor más alto de {measure} de los {periods} que "
+    "terminan {last:in}, igual que {before:the} en los anteriores.",
+    "season.lowest": "[{scope}, ]{label:the} tiene el valor más bajo de {measure} de los {periods} que "
+    "terminan {last:in}, igual que {before:the} en los anteriores.",
     "season.unknown": "Con menos de {periods} completos, el crecimiento no se puede distinguir de un efecto "
     "estacional.",
     "rises.before": "[{scope}, ]{measure}: aumento respecto al periodo anterior en {count} de {periods}.",

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 _SHARE = "[ ({share} du total de {total})][ ({share} du total des {among} valeurs affichées, {shown_total})]"
-_HAVE = "[{scope}, ][par {by}, ]{leaders} {leaders|a|partagent}"
-_HAVE_IT = "[{scope}, ]{leaders} {leaders|a|partagent}"
+_HAVE = "[{scope}, ][par {by}, ]{leaders:the} {leaders|a|partagent}"
+_HAVE_IT = "[{scope}, ]{leaders:the} {leaders|a|partagent}"
 _OVER = "[ sur {over}]"
 
 TABLE: Mapping[str, str] = {
@@ -35,8 +35,8 @@ TABLE: Mapping[str, str] = {
     "values": "{pairs}[ et {more} {more|autre colonne|autres colonnes}].",
     "values.bold": "**{pairs}**[ et {more} {more|autre colonne|autres colonnes}].",
     "values.bold.headline": "{pairs}",
-    "value.of": f"{{measure}} de {{label}}{_OVER}\u00a0: {{value}}{_SHARE}.",
-    "value.of.headline": "{measure} de {label}\u00a0: {value}",
+    "value.of": f"{{measure}} {{label:of}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "value.of.headline": "{measure} {label:of}\u00a0: {value}",
     "highest": f"{_HAVE} la valeur la plus élevée de {{measure}}{_OVER}\u00a0: {{value}}{_SHARE}.",
     "highest.headline": f"{_HAVE} la plus haute valeur de {{measure}}\u00a0: {{value}}",
     "lowest": f"{_HAVE} la valeur la plus basse de {{measure}}{_OVER}\u00a0: {{value}}{_SHARE}.",
@@ -99,21 +99,21 @@ TABLE: Mapping[str, str] = {
     "change.rose.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: hausse de {change} sur un an",
     "change.fell": "[{scope}, ]{measure} {span:of}\u00a0: baisse de {change} {before:on}, de {old} à {new}.",
     "change.fell.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: baisse de {change} sur un an",
-    "change.near": "[{scope}, ]{span} et {before} ont pratiquement la même valeur de {measure}\u00a0: {new} "
-    "et {old}.",
+    "change.near": "[{scope}, ]{span:the} et {before:the} ont pratiquement la même valeur de "
+    "{measure}\u00a0: {new} et {old}.",
     "change.near.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: pratiquement le même niveau qu'un an "
     "avant",
-    "change.equal": "[{scope}, ]{span} et {before} ont la même valeur de {measure}\u00a0: {new}.",
+    "change.equal": "[{scope}, ]{span:the} et {before:the} ont la même valeur de {measure}\u00a0: {new}.",
     "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: le même niveau qu'un an avant, {new}",
     "level": "[{scope}, ]{measure} sur les {periods}[ {which}]\u00a0: [{average} en moyenne, ]entre {low} "
     "({low_at}) et {high} ({high_at}).",
     "level.headline": "[{scope}, ]{measure}[ sur les {periods} {which}]\u00a0: entre {low} et {high}",
     "level.same": "[{scope}, ]{measure}\u00a0: la même valeur sur les {periods}[ {which}], {value}.",
     "level.same.headline": "[{scope}, ]{measure}\u00a0: la même valeur sur les {periods}[ {which}], {value}",
-    "season.highest": "[{scope}, ]{label} a la valeur la plus élevée de {measure} des {periods} qui se "
-    "terminent {last:in}, comme {before} pour les précédents.",
-    "season.lowest": "[{scope}, ]{label} a la valeur la plus basse de {measure} des {periods} qui se "
-    "terminent {last:in}, comme {before} pour les précédents.",
+    "season.highest": "[{scope}, ]{label:the} a la valeur la plus élevée de {measure} des {periods} qui se "
+    "terminent {last:in}, comme {before:the} pour les précédents.",
+    "season.lowest": "[{scope}, ]{label:the} a la valeur la plus basse de {measure} des {periods} qui se "
+    "terminent {last:in}, comme {before:the} pour les précédents.",
     "season.unknown": "Avec moins de {periods} complets, la croissance ne se distingue pas d'un effet "
     "saisonnier.",
     "rises.before": "[{scope}, ]{measure}\u00a0: hausse par rapport à la période précédente dans {count} cas "
@@ -168,7 +168,7 @@ TABLE: Mapping[str, str] = {
     "how.order": "ordre par {measure} dans {rows}",
     "how.difference": "écart de {measure} dans {rows}",
     "how.change": "variation de {measure} sur {rows}",
-    "how.count": "nombre de lignes\u00a0: {rows}",
+    "how.count": "décompte de {rows}",
     "how.missing": "vérification de {measure} dans {rows}",
     "how.forecast": "prévision à partir de {measure} dans {rows}",
     "how.outliers": "comparaison de {measure} dans {rows} avec saison et tendance",
