@@ -54,10 +54,12 @@ async def model(server: ScriptedModel) -> AsyncIterator[LanguageModel]:
     await model.close()
 
 
-async def analysed(model: LanguageModel, said: list[SessionEvent] | None = None) -> Analysed:
+async def analysed(
+    model: LanguageModel, said: list[SessionEvent] | None = None, *, asked: str = "Revenue by category"
+) -> Analysed:
     figures = FiguresAnalyst("sqlite", NoBackground(), date(2026, 7, 1))
     events: list[SessionEvent] = [] if said is None else said
-    question = Question(text="Revenue by category")
+    question = Question(text=asked)
     return await ModelAnalyst(model, figures).analyse(question, SQL, ROWS, emit=events.append)
 
 
@@ -73,6 +75,37 @@ async def test_the_chosen_statements_are_the_text(server: ScriptedModel, model: 
     assert read.analysis.left_out == []
     assert len(server.requests) == 1
     assert read.tokens_used > 100
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "headline"),
+    [
+        (
+            "Umsatz nach Kategorie",
+            "Tents hat den zweithöchsten Wert bei revenue: 150.000,50.\n\n*Einordnung:* Ok.",
+            "Tents hat den zweithöchsten Wert bei revenue: 150.000,50",
+        ),
+        (
+            "Ingresos por categoría",
+            "Tents tiene el segundo valor más alto de revenue: 150.000,50.\n\n*Lectura:* Ok.",
+            "Tents tiene el segundo valor más alto de revenue: 150.000,50",
+        ),
+        (
+            "Revenus par catégorie",
+            "Tents a la deuxième valeur la plus élevée de revenue\xa0: 150\u202f000,50.\n\n*Lecture\xa0:* Ok."
+            "Tents a la deuxième plus haute valeur de revenue\xa0: 150\u202f000,50",
+        ),
+    ],
+    ids=["German", "Spanish", "French"],
+)
+async def test_statements_are_in_the_language_of_the_question(
+    server: ScriptedModel, model: LanguageModel, *, asked: str, text: str, headline: str
+) -> None:
+    server.say(choice("f2", reading="Ok."))
+    analysis = (await analysed(model, asked=asked)).analysis
+    assert (analysis.text, analysis.headline) == (text, headline)
+    (reference,) = analysis.references
+    assert analysis.text[slice(*reference["span"])] == text.partition("\n\n")[0]
 
 
 async def test_every_span_is_that_of_its_statement_and_has_its_cells(

@@ -190,7 +190,7 @@ class Formats:
             return f"{value:.4g}"
         if unit in ("percent", "ratio"):
             value = value.scaleb(2) if unit == "ratio" else value
-            return self._per_cent(_rounded(value, _places(value)))
+            return self._per_cent(_rounded_apart(value, _places(value)))
         is_whole = value == value.to_integral_value()
         rounded = _rounded(value, 0 if is_whole else _places(value))
         places = 0 if is_whole else 2 if abs(value) >= 1 else _digits(rounded)
@@ -353,6 +353,11 @@ def rounded_per_cent(value: Decimal) -> Decimal:
     places = (
         0 if abs(value) >= 1000 else 1 if abs(value) >= Decimal("0.1") or not value else 1 - value.adjusted()
     )
+    return _rounded_apart(value, places)
+
+
+def _rounded_apart(value: Decimal, places: int) -> Decimal:
+    """Round a percentage, to more places if it is not 100 and would be."""
     rounded = _rounded(value, places)
     while abs(rounded) == 100 != abs(value) and places < _MOST_PLACES:
         places += 1

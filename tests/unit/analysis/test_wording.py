@@ -73,6 +73,11 @@ def test_percentages_never_read_as_none_or_all_of_it_unless_they_are(ratio: str,
     assert Formats("en").percent(Decimal(ratio)) == text
 
 
+def test_a_value_just_below_all_is_not_written_as_all() -> None:
+    assert Formats("en").amount(Decimal("0.999999"), "ratio") == "99.9999%"
+    assert Formats("en").amount(Decimal("100.00"), "percent") == "100%"
+
+
 @pytest.mark.parametrize(
     ("language", "texts"),
     [
