@@ -117,6 +117,8 @@ def test_a_statement_is_tapped_on_a_phone(
     with browser.new_context(base_url=page_server.address, viewport=phone, has_touch=True) as context:  # type: ignore[arg-type]
         page = answered(context.new_page(), model, session)
         shown = page.locator(".source:not([hidden])")
+        page.mouse.move(195, 400)
+        page.mouse.wheel(0, 600)  # a reader's own movement ends that of the page
         page.locator(".analysis .statement", has_text="Norway").tap()
         expect(shown).to_contain_text("lowest customers of 2 rows")
         box = shown.bounding_box()
