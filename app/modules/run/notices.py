@@ -5,14 +5,17 @@ It is part of the analysis' text, so every client shows it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from app.modules.analysis.facts.wording import wording_for
 from app.modules.run.result_checking import RunResultChecker
 from app.modules.sql_generation.schema_context import SchemaContext
 from graph.answer import Analysis
 from graph.events import SessionEvent, TextChunk
 from graph.ports import Analysed, Analyst, Emit, Question
 from graph.state import Reference, Rows
+
+if TYPE_CHECKING:
+    from app.modules.analysis.facts.wording import Wording
 
 _MOST_CHANGES = 3
 _LONGEST_CHANGE = 300
@@ -31,7 +34,7 @@ class NoticingAnalyst:
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
         warnings = await self.checker.find_warnings(question, sql, rows)
         doubts = [each.text for each in warnings if each.is_doubt]
-        wording = wording_for(question.text)
+        wording = _wording_for(question.text)
         opening = first_line(doubts, question.corrections, question.text)
         read = await self.analyst.analyse(question, sql, rows, emit=_behind(opening, emit))
         read = replace(read, analysis=begin_with(opening, read.analysis))
@@ -53,7 +56,7 @@ def first_line(doubts: Sequence[str], changes: Sequence[str], question: str) -> 
 
     Its own words are in the language of the question.
     """
-    wording = wording_for(question)
+    wording = _wording_for(question)
     parts = [f"**{wording.say('doubts')}** {' '.join(doubts)}"] if doubts else []
     if changes:
         more = len(changes) - _MOST_CHANGES
@@ -61,6 +64,12 @@ def first_line(doubts: Sequence[str], changes: Sequence[str], question: str) -> 
         said += [wording.say("changed.more", count=more)] if more > 0 else []
         parts.append(f"**{wording.say('changed')}** {' '.join(said)}")
     return f"{' '.join(parts)}\n\n" if parts else ""
+
+
+def _wording_for(question: str) -> "Wording":
+    from app.modules.analysis.facts.wording import wording_for  # noqa: PLC0415  (babel loads slowly)
+
+    return wording_for(question)
 
 
 def _shortened(change: str) -> str:
