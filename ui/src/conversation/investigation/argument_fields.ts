@@ -31,7 +31,7 @@ export function fieldsOf(call: ToolCall, schema: Schema | null): ArgumentField[]
   });
 }
 
-/** All arguments as the form has them; those that nobody has touched as the call has them. Throws `NotJson`. */
+/** All arguments as the form has them; those that were not touched as the call has them. Throws `NotJson`. */
 export function argumentsFrom(
   fields: ArgumentField[],
   typed: Readonly<Record<string, string>>,
