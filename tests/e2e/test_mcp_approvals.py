@@ -169,8 +169,7 @@ async def test_the_user_of_a_client_edits_the_simple_arguments_of_a_call(house: 
         wrong = {**mine, "argument_text": ""}
         refused = await again(client, second, ElicitResult(action="accept", content=wrong))
         assert isinstance(refused, Asked)
-        (form,) = (refused.input_requests or {}).values()
-        assert form.params.message.startswith("The arguments of describe_table_as are wrong: text: String")
+        assert form_of(refused).message.startswith("The arguments of describe_table_as are wrong: text:")
         same = {"decision": "approve", "argument_table": "customers", "argument_text": None}
         assert "Done." in end_of(await again(client, refused, ElicitResult(action="accept", content=same)))
     session = await the_session(ann)
@@ -181,11 +180,15 @@ async def test_the_user_of_a_client_edits_the_simple_arguments_of_a_call(house: 
     assert [None if each is None else each["table"] for each in edits] == ["orders", None]
 
 
+def form_of(asked: Asked) -> ElicitRequestFormParams:
+    """The one form of a request."""
+    (request,) = (asked.input_requests or {}).values()
+    assert isinstance(request.params, ElicitRequestFormParams)
+    return request.params
+
+
 def fields_of(asked: Asked) -> dict[str, Any]:
-    """The fields of the one form of a request."""
-    (form,) = (asked.input_requests or {}).values()
-    assert isinstance(form.params, ElicitRequestFormParams)
-    properties: dict[str, Any] = form.params.requested_schema["properties"]
+    properties: dict[str, Any] = form_of(asked).requested_schema["properties"]
     return properties
 
 
