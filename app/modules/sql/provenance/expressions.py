@@ -84,9 +84,10 @@ class Expressions:
                 continue
             expression = each.unalias()
             reads = self.reads(expression, scope)
+            written = expression.sql(self._dialect)
             column = OutputColumn(
-                name=each.output_name or each.sql(self._dialect),
-                sql=expression.sql(self._dialect),
+                name=each.output_name or (written if each is expression else each.sql(self._dialect)),
+                sql=written,
                 kind=_column_kind(expression, reads),
                 inputs=reads.inputs,
                 sources=reads.sources,
