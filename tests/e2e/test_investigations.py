@@ -86,7 +86,7 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
         ("¿Qué clientes nunca compraron?", "", "The question asks for what is missing (“nunca”)"),
     ],
 )
-async def test_a_call_whose_statement_contradicts_what_it_is_for_is_told_so(
+async def test_a_result_notes_that_its_statement_contradicts_what_it_is_for(
     kai: Client, model: ScriptedModel, shop: str, question: str, purpose: str, *, said: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))

@@ -95,8 +95,9 @@ async def run_sql(given: RunSql, context: ToolContext) -> ToolResult:
 
 def _about(given: RunSql, warning: ResultWarning) -> str:
     """Returns a warning. What contradicts the purpose of a call need not contradict the question."""
-    text = warning.text
-    return text.replace("he question ", "he purpose ") if given.purpose and warning.is_doubt else text
+    if not (given.purpose and warning.is_doubt):
+        return warning.text
+    return warning.text.replace("The question ", "The purpose ").replace("the question ", "the purpose ")
 
 
 async def keep_rows(
