@@ -67,7 +67,7 @@ class SqliteDatabase(FileDatabase):
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator["_SqliteSession"]:
         with closing(self._open(stop)) as connection:
-            with _in_our_words(stop):
+            with _translate_errors(stop):
                 authorizer = None if self.named is None else NamedOnly(self.named, connection)
             connection.set_authorizer(authorizer or authorize_query)
             yield _SqliteSession(connection, stop, authorizer)
@@ -79,7 +79,7 @@ class SqliteDatabase(FileDatabase):
             yield create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
 
     def _open(self, stop: Stop) -> sqlite3.Connection:
-        with _in_our_words(stop):
+        with _translate_errors(stop):
             connection = sqlite3.connect(
                 f"{self.path.as_uri()}?mode=ro", uri=True, timeout=_LOCK_WAIT_SECONDS, isolation_level=None
             )
@@ -99,7 +99,7 @@ class _SqliteSession:
 
     def execute(self, sql: str) -> RawRows:
         try:
-            with _in_our_words(self.stop):
+            with _translate_errors(self.stop):
                 cursor = self.connection.execute(sql)
         except StatementFailed:
             if self.authorizer is not None and self.authorizer.denied:
@@ -109,7 +109,7 @@ class _SqliteSession:
         return RawRows(names, [None] * len(names), self._fetch(cursor))
 
     def _fetch(self, cursor: sqlite3.Cursor) -> Iterator[Sequence[object]]:
-        with _in_our_words(self.stop):
+        with _translate_errors(self.stop):
             yield from cursor
 
 
@@ -149,7 +149,7 @@ def _is_kais_own(connection: sqlite3.Connection) -> bool:
 
 
 @contextmanager
-def _in_our_words(stop: Stop) -> Iterator[None]:
+def _translate_errors(stop: Stop) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, sqlite3.Warning) as error:
