@@ -12,7 +12,7 @@ import { exchangesOf, withHistory } from "./history";
 import { stepsOf, withDecision } from "./investigation/reduce_calls";
 import { type Answer, type Exchange, isUnderWay, NOTHING, type ToolCall, waitsForDecision } from "./model";
 import { reduce } from "./reduce";
-import { keptUntil } from "./unsent";
+import { keptUntil } from "../identity/unsent";
 
 /** Pause after a choice, so that one request has several of them. */
 const CHOSEN_MS = 600;

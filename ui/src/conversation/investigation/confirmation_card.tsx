@@ -10,6 +10,7 @@ import { isStatement, toolName } from "./call_words";
 import { Arguments } from "./arguments";
 import { EditCall } from "./edit_call";
 import { confirmationTexts } from "./texts";
+import { useUnsent } from "../../identity/unsent";
 import "./confirmation_card.css";
 
 interface Shown {
@@ -23,8 +24,8 @@ interface Shown {
 export function ConfirmationCard({ call, confirmation, exchange, conversation }: Shown) {
   const { waits, destination, approve, edit, deny, reason, withdraw, label } = confirmationTexts;
   const [sending, setSending] = useState(false);
-  const [why, setWhy] = useState("");
-  const [editing, setEditing] = useState(false);
+  const [why, setWhy] = useUnsent(`call ${call.id} reason`, "");
+  const [editing, setEditing] = useUnsent(`call ${call.id}`, false);
   const editButton = useRef<HTMLButtonElement>(null);
   const hasEdited = useRef(false);
   useEffect(() => {

@@ -9,6 +9,7 @@ import type { ToolCall } from "../model";
 import { type ArgumentField, argumentsFrom, fieldsOf, NotJson } from "./argument_fields";
 import { isStatement, toolName } from "./call_words";
 import { confirmationTexts } from "./texts";
+import { useUnsent } from "../../identity/unsent";
 
 interface Shown {
   call: ToolCall;
@@ -21,7 +22,7 @@ interface Shown {
 export function EditCall({ call, canApprove, onApprove, onClose }: Shown) {
   const schema = useSchema(call.name);
   const fields = useMemo(() => schema && fieldsOf(call, schema.found), [call, schema]);
-  const [typed, setTyped] = useState<Record<string, string>>({});
+  const [typed, setTyped] = useUnsent<Record<string, string>>(`call ${call.id} arguments`, {});
   const [problem, setProblem] = useState<Pick<Problem, "title" | "detail"> | null>(null);
   const [sending, setSending] = useState(false);
   const form = useRef<HTMLFormElement>(null);
