@@ -274,6 +274,36 @@ async def test_documents_are_found_by_fields_that_were_added_later(reopen: Open)
         assert (await storage.query("books", [], order_by="year", limit=1)).items == books[:1]
 
 
+async def test_creating_a_collection_makes_known_what_other_processes_have_created(reopen: Open) -> None:
+    year, title = Field("year", "integer"), Field("title", "text")
+    async with reopen() as storage, reopen() as other:
+        await storage.create_collection(Collection("books", [Field("owner", "keyword")]))
+        await other.create_collection(PAPERS)
+        await other.add_fields("books", [year, title])
+        await other.create("books", {"id": uid("a"), "year": 7, "title": "Time and tide"})
+
+        await storage.create_collection(Collection("maps", [year]))
+
+        assert {*storage.collections()} == {"books", "maps", "papers"}
+        assert await ids(storage, Equals("year", 7)) == ["a"]
+        await storage.create("books", {"id": uid("b"), "year": 7, "title": "High tide"})
+        assert await found(other, "tide", Equals("year", 7)) == {"a", "b"}
+
+
+async def test_fields_that_another_process_has_added_stay_as_more_are_added(reopen: Open) -> None:
+    async with reopen() as storage, reopen() as other:
+        await storage.create_collection(Collection("books", [Field("owner", "keyword")]))
+        await other.create_collection(Collection("books", [Field("owner", "keyword")]))
+        await other.add_fields("books", [Field("year", "integer")])
+        await other.create("books", {"id": uid("a"), "owner": "o", "year": 7, "pages": 300})
+
+        await storage.add_fields("books", [Field("pages", "integer")])
+
+        assert await ids(storage, Equals("owner", "o"), Equals("year", 7), Equals("pages", 300)) == ["a"]
+    async with reopen() as storage:
+        assert await ids(storage, Equals("owner", "o"), Equals("year", 7), Equals("pages", 300)) == ["a"]
+
+
 async def test_collections_whose_names_run_together_are_apart(storage: Storage) -> None:
     names = ["books_text", "books_title", "books_text_data", "books_owner", "a", "a_b", "order"]
     for name in names:

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
+import httpx
 import openai
 import pytest
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
 
 from tests.e2e.test_openai_clients import COUNT, name  # noqa: F401 - a fixture
 from tests.e2e.test_turn import sql
@@ -150,6 +153,107 @@ async def test_a_chat_of_open_webui_with_its_tasks_is_one_session_of_its_questio
             assert (json.loads(said), has_session) == (reply, False)
     items = (await kai.session(session))["messages"]["items"]
     assert [each["query"] for each in items[::2]] == ["How many customers?", "And now?", "And again?"]
+
+
+TITLE_PROMPT = (
+    "Analyze this conversation and provide:\n1. The detected language of the conversation\n2. A concise "
+    "title in the detected language (5 words or less, no punctuation or quotation)\n\n{convo}"
+)
+WORDS = "A concise title for the conversation in 5 words or less, without punctuation or quotation"
+TITLE_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "language": {"type": "string", "description": "The detected language of the conversation"},
+        "title": {"type": "string", "description": WORDS},
+    },
+    "required": ["language", "title"],
+    "additionalProperties": False,
+    "$schema": "http://json-schema.org/draft-07/schema#",
+}
+AS_FORMAT: dict[str, Any] = {
+    "response_format": {"type": "json_schema", "json_schema": {"name": "extract", "schema": TITLE_SCHEMA}}
+}
+AS_FUNCTION: dict[str, Any] = {
+    "tools": [{"type": "function", "function": {"name": "extract", "parameters": TITLE_SCHEMA}}],
+    "tool_choice": {"type": "function", "function": {"name": "extract"}},
+}
+LIBRECHAT_DEFAULTS: dict[str, Any] = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "user": "6650f1"}
+TITLED = {"language": "", "title": "How many customers?"}
+
+
+async def test_a_chat_of_librechat_with_its_title_is_one_session_of_its_questions(
+    client: openai.AsyncOpenAI,
+    kai: Client,
+    model: ScriptedModel,
+    name: str,  # noqa: F811
+) -> None:
+    chat: list[Any] = []
+    session = ""
+    for question in ("How many customers?", "And now?"):
+        chat.append({"role": "user", "content": question})
+        model.say(sql(COUNT), "Three.")
+        opened = await client.chat.completions.with_raw_response.create(
+            model=name, messages=chat, stream=True, **LIBRECHAT_DEFAULTS
+        )
+        session = opened.headers["X-Kai-Session"]
+        answer = "".join([each.choices[0].delta.content or "" async for each in opened.parse()])
+        assert "| 3 |" in answer
+        chat.append({"role": "assistant", "content": answer})
+        if len(chat) == 2:
+            prompt = TITLE_PROMPT.format(convo=f"User: {question}\nAI: {answer}")
+            text, has_session = await sent(client, name, prompt, **LIBRECHAT_DEFAULTS, **AS_FORMAT)
+            assert (json.loads(text), has_session) == (TITLED, False)
+            raw = await client.chat.completions.with_raw_response.create(
+                model=name,
+                messages=[{"role": "user", "content": prompt}],
+                **LIBRECHAT_DEFAULTS,
+                **AS_FUNCTION,
+            )
+            message = raw.parse().choices[0].message
+            assert message.content is None
+            assert [called_with(each) for each in message.tool_calls or []] == [("extract", TITLED)]
+            assert "X-Kai-Session" not in raw.headers
+    items = (await kai.session(session))["messages"]["items"]
+    assert [each["query"] for each in items[::2]] == ["How many customers?", "And now?"]
+
+
+def called_with(call: Any) -> tuple[str, Any]:
+    return call.function.name, json.loads(call.function.arguments)
+
+
+@pytest.mark.parametrize("method", ["json_schema", "function_calling"])
+async def test_a_structured_title_is_read_by_langchain_as_librechat_asks_for_it(
+    shared_server: Server,
+    method: Literal["json_schema", "function_calling"],
+    name: str,  # noqa: F811
+) -> None:
+    prompt = TITLE_PROMPT.format(convo="User: How many customers?\nAI: ")
+    async with httpx.AsyncClient(timeout=60) as http:
+        for streaming in (False, True):
+            llm = ChatOpenAI(
+                base_url=f"{shared_server.address}/openai/v1",
+                api_key=SecretStr("sk-any"),
+                model=name,
+                streaming=streaming,
+                http_async_client=http,
+            )
+            chain = llm.with_structured_output({"title": "extract", **TITLE_SCHEMA}, method=method)
+            assert await chain.ainvoke(prompt) == TITLED
+
+
+async def test_a_question_in_a_format_is_refused_as_before(
+    client: openai.AsyncOpenAI,
+    name: str,  # noqa: F811
+) -> None:
+    asked = "Which title sells best?"
+    quoted = TITLE_PROMPT.format(convo="User: How many customers?\nAI: 3")
+    more = {**TITLE_SCHEMA, "properties": {**TITLE_SCHEMA["properties"], "sales": {"type": "integer"}}}
+    other = {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": more}}}
+    for prompt, body in ((asked, AS_FORMAT), (asked, AS_FUNCTION), (quoted, other)):
+        with pytest.raises(openai.BadRequestError, match=r"is not supported|must be text"):
+            await sent(client, name, prompt, **body)
+    with pytest.raises(openai.BadRequestError, match="`n` must be 1"):
+        await sent(client, name, quoted, n=2, **AS_FORMAT)
 
 
 async def test_a_task_without_json_is_answered_with_text(

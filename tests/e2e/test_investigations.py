@@ -107,6 +107,23 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     assert (done["status"], done["steps"], done["tool_calls"]) == ("complete", 2, 1)
 
 
+@pytest.mark.parametrize(
+    ("question", "purpose", "said"),
+    [
+        ("Why?", "Kunden ohne Bestellungen", "The purpose asks for what is missing (“ohne”)"),
+        ("¿Qué clientes nunca compraron?", "", "The question asks for what is missing (“nunca”)"),
+    ],
+)
+async def test_a_result_notes_that_its_statement_contradicts_what_it_is_for(
+    kai: Client, model: ScriptedModel, shop: str, question: str, purpose: str, *, said: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    written = "SELECT DISTINCT c.name FROM customers c JOIN orders o ON o.customer_id = c.id"
+    model.say(PLAN, calls(("run_sql", {"sql": written, "purpose": purpose})), finish("Two."))
+    await kai.ask(session, question)
+    assert f"Worth checking: {said}, and the statement excludes nothing." in last_prompt(model)
+
+
 async def test_what_was_changed_of_the_statement_begins_the_answer(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:

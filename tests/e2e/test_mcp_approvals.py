@@ -157,6 +157,41 @@ async def test_what_the_user_denies_is_not_done_and_the_model_knows(
     assert (await descriptions(ann, await the_session(ann)))["customers"] != "Denied."
 
 
+async def test_the_user_of_a_client_edits_the_simple_arguments_of_a_call(house: House, ann: Client) -> None:
+    house.model.say(PLAN_TO_ACT, describe("Two\nlines."), describe(), finish("Done."))
+    mine: dict[str, Any] = {"decision": "approve", "argument_table": "orders"}
+    async with mcp_client(house.server.address, house.ann, user=User(APPROVED)) as client:
+        asked = await first_request(client)
+        assert [*fields_of(asked)] == ["decision", "reason", "argument_table"]
+        second = await again(client, asked, ElicitResult(action="accept", content=mine))
+        assert isinstance(second, Asked)
+        assert fields_of(second)["argument_text"] == {"type": "string", "title": "text", "default": TEXT}
+        wrong = {**mine, "argument_text": ""}
+        refused = await again(client, second, ElicitResult(action="accept", content=wrong))
+        assert isinstance(refused, Asked)
+        assert form_of(refused).message.startswith("The arguments of describe_table_as are wrong: text:")
+        same = {"decision": "approve", "argument_table": "customers", "argument_text": None}
+        assert "Done." in end_of(await again(client, refused, ElicitResult(action="accept", content=same)))
+    session = await the_session(ann)
+    described = await descriptions(ann, session)
+    assert (described["orders"], described["customers"]) == ("Two\nlines.", TEXT)
+    cards = (await ann.http.get(f"/sessions/{session}/confirmations")).json()["items"]
+    edits = [each["edited_arguments"] for each in cards]
+    assert [None if each is None else each["table"] for each in edits] == ["orders", None]
+
+
+def form_of(asked: Asked) -> ElicitRequestFormParams:
+    """The one form of a request."""
+    (request,) = (asked.input_requests or {}).values()
+    assert isinstance(request.params, ElicitRequestFormParams)
+    return request.params
+
+
+def fields_of(asked: Asked) -> dict[str, Any]:
+    properties: dict[str, Any] = form_of(asked).requested_schema["properties"]
+    return properties
+
+
 async def test_of_two_calls_the_open_one_is_asked_again_and_an_answer_counts_once(
     house: House, ann: Client
 ) -> None:
@@ -188,6 +223,8 @@ async def test_an_answer_that_decides_nothing_leaves_the_call_waiting(house: Hou
             ElicitResult(action="accept"),
             ElicitResult(action="accept", content={"decision": "perhaps"}),
             ElicitResult(action="accept", content={"decision": "approve", "reason": "x" * 1_001}),
+            ElicitResult(action="accept", content={"decision": "approve", "argument_text": "\0"}),
+            ElicitResult(action="accept", content={"decision": "approve", "argument_text": ["x"]}),
         ):
             refused = await again(client, asked, answer)
             assert isinstance(refused, CallToolResult)

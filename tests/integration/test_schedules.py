@@ -19,6 +19,7 @@ from prometheus_client import CollectorRegistry
 from app.core.clock import as_datetime, epoch_ms, now_ms
 from app.core.ids import id_of, new_id
 from app.core.secrets import SecretBox
+from app.core.storage.port import Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.refreshing import Refreshing
@@ -33,6 +34,7 @@ from app.modules.schedules.webhooks import RETRY_SECONDS, Webhooks
 from migrations.runner import migrate
 from tests.support.boards import BoardKai, Json, kai_with_boards, store_settings
 from tests.support.dying_schedules import Order, dying_schedules, work
+from tests.support.faulty_storage import FaultyStorage
 from tests.support.records import no_records
 from tests.support.shop import make_shop
 
@@ -94,9 +96,11 @@ def time_of(schedule: Json) -> int:
     return next_time(schedule["cron"], schedule["time_zone"], now_ms())
 
 
-def runs(kai: BoardKai, at: int, metrics: CollectorRegistry | None = None) -> Runs:
+def runs(
+    kai: BoardKai, at: int, metrics: CollectorRegistry | None = None, *, storage: Storage | None = None
+) -> Runs:
     """A worker whose clock stands."""
-    storage = kai.services.storage
+    storage = storage or kai.services.storage
     boards = BoardRepository(storage)
     refreshing = Refreshing(boards, kai.services.database_connections, CollectorRegistry())
     metrics = metrics or CollectorRegistry()
@@ -196,6 +200,17 @@ async def test_a_failure_is_reported_once_until_it_runs_again(kai: BoardKai) -> 
     assert [each["kind"] for each in notice] == ["ran", "failed"]
     assert "country" in notice[1]["failure"]["detail"]
     assert "Run it" in notice[1]["failure"]["cure"]
+
+
+async def test_a_store_that_fails_before_the_rows_are_kept_is_no_failure_to_report(kai: BoardKai) -> None:
+    slot = time_of(await scheduled(kai))
+    failing = runs(kai, slot, storage=FaultyStorage(kai.services.storage, "fails", "put"))
+    (claimed,) = await failing.claim(10)
+    with pytest.raises(StorageUnavailable):
+        await failing.run(claimed)
+    assert await notices(kai) == []
+    assert await run_due(kai, slot + LEASE_MS) == 1
+    assert [each["kind"] for each in await notices(kai)] == ["ran"]
 
 
 async def test_runs_are_counted_by_their_outcome(kai: BoardKai) -> None:

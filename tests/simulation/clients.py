@@ -24,7 +24,7 @@ from tests.simulation.world import World
 
 T = TypeVar("T")
 
-_OWNER = "ann"
+OWNER = "ann"
 _AGAIN_SECONDS = 0.5
 _NAMED_SECONDS = 60.0
 _LOOK_SECONDS = 0.5
@@ -45,7 +45,7 @@ _VERDICTS: dict[Way, tuple[Verdict, ...]] = {
     "at expiry": ("approve", "deny"),
 }
 _CALLER = Caller(
-    owner=_OWNER, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="local", credential="ann"
+    owner=OWNER, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="local", credential="ann"
 )
 
 
@@ -169,7 +169,7 @@ class Client:
 
         async def read(site: Site) -> list[CallRecord]:
             cards, _ = await site.confirmations.page(
-                _OWNER, asked.session_id, "waiting", limit=20, cursor=None
+                OWNER, asked.session_id, "waiting", limit=20, cursor=None
             )
             return [card for card in cards if card.message_id == run.message_id]
 
@@ -201,7 +201,7 @@ class Client:
     async def _submit(self, asked: Asked) -> None:
         async def submit(site: Site) -> Run:
             _, run = await site.submissions.submit(
-                _OWNER,
+                OWNER,
                 asked.session_id,
                 asked.text,
                 on_busy=asked.on_busy,
@@ -237,7 +237,7 @@ class Client:
 
     async def _read(self, site: Site, asked: Asked) -> Session:
         """Of the questions that bind a session at once, each to another database, one does."""
-        session = await site.repository.get(_OWNER, asked.session_id)
+        session = await site.repository.get(OWNER, asked.session_id)
         bound = await site.repository.bind(session, asked.connection_id)
         first = self._bound.setdefault(bound.id, bound.connection_id)
         if first != bound.connection_id:
@@ -249,7 +249,7 @@ class Client:
         self._world.note(f"{asked.text!r} is not kept yet: {run_id[-4:]}")
 
         async def find(site: Site) -> Run:
-            session = await site.repository.get(_OWNER, asked.session_id)
+            session = await site.repository.get(OWNER, asked.session_id)
             return await site.repository.get_run(session, run_id)
 
         until = self._world.loop.time() + _NAMED_SECONDS
@@ -266,7 +266,7 @@ class Client:
         assert run is not None
 
         async def cancel(site: Site) -> None:
-            session = await site.repository.get(_OWNER, asked.session_id)
+            session = await site.repository.get(OWNER, asked.session_id)
             await site.submissions.cancel(session, await site.repository.get_run(session, run.id))
 
         asked.cancelled = True
@@ -283,7 +283,7 @@ class Client:
         assert run is not None
 
         async def follow(site: Site) -> None:
-            session = await site.repository.get(_OWNER, asked.session_id)
+            session = await site.repository.get(OWNER, asked.session_id)
             latest = await site.repository.get_run(session, run.id)
             last = asked.events[-1][0] if asked.events else 0
             async with (

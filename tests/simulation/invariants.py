@@ -10,6 +10,7 @@ from app.core.bus.event_log import IDS_PER_ATTEMPT
 from app.core.storage.port import Document
 from app.modules.run.messages import next_run_id
 from tests.simulation.clients import Asked
+from tests.simulation.schedules import check_schedules, unrest_of_schedules
 from tests.simulation.site import Cluster
 from tests.simulation.store import StoreData
 from tests.simulation.turn import STEPS, TOKENS_PER_STEP
@@ -30,6 +31,8 @@ def unrest(cluster: Cluster, asked: list[Asked]) -> str | None:
     for session in store.documents("sessions"):
         if session["active_run_id"] is not None and not _is_ghost(store, session, runs):
             return f"session {str(session['id'])[-3:]} is held by {str(session['active_run_id'])[-4:]}"
+    if cluster.timetable is not None and (reason := unrest_of_schedules(world, store)) is not None:
+        return reason
     if cluster.alone:
         return None
     for kind, jobs in cluster.queue.jobs.items():
@@ -63,6 +66,8 @@ def check_at_rest(cluster: Cluster, asked: list[Asked]) -> None:
     _check_order(cluster, asked, runs, answers)
     _check_completed(cluster, runs, answers)
     _check_growth(cluster)
+    if cluster.timetable is not None:
+        check_schedules(cluster.world, cluster.timetable, cluster.store)
 
 
 def _check_question(

@@ -38,6 +38,7 @@ class Mutation:
 
 _AGENT = "app.modules.agent"
 _RUN = "app.modules.run"
+_SCHEDULES = "app.modules.schedules"
 _STORE = "app.core.storage"
 
 MUTATIONS = (
@@ -291,6 +292,24 @@ MUTATIONS = (
         "if await self.expire(call) is not None",
         "if False",
         agents=True,
+    ),
+    Mutation(
+        "a schedule is claimed although another worker has it",
+        f"{_SCHEDULES}.running:Runs._claim",
+        ", while_due_at=schedule.due_at",
+        "",
+    ),
+    Mutation(
+        "each run of a time has a notice of its own",
+        f"{_SCHEDULES}.running:_notice",
+        "id=id_of(schedule.id, str(slot))",
+        "id=id_of(schedule.id, str(now))",
+    ),
+    Mutation(
+        "each worker sends a notice",
+        f"{_SCHEDULES}.repository:ScheduleRepository.change_notice",
+        'same = [Equals("webhook_due_at", notice.webhook_due_at)]',
+        "same: list[Equals] = []",
     ),
 )
 

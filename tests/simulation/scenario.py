@@ -4,9 +4,9 @@ import asyncio
 import gc
 import logging
 import random
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import cast
 from unittest.mock import patch
@@ -15,17 +15,21 @@ from app.core.bus.begun_runs import BegunRuns
 from app.core.ids import new_id
 from app.core.storage import typesense_layout as layout
 from app.core.storage import typesense_successors
+from app.core.storage.port import Document
 from app.modules.run import follower, worker
+from app.modules.schedules import running, webhooks
+from app.modules.schedules import worker as schedule_worker
 from app.modules.session.model import Mode, OnBusy, Run, Session
 from app.modules.session.repository import document
-from migrations.m0001_initial import COLLECTIONS
+from tests.simulation import schedules
 from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, Loss, QueueData
-from tests.simulation.clients import WAYS, Asked, Client, ConnectionLost
+from tests.simulation.clients import OWNER, WAYS, Asked, Client, ConnectionLost
 from tests.simulation.clocks import simulated_clocks
 from tests.simulation.invariants import check_at_rest, unrest
 from tests.simulation.loop import NothingHappens, Process, VirtualLoop
+from tests.simulation.schedules import Timetable
 from tests.simulation.site import Cluster, Role, Site
-from tests.simulation.store import StoreData
+from tests.simulation.store import SCHEMA, StoreData
 from tests.simulation.turn import Story
 from tests.simulation.world import KINDS, Kind, World
 
@@ -39,10 +43,11 @@ _AT_WRITES = 0.4
 _WITH_AGENT = 0.2
 """The part of the seeds whose first session is in agent mode."""
 
+_WITH_SCHEDULES = 0.15
+"""The part of the seeds in which schedules are due."""
+
 _SILENT_SECONDS = 1.0
 """Of a log, until its follower looks into the store, in the place of five: shorter than a lease."""
-
-_SESSIONS = next(each for each in COLLECTIONS if each.name == "sessions")
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,11 @@ def _short_times() -> Generator[None]:
         patch.object(typesense_successors, "_KEPT_SECONDS", KEPT_SECONDS),
         patch.object(worker, "SWEEP_SECONDS", _SWEEP_SECONDS),
         patch.object(follower, "_SILENT_SECONDS", _SILENT_SECONDS),
+        patch.object(running, "LEASE_MS", schedules.LEASE_MS),
+        patch.object(running, "_RENEW_SECONDS", schedules.RENEW_SECONDS),
+        patch.object(webhooks, "_LEASE_MS", schedules.LEASE_MS),
+        patch.object(webhooks, "RETRY_SECONDS", schedules.RETRY_SECONDS),
+        patch.object(schedule_worker, "_LOOK_SECONDS", schedules.LOOK_SECONDS),
     ):
         yield
 
@@ -168,6 +178,8 @@ class Scenario:
         if poisonous:
             self.cluster.story.poison.add(self.plans[0].asked[0].text)
             self.cluster.story.pace = 6.0
+        if (owners := random.Random(f"schedules {world.seed}")).random() < _WITH_SCHEDULES:
+            self._schedule(both=owners.random() < 0.5)
         world.on_death = self._bury
         world.on_stop = self._stop
         world.on_begin = self._check_begin
@@ -181,7 +193,7 @@ class Scenario:
         chance = self._chance
         session = Session(
             id=new_id(),
-            owner="ann",
+            owner=OWNER,
             db_connection_id=None if self._asked % 2 else new_id(),
             title=None,
             mode=mode,
@@ -189,11 +201,21 @@ class Scenario:
             created_at=1_800_000_000_000,
             updated_at=1_800_000_000_000,
         )
-        row = layout.row(_SESSIONS, document(session), new_id())
-        self.cluster.store.write(layout.place_of(_SESSIONS), [row], "create")
+        self._keep("sessions", [document(session)])
         in_turn = chance.random() < 0.5
         questions = chance.choice([1, 2, 2, 3])
         return Plan([self._question(session.id, in_turn) for _ in range(questions)], in_turn)
+
+    def _schedule(self, *, both: bool) -> None:
+        board, pin, made = schedules.planned(OWNER, both=both)
+        self.cluster.timetable = Timetable(made)
+        self._keep("boards", [asdict(board)])
+        self._keep("pins", [asdict(pin)])
+        self._keep("schedules", map(asdict, made))
+
+    def _keep(self, name: str, documents: Iterable[Document]) -> None:
+        rows = [layout.row(SCHEMA[name], each, new_id()) for each in documents]
+        self.cluster.store.write(layout.place_of(SCHEMA[name]), rows, "create")
 
     def _question(self, session_id: str, in_turn: bool) -> Asked:
         chance = self._chance

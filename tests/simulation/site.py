@@ -24,6 +24,7 @@ from app.modules.run.observer import RunObserver
 from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
+from app.modules.schedules.worker import ScheduleWorker
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.model import Run
@@ -45,6 +46,7 @@ from tests.simulation.bus import (
     SimulatedQueue,
 )
 from tests.simulation.loop import Process
+from tests.simulation.schedules import Timetable, worker_of_schedules
 from tests.simulation.store import SCHEMA, SimulatedSqlite, SimulatedTypesense, StoreData
 from tests.simulation.turn import SimulatedGraph, Story
 from tests.simulation.world import LATE_SECONDS, STORE_PATIENCE_SECONDS, TIMEOUT_SECONDS, World
@@ -80,6 +82,8 @@ class Cluster:
     """What processes with buses of their own leave behind as they die."""
     handled: set[str]
     """Runs whose answers were there as a job of the kind `title` looked at their session."""
+    timetable: Timetable | None = None
+    """None in a seed without schedules."""
 
 
 class CountingObserver(RunObserver):
@@ -148,6 +152,7 @@ class Site:
         )
         self.worker: Worker | None = None
         self.following: list[JobWorker] = []
+        self.schedules: ScheduleWorker | None = None
         if self.role in ("all", "worker"):
             graph = SimulatedGraph(world, cluster.story, agents)
             services = RunServices(
@@ -172,6 +177,9 @@ class Site:
             if cluster.alone:
                 await self.worker.sweep(before=now_ms())
             self.worker.start()
+            if cluster.timetable is not None:
+                self.schedules = worker_of_schedules(world, cluster.timetable, cluster.store, storage=storage)
+                self.schedules.start()
         if self.role in ("all", "history"):
             memories = ConversationMemories(storage, None)
             remembering = MemoryJob(SessionExchangeReader(repository, _untainted), memories, None)
@@ -208,5 +216,7 @@ class Site:
 
     async def stop(self) -> None:
         """End as on a signal."""
+        if self.schedules is not None:
+            await self.schedules.stop()
         if self.worker is not None:
             await self.worker.stop(0.5)

@@ -19,7 +19,7 @@ from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_compare_and_set import CompareAndSet
 from app.core.storage.typesense_successors import CreatedSuccessors, DecidedSuccessors
-from migrations import m0001_initial, m0002_investigations, m0003_rules, m0006_memory
+from migrations import m0001_initial, m0002_investigations, m0003_rules, m0006_memory, m0007_schedules
 from tests.simulation.bus import DecisionData
 from tests.simulation.world import Unreachable, World, described
 from typesense_checkpoint.collection import Action, TypesenseCollection
@@ -38,6 +38,7 @@ SCHEMA: Mapping[str, Collection] = {
         *m0002_investigations.COLLECTIONS,
         *m0003_rules.COLLECTIONS,
         *m0006_memory.COLLECTIONS,
+        *m0007_schedules.COLLECTIONS,
         replace(_TOOL_CALLS, fields=[*_TOOL_CALLS.fields, Field("expires_at", "integer")]),
         replace(_SESSIONS, fields=[*_SESSIONS.fields, *m0006_memory.SESSION_FIELDS]),
     )

@@ -47,6 +47,10 @@ class FaultyStorage(MeasuredStorage):
     async def get(self, collection: str, document_id: str) -> Document | None:
         return self._lie[0] if await self._undergo("get") else await super().get(collection, document_id)
 
+    async def put(self, collection: str, documents: Sequence[Document]) -> None:
+        await self._undergo("put")
+        await super().put(collection, documents)
+
     async def count(self, collection: str, where: Sequence[Condition]) -> int:
         return 7 if await self._undergo("count") else await super().count(collection, where)
 

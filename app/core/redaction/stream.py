@@ -3,6 +3,7 @@
 import re
 
 from app.core.redaction.columns import TableHead
+from app.core.redaction.private_keys import begun_private_key
 from app.core.redaction.shapes import may_begin_token
 from app.core.redaction.text import HIDDEN, in_ascii, secrets_in
 from app.core.redaction.values import table_head
@@ -143,10 +144,11 @@ class RedactedStream:
         word = _last_word(tail[:end])
         if word and _may_be_secret(word):
             starts.append(end - len(word) + offset)
-        safe = min([len(text), *starts]) - len(self._seen)
+        safe = min([len(text), *starts])
         for start, stop in secrets_in(text):
-            if stop == len(text) and start - len(self._seen) < safe:
-                safe = start - len(self._seen)
+            if start < safe and (stop > safe or stop == len(text)):
+                safe = start
+        safe -= len(self._seen)
         return max(0, safe) if len(self._held) < _MOST_HELD else len(self._held)
 
     def _release(self, length: int) -> str:
@@ -181,6 +183,8 @@ def _begun_private_key(text: str) -> int | None:
     start = text.find(_KEY_BEGINS, text.rfind(_KEY_ENDS) + 1)
     if start >= 0:
         return start
+    if (bare := begun_private_key(in_ascii(text))) is not None:
+        return bare
     begun = _MAY_BEGIN_KEY.search(text, max(0, len(text) - len(_KEY_BEGINS)))
     return None if begun is None else begun.start()
 

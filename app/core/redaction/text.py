@@ -9,8 +9,10 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from app.core.redaction.conditions import condition_spans
 from app.core.redaction.encoded import encoded_logins, encoded_spans
 from app.core.redaction.inserts import inserted_spans
+from app.core.redaction.private_keys import private_key_spans
 from app.core.redaction.shapes import Span, token_spans
 from app.core.redaction.values import secret_spans
 
@@ -62,7 +64,7 @@ def secrets_in(text: str) -> Sequence[Span]:
 def _found(text: str) -> Sequence[Span]:
     text = in_ascii(text)
     found = [*secret_spans(text), *token_spans(text), *encoded_spans(text), *encoded_logins(text)]
-    found += inserted_spans(text)
+    found += [*inserted_spans(text), *private_key_spans(text), *condition_spans(text)]
     apart: list[Span] = []
     for start, stop in sorted(found):
         if apart and start <= apart[-1][1]:

@@ -39,6 +39,8 @@ _MERGED_PAGES = 500
 """Of an index of words in one transaction, so that other writes get their turn."""
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")  # letters and digits with their accents
 
+Catalog: TypeAlias = Sequence[tuple[str, str]]
+"""Names of the declared collections, and their fields as `CollectionTable.specification` writes them."""
 
 Begin: TypeAlias = Literal["first", "after null", "after value"]
 """Where a page begins: with the first row, or after a place with no value of the field or with one."""
@@ -56,8 +58,13 @@ class SqliteStorage:
 
     async def load(self) -> None:
         """Read the declared collections from the file."""
-        for name, fields in await self._writing.do(_read_catalog):
-            self._tables[name] = CollectionTable(_collection(name, fields))
+        self._learn(await self._writing.do(_open_catalog))
+
+    def _learn(self, catalog: Catalog) -> None:
+        """Know the collections of the catalog as it says now, also those of other processes."""
+        for name, fields in catalog:
+            if name not in self._tables or self._tables[name].specification() != fields:
+                self._tables[name] = CollectionTable(_collection(name, fields))
 
     async def _table(self, collection: str) -> CollectionTable:
         if collection not in self._tables:
@@ -68,11 +75,10 @@ class SqliteStorage:
         return list(self._tables)
 
     async def create_collection(self, collection: Collection) -> None:
-        self._tables[collection.name] = await self._writing.do(lambda opened: _make(opened, collection))
+        self._learn(await self._writing.do(lambda opened: _make(opened, collection)))
 
     async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
-        table = await self._table(collection)
-        self._tables[collection] = await self._writing.do(lambda opened: _extend(opened, table, fields))
+        self._learn(await self._writing.do(lambda opened: _extend(opened, collection, fields)))
 
     async def get(self, collection: str, document_id: str) -> Document | None:
         table = await self._table(collection)
@@ -319,11 +325,15 @@ def _ids(table: CollectionTable) -> Prepared:
     return Prepared(select(table.position, table.rows.c.id).where(wanted))
 
 
-def _read_catalog(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+def _open_catalog(connection: sqlite3.Connection) -> Catalog:
     connection.execute(definition(CreateTable(CATALOG, if_not_exists=True)))
     # Without statistics SQLite may search by the wider of two conditions.
     connection.execute(f"PRAGMA analysis_limit={_ANALYSED_ROWS}")
     connection.execute("ANALYZE")
+    return _read_catalog(connection)
+
+
+def _read_catalog(connection: sqlite3.Connection) -> Catalog:
     return Prepared(select(CATALOG)).run(connection).fetchall()
 
 
@@ -331,19 +341,19 @@ def _collection(name: str, fields: str) -> Collection:
     return Collection(name, [Field(*field) for field in json.loads(fields)])
 
 
-def _make(connection: sqlite3.Connection, collection: Collection) -> CollectionTable:
-    """Returns the table of a collection, created if missing. It may have more fields."""
-    cataloged = select(CATALOG.c.fields).where(CATALOG.c.name == collection.name)
-    kept = Prepared(cataloged).run(connection).fetchone()
+def _make(connection: sqlite3.Connection, collection: Collection) -> Catalog:
+    """Create a collection if it is missing. It may have more fields. Returns the catalog afterwards."""
+    catalog = _read_catalog(connection)
+    kept = dict(catalog).get(collection.name)
     if kept is None:
         table = CollectionTable(collection)
         _create(connection, table)
         Prepared(insert(CATALOG).values(name=table.name, fields=table.specification())).run(connection)
-        return table
-    found = _collection(collection.name, *kept)
+        return [*catalog, (table.name, table.specification())]
+    found = _collection(collection.name, kept)
     if any(field not in found.fields for field in collection.fields):
         raise ValueError(f"the collection {collection.name!r} exists with other fields")
-    return CollectionTable(found)
+    return catalog
 
 
 def _create(connection: sqlite3.Connection, table: CollectionTable) -> None:
@@ -354,24 +364,27 @@ def _create(connection: sqlite3.Connection, table: CollectionTable) -> None:
         connection.execute(statement)
 
 
-def _extend(
-    connection: sqlite3.Connection, table: CollectionTable, fields: Sequence[Field]
-) -> CollectionTable:
-    """Rebuild a table with more fields in one transaction, with new triggers and indexes."""
+def _extend(connection: sqlite3.Connection, name: str, fields: Sequence[Field]) -> Catalog:
+    """Rebuild a table with more fields in one transaction, with new triggers and indexes.
+
+    Returns the catalog afterwards. Fields that another process has declared meanwhile stay.
+    """
+    catalog = dict(_read_catalog(connection))
+    table = CollectionTable(_collection(name, catalog[name]))
     declared = table.collection.fields
     missing = [field for field in fields if field not in declared]
     if not missing:
-        return table
-    extended = CollectionTable(Collection(table.name, [*declared, *missing]))
+        return [*catalog.items()]
+    extended = CollectionTable(Collection(name, [*declared, *missing]))
     documents = [table.document_of(kept) for kept in Prepared(select(*table.kept)).run(connection)]
     connection.execute(definition(DropTable(table.rows)))
     connection.execute(f'DROP TABLE IF EXISTS "{table.full_text.name}"')
     _create(connection, extended)
     if documents:
         _put(connection, extended, documents)
-    changed = update(CATALOG).where(CATALOG.c.name == table.name)
+    changed = update(CATALOG).where(CATALOG.c.name == name)
     Prepared(changed.values(fields=extended.specification())).run(connection)
-    return extended
+    return [*{**catalog, name: extended.specification()}.items()]
 
 
 def _merge(connection: sqlite3.Connection, table: CollectionTable, pages: int) -> bool:

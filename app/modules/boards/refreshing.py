@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 AT_ONCE = 4
 """Statements of an owner's boards that run at a time, in a process."""
 
+_LOOK_SECONDS = 1.0
+
 _Outcome = Literal["current", "failed", "no_right"]
 
 _REPAIR = (
@@ -73,15 +75,25 @@ class Refreshing:
                     self._begin(board, marked)
 
     async def refresh(self, board: Board, pin: Pin) -> Pin | None:
-        """Refresh a pin for a schedule, in place of a refresh that is under way, and wait for it.
+        """Refresh a pin for a schedule, in place of a refresh that is under way, and wait for it. If another
+        one has taken its place, wait for that one.
 
-        Returns the pin as it is afterwards. Returns None if it is gone.
+        Returns the pin as it is afterwards. Returns None if it is gone. Raises `StorageUnavailable`.
         """
-        marked = await self._repository.change_pin(pin, {"refreshing_since": now_ms()})
-        if marked is None:
-            return None
-        await self._refresh_in(self._lane(pin), board, marked, purpose="schedule")
-        return await self._repository.find_pin(pin.id)
+        while (marked := await self._repository.change_pin(pin, {"refreshing_since": now_ms()})) is not None:
+            await self._refresh_in(self._lane(pin), board, marked, purpose="schedule")
+            after = await self._waited_for(pin)
+            if after is None or after.refreshing_since is None:
+                return after
+        return None
+
+    async def _waited_for(self, pin: Pin) -> Pin | None:
+        """Returns the pin once no living process refreshes it. Returns None if it is gone."""
+        while True:
+            found = await self._repository.find_pin(pin.id)
+            if found is None or not found.is_running(now_ms()):
+                return found
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def close(self) -> None:
         """Stop the statements. Their pins say that the server was stopped."""
@@ -94,7 +106,7 @@ class Refreshing:
                 logger.info("pin %s stays marked as running: %s", pin.id, error)
 
     def _begin(self, board: Board, pin: Pin) -> None:
-        refreshing = self._refresh_in(self._lane(pin), board, pin, purpose="board")
+        refreshing = self._refresh_behind(board, pin)
         task = asyncio.create_task(refreshing, name=f"boards: refresh pin {pin.id}")
         self._running[task] = pin
         task.add_done_callback(lambda done: self._running.pop(done, None))
@@ -102,12 +114,19 @@ class Refreshing:
     def _lane(self, pin: Pin) -> asyncio.Semaphore:
         return self._lanes.setdefault(pin.owner, asyncio.Semaphore(AT_ONCE))
 
+    async def _refresh_behind(self, board: Board, pin: Pin) -> None:
+        """Refresh a pin for which nothing waits."""
+        try:
+            await self._refresh_in(self._lane(pin), board, pin, purpose="board")
+        except StorageUnavailable as error:
+            logger.warning("pin %s was not refreshed: %s", pin.id, error)
+
     async def _refresh_in(self, lane: asyncio.Semaphore, board: Board, pin: Pin, *, purpose: Purpose) -> None:
         async with lane:
             try:
                 await self._refresh(board, pin, purpose)
-            except StorageUnavailable as error:
-                logger.warning("pin %s was not refreshed: %s", pin.id, error)
+            except StorageUnavailable:
+                raise
             except Exception:
                 logger.exception("pin %s was not refreshed", pin.id)
                 await self._fail(pin, _not_refreshed("KAI failed. Its log says why."))

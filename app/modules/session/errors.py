@@ -128,7 +128,7 @@ class EditRefused(Invalid):
     title = "The call cannot run with these arguments"
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"{why} The call still waits.")
+        super().__init__(f"{why.removesuffix('.')}. The call still waits.")
 
 
 class DecidedOtherwise(Conflict):

@@ -3,17 +3,34 @@
 Defining the classes replaces sqlglot's own of the same name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects import duckdb, sqlite
 from sqlglot.generators.duckdb import DuckDBGenerator
+from sqlglot.generators.sqlite import SQLiteGenerator
 from sqlglot.parsers.sqlite import SQLiteParser
+
+_CASTS: Mapping[exp.DType, str] = {
+    exp.DType.DATE: "DATE",
+    exp.DType.DATETIME: "DATETIME",
+    exp.DType.TIMESTAMP: "DATETIME",
+    exp.DType.TIMESTAMPNTZ: "DATETIME",
+    exp.DType.TIME: "TIME",
+}
+"""Functions that are written for casts to these types."""
 
 
 class SQLite(sqlite.SQLite):
     """SQLite reads a name after IN as a table: `x IN t` is `x IN (SELECT * FROM t)`. sqlglot says column."""
+
+    class Generator(SQLiteGenerator):
+        def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+            """Returns what sqlglot does, which parses the names of five types for each cast."""
+            if (function := _CASTS.get(expression.to.this)) is not None:
+                return self.func(function, expression.this)
+            return super(SQLiteGenerator, self).cast_sql(expression, safe_prefix)
 
     class Parser(SQLiteParser):
         def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:

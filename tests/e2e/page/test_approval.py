@@ -1,13 +1,14 @@
 """Calls that wait for a person, on the page: cards, decisions, the mode, reloads, other tabs."""
 
 import httpx
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
-from tests.e2e.page.browser import ask, eventually
-from tests.e2e.page.test_reach import AXE, violations
+from tests.e2e.page.browser import ask, eventually, expect_width
+from tests.e2e.page.test_reach import AXE, violations, violations_in_light_and_dark
 from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, describe
 from tests.e2e.test_investigations import finish
 from tests.support.scripted_model import ScriptedModel
+from tests.support.server import Server
 
 QUESTION = "Write down what customers are."
 
@@ -49,6 +50,64 @@ def test_a_card_shows_what_will_run_and_an_approval_goes_on(
     expect(page.get_by_text("It is described.")).to_be_visible()
     expect(page.locator(".call.done")).to_have_count(1)
     expect(page.locator(".question")).to_have_count(1)
+
+
+def test_a_person_edits_the_arguments_by_keyboard_and_the_call_runs_with_theirs(
+    page: Page, model: ScriptedModel, session: str, api: httpx.Client, connection: str
+) -> None:
+    card = waiting(page, model, session)
+    edit = card.get_by_role("button", name="Edit")
+    edit.press("Enter")
+    form = card.get_by_role("form", name="Arguments of the call: Describe a table")
+    table = form.get_by_label("table", exact=True)
+    expect(table).to_be_focused()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("nowhere")
+    form.get_by_role("button", name="Cancel").press("Enter")
+    expect(edit).to_be_focused()
+    expect(card.get_by_label("Arguments of the call", exact=True)).to_contain_text("customers")
+
+    edit.press("Enter")
+    expect(table).to_have_value("customers")
+    expect(form.get_by_label("database (optional)")).to_have_value("")
+    form.get_by_label("text").fill("")
+    submit = form.get_by_role("button", name="Approve with these arguments")
+    submit.press("Enter")
+    alert = form.get_by_role("alert")
+    expect(alert).to_contain_text("The call cannot run with these arguments")
+    expect(alert).to_contain_text("text: String should have at least 1 character. The call still waits.")
+    assert api.get(f"/sessions/{session}").json()["status"] == "awaiting_approval"
+    if AXE.is_file():
+        assert violations_in_light_and_dark(page) == []
+    form.get_by_label("text").fill("Mine.")
+    model.say(finish("It is described."))
+    submit.press("Enter")
+    expect(page.get_by_text("It is described.")).to_be_visible()
+    tables = api.get(f"/database-connections/{connection}/tables").json()["items"]
+    assert {each["name"]: each["description"] for each in tables}["customers"] == "Mine."
+    for _ in ("from the stream", "from the store"):
+        done = page.locator(".call.done")
+        done.locator("summary").first.click()
+        expect(done.get_by_label("Arguments of the call", exact=True)).to_contain_text("Mine.")
+        expect(done.get_by_text("The arguments were changed before the call was approved.")).to_be_visible()
+        page.reload()
+
+
+def test_a_german_page_edits_a_call_on_a_narrow_screen(
+    browser: Browser, page_server: Server, page: Page, model: ScriptedModel, session: str
+) -> None:
+    waiting(page, model, session)
+    size: ViewportSize = {"width": 390, "height": 844}
+    with browser.new_context(base_url=page_server.address, locale="de-DE", viewport=size) as context:
+        german = context.new_page()
+        german.goto(f"/sessions/{session}")
+        card = german.get_by_role("region", name="Freigabe des Aufrufs")
+        card.get_by_role("button", name="Bearbeiten").click()
+        card.get_by_label("text").fill("Meins.")
+        expect_width(german, 390)
+        model.say(finish("Beschrieben."))
+        card.get_by_role("button", name="Mit diesen Argumenten freigeben").click()
+        expect(german.get_by_text("Beschrieben.")).to_be_visible()
 
 
 HOLD_DONE = """

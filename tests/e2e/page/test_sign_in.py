@@ -2,13 +2,13 @@
 identity provider signs the browser in.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import APIResponse, Browser, Page, Route, expect
+from playwright.sync_api import APIResponse, Browser, Locator, Page, Route, expect
 
 from tests.e2e.page.browser import Watched, ask, eventually
 from tests.e2e.page.conftest import connected
@@ -33,7 +33,9 @@ class House:
 def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House]:
     data = tmp_path_factory.mktemp("sign-in")
     admin_key, user_key = made_key(data, "root", "--role", "admin"), made_key(data, "ann")
-    with running_server(data, {"KAI_AUTH__REQUIRED": "true"}) as server:
+    # Pages whose keys are revoked offer them again and again.
+    settings = {"KAI_AUTH__REQUIRED": "true", "KAI_AUTH__WRONG_KEYS_PER_MINUTE": "0"}
+    with running_server(data, settings) as server:
         with httpx.Client(
             base_url=f"{server.address}/api/v1", headers={"X-API-Key": admin_key}, timeout=30
         ) as client:
@@ -143,6 +145,15 @@ def test_an_identity_provider_signs_the_browser_in_for_all_tabs(browser: Browser
                 for tab in (page, second):
                     expect(tab.get_by_text("Signed in as ada by the identity provider.")).to_be_visible()
                     assert tab.evaluate("document.cookie + sessionStorage.length") == "0"
+                page.goto("/boards")
+                page.get_by_role("button", name="New board").click()
+                page.get_by_label("Name of the board").fill("Typed before")
+                context.clear_cookies(name="kai_sign_in")
+                page.get_by_label("Name of the board").press("Enter")
+                button.click()
+                expect(page.get_by_label("Name of the board")).to_have_value("Typed before")
+                page.get_by_label("Name of the board").press("Enter")
+                expect(page.get_by_role("heading", name="Typed before")).to_be_visible()
                 second.get_by_role("button", name="Sign out ada").click()
                 expect(second.get_by_role("link", name="Sign in with Acme")).to_be_focused()
                 page.reload()
@@ -293,6 +304,85 @@ def test_a_refused_question_is_there_again_where_the_page_was_left_to_sign_in(
     visitor.reload()  # as an identity provider makes the browser do
     sign_in(visitor, house.user_key)
     expect(visitor.get_by_label("Your question")).to_have_value("A question of before?")
+
+
+def edit_a_fact(page: Page) -> tuple[Locator, Locator]:
+    page.goto("/memory")
+    page.get_by_role("button", name="Remember a fact").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Counts").select_option("user")
+    return dialog.get_by_label("What to remember"), dialog.get_by_role("button", name="Save")
+
+
+def rate_an_answer(page: Page) -> tuple[Locator, Locator]:
+    ask(page, PER_COUNTRY)
+    page.get_by_role("button", name="Bad answer").click()
+    return page.get_by_label("Comment"), page.get_by_role("button", name="Send feedback")
+
+
+def name_a_board(page: Page) -> tuple[Locator, Locator]:
+    page.goto("/boards")
+    page.get_by_role("button", name="New board").click()
+    return page.get_by_label("Name of the board"), page.get_by_role("button", name="Create")
+
+
+@pytest.mark.parametrize("form", [edit_a_fact, rate_an_answer, name_a_board])
+def test_a_form_is_open_again_with_its_text_where_the_page_was_left_to_sign_in(
+    visitor: Page, house: House, form: Callable[[Page], tuple[Locator, Locator]]
+) -> None:
+    made = sign_in_for_now(visitor, house)
+    field, send = form(visitor)
+    field.fill("Typed before.")
+    revoke(house, made)
+    send.click()
+    expect(visitor.get_by_label("API key or token")).to_be_focused()
+    visitor.reload()  # as an identity provider makes the browser do
+    sign_in(visitor, house.user_key)
+    expect(field).to_have_value("Typed before.")
+    visitor.reload()
+    expect(visitor.get_by_role("button", name="Sign out ann")).to_be_visible()
+    expect(field).to_have_count(0)
+
+
+def test_no_password_or_address_of_a_database_is_kept_where_the_page_was_left_to_sign_in(
+    visitor: Page, house: House
+) -> None:
+    with administrator(house) as client:
+        made = client.post("/api-keys", json={"owner": "root", "days": 1, "role": "admin"}).json()
+    visitor.goto("/connections")
+    sign_in(visitor, made["key"])
+    visitor.get_by_role("button", name="Connect a database").click()
+    dialog = visitor.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill("Sales")
+    for label, typed in (("Host", "db.example"), ("Database", "sales"), ("User", "ann")):
+        dialog.get_by_label(label, exact=True).fill(typed)
+    dialog.get_by_label("Password").fill("hidden-in-vain")
+    revoke(house, made)
+    dialog.get_by_role("button", name="Connect", exact=True).click()
+    expect(visitor.get_by_label("API key or token")).to_be_focused()
+    visitor.reload()
+    expect(visitor.get_by_label("API key or token")).to_be_visible()
+    assert "hidden-in-vain" not in visitor.evaluate("JSON.stringify({...sessionStorage})")
+    sign_in(visitor, house.admin_key)
+    expect(dialog.get_by_label("Name", exact=True)).to_have_value("Sales")
+    expect(dialog.get_by_label("Host", exact=True)).to_have_value("db.example")
+    expect(dialog.get_by_label("Password")).to_have_value("")
+
+
+def test_another_person_who_signs_in_after_the_page_was_left_finds_nothing_of_the_last(
+    visitor: Page, house: House
+) -> None:
+    made = sign_in_for_now(visitor, house)
+    field, send = name_a_board(visitor)
+    field.fill("A secret of ann's")
+    revoke(house, made)
+    send.click()
+    expect(visitor.get_by_label("API key or token")).to_be_focused()
+    visitor.reload()
+    sign_in(visitor, house.admin_key)
+    expect(visitor.get_by_role("button", name="Sign out root")).to_be_visible()
+    visitor.get_by_role("button", name="New board").click()
+    expect(field).to_have_value("")
 
 
 def test_another_person_who_signs_in_next_sees_and_sends_nothing_of_the_last(

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from sqlglot import exp
 
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.guard.inspection import declared_names, inspect
@@ -56,6 +58,17 @@ SHAPES: dict[str, Shape] = {
     "NATURAL joins": lambda n: "SELECT * FROM t" + "".join(f" NATURAL JOIN t AS t{i}" for i in range(n)),
     "unions": lambda n: " UNION ALL ".join(["SELECT a FROM t"] * n),
     "an IN list": lambda n: "SELECT * FROM t WHERE a IN (" + ", ".join(map(str, range(n))) + ")",
+    "casts": lambda n: "SELECT " + ", ".join(["CAST(CAST(a AS TEXT) AS DATE)"] * n) + " FROM t",
+    "a chain of CTEs": lambda n: (
+        "WITH c0 AS (SELECT a, b FROM t)"
+        + "".join(f", c{i + 1} AS (SELECT * FROM c{i})" for i in range(n))
+        + f" SELECT * FROM c{n}"
+    ),
+    "subqueries that depend": lambda n: (
+        "SELECT "
+        + ", ".join(f"(SELECT max(b) FROM t AS x WHERE x.a = t.a) AS m{i}" for i in range(n))
+        + " FROM t"
+    ),
     "windows": lambda n: "SELECT " + ", ".join(["sum(a) OVER (ORDER BY b)"] * n) + " FROM t",
 }
 
@@ -73,6 +86,25 @@ def test_a_statement_is_read_in_linear_time_or_refused(shape: Shape, count: int)
     except StatementRefused as refused:
         assert refused.rule in {"length", "nesting", "unconnected-join"}  # noqa: PT017 - or it is read
     assert time.thread_time() - started < MOST_SECONDS
+
+
+def test_no_name_of_a_type_is_parsed_to_write_a_cast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """sqlglot parses five for each, which takes as long as all else."""
+    names: list[str] = []
+    build = exp.DataType.from_str
+
+    def build_and_count(name: str, *arguments: Any, **options: Any) -> exp.DataType:
+        names.append(name)
+        return build(name, *arguments, **options)
+
+    monkeypatch.setattr(exp.DataType, "from_str", build_and_count)
+    kinds = ("DATE", "DATETIME", "TIMESTAMP", "TIME", "INTEGER", "TEXT", "DECIMAL(10, 2)")
+    sql = "SELECT " + ", ".join(f"CAST(a AS {kind})" for kind in kinds) + " FROM t"
+    assert check(sql, SCHEMA) == (
+        "SELECT DATE(a), DATETIME(a), DATETIME(a), TIME(a), CAST(a AS INTEGER), CAST(a AS TEXT), "
+        "CAST(a AS REAL(10, 2)) FROM t"
+    )
+    assert names == []
 
 
 def test_a_long_list_of_values_is_read() -> None:

@@ -142,6 +142,11 @@ HOSTILE = [
     "token=" + " " * 9,
     "x" * 42 + "=",
     "pwd='",
+    "sql '",
+    "sql ='",
+    "sql ''",
+    "sql in ('x',",
+    "sql='x' and ",
 ]
 
 

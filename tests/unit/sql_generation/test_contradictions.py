@@ -107,6 +107,28 @@ def test_a_contradiction_is_said_in_one_sentence(question: str, wrong: str, said
 
 
 @pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("Läden, die nie verkauft haben", "nie"),
+        ("tiendas sin ventas", "sin"),
+        ("magasins sans vente", "sans"),
+    ],
+)
+def test_negation_is_read_in_german_spanish_and_french(question: str, word: str) -> None:
+    wrong = "select distinct name from shops join sales on sales.shop = shops.id"
+    assert found(question, wrong) == [
+        f"The question asks for what is missing (“{word}”), and the statement excludes nothing."
+    ]
+
+
+@pytest.mark.parametrize(
+    "question", ["nicht in Norway", "no en Norway", "pas en Norway", "Norway ausgenommen"]
+)
+def test_what_a_question_excludes_in_its_language_may_be_excluded(question: str) -> None:
+    assert found(f"sales {question}", "select * from sales where country <> 'Norway'") == []
+
+
+@pytest.mark.parametrize(
     ("dialect", "sql"),
     [
         ("postgres", "select sum(units) from sales where date_trunc('month', sold) = date '2026-03-01'"),

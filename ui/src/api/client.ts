@@ -326,11 +326,19 @@ export async function readConfirmations(session_id: string): Promise<Confirmatio
   return (await dataOf(http.GET("/api/v1/sessions/{session_id}/confirmations", { params }))).items;
 }
 
-/** Approves or denies a call. Returns the id of the run that goes on, or null while others wait. */
+/** A decision about a call: `edit` approves it with all its `arguments` as given. */
+export interface Decision {
+  decision: "approve" | "edit" | "deny";
+  call_hash: string;
+  arguments?: Record<string, unknown>;
+  reason?: string;
+}
+
+/** Decides about a call. Returns the id of the run that goes on, or null while others wait. */
 export async function decideCall(
   session_id: string,
   confirmation_id: string,
-  body: { decision: "approve" | "deny"; call_hash: string; reason?: string },
+  body: Decision,
 ): Promise<string | null> {
   const params = { path: { session_id, confirmation_id } };
   const path = "/api/v1/sessions/{session_id}/confirmations/{confirmation_id}";

@@ -31,6 +31,7 @@ import { rowsOf } from "./when";
 import { Tile } from "./tile";
 import { TitleForm } from "./title_form";
 import "../connections/connections.css";
+import { useUnsent } from "../identity/unsent";
 import "./boards.css";
 
 const ScheduleDialog = lazy(() => import("../schedules/schedule_dialog"));
@@ -75,7 +76,7 @@ interface Shown {
 }
 
 function Head({ board, open }: Shown) {
-  const [renaming, rename] = useState(false);
+  const [renaming, rename] = useUnsent(`board ${board.id}`, false);
   const [sharing, share] = useState(false);
   const [scheduling, schedule] = useState(false);
   const [reporting, report] = useState(false);
@@ -135,6 +136,7 @@ function Head({ board, open }: Shown) {
       {renaming && (
         <Dialog title={boardTexts.rename} onClose={() => rename(false)}>
           <TitleForm
+            form={`board ${board.id} title`}
             title={board.title}
             label={boardTexts.name}
             save={boardTexts.save}

@@ -12,6 +12,7 @@ import { moment } from "../shared/time";
 import { createBoard, listBoards } from "./boards_api";
 import { TitleForm } from "./title_form";
 import { boardTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 import "./boards.css";
 
 const Notices = lazy(() => import("../schedules/notices"));
@@ -20,7 +21,7 @@ const Notices = lazy(() => import("../schedules/notices"));
 export default function BoardsPage() {
   const [boards, setBoards] = useState<Board[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useUnsent("new board", false);
   const load = () => {
     setProblem(null);
     listBoards().then(setBoards, (error: unknown) => setProblem(asProblem(error)));
@@ -66,7 +67,13 @@ export default function BoardsPage() {
       </ul>
       {adding && (
         <Dialog title={boardTexts.add} onClose={() => setAdding(false)}>
-          <TitleForm title="" label={boardTexts.name} save={boardTexts.create} onSave={add} />
+          <TitleForm
+            form="new board title"
+            title=""
+            label={boardTexts.name}
+            save={boardTexts.create}
+            onSave={add}
+          />
         </Dialog>
       )}
     </div>

@@ -7,6 +7,7 @@ import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { changePin, createBoard, listBoards, pinAnswer, unpin } from "./boards_api";
 import { boardTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 const NEW = "";
 const LONGEST = 200;
@@ -24,8 +25,8 @@ export default function PinDialog({ messageId, question, size, session, onClose 
   const [boards, setBoards] = useState<Board[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [chosen, choose] = useState(NEW);
-  const [name, setName] = useState<string>(boardTexts.firstName);
-  const [title, setTitle] = useState(question.slice(0, LONGEST));
+  const [name, setName] = useUnsent<string>(`pin ${messageId} board`, boardTexts.firstName);
+  const [title, setTitle] = useUnsent(`pin ${messageId} title`, question.slice(0, LONGEST));
   const broken = repairedBy(session);
   const failed = (error: unknown) => setProblem(asProblem(error));
   useEffect(() => {

@@ -90,6 +90,7 @@ export function Tile(shown: Shown) {
       {dialog === "rename" && (
         <Dialog title={boardTexts.rename} onClose={() => show(null)}>
           <TitleForm
+            form={`pin ${pin.id} title`}
             title={pin.title}
             label={boardTexts.name}
             save={boardTexts.save}

@@ -2,8 +2,11 @@ import { useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { Problem } from "../api/types";
 import { ProblemBox } from "../shared/problem_box";
+import { useUnsent } from "../identity/unsent";
 
 interface Shown {
+  /** Name of the form, for what is not sent yet. */
+  form: string;
   title: string;
   label: string;
   save: string;
@@ -11,8 +14,8 @@ interface Shown {
 }
 
 /** A form with a title as its only field. */
-export function TitleForm({ title, label, save, onSave }: Shown) {
-  const [written, write] = useState(title);
+export function TitleForm({ form, title, label, save, onSave }: Shown) {
+  const [written, write] = useUnsent(form, title);
   const [problem, setProblem] = useState<Problem | null>(null);
   const submit = (event: Event) => {
     event.preventDefault();

@@ -4,17 +4,18 @@ import { asProblem } from "../api/problem";
 import type { Problem } from "../api/types";
 import { ProblemBox } from "../shared/problem_box";
 import { go } from "../shared/route";
-import { addressOf, EMPTY } from "./address";
+import { addressOf, EMPTY, withoutSecrets } from "./address";
 import { AddressFields } from "./address_fields";
 import { refreshConnections, rememberConnection } from "./connections";
 import { NameFields } from "./name_fields";
 import { connectionTexts, form } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 /** A form for a new database: tests it, and opens it if it can be read. The page does not keep the URL. */
 export function AddForm() {
-  const [named, setNamed] = useState({ name: "", description: "" });
-  const [parts, setParts] = useState(EMPTY);
-  const [shared, setShared] = useState(false);
+  const [named, setNamed] = useUnsent("new connection names", { name: "", description: "" });
+  const [parts, setParts] = useUnsent("new connection address", EMPTY, withoutSecrets);
+  const [shared, setShared] = useUnsent("new connection shared", false);
   const [testing, setTesting] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const onSubmit = async (event: Event) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Connection } from "../api/types";
-import { addressOf, EMPTY, partsOf } from "./address";
+import { addressOf, EMPTY, partsOf, withoutSecrets } from "./address";
 
 const SERVER = { ...EMPTY, host: "db.example.com", database: "shop", user: "ann" };
 
@@ -35,4 +35,10 @@ test("the fields of a connection make its address again", () => {
     ...EMPTY,
     engine: "sqlite",
   });
+});
+
+test("what a tab stores of an address holds no password and no address in one line", () => {
+  const url = "postgresql://ann:secret@db/shop";
+  const typed = { ...SERVER, password: "secret", address: url, path: url };
+  expect(withoutSecrets(typed)).toEqual(SERVER);
 });

@@ -28,6 +28,12 @@ export const EMPTY: Parts = {
   address: "",
 };
 
+/** The fields that a tab may store: neither the password nor an address in one line, in whatever field. */
+export function withoutSecrets(parts: Parts): Parts {
+  const plain = Object.entries(parts).filter(([, text]: [string, string]) => !text.includes("://"));
+  return { ...EMPTY, ...(Object.fromEntries(plain) as Partial<Parts>), password: "", address: "" };
+}
+
 export const isFile = (engine: Engine) => engine === "sqlite" || engine === "duckdb";
 
 /** The address that the fields make, or null while one that it needs is empty. */

@@ -5,6 +5,7 @@ import { Dialog } from "../shared/dialog";
 import { orSay } from "../shared/or_say";
 import { texts } from "../shared/texts";
 import { connectionTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 interface Shown {
   connectionId: string;
@@ -16,9 +17,10 @@ interface Shown {
 
 /** What the owner writes of a column: its description, its unit, and whether KAI may read it. */
 export default function ColumnForm({ connectionId, table, column, onSaved, onClose }: Shown) {
-  const [description, setDescription] = useState(column.description);
-  const [unit, setUnit] = useState(column.unit);
-  const [hidden, setHidden] = useState(column.hidden);
+  const form = `column ${connectionId} ${table.name} ${column.name}`;
+  const [description, setDescription] = useUnsent(`${form} description`, column.description);
+  const [unit, setUnit] = useUnsent(`${form} unit`, column.unit);
+  const [hidden, setHidden] = useUnsent(`${form} hidden`, column.hidden);
   const [saving, setSaving] = useState(false);
   const words = connectionTexts;
   const save = (event: Event) => {

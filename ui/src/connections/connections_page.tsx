@@ -12,6 +12,7 @@ import { lazy } from "../shared/lazy";
 import { AddForm } from "./add_form";
 import { connections, problem, refreshConnections } from "./connections";
 import { connectionTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 import "./connections.css";
 
 const ReviewQueue = lazy(() => import("../knowledge/review_queue"));
@@ -19,7 +20,7 @@ const FileForm = lazy(() => import("../uploads/file_form"));
 
 /** The databases that can be asked. */
 export default function ConnectionsPage() {
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useUnsent("new connection", false);
   const [read, setRead] = useState(false);
   const add = () => {
     setRead(false);

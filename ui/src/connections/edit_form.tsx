@@ -11,6 +11,7 @@ import { refreshConnections } from "./connections";
 import { changeConnection } from "./connections_api";
 import { NameFields } from "./name_fields";
 import { form } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 interface Shown {
   connection: Connection;
@@ -21,7 +22,10 @@ interface Shown {
 
 /** A form for the name, the description and the address of a database. A new address is tested first. */
 export function EditForm({ connection, onClose, onMoved }: Shown) {
-  const [named, setNamed] = useState({ name: connection.name, description: connection.description });
+  const [named, setNamed] = useUnsent(`connection ${connection.id} names`, {
+    name: connection.name,
+    description: connection.description,
+  });
   const [parts, setParts] = useState(() => partsOf(connection));
   const [saving, setSaving] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);

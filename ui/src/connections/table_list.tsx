@@ -16,6 +16,7 @@ import { ColumnList } from "./column_list";
 import { relationTexts } from "./relation_texts";
 import { SampleRows } from "./sample_rows";
 import { connectionTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 const RelationsPicture = lazy(
   () => import("./relations_picture"),
@@ -194,8 +195,9 @@ function TableProposals({ connectionId, name }: { connectionId: string; name: st
 
 /** The description of a table; a click edits it. */
 function Description({ connectionId, table, mayChange, onChanged }: Shown) {
-  const [text, setText] = useState(table.description);
-  const [editing, setEditing] = useState(false);
+  const form = `table ${connectionId} ${table.name}`;
+  const [text, setText] = useUnsent(`${form} text`, table.description);
+  const [editing, setEditing] = useUnsent(form, false);
   const { description, editDescription, noDescription, saved } = connectionTexts;
   const edit = () => {
     setText(table.description);

@@ -6,7 +6,7 @@ import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 import { type Draft, draft } from "./draft";
-import { keepUnsent, unsentAt } from "./unsent";
+import { keepUnsent, unsentAt } from "../identity/unsent";
 import "./composer.css";
 
 const LONGEST = 8_000;
@@ -31,7 +31,7 @@ interface Shown {
 export function Composer(shown: Shown) {
   const { placeholder, asked, running, disabled, onAsk, onStop, place, proposed = null, children } = shown;
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useUnsent(place);
+  const [text, setText] = useQuestion(place);
   const recall = useRecall(asked, text, setText);
   const tooLong = text.length > LONGEST;
   useEffect(() => fitHeight(field.current), [text]);
@@ -102,7 +102,7 @@ export function Composer(shown: Shown) {
   );
 }
 
-function useUnsent(place: string): [string, (text: string) => void] {
+function useQuestion(place: string): [string, (text: string) => void] {
   const [text, setText] = useState(() => unsentAt(place));
   const keep = (words: string) => {
     keepUnsent(place, words);

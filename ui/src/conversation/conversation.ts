@@ -9,10 +9,10 @@ import { expectTitle, refreshSessions } from "../sessions/sessions";
 import { onNews, tellTabs } from "../sessions/tabs";
 import { orSay } from "../shared/or_say";
 import { exchangesOf, withHistory } from "./history";
-import { decided, stepsOf } from "./investigation/reduce_calls";
+import { stepsOf, withDecision } from "./investigation/reduce_calls";
 import { type Answer, type Exchange, isUnderWay, NOTHING, type ToolCall, waitsForDecision } from "./model";
 import { reduce } from "./reduce";
-import { keptUntil } from "./unsent";
+import { keptUntil } from "../identity/unsent";
 
 /** Pause after a choice, so that one request has several of them. */
 const CHOSEN_MS = 600;
@@ -190,21 +190,20 @@ export class Conversation {
   }
 
   /**
-   * Approves or denies a call that waits; the last decision goes on with the answer. Raises what the API calls
+   * Approves, with other arguments if they are given, or denies a call that waits; the last decision goes on with the answer. Raises what the API calls
    * raise: then the decision that was made elsewhere, or the end of the turn, is shown.
    */
-  async decide(
-    exchange: Exchange,
-    call: ToolCall,
-    decision: "approve" | "deny",
-    reason?: string,
-  ): Promise<void> {
+  async decide(exchange: Exchange, call: ToolCall, decided: Omit<api.Decision, "call_hash">): Promise<void> {
     if (call.confirmation === null) return;
-    const body = { decision, call_hash: call.confirmation.callHash, ...(reason && { reason }) };
+    const body = { ...decided, call_hash: call.confirmation.callHash };
     try {
       const runId = await api.decideCall(this.sessionId, call.id, body);
-      const outcome = decision === "approve" ? "approved" : "denied";
-      this.change(exchange.key, (each) => ({ ...each, answer: decided(each.answer, call.id, outcome) }));
+      const outcome = body.decision === "deny" ? "denied" : "approved";
+      const edited = body.arguments ?? null;
+      this.change(exchange.key, (each) => ({
+        ...each,
+        answer: withDecision(each.answer, call.id, outcome, edited),
+      }));
       if (runId !== null) void this.goOn(exchange, runId);
     } catch (error) {
       await this.readSteps(exchange);

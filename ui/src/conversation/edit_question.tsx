@@ -5,6 +5,7 @@ import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
 import { askInstead } from "./fork";
 import type { Exchange } from "./model";
+import { useUnsent } from "../identity/unsent";
 
 /** Asks another question in the place of one, in a new session. */
 export default function EditQuestion({
@@ -19,7 +20,7 @@ export default function EditQuestion({
   reading?: string;
   onClose: () => void;
 }) {
-  const [text, setText] = useState(exchange.question);
+  const [text, setText] = useUnsent(`question ${exchange.key}`, exchange.question);
   const [asking, setAsking] = useState(false);
   const session = conversation.session.value;
   const question = text.trim();

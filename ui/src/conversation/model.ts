@@ -39,7 +39,9 @@ export interface Confirmation {
 export interface ToolCall {
   id: string;
   name: string;
+  /** Once a person has approved others, those. */
   arguments: Record<string, unknown>;
+  isEdited: boolean;
   status:
     "running" | "waiting" | "approved" | "done" | "failed" | "denied" | "expired" | "withdrawn" | "unknown";
   /** The text that the model has read. */

@@ -2,11 +2,11 @@
 import type { RunEvent } from "../api/types";
 import {
   called,
-  decided,
   fetched,
   mustBeConfirmed,
   progressed,
   returned,
+  withDecision,
 } from "./investigation/reduce_calls";
 import {
   type Answer,
@@ -33,7 +33,7 @@ export function reduce(answer: Answer, event: RunEvent): Answer {
     case "confirmation":
       return mustBeConfirmed(answer, event);
     case "confirmation_decided":
-      return decided(answer, event.confirmation_id, event.decision);
+      return withDecision(answer, event.confirmation_id, event.decision, event.edited_arguments);
     case "tool_result":
       return returned(answer, event);
     case "memory":

@@ -14,7 +14,7 @@ import { draftOfStart } from "./draft";
 import { ModeTag } from "./mode_tag";
 import { openSession } from "./opening";
 import { StarterList } from "./starter_list";
-import { keptUntil } from "./unsent";
+import { keptUntil } from "../identity/unsent";
 import { WriterSign } from "./writer_sign";
 import "./start_page.css";
 

@@ -1,17 +1,19 @@
-import { useState } from "preact/hooks";
 import { texts } from "../shared/texts";
 import { type Entry, type Field, FIELDS, type Kind } from "./knowledge";
 import { knowledgeTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 interface Shown {
   kind: Kind;
+  /** Name of the form, for what is not sent yet. */
+  form: string;
   entry: Entry | null;
   onSave: (fields: Partial<Record<Field, string | null>>) => void;
 }
 
 /** The fields of an entry; an optional one left empty is sent as null. */
-export function EntryForm({ kind, entry, onSave }: Shown) {
-  const [values, setValues] = useState<Partial<Record<Field, string>>>({});
+export function EntryForm({ kind, form, entry, onSave }: Shown) {
+  const [values, setValues] = useUnsent<Partial<Record<Field, string>>>(form, {});
   const valueOf = (name: Field) => values[name] ?? entry?.[name] ?? "";
   const onSubmit = (event: Event) => {
     event.preventDefault();

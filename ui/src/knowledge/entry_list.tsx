@@ -19,6 +19,7 @@ import {
   removeEntry,
 } from "./knowledge";
 import { knowledgeTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 import "./knowledge.css";
 
 const Starters = lazy(() => import("./starters"));
@@ -34,7 +35,7 @@ interface Shown {
 /** The entries of one kind. Users who may change them can add, edit, review and delete. */
 export function EntryList({ kind, connectionId, mayChange }: Shown) {
   const { entries, problem, read, act } = useEntries(kind, connectionId);
-  const [edited, edit] = useState<Entry | "new" | null>(null);
+  const [edited, edit] = useUnsent<Entry | "new" | null>(`${kind} ${connectionId}`, null);
   const save = async (fields: object) => {
     const saved =
       edited === "new" ? addEntry(kind, connectionId, fields) : changeEntry(kind, idOf(edited), fields);
@@ -74,6 +75,7 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
         >
           <EntryForm
             kind={kind}
+            form={`${kind} ${connectionId} ${idOf(edited)}`}
             entry={edited === "new" ? null : edited}
             onSave={(fields) => void save(fields)}
           />

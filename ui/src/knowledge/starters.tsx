@@ -8,12 +8,13 @@ import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { changeStarters } from "./knowledge";
 import { starterTexts as words } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 const MOST = 8;
 
 /** The questions that the start page proposes for a database, written by its owner. */
 export default function Starters({ connectionId }: { connectionId: string }) {
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useUnsent(`starters ${connectionId}`, false);
   return (
     <>
       <button type="button" class="button small" onClick={() => setEditing(true)}>
@@ -29,7 +30,10 @@ export default function Starters({ connectionId }: { connectionId: string }) {
 }
 
 function StartersForm({ connectionId, onSaved }: { connectionId: string; onSaved: () => void }) {
-  const [text, setText] = useState(() => (connectionOf(connectionId)?.starters ?? []).join("\n"));
+  const [text, setText] = useUnsent(
+    `starters ${connectionId} text`,
+    (connectionOf(connectionId)?.starters ?? []).join("\n"),
+  );
   const [saving, setSaving] = useState(false);
   const questions = text
     .split("\n")

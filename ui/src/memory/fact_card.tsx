@@ -1,5 +1,5 @@
 import { type IconNode, MoveUpRight, Pencil, Trash2 } from "lucide";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { changeFact } from "../api/client";
 import type { Fact } from "../api/types";
 import { connectionOf } from "../connections/connections";
@@ -11,6 +11,7 @@ import { count, moment } from "../shared/time";
 import { EditForm, MoveForm } from "./fact_forms";
 import { forget } from "./facts";
 import { memoryTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 interface Shown {
   fact: Fact;
@@ -21,7 +22,7 @@ interface Shown {
 
 /** A fact: its words, where they come from, when it was used, and what is wrong with it. */
 export function FactCard({ fact, sought, onChange }: Shown) {
-  const [doing, set] = useState<"edit" | "move" | null>(null);
+  const [doing, set] = useUnsent<"edit" | "move" | null>(`fact ${fact.id}`, null);
   const root = useSought(sought);
   const { edit, move, stale, accept, decline, restore } = memoryTexts.facts;
   const isMine = fact.scope !== "shared" || mayChange(connectionOf(fact.db_connection_id ?? ""));

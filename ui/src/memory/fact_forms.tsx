@@ -7,6 +7,7 @@ import { FactForm } from "./fact_form";
 import { sayKept } from "./facts";
 import { ConnectionField, reachable, ScopeField, TextField } from "./place_fields";
 import { memoryTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 interface Shown {
   fact: Fact;
@@ -16,7 +17,7 @@ interface Shown {
 
 /** Other words for a fact: they supersede it. */
 export function EditForm(shown: Shown) {
-  const [text, setText] = useState(shown.fact.text);
+  const [text, setText] = useUnsent(`fact ${shown.fact.id} text`, shown.fact.text);
   const { edit } = memoryTexts.facts;
   return (
     <ChangeForm {...shown} title={edit} change={{ text: text.trim() }}>

@@ -13,12 +13,13 @@ import { KINDS } from "./turn";
 import { ImportFacts } from "./import_facts";
 import NewFactForm from "./new_fact";
 import { memoryTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 /** The facts by scope and kind; those that wait for the caller come first. */
 export function FactsList({ version, onChange }: { version: number; onChange: () => void }) {
   const [wanted, setWanted] = useState<WantedFacts>({});
   const { facts, older, problem, load } = useFacts(wanted, version);
-  const [adding, add] = useState(false);
+  const [adding, add] = useUnsent("new fact", false);
   const sought = useSoughtFact();
   const others = facts?.filter((each) => each.id !== sought?.id) ?? [];
   const { none, noneFound, more, remember, waiting, named, scopes } = memoryTexts.facts;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { keepFact } from "../api/client";
 import type { Fact, NewFact } from "../api/types";
 import { connections, refreshConnections, usualConnection } from "../connections/connections";
@@ -8,6 +8,7 @@ import { KINDS } from "./turn";
 import { ConnectionField, reachable, ScopeField, TextField } from "./place_fields";
 import { memoryTexts } from "./texts";
 import { knowledgeTexts } from "../knowledge/texts";
+import { useUnsent } from "../identity/unsent";
 
 interface Shown {
   /** The answer that the fact comes from. */
@@ -24,11 +25,12 @@ export default function NewFactForm({
   onChange = () => undefined,
   onClose,
 }: Shown) {
-  const [text, setText] = useState(proposed);
-  const [kind, setKind] = useState<Fact["kind"]>("terminology");
-  const [scope, setScope] = useState<Fact["scope"]>("workspace");
-  const [chosen, choose] = useState<string | null>(null);
-  const [about, setAbout] = useState("");
+  const form = `new fact ${from?.messageId ?? ""}`;
+  const [text, setText] = useUnsent(`${form} text`, proposed);
+  const [kind, setKind] = useUnsent<Fact["kind"]>(`${form} kind`, "terminology");
+  const [scope, setScope] = useUnsent<Fact["scope"]>(`${form} scope`, "workspace");
+  const [chosen, choose] = useUnsent<string | null>(`${form} database`, null);
+  const [about, setAbout] = useUnsent(`${form} about`, "");
   useEffect(() => {
     if (connections.value === null) void refreshConnections();
   }, []);

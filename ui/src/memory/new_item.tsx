@@ -6,14 +6,15 @@ import type { Attribute, Problem } from "../api/types";
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
 import { memoryTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 const LONGEST = 160;
 
 /** Adds an item to the profile. Shows a guard's warning before the item is kept. */
 export function NewItem({ onChange }: { onChange: () => void }) {
   const { attributes, item, attribute, add } = memoryTexts.profile;
-  const [name, setName] = useState<Attribute>("output_preferences");
-  const [text, setText] = useState("");
+  const [name, setName] = useUnsent<Attribute>("profile attribute", "output_preferences");
+  const [text, setText] = useUnsent("profile item", "");
   const [problem, setProblem] = useState<Problem | null>(null);
   const send = async (confirm: boolean) => {
     setProblem(null);

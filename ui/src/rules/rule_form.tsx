@@ -1,10 +1,10 @@
-import { useState } from "preact/hooks";
 import type { addRule } from "../api/client";
 import type { Rule } from "../api/types";
 import { connections } from "../connections/connections";
 import { isAdmin } from "../identity/me";
 import { texts } from "../shared/texts";
 import { ruleTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 interface Shown {
   rule: Rule | null;
@@ -16,14 +16,16 @@ const DEFAULT_PRIORITY = 100;
 
 /** The fields of a rule. A rule without a database is for all, which only administrators may say. */
 export function RuleForm({ rule, onSave }: Shown) {
-  const [name, setName] = useState(rule?.name ?? "");
-  const [text, setText] = useState(rule?.text ?? "");
-  const [apply, setApply] = useState<Rule["apply"]>(rule?.apply ?? "always");
-  const [priority, setPriority] = useState(rule?.priority ?? DEFAULT_PRIORITY);
-  const [connection, setConnection] = useState(
+  const form = `rule ${rule?.name ?? ""}`;
+  const [name, setName] = useUnsent(`${form} name`, rule?.name ?? "");
+  const [text, setText] = useUnsent(`${form} text`, rule?.text ?? "");
+  const [apply, setApply] = useUnsent<Rule["apply"]>(`${form} apply`, rule?.apply ?? "always");
+  const [priority, setPriority] = useUnsent(`${form} priority`, rule?.priority ?? DEFAULT_PRIORITY);
+  const [connection, setConnection] = useUnsent(
+    `${form} database`,
     rule?.scope.connections[0] ?? connections.value?.[0]?.id ?? "",
   );
-  const [patterns, setPatterns] = useState(rule?.scope.table_patterns.join(", ") ?? "");
+  const [patterns, setPatterns] = useUnsent(`${form} tables`, rule?.scope.table_patterns.join(", ") ?? "");
   const fields = ruleTexts.fields;
   const onSubmit = (event: Event) => {
     event.preventDefault();

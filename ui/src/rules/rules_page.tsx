@@ -14,12 +14,13 @@ import { SwitchedOff } from "../tools/switched_off";
 import { RuleForm } from "./rule_form";
 import "../knowledge/knowledge.css";
 import { ruleTexts } from "./texts";
+import { useUnsent } from "../identity/unsent";
 
 /** The rules that models follow: who wrote them, where they apply, and what is wrong with them. */
 export default function RulesPage() {
   const { rules, problem, act, load } = useRules();
   const isOff = problem?.status === 404;
-  const [edited, edit] = useState<Rule | "new" | null>(null);
+  const [edited, edit] = useUnsent<Rule | "new" | null>("rule", null);
   useEffect(() => {
     document.title = `${texts.rules.title} · ${texts.product}`;
     if (connections.value === null) void refreshConnections();

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.guard.check import check
+from app.modules.database_connection.guard.named import named_tables
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.schema import Schema
@@ -28,7 +30,12 @@ class UncheckedStatement:
         return self.run_checked(check(self.sql, self.schema, self.limits.max_characters), stop)
 
     def run_checked(self, sql: str, stop: Stop) -> ResultSet:
-        """Run what `check` returned for this statement."""
-        with self.database.session(stop, self.connect_seconds) as session:
+        """Run what `check` returned for this statement. SQLite itself refuses to read what the guard did not
+        see in it.
+        """
+        database = self.database
+        if isinstance(database, SqliteDatabase):
+            database = database.reading_only(named_tables(self.sql, self.schema))
+        with database.session(stop, self.connect_seconds) as session:
             stop.after(self.limits.timeout_seconds)
             return collect(session.execute(sql), self.limits)

@@ -2,20 +2,25 @@
 
 import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sqlalchemy import Engine, StaticPool, create_engine
 
 from app.modules.database_connection.engines.databases import stopped
 from app.modules.database_connection.engines.files import FileDatabase
-from app.modules.database_connection.guard.functions import allowed_names
+from app.modules.database_connection.engines.sqlite_authorizers import (
+    NamedOnly,
+    authorize_query,
+    authorize_scan,
+)
+from app.modules.database_connection.guard.named import NamedTable
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
-from graph.errors import DatabaseUnavailable, StatementFailed
+from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused
 
 _PROGRESS_OPCODES = 20_000  # about a millisecond of work
 _LOCK_WAIT_SECONDS = 5.0
@@ -31,16 +36,6 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
 _TOO_MUCH_MEMORY = "The statement needs more memory than it may have; add filters, or aggregate earlier."
-_CATALOG_PRAGMAS = {
-    "foreign_key_list",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "read_uncommitted",
-    "table_info",
-    "table_list",
-    "table_xinfo",
-}
 _AWAY = {
     sqlite3.SQLITE_BUSY: "it is locked by another program",
     sqlite3.SQLITE_LOCKED: "it is locked by another program",
@@ -54,24 +49,37 @@ _AWAY = {
 
 @dataclass(frozen=True)
 class SqliteDatabase(FileDatabase):
-    """A file that existed when its URL was read."""
+    """A file that existed when its URL was read.
+
+    `named` are the tables that a session may read; None for all of them.
+    """
 
     dialect: Literal["sqlite"] = "sqlite"
+    named: Mapping[str, NamedTable] | None = field(default=None, repr=False)
+
+    def reading_only(self, named: Mapping[str, NamedTable]) -> "SqliteDatabase":
+        """Returns the same database, with a session for the statement that names these tables.
+
+        Its `execute` raises `StatementRefused` if SQLite would read another table or column.
+        """
+        return replace(self, named=named)
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator["_SqliteSession"]:
         with closing(self._open(stop)) as connection:
-            connection.set_authorizer(_authorize_query)
-            yield _SqliteSession(connection, stop)
+            with _translate_errors(stop):
+                authorizer = None if self.named is None else NamedOnly(self.named, connection)
+            connection.set_authorizer(authorizer or authorize_query)
+            yield _SqliteSession(connection, stop, authorizer)
 
     @contextmanager
     def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:
         with closing(self._open(stop)) as connection:
-            connection.set_authorizer(_authorize_scan)
+            connection.set_authorizer(authorize_scan)
             yield create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
 
     def _open(self, stop: Stop) -> sqlite3.Connection:
-        with _in_our_words(stop):
+        with _translate_errors(stop):
             connection = sqlite3.connect(
                 f"{self.path.as_uri()}?mode=ro", uri=True, timeout=_LOCK_WAIT_SECONDS, isolation_level=None
             )
@@ -87,15 +95,21 @@ class SqliteDatabase(FileDatabase):
 class _SqliteSession:
     connection: sqlite3.Connection
     stop: Stop
+    authorizer: NamedOnly | None
 
     def execute(self, sql: str) -> RawRows:
-        with _in_our_words(self.stop):
-            cursor = self.connection.execute(sql)
+        try:
+            with _translate_errors(self.stop):
+                cursor = self.connection.execute(sql)
+        except StatementFailed:
+            if self.authorizer is not None and self.authorizer.denied:
+                raise StatementRefused(self.authorizer.denied, "table") from None
+            raise
         names = [column[0] for column in cursor.description or ()]
         return RawRows(names, [None] * len(names), self._fetch(cursor))
 
     def _fetch(self, cursor: sqlite3.Cursor) -> Iterator[Sequence[object]]:
-        with _in_our_words(self.stop):
+        with _translate_errors(self.stop):
             yield from cursor
 
 
@@ -134,30 +148,8 @@ def _is_kais_own(connection: sqlite3.Connection) -> bool:
     return found.fetchone() is not None
 
 
-def _authorize_query(
-    action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
-) -> int:
-    """Authorizer of queries: allows SELECT from tables that are not SQLite's own, with allowed functions."""
-    if action == sqlite3.SQLITE_READ:
-        allowed = not (first or "").startswith("sqlite_")
-    elif action == sqlite3.SQLITE_FUNCTION:
-        allowed = (second or "").lower() in allowed_names("sqlite")
-    else:
-        allowed = action in {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE}
-    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-
-def _authorize_scan(
-    action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
-) -> int:
-    """Authorizer of scans: allows what `_authorize_query` allows, and reading the catalog."""
-    if action == sqlite3.SQLITE_READ or (action == sqlite3.SQLITE_PRAGMA and first in _CATALOG_PRAGMAS):
-        return sqlite3.SQLITE_OK
-    return _authorize_query(action, first, second, database=database, trigger=trigger)
-
-
 @contextmanager
-def _in_our_words(stop: Stop) -> Iterator[None]:
+def _translate_errors(stop: Stop) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, sqlite3.Warning) as error:

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated
 
 import anyio
@@ -55,7 +56,7 @@ from app.modules.protocols.mcp.callers import current_caller
 from app.modules.protocols.mcp.services import McpServices
 from app.modules.run.records import Row
 from app.modules.session.confirmations import Confirmations
-from app.modules.session.errors import InvestigationsOff, SessionUnknown
+from app.modules.session.errors import EditRefused, InvestigationsOff, SessionUnknown
 from app.modules.session.model import Message, Mode, Origin, Outcome, Run, Session
 from app.modules.session.schemas import QuestionText
 from app.modules.session.service import SessionFilter, StoredRows
@@ -209,9 +210,9 @@ class McpTools:
                 asked, run = await self._asked(caller, asking)
             else:
                 shown = AskedCalls.model_validate_json(context.request_state)
-                run_id = await self._decided(caller, shown, context)
+                run_id, refusals = await self._decided(caller, shown, context)
                 if run_id is None:
-                    return await self._request(caller, shown.session_id, context)
+                    return await self._request(caller, shown.session_id, context, refusals=refusals)
                 asked, run = await self._services.sessions.run(caller.owner, shown.session_id, run_id)
             if await self._follow(context, asked, run) == "awaiting_approval":
                 return await self._request(caller, asked.id, context)
@@ -379,26 +380,43 @@ class McpTools:
             origin=Origin(protocol="mcp"),
         )
 
-    async def _decided(self, caller: Caller, shown: AskedCalls, context: RequestContext) -> str | None:
-        """Decide about calls as the client's user has. Returns the run that goes on; None while other calls
-        wait.
+    async def _decided(
+        self, caller: Caller, shown: AskedCalls, context: RequestContext
+    ) -> tuple[str | None, dict[str, str]]:
+        """Decide about calls as the client's user has. Returns the run that goes on, None while calls wait,
+        and the reasons why edits were refused, by call.
         """
         if not caller.may("approve"):
             raise ScopeMissing(caller, "approve")
         run_id: str | None = None
+        refusals: dict[str, str] = {}
+        confirmations = self._confirmations()
         for each in decisions_of(shown, context.input_responses or {}):
-            decided = await self._confirmations().decide(
-                caller,
-                shown.session_id,
-                each.call_id,
-                verdict=each.verdict,
-                call_hash=each.call_hash,
-                reason=each.reason,
-            )
+            (call,) = await confirmations.named(caller.owner, shown.session_id, [each.call_id])
+            try:
+                decided = await confirmations.decide(
+                    caller,
+                    shown.session_id,
+                    each.call_id,
+                    verdict=each.verdict,
+                    call_hash=each.call_hash,
+                    reason=each.reason,
+                    edited=each.edit(call),
+                )
+            except EditRefused as refused:
+                refusals[each.call_id] = refused.detail
+                continue
             run_id = decided.run_id or run_id
-        return run_id
+        return run_id, refusals
 
-    async def _request(self, caller: Caller, session_id: str, context: RequestContext) -> InputRequiredResult:
+    async def _request(
+        self,
+        caller: Caller,
+        session_id: str,
+        context: RequestContext,
+        *,
+        refusals: Mapping[str, str] = MappingProxyType({}),
+    ) -> InputRequiredResult:
         """Returns the request to decide about the calls that wait. Raises `ToolError` with the place to
         decide if the client cannot ask its user, or the caller may not approve.
         """
@@ -407,7 +425,7 @@ class McpTools:
                 caller.owner, session_id, "waiting", limit=_MOST_WAITING_CALLS, cursor=None
             )
             if calls:
-                return request_for(session_id, calls)
+                return request_for(session_id, calls, refusals)
         raise ToolError(waiting_words(session_id))
 
     def _confirmations(self) -> Confirmations:

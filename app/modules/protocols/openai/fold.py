@@ -9,12 +9,14 @@ from app.modules.protocols.following import Frame
 from app.modules.protocols.openai.errors import error_body
 from app.modules.protocols.openai.schemas import (
     AnswerMessage,
+    CalledFunction,
     ChunkChoice,
     Completion,
     CompletionChoice,
     CompletionChunk,
     CompletionDelta,
     CompletionUsage,
+    FunctionCall,
     KaiAnswer,
 )
 from app.modules.protocols.openai.text import AnswerText, where_to_approve
@@ -119,13 +121,19 @@ class CompletionFold:
         return self._run.created_at // 1_000
 
 
-def completion_of_task(model: str, reply: str) -> Completion:
-    """The answer to a background task, which has no run."""
+def completion_of_task(model: str, reply: str, *, function: str | None = None) -> Completion:
+    """The answer to a background task, which has no run. With `function` a call of it takes the reply."""
+    message = AnswerMessage(content=reply)
+    if function is not None:
+        called = CalledFunction(name=function, arguments=reply)
+        message = AnswerMessage(
+            content=None, tool_calls=[FunctionCall(id=f"call_{new_id()}", function=called)]
+        )
     return Completion(
         id=f"chatcmpl-{new_id()}",
         created=now_ms() // 1_000,
         model=model,
-        choices=[CompletionChoice(message=AnswerMessage(content=reply))],
+        choices=[CompletionChoice(message=message)],
         usage=CompletionUsage(completion_tokens=0, total_tokens=0),
     )
 
@@ -173,7 +181,8 @@ class ChunkFold:
 
 def frames_of_task(completion: Completion, *, include_usage: bool) -> list[Frame]:
     """The same answer as a stream."""
-    text = CompletionDelta(role="assistant", content=completion.choices[0].message.content)
+    message = completion.choices[0].message
+    text = CompletionDelta(role="assistant", content=message.content, tool_calls=message.tool_calls)
     first = CompletionChunk(
         id=completion.id,
         created=completion.created,

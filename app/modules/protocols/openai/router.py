@@ -33,6 +33,7 @@ from app.modules.protocols.openai.schemas import (
     DatabaseModels,
     ErrorBody,
 )
+from app.modules.protocols.openai.structured_titles import title_asked_for, without_format
 from app.modules.protocols.openai.tasks import reply_to_task
 from app.modules.protocols.openai.transcript import questions_of
 from app.modules.protocols.threads import Threads
@@ -181,12 +182,16 @@ async def complete(
     stream cancels the answer after 5 seconds. Answers 400 for what KAI does not do, such as `tools`, 404 for
     an unknown model, 409 while calls of the conversation wait for an approval, and 429 for limits.
     """
-    refuse_unsupported(body)
+    title = title_asked_for(body)
+    refuse_unsupported(body if title is None else without_format(body))
     include_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
     connection = await _database(owner, body.model, threads)
+    if title is not None:
+        completion = completion_of_task(body.model, title.text, function=title.function)
+        return _task_answer(body, completion, include_usage=include_usage)
     reply = reply_to_task(body.messages)
     if reply is not None:
-        return _task_answer(body, reply, include_usage=include_usage)
+        return _task_answer(body, completion_of_task(body.model, reply), include_usage=include_usage)
     await count_question(request)
     earlier, question = questions_of(body.messages)
     name = names.in_threads(body, connection)
@@ -238,8 +243,7 @@ async def _database(owner: str, model: str, threads: Threads) -> Connection:
     return found
 
 
-def _task_answer(body: CompletionRequest, reply: str, *, include_usage: bool) -> Response:
-    completion = completion_of_task(body.model, reply)
+def _task_answer(body: CompletionRequest, completion: Completion, *, include_usage: bool) -> Response:
     if not body.stream:
         return JSONResponse(completion.model_dump(mode="json"))
     frames = frames_of_task(completion, include_usage=include_usage)

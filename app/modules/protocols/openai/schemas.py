@@ -61,15 +61,15 @@ class CompletionRequest(Body):
     n: int | None = None
     """Number of answers. Only 1 is possible."""
     tools: JsonValue = None
-    """Refused unless empty: KAI calls its own tools."""
+    """Refused unless empty, except for a title of LibreChat: KAI calls its own tools."""
     tool_choice: JsonValue = None
-    """Only `none` and `auto` are possible."""
+    """Only `none` and `auto` are possible, except for a title of LibreChat."""
     functions: JsonValue = None
     """Refused unless empty, as `tools`."""
     function_call: JsonValue = None
     """Only `none` and `auto` are possible."""
     response_format: JsonValue = None
-    """Only `{"type": "text"}` is possible."""
+    """Only `{"type": "text"}` is possible, except for a title of LibreChat."""
     modalities: list[str] | None = None
     """Only `["text"]` is possible."""
     audio: JsonValue = None
@@ -166,13 +166,43 @@ class KaiAnswer(ResponseBody, Statements):
     """
 
 
+class CalledFunction(ResponseBody):
+    """The function that a title of LibreChat is given to."""
+
+    name: str
+    """The name that the request has chosen."""
+    arguments: str
+    """The title, as a JSON object."""
+
+
+class FunctionCall(ResponseBody):
+    """A call of the client's own function, in which LibreChat asks for a title."""
+
+    index: Literal[0] = 0
+    """Always 0."""
+    id: str
+    """Id of the call."""
+    type: Literal["function"] = "function"
+    """Always `function`."""
+    function: CalledFunction
+    """The function."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class AnswerMessage(ResponseBody):
     """The message with the answer."""
 
     role: Literal["assistant"] = "assistant"
     """Always `assistant`."""
-    content: str
-    """The statement, the first rows, the analysis and suggested questions, in Markdown."""
+    content: str | None
+    """The statement, the first rows, the analysis and suggested questions, in Markdown. Null beside
+    `tool_calls`.
+    """
+    tool_calls: Annotated[list[FunctionCall] | None, Field(exclude_if=_is_none)] = None
+    """The title, if LibreChat has asked for it as the call of a function. Otherwise left out."""
     refusal: None = None
     """Always null."""
 
@@ -216,6 +246,8 @@ class CompletionDelta(ResponseBody):
     """In the first chunk only."""
     content: str | None = None
     """The next piece of the text."""
+    tool_calls: list[FunctionCall] | None = None
+    """As in a whole answer, in one piece."""
 
 
 class ChunkChoice(ResponseBody):

@@ -35,10 +35,9 @@ def reply_to_task(messages: Sequence[CompletionMessage]) -> str | None:
 
     A task is one message, at most with a system message before it; the chat that it is about is quoted in it.
     """
-    asked = [each for each in messages if each.role not in ("system", "developer")]
-    if len(asked) != 1 or asked[0].role != "user":
+    prompt = task_prompt(messages)
+    if prompt is None:
         return None
-    prompt = text_of(asked[0].content, messages.index(asked[0]))
     if _OPEN_WEBUI.match(prompt):
         return _open_webui_reply(prompt)
     if _is_choice_of_tools(messages, prompt):
@@ -47,7 +46,21 @@ def reply_to_task(messages: Sequence[CompletionMessage]) -> str | None:
         if prompt.lstrip().startswith(beginning):
             return reply
     chat = _LIBRECHAT.match(prompt)
-    return _short(chat["question"]) if chat and _TITLE.search(chat["asked"]) else None
+    return short_title(chat["question"]) if chat and _TITLE.search(chat["asked"]) else None
+
+
+def task_prompt(messages: Sequence[CompletionMessage]) -> str | None:
+    """Returns the one message of a request, without those of the system. None if it has several."""
+    asked = [each for each in messages if each.role not in ("system", "developer")]
+    if len(asked) != 1 or asked[0].role != "user":
+        return None
+    return text_of(asked[0].content, messages.index(asked[0]))
+
+
+def question_of_librechat(prompt: str) -> str | None:
+    """Returns the first question of the chat that a prompt quotes as LibreChat does. None without one."""
+    chat = _LIBRECHAT.match(prompt)
+    return None if chat is None else chat["question"]
 
 
 def _open_webui_reply(prompt: str) -> str | None:
@@ -57,10 +70,10 @@ def _open_webui_reply(prompt: str) -> str | None:
     key = _ASKED_KEY.search(before) or _ASKED_KEY.search(after)
     questions = _OPEN_WEBUI_TURN.findall(history)
     if key is None:
-        return _short(questions[0] if questions else "") if found else None
+        return short_title(questions[0] if questions else "") if found else None
     if key[2] == "[":
         return json.dumps({key[1]: []})
-    texts = {"title": _short(questions[0]), "prompt": questions[-1]} if questions else {}
+    texts = {"title": short_title(questions[0]), "prompt": questions[-1]} if questions else {}
     return json.dumps({key[1]: texts.get(key[1], "")}, ensure_ascii=False)
 
 
@@ -69,6 +82,7 @@ def _is_choice_of_tools(messages: Sequence[CompletionMessage], prompt: str) -> b
     return isinstance(first, str) and first.startswith("Available Tools:") and prompt.startswith("Query:")
 
 
-def _short(question: str) -> str:
+def short_title(question: str) -> str:
+    """Returns a question in one line of at most 60 characters."""
     line = " ".join(question.strip().strip('"').split())
     return line if len(line) <= _TITLE_CHARACTERS else line[: _TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -84,9 +84,10 @@ class Expressions:
                 continue
             expression = each.unalias()
             reads = self.reads(expression, scope)
+            written = expression.sql(self._dialect)
             column = OutputColumn(
-                name=each.output_name or each.sql(self._dialect),
-                sql=expression.sql(self._dialect),
+                name=each.output_name or (written if each is expression else each.sql(self._dialect)),
+                sql=written,
                 kind=_column_kind(expression, reads),
                 inputs=reads.inputs,
                 sources=reads.sources,
@@ -155,9 +156,9 @@ class Expressions:
                 queries.append(known.query)
                 inner.extend(each.sources for each in known.columns or ())
             elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
-                found.extend(self._of_row(node, scope))
+                found.extend(self._read_row(node, scope))
             elif isinstance(node, exp.Column):
-                found.extend(self._of_column(node, scope))
+                found.extend(self._read_column(node, scope))
         self.note(found)
         scope.is_correlated |= any(each.is_outer for each in found)
         inputs = list(dict.fromkeys(each.ref for each in found))
@@ -165,14 +166,14 @@ class Expressions:
         return Reads(inputs, sources, queries, found)
 
     @staticmethod
-    def _of_column(column: exp.Column, scope: Scope) -> list[Found]:
+    def _read_column(column: exp.Column, scope: Scope) -> list[Found]:
         found = scope.find(column)
         if found:
             return found
         ref = ColumnRef(source=column.table, column=column.name, table=None, query=None)
         return [Found(ref, ())]
 
-    def _of_row(self, star: exp.Column, scope: Scope) -> list[Found]:
+    def _read_row(self, star: exp.Column, scope: Scope) -> list[Found]:
         """Returns all columns of a source that is used as a value, as in `to_json(orders.*)`."""
         source = scope.sources.get(self._names.fold(star.args["table"]))
         if source is None or source.columns is None:

@@ -1,7 +1,7 @@
 """Contradictions between a question and its statement: direction, number, period and negation.
 
 Both are known, so what contradicts is certain; where words or a tree may mean several things, nothing is
-found. Reads English.
+found. Reads English, and negation in German, Spanish and French, too.
 """
 
 from collections.abc import Iterator

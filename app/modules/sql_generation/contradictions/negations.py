@@ -6,37 +6,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from app.modules.sql_generation.contradictions.asked import is_excluded, is_turned, texts_of
+from app.modules.sql_generation.contradictions.negation_words import ABSENCE, ANY, IDIOMS, NOT, NOT_YET
 
-_IDIOMS = re.compile(
-    r"\b(?:no|not) (?:more|less|fewer|later|earlier|longer|older|matter|only|necessarily)\b"
-    r"|\bwhether or not\b|\bor not\b"
-    r"|\bif not\b|\bwhy not\b|\bnot sure\b|\bno idea\b|\bno\.|\bnot counting\b|\bif there (?:is"
-    r"|are) no\b|\b(?:do not|don't) "
-    r"(?:show|list|include|count|care|know|need|worry|forget|want)\b|\bnot null\b|\bno duplicates?\b"
-    r"|\bwithout duplicates?\b"
-    r"|\bwithout (?:repetition|repeating|ordering|sorting|limit|grouping|rounding)\w*"
-    r"|\bplease\b.*\bnot\b|\bdo not have to\b"
-)
-_ABSENCE = re.compile(
-    r"\b(?:never|without|no|lacks?|lacking|(?:do|does|did|has|have|had|was|were|is|are)(?: not"
-    r"|n't)(?: \w+)? "
-    r"(?:have|has|had|order|ordered|buy|bought|get|got|receive|received|make|made|own|any|a|an)|neither"
-    r"|except for|not (?:\w+ )?\w+(?:ed|ing|en|ght))\b"
-    r"(?! (?:the|more|less|fewer|at|as|over|under|exactly)\b)"
-)
-_NOT = (
-    r"(?:not|except(?: for)?|excluding|other than|apart from|besides|but not|isn't|aren't|wasn't"
-    r"|weren't|don't|doesn't|didn't)"
-)
-_ANY_NEGATION = re.compile(
-    rf"\b(?:{_NOT}|never|no|no(?:ne|body)|nor|neither|without|lack\w*|miss\w*|outside|other|others"
-    rf"|different|differ|rest|"
-    r"remaining|non|un\w+|in(?:active|valid|complete)\w*|empty|null|exclude\w*|exclusive\w*|ignor\w*"
-    r"|omit\w*|remove\w*|but|"
-    r"instead|only|excl|minus|less|foreign|abroad|beyond|rather|yet|still|stop\w*|lost|left|churn\w*"
-    r"|fail\w*|cannot|can't)\b"
-    r"|n't\b|non-"
-)
 _DIGITS = re.compile(r"[\d\s:./-]+")
 _FALSE = {"0", "f", "n", "no", "false", "none", "null", "", "never", "off", "inactive"}
 
@@ -48,25 +19,25 @@ def find_lost_negations(asked: str, question: str, tree: exp.Expr) -> Iterator[s
     """
     if _has_negation(tree):
         return
-    plain = _IDIOMS.sub(" ", question)
+    plain = IDIOMS.sub(" ", question)
     for value in sorted(_compared(tree), key=len, reverse=True):
-        if re.search(rf"\b{_NOT} (?:\w+ ){{0,3}}?(?:the |a |an )?[“\"']?{re.escape(value)}(?!\w)", plain):
+        if re.search(rf"\b{NOT} (?:\w+ ){{0,3}}?(?:the |a |an )?[“\"']?{re.escape(value)}(?!\w)", plain):
             yield f"The question excludes “{value}”, and the statement asks for it."
             return
     for flag in _flags(tree):
-        if re.search(rf"\b(?:not|isn't|aren't|wasn't|weren't) (?:yet )?{re.escape(flag)}\b", plain):
+        if re.search(rf"\b{NOT_YET} {re.escape(flag)}\b", plain):
             yield f"The question asks for what is not {flag}, and the statement for what is."
             return
     is_open = _has_threshold(tree) or any(
         value not in question for value in _compared(tree) if not _DIGITS.fullmatch(value)
     )
-    if not is_open and (found := _ABSENCE.search(_IDIOMS.sub(" ", asked))) and _reads_more(tree):
+    if not is_open and (found := ABSENCE.search(IDIOMS.sub(" ", asked))) and _reads_more(tree):
         yield f"The question asks for what is missing (“{found[0]}”), and the statement excludes nothing."
 
 
 def find_added_negations(question: str, tree: exp.Expr) -> Iterator[str]:
     """Yields a sentence if the statement excludes what the question asks for."""
-    if _ANY_NEGATION.search(question):
+    if ANY.search(question):
         return
     for value, node in _excluded(tree):
         if value and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", question) and not _is_twice(node):

@@ -45,7 +45,7 @@ def find_warnings(
     `asked` is the text of all questions of the conversation so far. Without an `intent` the statement is not
     compared with the question.
     """
-    found = [*_of_readable(sql, rows, index, asked=asked, intent=intent), *_null_columns(rows)]
+    found = [*_find_if_readable(sql, rows, index, asked=asked, intent=intent), *_null_columns(rows)]
     return list(dict.fromkeys(found))[:MOST_WARNINGS]
 
 
@@ -55,19 +55,19 @@ def is_empty(rows: Rows) -> bool:
     return all(cell is None for cell in cells) or (len(rows["rows"]) == 1 and not any(cells))
 
 
-def _of_readable(
+def _find_if_readable(
     sql: str, rows: Rows, index: SchemaIndex, *, asked: str, intent: Intent | None
 ) -> list[ResultWarning]:
     """Returns no warnings for a statement that sqlglot cannot read."""
     try:
         with sqlglot_errors_only():
-            contradicted = [] if intent is None else _of_intent(sql, index, intent)
-            return [*contradicted, *_of_statement(sql, rows, index, asked=asked)]
+            contradicted = [] if intent is None else _find_contradicted(sql, index, intent)
+            return [*contradicted, *_find_in_statement(sql, rows, index, asked=asked)]
     except (SqlglotError, RecursionError):
         return []
 
 
-def _of_intent(sql: str, index: SchemaIndex, intent: Intent) -> list[ResultWarning]:
+def _find_contradicted(sql: str, index: SchemaIndex, intent: Intent) -> list[ResultWarning]:
     tree = statement_of(sql, index.names.dialect).tree
     found = [
         *find_contradictions(intent.question, tree, intent.today),
@@ -76,7 +76,7 @@ def _of_intent(sql: str, index: SchemaIndex, intent: Intent) -> list[ResultWarni
     return [ResultWarning(each, worth_repair=True, is_doubt=True) for each in found]
 
 
-def _of_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> Iterator[ResultWarning]:
+def _find_in_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> Iterator[ResultWarning]:
     scopes = scopes_of(sql, index.names)
     if not scopes:
         return

@@ -10,6 +10,7 @@ from app.modules.analysis.chart.drawing import MAX_POINTS, Axis, Drawing, FieldT
 from app.modules.database_connection.results import ResultSet, type_of_values
 from app.modules.prompt_rows import rows_as_lines, without_secrets
 from app.modules.run.records import Row
+from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.tools.context import ToolContext, ToolDatabase
 from app.modules.tools.results import KeptResult, NamedResult, rows_of
 from app.modules.tools.tool import Arguments, ToolFailed, ToolResult, tool
@@ -85,10 +86,18 @@ async def run_sql(given: RunSql, context: ToolContext) -> ToolResult:
     kept = await keep_rows(context, database, fetched, sql=corrected.sql, corrections=corrections)
     rows = rows_of(kept, fetched.rows)
     notes = [f"Corrected: {each}" for each in corrections]
-    warnings = await database.schema_context.find_warnings(Question(text=given.purpose), corrected.sql, rows)
-    notes += [f"Worth checking: {each.text}" for each in warnings]
+    asked = Question(text=given.purpose or database.run_of.question)
+    warnings = await database.schema_context.find_warnings(asked, corrected.sql, rows)
+    notes += [f"Worth checking: {_about(given, each)}" for each in warnings]
     text = await _described(context.result_name, rows)
     return ToolResult(text="\n".join([text, *notes]), result=kept)
+
+
+def _about(given: RunSql, warning: ResultWarning) -> str:
+    """Returns a warning. What contradicts the purpose of a call need not contradict the question."""
+    if not (given.purpose and warning.is_doubt):
+        return warning.text
+    return warning.text.replace("The question ", "The purpose ").replace("the question ", "the purpose ")
 
 
 async def keep_rows(

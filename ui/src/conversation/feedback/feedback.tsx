@@ -7,6 +7,7 @@ import { Icon } from "../../shared/icon";
 import { lazy } from "../../shared/lazy";
 import { texts } from "../../shared/texts";
 import { say } from "../../shared/toasts";
+import { useUnsent } from "../../identity/unsent";
 
 const KeepExample = lazy(() => import("./keep_example"));
 
@@ -24,7 +25,7 @@ interface Shown {
 /** Thumbs; one down asks what was wrong and what the SQL should have been. */
 export function Feedback({ sessionId, connectionId, messageId, sql, given }: Shown) {
   const [rating, setRating] = useState<Rating | null>(given);
-  const [asking, setAsking] = useState(false);
+  const [asking, setAsking] = useUnsent(`feedback ${messageId}`, false);
   const [keeping, setKeeping] = useState(false);
   const give = async (body: { rating: Rating; comment?: string; corrected_sql?: string }) => {
     try {
@@ -58,7 +59,11 @@ export function Feedback({ sessionId, connectionId, messageId, sql, given }: Sho
       )}
       {asking && (
         <Dialog title={texts.feedback.title} onClose={() => setAsking(false)}>
-          <Form sql={sql} onSend={(comment, corrected) => void give(down(comment, corrected, sql))} />
+          <Form
+            messageId={messageId}
+            sql={sql}
+            onSend={(comment, corrected) => void give(down(comment, corrected, sql))}
+          />
         </Dialog>
       )}
     </>
@@ -74,9 +79,15 @@ function down(comment: string, corrected: string, sql: string) {
   };
 }
 
-function Form({ sql, onSend }: { sql: string; onSend: (comment: string, corrected: string) => void }) {
-  const [comment, setComment] = useState("");
-  const [corrected, setCorrected] = useState(sql);
+interface FormShown {
+  messageId: string;
+  sql: string;
+  onSend: (comment: string, corrected: string) => void;
+}
+
+function Form({ messageId, sql, onSend }: FormShown) {
+  const [comment, setComment] = useUnsent(`feedback ${messageId} comment`, "");
+  const [corrected, setCorrected] = useUnsent(`feedback ${messageId} sql`, sql);
   const onSubmit = (event: Event) => {
     event.preventDefault();
     onSend(comment, corrected);

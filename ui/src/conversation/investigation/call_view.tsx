@@ -14,6 +14,7 @@ import { ConfirmationCard } from "./confirmation_card";
 import { anchorOf } from "./open_call";
 import { ProgressBar } from "./progress_bar";
 import { HeadRows, ResultRows } from "./result_rows";
+import { confirmationTexts } from "./texts";
 
 interface Shown {
   call: ToolCall;
@@ -92,6 +93,7 @@ function CallBody({ call, name, exchange, conversation: { sessionId } }: Shown) 
     <div class="call-body">
       {isSql && <SqlText sql={String(call.arguments["sql"])} />}
       <Arguments call={call} />
+      {call.isEdited && <p class="quiet">{confirmationTexts.edited}</p>}
       {call.resultId !== null && messageId !== null ? (
         <>
           <ResultRows

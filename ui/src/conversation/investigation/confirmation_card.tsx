@@ -1,5 +1,5 @@
-import { Check, TriangleAlert, X } from "lucide";
-import { useEffect, useState } from "preact/hooks";
+import { Check, Pencil, TriangleAlert, X } from "lucide";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../../shared/icon";
 import { orSay } from "../../shared/or_say";
 import { SqlText } from "../../shared/sql_text";
@@ -8,7 +8,9 @@ import type { Conversation } from "../conversation";
 import type { Confirmation, Exchange, ToolCall } from "../model";
 import { isStatement, toolName } from "./call_words";
 import { Arguments } from "./arguments";
+import { EditCall } from "./edit_call";
 import { confirmationTexts } from "./texts";
+import { useUnsent } from "../../identity/unsent";
 import "./confirmation_card.css";
 
 interface Shown {
@@ -20,15 +22,25 @@ interface Shown {
 
 /** A call that waits: what it will do, with what, and where. Nothing of it has run. */
 export function ConfirmationCard({ call, confirmation, exchange, conversation }: Shown) {
-  const { waits, destination, approve, deny, reason, withdraw, label } = confirmationTexts;
+  const { waits, destination, approve, edit, deny, reason, withdraw, label } = confirmationTexts;
   const [sending, setSending] = useState(false);
-  const [why, setWhy] = useState("");
+  const [why, setWhy] = useUnsent(`call ${call.id} reason`, "");
+  const [editing, setEditing] = useUnsent(`call ${call.id}`, false);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const hasEdited = useRef(false);
+  useEffect(() => {
+    if (hasEdited.current && !editing) editButton.current?.focus();
+    hasEdited.current = editing;
+  }, [editing]);
   const left = useTimeLeft(confirmation.expiresAt);
   const decide = (decision: "approve" | "deny") => {
     setSending(true);
     orSay(
       conversation
-        .decide(exchange, call, decision, decision === "deny" ? why.trim() : undefined)
+        .decide(exchange, call, {
+          decision,
+          ...(decision === "deny" && why.trim() && { reason: why.trim() }),
+        })
         .finally(() => setSending(false)),
     );
   };
@@ -40,9 +52,10 @@ export function ConfirmationCard({ call, confirmation, exchange, conversation }:
           {left > 0 ? confirmationTexts.left(duration(left)) : confirmationTexts.over}
         </span>
       </header>
+      {editing && <p class="quiet">{confirmationTexts.proposed}</p>}
       <p class="confirmation-what">{confirmation.description}</p>
-      {isStatement(call) && <SqlText sql={String(call.arguments["sql"])} />}
-      <Arguments call={call} />
+      {!editing && isStatement(call) && <SqlText sql={String(call.arguments["sql"])} />}
+      {!editing && <Arguments call={call} />}
       <p class="quiet">
         {destination} <code>{confirmation.destination}</code>
       </p>
@@ -51,34 +64,54 @@ export function ConfirmationCard({ call, confirmation, exchange, conversation }:
           <Icon of={TriangleAlert} size={14} /> {warning}
         </p>
       ))}
-      <div class="confirmation-decision">
-        <button
-          type="button"
-          class="button small primary"
-          disabled={sending || left <= 0}
-          onClick={() => decide("approve")}
-        >
-          <Icon of={Check} size={14} /> {approve}
-        </button>
-        <button type="button" class="button small" disabled={sending} onClick={() => decide("deny")}>
-          <Icon of={X} size={14} /> {deny}
-        </button>
-        <input
-          aria-label={reason}
-          placeholder={reason}
-          maxLength={1_000}
-          value={why}
-          onInput={(event) => setWhy(event.currentTarget.value)}
+      {editing ? (
+        <EditCall
+          call={call}
+          canApprove={left > 0}
+          onApprove={(edited) => conversation.decide(exchange, call, { decision: "edit", arguments: edited })}
+          onClose={() => setEditing(false)}
         />
-        <button
-          type="button"
-          class="button small"
-          disabled={sending}
-          onClick={() => orSay(conversation.withdraw(exchange))}
-        >
-          {withdraw}
-        </button>
-      </div>
+      ) : (
+        <div class="confirmation-decision">
+          <button
+            type="button"
+            class="button small primary"
+            disabled={sending || left <= 0}
+            onClick={() => decide("approve")}
+          >
+            <Icon of={Check} size={14} /> {approve}
+          </button>
+          {Object.keys(call.arguments).length > 0 && (
+            <button
+              ref={editButton}
+              type="button"
+              class="button small"
+              disabled={sending || left <= 0}
+              onClick={() => setEditing(true)}
+            >
+              <Icon of={Pencil} size={14} /> {edit}
+            </button>
+          )}
+          <button type="button" class="button small" disabled={sending} onClick={() => decide("deny")}>
+            <Icon of={X} size={14} /> {deny}
+          </button>
+          <input
+            aria-label={reason}
+            placeholder={reason}
+            maxLength={1_000}
+            value={why}
+            onInput={(event) => setWhy(event.currentTarget.value)}
+          />
+          <button
+            type="button"
+            class="button small"
+            disabled={sending}
+            onClick={() => orSay(conversation.withdraw(exchange))}
+          >
+            {withdraw}
+          </button>
+        </div>
+      )}
     </section>
   );
 }

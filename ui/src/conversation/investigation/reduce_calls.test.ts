@@ -101,6 +101,16 @@ test("a call waits for its confirmation until it is decided, and runs then", () 
   expect(denied?.status).toBe("denied");
 });
 
+test("a call has the arguments that a person has approved in place of its own", () => {
+  const edited_arguments = { text: "Mine." };
+  const approved = answerTo(...SAID, confirmation, { ...decision("approved"), edited_arguments });
+  const [call] = approved.investigation?.[1]?.calls ?? [];
+  expect(call).toMatchObject({ status: "approved", arguments: edited_arguments, isEdited: true });
+  const tool_calls = [{ id: "c3", name: "run_sql", status: "approved", arguments: {}, edited_arguments }];
+  const items = [{ step: 2, kind: "calls", text: "", tool_calls }] as unknown as InvestigationStepBody[];
+  expect(stepsOf(items)[0]?.calls[0]).toMatchObject({ arguments: edited_arguments, isEdited: true });
+});
+
 test("a reset voids the steps, and what follows builds them again", () => {
   const reset = { event: "reset", reason: "" };
   expect(answerTo(...SAID, reset).investigation).toEqual([]);

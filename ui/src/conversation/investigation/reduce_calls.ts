@@ -8,7 +8,7 @@ type Of<Kind extends RunEvent["event"]> = Extract<RunEvent, { event: Kind }>;
 export function called(answer: Answer, event: Of<"tool_call">): Answer {
   const { tool_call_id: id, step: number, name, arguments: given } = event;
   const begun = { status: "running", content: "", resultId: null, head: null } as const;
-  const rest = { elapsedMs: null, progress: null, confirmation: null };
+  const rest = { isEdited: false, elapsedMs: null, progress: null, confirmation: null };
   const call: ToolCall = { id, name, arguments: given, ...begun, ...rest };
   const steps = answer.investigation ?? [];
   if (steps.some((each) => each.number === number)) {
@@ -44,13 +44,19 @@ export function mustBeConfirmed(answer: Answer, event: Of<"confirmation">): Answ
   return withCall(answer, event.confirmation_id, (call) => ({ ...call, status: "waiting", confirmation }));
 }
 
-/** Gives a call that waits its decision; the result of an approved one is yet to come. */
-export function decided(
+/** Gives a call that waits its decision; the result of an approved one is yet to come. `edited` are the
+ * arguments that were approved in place of its own. */
+export function withDecision(
   answer: Answer,
   id: string,
   decision: Of<"confirmation_decided">["decision"],
+  edited: Record<string, unknown> | null,
 ): Answer {
-  return withCall(answer, id, (call) => (call.status === "waiting" ? { ...call, status: decision } : call));
+  return withCall(answer, id, (call) => ({
+    ...call,
+    ...(call.status === "waiting" && { status: decision }),
+    ...(edited && { arguments: edited, isEdited: true }),
+  }));
 }
 
 function withCall(answer: Answer, id: string, how: (call: ToolCall) => ToolCall): Answer {
@@ -83,14 +89,14 @@ function callOf(
   stored: InvestigationStepBody["tool_calls"][number],
   confirmation: Confirmation | null,
 ): ToolCall {
-  const { id, name, arguments: given, content } = stored;
+  const { id, name, arguments: given, edited_arguments: edited, content } = stored;
   const status: ToolCall["status"] =
     stored.status === "proposed" || stored.status === "begun" ? "running" : stored.status;
   const resultId = stored.row_count === null ? null : id;
   const isOpen = status === "running" || status === "waiting" || status === "approved";
   const elapsedMs = isOpen ? null : stored.elapsed_ms;
   const rest = { status, content, resultId, head: null, elapsedMs, progress: null, confirmation };
-  return { id, name, arguments: given, ...rest };
+  return { id, name, arguments: edited ?? given, isEdited: Boolean(edited), ...rest };
 }
 
 function confirmationOf(source: Of<"confirmation"> | ConfirmationBody): Confirmation {
