@@ -78,34 +78,34 @@ async def test_the_chosen_statements_are_the_text(server: ScriptedModel, model: 
 
 
 @pytest.mark.parametrize(
-    ("asked", "text", "headline"),
+    ("asked", "statement", "reading"),
     [
         (
             "Umsatz nach Kategorie",
-            "Tents hat den zweithöchsten Wert bei revenue: 150.000,50.\n\n*Einordnung:* Ok.",
-            "Tents hat den zweithöchsten Wert bei revenue: 150.000,50",
+            "Tents hat den zweithöchsten Wert bei revenue: 150.000,50.",
+            "*Einordnung:* Die Saison hilft.",
         ),
         (
             "Ingresos por categoría",
-            "Tents tiene el segundo valor más alto de revenue: 150.000,50.\n\n*Lectura:* Ok.",
-            "Tents tiene el segundo valor más alto de revenue: 150.000,50",
+            "Tents tiene el segundo valor más alto de revenue: 150.000,50.",
+            "*Lectura:* Die Saison hilft.",
         ),
         (
             "Revenus par catégorie",
-            "Tents a la deuxième valeur la plus élevée de revenue\xa0: 150\u202f000,50.\n\n*Lecture\xa0:* Ok."
-            "Tents a la deuxième plus haute valeur de revenue\xa0: 150\u202f000,50",
+            "Tents a la deuxième valeur la plus élevée de revenue\xa0: 150\u202f000,50.",
+            "*Lecture\xa0:* Die Saison hilft.",
         ),
     ],
     ids=["German", "Spanish", "French"],
 )
 async def test_statements_are_in_the_language_of_the_question(
-    server: ScriptedModel, model: LanguageModel, *, asked: str, text: str, headline: str
+    server: ScriptedModel, model: LanguageModel, *, asked: str, statement: str, reading: str
 ) -> None:
-    server.say(choice("f2", reading="Ok."))
+    server.say(choice("f2", reading="Die Saison hilft."))
     analysis = (await analysed(model, asked=asked)).analysis
-    assert (analysis.text, analysis.headline) == (text, headline)
+    assert analysis.text == f"{statement}\n\n{reading}"
     (reference,) = analysis.references
-    assert analysis.text[slice(*reference["span"])] == text.partition("\n\n")[0]
+    assert analysis.text[slice(*reference["span"])] == statement
 
 
 async def test_every_span_is_that_of_its_statement_and_has_its_cells(
