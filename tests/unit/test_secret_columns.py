@@ -5,12 +5,12 @@ from datetime import date
 from typing import Any
 
 import pytest
-from app.modules.analysis.text import results_summary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from app.core.redaction.text import redacted
+from app.modules.analysis.summary import results_summary
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn
