@@ -189,6 +189,6 @@ TABLE: Mapping[str, str] = {
     # Facts over two results
     "across.more": "Das sind {amount} mehr[ ({percent})].",
     "across.less": "Das sind {amount} weniger[ ({percent})].",
-    "across.same": "Beide sind gleich.",
+    "across.same": "Beide Werte sind gleich.",
     "across.how": "berechnet aus {left} und {right}",
 }

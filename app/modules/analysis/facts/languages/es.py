@@ -181,6 +181,6 @@ TABLE: Mapping[str, str] = {
     # Facts over two results
     "across.more": "Son {amount} más[ ({percent})].",
     "across.less": "Son {amount} menos[ ({percent})].",
-    "across.same": "Ambos son iguales.",
+    "across.same": "Los dos valores son iguales.",
     "across.how": "calculado a partir de {left} y {right}",
 }

@@ -187,6 +187,6 @@ TABLE: Mapping[str, str] = {
     # Facts over two results
     "across.more": "Cela fait {amount} de plus[ ({percent})].",
     "across.less": "Cela fait {amount} de moins[ ({percent})].",
-    "across.same": "Les deux sont identiques.",
+    "across.same": "Les deux valeurs sont identiques.",
     "across.how": "calculé à partir de {left} et {right}",
 }
