@@ -174,7 +174,7 @@ class Trial:
         return self.values(sql)[0]
 
 
-def exactly(value: float) -> Decimal:
+def exactly(value: int | float) -> Decimal:
     """A value of SQLite; of a double 15 digits, as those beyond are noise."""
     return Decimal(f"{value:.15g}") if isinstance(value, float) else Decimal(value)
 

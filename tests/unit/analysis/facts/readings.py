@@ -14,7 +14,12 @@ from app.modules.analysis.figures import figures
 from graph.state import Column, Rows
 
 TODAY = date(2026, 11, 23)
-CATEGORIES = [["Clothing", 193834.08], ["Tents", 150000.5], ["Shoes", 50000.25], ["Hats", 50000.25]]
+CATEGORIES: list[list[JsonValue]] = [
+    ["Clothing", 193834.08],
+    ["Tents", 150000.5],
+    ["Shoes", 50000.25],
+    ["Hats", 50000.25],
+]
 PER_CATEGORY = "SELECT category, SUM(amount) AS revenue FROM sales GROUP BY category ORDER BY revenue DESC"
 QUESTION = "Revenue by category"
 
