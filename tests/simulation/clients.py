@@ -13,12 +13,21 @@ from app.core.bus.port import BusUnavailable
 from app.core.ids import new_id
 from app.core.storage.port import StorageUnavailable
 from app.modules.agent.records import CallRecord
-from app.modules.run.errors import NotKeptYet, QueueFull, SessionBusy, WorkersBusy
+from app.modules.run.errors import (
+    NotKeptYet,
+    QueueFull,
+    SessionBusy,
+    SessionClosed,
+    StillStopping,
+    WorkersBusy,
+)
 from app.modules.run.messages import next_run_id
 from app.modules.session.confirmations import Decided, Verdict
-from app.modules.session.errors import ConfirmationOver, DecidedOtherwise, RunUnknown
+from app.modules.session.errors import ConfirmationOver, DecidedOtherwise, RunUnknown, SessionUnknown
 from app.modules.session.model import OnBusy, Run, Session
+from graph.errors import CheckpointsUnavailable
 from tests.simulation.agent import APPROVAL_SECONDS
+from tests.simulation.deletion import Deletion
 from tests.simulation.site import Site
 from tests.simulation.world import World
 
@@ -51,13 +60,18 @@ _CALLER = Caller(
 
 EXPECTED = (
     *(SessionBusy, QueueFull, WorkersBusy, NotKeptYet, RunUnknown),
-    *(ConfirmationOver, DecidedOtherwise),
+    *(ConfirmationOver, DecidedOtherwise, StillStopping),
     *(StorageUnavailable, BusUnavailable),
 )
+_GONE = (SessionUnknown, SessionClosed, RunUnknown)
+"""Answers of a session that is being deleted."""
 
 
 class ConnectionLost(Exception):
     """The API died, or its response did not come."""
+
+
+_OUT_OF_REACH = (StorageUnavailable, BusUnavailable, CheckpointsUnavailable, ConnectionLost)
 
 
 @dataclass(eq=False)
@@ -99,9 +113,21 @@ class Client:
         self._sites = sites
         self._bound: dict[str, str] = {}
         """Databases of sessions, as any question has read them first."""
+        self.deleting: set[str] = set()
+        """Sessions whose deletion was requested."""
 
     async def talk(self, asked: Asked) -> None:
-        """Ask, and follow to the end. A question that was refused is not asked again."""
+        """Ask, and follow to the end, or until the session is deleted. A question that was refused is not
+        asked again.
+        """
+        try:
+            await self._talk(asked)
+        except* _GONE:
+            if asked.session_id not in self.deleting:
+                raise
+        asked.asks.set()
+
+    async def _talk(self, asked: Asked) -> None:
         asked.asked_at = self._world.loop.time()
         await self._submit(asked)
         if asked.state != "acknowledged":
@@ -110,6 +136,26 @@ class Client:
             group.create_task(self._follow_turn(asked))
             if asked.cancels_after is not None:
                 group.create_task(self._cancel(asked, asked.cancels_after))
+
+    async def delete(self, deletion: Deletion) -> None:
+        """Request a deletion until it is confirmed."""
+
+        async def delete(site: Site) -> bool:
+            if not deletion.whole:
+                await site.deleting.service.delete(OWNER, deletion.session_ids[0])
+                return True
+            left = await site.deleting.owners.forget_everything(_CALLER)
+            return not any(each.what.startswith("session") for each in left)
+
+        self.deleting.update(deletion.session_ids)
+        while not deletion.is_done:
+            try:
+                deletion.is_done = await self._call(delete)
+            except SessionUnknown:
+                deletion.is_done = True
+            except (StillStopping, *_OUT_OF_REACH):
+                await asyncio.sleep(_AGAIN_SECONDS)
+        self._world.note("what is deleted is confirmed")
 
     async def _follow_turn(self, asked: Asked) -> None:
         """Follow a run and those that go on with its turn, and decide what waits."""
@@ -146,6 +192,8 @@ class Client:
 
         until = self._world.loop.time() + _GOING_ON_SECONDS
         while self._world.loop.time() < until:
+            if asked.session_id in self.deleting:
+                raise SessionUnknown
             with suppress(StorageUnavailable, ConnectionLost):
                 if (found := await self._call(find)) is not None:
                     return found
@@ -299,6 +347,8 @@ class Client:
             except (StorageUnavailable, BusUnavailable, ConnectionLost):
                 await asyncio.sleep(_AGAIN_SECONDS)
             except RunUnknown:
+                if asked.session_id in self.deleting:
+                    return
                 self._world.violate(f"the acknowledged run of {asked.text!r} is unknown")
                 return
             else:
@@ -334,7 +384,7 @@ class Client:
             except Exception as error:  # noqa: BLE001
                 outcome = error
                 self._world.note(f"raised {error!r}")
-                if not isinstance(error, EXPECTED):
+                if not isinstance(error, (*EXPECTED, *_OUT_OF_REACH, *(_GONE if self.deleting else ()))):
                     self._world.violate(f"a request raised {error!r}")
                 self._world.later(0.001, lambda: _fail(response, outcome))
             else:

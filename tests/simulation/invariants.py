@@ -10,6 +10,7 @@ from app.core.bus.event_log import IDS_PER_ATTEMPT
 from app.core.storage.port import Document
 from app.modules.run.messages import next_run_id
 from tests.simulation.clients import Asked
+from tests.simulation.deletion import check_deleted
 from tests.simulation.schedules import check_schedules, unrest_of_schedules
 from tests.simulation.site import Cluster
 from tests.simulation.store import StoreData
@@ -31,6 +32,8 @@ def unrest(cluster: Cluster, asked: list[Asked]) -> str | None:
     for session in store.documents("sessions"):
         if session["active_run_id"] is not None and not _is_ghost(store, session, runs):
             return f"session {str(session['id'])[-3:]} is held by {str(session['active_run_id'])[-4:]}"
+    if any(each["kind"] == "session" for each in store.documents("forgotten")):
+        return "late writes of what is deleted are looked for"
     if cluster.timetable is not None and (reason := unrest_of_schedules(world, store)) is not None:
         return reason
     if cluster.alone:
@@ -66,7 +69,12 @@ def check_at_rest(cluster: Cluster, asked: list[Asked]) -> None:
     _check_order(cluster, asked, runs, answers)
     _check_completed(cluster, runs, answers)
     _check_growth(cluster)
-    if cluster.timetable is not None:
+    deletion = cluster.deletion
+    if deletion is not None:
+        check_deleted(
+            cluster.world, deletion, cluster.store, decisions=cluster.decisions, story=cluster.story
+        )
+    if cluster.timetable is not None and not (deletion and deletion.whole):
         check_schedules(cluster.world, cluster.timetable, cluster.store)
 
 

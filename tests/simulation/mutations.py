@@ -294,6 +294,18 @@ MUTATIONS = (
         agents=True,
     ),
     Mutation(
+        "a run that the queue has lost stays in a session that is deleted",
+        f"{_RUN}.submission:Submissions.stopped",
+        'if held is not None and held.status == "open":',
+        "if False:",
+    ),
+    Mutation(
+        "a deletion whose process dies leaves its decisions",
+        f"{_STORE}.typesense:TypesenseStorage.delete",
+        "await patches.forget(documents, ids)  # also",
+        "pass  # also",
+    ),
+    Mutation(
         "a schedule is claimed although another worker has it",
         f"{_SCHEDULES}.running:Runs._claim",
         ", while_due_at=schedule.due_at",

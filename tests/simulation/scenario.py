@@ -19,12 +19,14 @@ from app.core.storage.port import Document
 from app.modules.run import follower, worker
 from app.modules.schedules import running, webhooks
 from app.modules.schedules import worker as schedule_worker
+from app.modules.session import forgetting
 from app.modules.session.model import Mode, OnBusy, Run, Session
 from app.modules.session.repository import document
 from tests.simulation import schedules
 from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, Loss, QueueData
 from tests.simulation.clients import OWNER, WAYS, Asked, Client, ConnectionLost
 from tests.simulation.clocks import simulated_clocks
+from tests.simulation.deletion import SWEEP_SECONDS, SWEPT_AFTER_MS, Deletion
 from tests.simulation.invariants import check_at_rest, unrest
 from tests.simulation.loop import NothingHappens, Process, VirtualLoop
 from tests.simulation.schedules import Timetable
@@ -42,6 +44,9 @@ _AT_WRITES = 0.4
 
 _WITH_AGENT = 0.2
 """The part of the seeds whose first session is in agent mode."""
+
+_WITH_DELETION = 0.15
+"""The part of the seeds in which a session, or everything of its owner, is deleted."""
 
 _WITH_SCHEDULES = 0.15
 """The part of the seeds in which schedules are due."""
@@ -123,6 +128,8 @@ def _short_times() -> Generator[None]:
         patch.object(running, "_RENEW_SECONDS", schedules.RENEW_SECONDS),
         patch.object(webhooks, "_LEASE_MS", schedules.LEASE_MS),
         patch.object(webhooks, "RETRY_SECONDS", schedules.RETRY_SECONDS),
+        patch.object(forgetting, "_SWEPT_AFTER_MS", SWEPT_AFTER_MS),
+        patch.object(forgetting, "_SWEEP_SECONDS", SWEEP_SECONDS),
         patch.object(schedule_worker, "_LOOK_SECONDS", schedules.LOOK_SECONDS),
     ):
         yield
@@ -180,6 +187,8 @@ class Scenario:
             self.cluster.story.pace = 6.0
         if (owners := random.Random(f"schedules {world.seed}")).random() < _WITH_SCHEDULES:
             self._schedule(both=owners.random() < 0.5)
+        if (deleting := random.Random(f"deletion {world.seed}")).random() < _WITH_DELETION:
+            self.cluster.deletion = self._deletion(deleting, acts=acts)
         world.on_death = self._bury
         world.on_stop = self._stop
         world.on_begin = self._check_begin
@@ -205,6 +214,26 @@ class Scenario:
         in_turn = chance.random() < 0.5
         questions = chance.choice([1, 2, 2, 3])
         return Plan([self._question(session.id, in_turn) for _ in range(questions)], in_turn)
+
+    def _deletion(self, chance: random.Random, *, acts: bool) -> Deletion:
+        is_whole = chance.random() < 0.3
+        sessions = [plan.asked[0].session_id for plan in self.plans]
+        return Deletion(
+            session_ids=sessions if is_whole else sessions[:1],
+            whole=is_whole,
+            after=chance.choice([0.05, 0.3, 0.6, 1.0, 2.0, 4.0]),
+            at_approval=acts and chance.random() < 0.7,
+            at_handover=chance.random() < 0.3,
+        )
+
+    async def _delete(self, deletion: Deletion) -> None:
+        if deletion.at_approval:
+            await self.plans[0].asked[0].asks.wait()
+        await asyncio.sleep(deletion.after)
+        workers = [site for site in self._sites.values() if site.role == "worker"]
+        if deletion.at_handover and workers:
+            self._stop(self._people.choice(workers).process)
+        await self._client.delete(deletion)
 
     def _schedule(self, *, both: bool) -> None:
         board, pin, made = schedules.planned(OWNER, both=both)
@@ -234,6 +263,8 @@ class Scenario:
         for role in self._roles:
             self._open(role)
         asking = [asyncio.create_task(self._ask(plan)) for plan in self.plans]
+        if self.cluster.deletion is not None:
+            asking.append(asyncio.create_task(self._delete(self.cluster.deletion)))
         await self._rest(asking)
         if self._chance.random() < 0.3 and not self._world.violations:
             await asyncio.sleep(KEPT_SECONDS + 1)
@@ -260,7 +291,9 @@ class Scenario:
             loop.run_until_complete(_ended(loop))
 
     def _questions(self) -> list[Asked]:
-        return [asked for plan in self.plans for asked in plan.asked]
+        """Those of sessions that stay."""
+        every = [asked for plan in self.plans for asked in plan.asked]
+        return [asked for asked in every if asked.session_id not in self._client.deleting]
 
     async def _rest(self, asking: list["asyncio.Task[None]"]) -> None:
         deadline = self._world.loop.time() + LONGEST_SECONDS
@@ -374,6 +407,8 @@ class Scenario:
     def _check_effect(self, call_id: str) -> None:
         """What has an effect was approved before, and has not had it."""
         call = self.cluster.store.effective("tool_calls", call_id)
+        if call is None and self._client.deleting:
+            return
         if call is None or call["decided_by"] is None or call["begun_at"] is None:
             self._world.violate(f"call {call_id[-4:]} has its effect and was not approved")
         if call_id in self.cluster.story.office.booked:

@@ -201,9 +201,11 @@ def check_schedules(world: World, timetable: Timetable, store: StoreData) -> Non
         if last.get("scheduled_for") != EPOCH_MS:
             world.violate(f"{name} has not run")
         found = [each for each in notices if each["schedule_id"] == schedule.id]
-        told = [(each["id"], each["kind"], each["webhook"]) for each in found]
-        if told != [(id_of(schedule.id, str(EPOCH_MS)), "ran", "delivered")]:
-            world.violate(f"{name} has run once, and its notices are {told} {[e['failure'] for e in found]}")
+        notices_as = [(each["id"], each["kind"], each["webhook"]) for each in found]
+        if notices_as != [(id_of(schedule.id, str(EPOCH_MS)), "ran", "delivered")]:
+            world.violate(
+                f"{name} has run once, and its notices are {notices_as} {[e['failure'] for e in found]}"
+            )
         times = sum(sent[str(each["id"])] for each in found)
         if times == 0 or (times > 1 and not world.struck):
             world.violate(f"the notice of {name} was delivered {times} times")

@@ -14,6 +14,7 @@ from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
 from app.core.bus.port import Decisions, EventLogs, FollowUp, JobQueue, RunRef
 from app.core.clock import now_ms
 from app.core.follow_up import follow_up
+from app.core.tasks import end_tasks
 from app.modules.agent.investigation import said_in_steps
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.service import ConversationMemories
@@ -45,6 +46,7 @@ from tests.simulation.bus import (
     SimulatedLogs,
     SimulatedQueue,
 )
+from tests.simulation.deletion import Deleting, Deletion
 from tests.simulation.loop import Process
 from tests.simulation.schedules import Timetable, worker_of_schedules
 from tests.simulation.store import SCHEMA, SimulatedSqlite, SimulatedTypesense, StoreData
@@ -82,6 +84,8 @@ class Cluster:
     """What processes with buses of their own leave behind as they die."""
     handled: set[str]
     """Runs whose answers were there as a job of the kind `title` looked at their session."""
+    deletion: Deletion | None = None
+    """None in a seed in which nothing is deleted."""
     timetable: Timetable | None = None
     """None in a seed without schedules."""
 
@@ -150,11 +154,22 @@ class Site:
             logs,
             said_in_steps=partial(said_in_steps, agents.records, agents.rows),
         )
+        graph = SimulatedGraph(world, cluster.story, agents)
+        self.deleting = Deleting(
+            storage,
+            repository,
+            graph,
+            logs=logs,
+            submissions=self.submissions,
+            follower=self.follower,
+            records=agents.records,
+            allowances=allowances,
+        )
         self.worker: Worker | None = None
+        self.sweeping: asyncio.Task[None] | None = None
         self.following: list[JobWorker] = []
         self.schedules: ScheduleWorker | None = None
         if self.role in ("all", "worker"):
-            graph = SimulatedGraph(world, cluster.story, agents)
             services = RunServices(
                 graph=graph,
                 lifecycle=lifecycle,
@@ -177,6 +192,9 @@ class Site:
             if cluster.alone:
                 await self.worker.sweep(before=now_ms())
             self.worker.start()
+            if cluster.deletion is not None:
+                sweeping = self.deleting.sessions.sweep_for_ever()
+                self.sweeping = asyncio.create_task(sweeping, name="forget sessions")
             if cluster.timetable is not None:
                 self.schedules = worker_of_schedules(world, cluster.timetable, cluster.store, storage=storage)
                 self.schedules.start()
@@ -216,6 +234,8 @@ class Site:
 
     async def stop(self) -> None:
         """End as on a signal."""
+        if self.sweeping is not None:
+            await end_tasks([self.sweeping])
         if self.schedules is not None:
             await self.schedules.stop()
         if self.worker is not None:

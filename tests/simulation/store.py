@@ -29,6 +29,7 @@ T = TypeVar("T")
 Row = dict[str, object]
 
 _SESSIONS = next(each for each in m0001_initial.COLLECTIONS if each.name == "sessions")
+_EXAMPLES = next(each for each in m0001_initial.COLLECTIONS if each.name == "examples")
 _TOOL_CALLS = next(each for each in m0002_investigations.COLLECTIONS if each.name == "tool_calls")
 
 SCHEMA: Mapping[str, Collection] = {
@@ -40,6 +41,7 @@ SCHEMA: Mapping[str, Collection] = {
         *m0006_memory.COLLECTIONS,
         *m0007_schedules.COLLECTIONS,
         replace(_TOOL_CALLS, fields=[*_TOOL_CALLS.fields, Field("expires_at", "integer")]),
+        replace(_EXAMPLES, fields=[*_EXAMPLES.fields, Field("session_id", "keyword")]),
         replace(_SESSIONS, fields=[*_SESSIONS.fields, *m0006_memory.SESSION_FIELDS]),
     )
 }

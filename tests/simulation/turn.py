@@ -172,6 +172,12 @@ class SimulatedGraph(SessionGraph):
         reply = self._story.answer_of(turn.question) if steps == STEPS else None
         return TurnAnswer(route="chat", analysis=reply, tokens_used=TOKENS_PER_STEP * steps)
 
+    async def forget(self, session_id: str) -> None:
+        def act() -> None:
+            self._story.checkpoints.pop(session_id, None)
+
+        await self._ask(f"forget the checkpoints of {session_id[-3:]}", act)
+
     async def has_begun(self, session_id: str, run_id: str) -> bool:
         return await self._ask(f"state of {session_id[-3:]}", lambda: self._is_latest(session_id, run_id))
 

@@ -228,8 +228,10 @@ class TypesenseStorage:
             if not ids:
                 rows = await documents.kept.find_ids(compiled)
                 ids = [layout.document_id(documents.declared, each) for each in rows]
+            patches = self._patches(collection)
+            await patches.forget(documents, ids)  # also before: if this is interrupted, the rows lead to them
             deleted = await documents.kept.delete(compiled)
-            await self._patches(collection).forget(documents, ids)
+            await patches.forget(documents, ids)
         return deleted
 
     async def forget_earlier(self, collection: str, document_id: str) -> None:

@@ -361,7 +361,11 @@ class Submissions:
 
         Raises `StillStopping` if a run does not end in time.
         """
-        await self._repository.change(session, {"status": "closed"})
+        closed = await self._repository.change(session, {"status": "closed"}) or session
+        held = await self._repository.find_run(closed.active_run_id) if closed.active_run_id else None
+        if held is not None and held.status == "open":
+            # If the queue has lost it, no sweep finds it: the session is closed.
+            await self._lifecycle.put(held, closed)
         pause, longest = _LOOK_AGAIN_SECONDS
         try:
             async with asyncio.timeout(_STOPPING_SECONDS):
