@@ -188,7 +188,7 @@ async def test_an_answer_shows_code_links_and_next_steps_that_kai_has_looked_up(
             ],
             links=[
                 {"label": "The years", "resource_type": "result", "name": "r1.1"},
-                {"label": "Orders", "resource_type": "table", "name": "ORDERS"},
+                {"label": "It was 99 in 2024", "resource_type": "table", "name": "ORDERS"},
                 {"label": "No table", "resource_type": "table", "name": "../../boards"},
                 {"label": "No result", "resource_type": "result", "name": "r9.1"},
                 {"label": "No database", "resource_type": "database", "name": connection},
@@ -210,6 +210,7 @@ async def test_an_answer_shows_code_links_and_next_steps_that_kai_has_looked_up(
         ("result", call),
         ("table", f"{connection}/orders"),
     ]
+    assert [each["label"] for each in shown["link"]] == ["The years", "ORDERS"]
     assert [each["payload"] for each in shown["action"]] == [
         {"result_id": call},
         {"connection_id": connection, "table": "orders"},

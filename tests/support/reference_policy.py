@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from pydantic import JsonValue
 
+from tests.support.fact_keys import fact_keys
 from tests.support.model_script import Asked, Scripted
 
 Call = tuple[str, dict[str, JsonValue]]
@@ -134,7 +135,9 @@ def sql(statement: str, purpose: str, database: str | None = None) -> Call:
 
 
 def value_of(result: "Returned", measure: str, reading: str = "", **labels: JsonValue) -> JsonValue:
-    """Returns a finding: the value of a measure in the row of the labels."""
+    """Returns a finding: the value of a measure in the row of the labels, or all values of a single row."""
+    if not labels:
+        return {"result": result.name, "fact": fact_keys(result.text)[0], "reading": reading or None}
     where = [f"{column}={json.dumps(str(label), ensure_ascii=False)}" for column, label in labels.items()]
     call = f"value({', '.join([json.dumps(measure), *where])})"
     return {"result": result.name, "fact": call, "reading": reading or None}
@@ -209,10 +212,14 @@ def moved(question: str, system: str) -> Plan:
         by_day = f"SELECT {day} AS day, count(*) AS n {source} GROUP BY 1 ORDER BY 1"
         (daily,) = yield [sql(by_day, "Rows of each day")]
         days = [str(row["day"])[:10] for row in daily.rows]
-        pauses = [(int(b[8:]) - int(a[8:]), a, b) for a, b in pairwise(days)]
-        pause, since, _ = max(pauses)
-        if pause > 2:
-            return end(value_of(daily, "n", "After this day rows are missing.", day=since), daily)
+        pauses = [int(b[8:]) - int(a[8:]) for a, b in pairwise(days)]
+        if max(pauses) > 2:
+            gaps: JsonValue = {
+                "result": daily.name,
+                "fact": "note_gaps",
+                "reading": "Rows are missing there.",
+            }
+            return end(gaps, daily)
     sign = -1 if fell else 1
     candidates = [
         (sign * number(row["change"]), row, result)

@@ -17,6 +17,8 @@ from graph.state import Finding, Reference, Rows
 
 _TYPES = ("binary", "boolean", "date", "datetime", "integer", "json", "number", "text", "time")
 """Types of columns, which are labels in the profile of a table."""
+_NEXT = "Ask again"
+"""Label of an action without a target."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +71,12 @@ class Concluding:
 
     async def look_up(self, given: Sequence[GivenFinding]) -> LookedUp:
         return await look_up(given, self.sheets, await self.gate())
+
+    async def label(self, given: str, otherwise: str) -> str:
+        """Returns the words of a link or an action, or others if they may not be shown."""
+        if not self.fetched or (await self.gate()).fault(given) is None:
+            return given
+        return otherwise or _NEXT
 
     async def answer(self, looked_up: LookedUp, words: str, main: str | None) -> ShownAnswer:
         """Returns the findings with the words that may stand beside them.

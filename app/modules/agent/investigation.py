@@ -357,8 +357,19 @@ class Investigation:
             step,
             main_result=main,
             code=await things.code(finish.code),
-            link=await things.links(finish.links),
-            action=await things.actions(finish.actions, question.text),
+            link=await things.links(
+                [
+                    each.model_copy(update={"label": await concluding.label(each.label, each.name)})
+                    for each in finish.links
+                ]
+            ),
+            action=await things.actions(
+                [
+                    each.model_copy(update={"label": await concluding.label(each.label, each.target)})
+                    for each in finish.actions
+                ],
+                question.text,
+            ),
         )
 
     async def _read_answer(self, steps: Sequence[StepRecord], text: str) -> ShownAnswer:
