@@ -1,5 +1,6 @@
 """Notes that concern other facts: periods not whole, rows without a value or a name, and missing rows."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 from app.modules.analysis.facts.entries import Entries
@@ -108,16 +109,15 @@ def gap_note(table: Table, course: Course) -> list[Fact]:
     if not gaps or not has_gaps(table, course):
         return []
     main = table.found.main
-    return [
-        note(
-            table,
-            "gaps",
-            ["gaps"],
-            columns=[main.name] if main is not None else [],
-            periods=Counted(len(gaps), course.unit),
-            leaders=names(gaps),
-        )
-    ]
+    missing = note(
+        table,
+        "gaps",
+        ["gaps"],
+        columns=[main.name] if main is not None else [],
+        periods=Counted(len(gaps), course.unit),
+        leaders=names(gaps),
+    )
+    return [replace(missing, value=Decimal(len(gaps)))]
 
 
 def has_gaps(table: Table, course: Course) -> bool:
