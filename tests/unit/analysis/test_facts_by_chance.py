@@ -174,9 +174,9 @@ class Trial:
         return self.values(sql)[0]
 
 
-def exactly(value: int | float) -> Decimal:
+def exactly(value: object) -> Decimal:
     """A value of SQLite; of a double 15 digits, as those beyond are noise."""
-    return Decimal(f"{value:.15g}") if isinstance(value, float) else Decimal(value)
+    return Decimal(f"{value:.15g}") if isinstance(value, float) else Decimal(str(value))
 
 
 def filled(shape: Shape, chance: Random) -> sqlite3.Connection:

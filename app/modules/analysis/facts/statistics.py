@@ -19,7 +19,7 @@ def statistics(table: Table, measure: NumericColumn) -> list[Fact]:
     if adds and measure.count > 1:
         facts.append(_of_all(table, measure, "total", value=measure.sum))
     averaged = measure.averaged and not found.added_up and not _adds_rows_up(table) and found.time is None
-    if averaged and measure.count >= _FEWEST:
+    if averaged and measure.count >= _FEWEST and measure.minimum < measure.maximum:
         facts.append(_of_all(table, measure, "average", value=measure.mean))
         facts.append(_of_all(table, measure, "median", value=median(sorted(measure.known))))
     below = [row for row, value in enumerate(measure.values) if value is not None and value < 0]
