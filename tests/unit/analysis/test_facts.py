@@ -13,7 +13,9 @@ from pydantic import JsonValue
 from app.modules.analysis.analyst import with_whole_names
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.facts import FactSheet
+from app.modules.analysis.facts.outlook import forecast_fact, outliers_fact
 from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.table import Table
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import Figures
 from app.modules.analysis.figures import figures as figures_of
@@ -265,3 +267,122 @@ def test_a_day_or_month_of_mere_digits_goes_with_what_it_numbers() -> None:
 def test_no_rows_may_be_the_answer() -> None:
     nothing = table({"name": "text"})
     assert text_of(nothing).startswith("No rows match. If there should be some, ")
+
+
+MONTHLY = "SELECT month, SUM(amount) AS revenue FROM t WHERE region = 'West' AND {0} GROUP BY 1"
+
+
+def monthly(count: int) -> Rows:
+    cells: list[list[JsonValue]] = [
+        [f"{2024 + at // 12}-{at % 12 + 1:02}", 100 + at % 12] for at in range(count)
+    ]
+    return table({"month": "text", "revenue": "number"}, *cells)
+
+
+def test_a_total_names_all_its_cells_and_the_simple_conditions_of_its_statement() -> None:
+    sql = MONTHLY.format("day >= '2024-01-01' AND lower(name) LIKE '%a%'")
+    fact = sheet(monthly(24), "revenue per month", sql).by_key["total_revenue"]
+    assert fact.how == "sum of revenue over 24 rows where region = West, day ≥ 2024-01-01"
+    assert (fact.cell_count, len(fact.cells)) == (24, 24)
+    assert fact.value == sum(100 + at % 12 for at in range(24))
+
+
+def test_a_share_names_the_cells_of_the_part_and_of_the_whole() -> None:
+    fact = sheet(COUNTRIES).by_key["share_revenue_norway"]
+    assert fact.cells == ((1, "revenue"), (0, "revenue"), (2, "revenue"))
+    assert fact.how == "share of the sum of revenue over 3 rows"
+
+
+def test_a_yes_or_no_goes_with_the_name_of_its_column() -> None:
+    rows = table({"returned": "text", "orders": "integer"}, ["Yes", 3], ["No", 9])
+    sql = "SELECT returned, COUNT(*) AS orders FROM t GROUP BY 1"
+    assert text_of(rows, "orders by returned", sql).startswith("**returned No** has the most orders: 9")
+    flags = table({"is_open": "boolean", "orders": "integer"}, [True, 3], [False, 9])
+    assert text_of(flags, "", "SELECT is_open, COUNT(*) AS orders FROM t GROUP BY 1").startswith(
+        "**is open no**"
+    )
+
+
+def test_no_list_is_cut_through_a_tie() -> None:
+    cells: list[list[JsonValue]] = [["A", 9], ["B", 8], ["C", 7], ["D", 7], ["E", 1]]
+    tied = table({"country": "text", "orders": "integer"}, *cells)
+    sql = "SELECT country, COUNT(*) AS orders FROM t GROUP BY 1"
+    assert "order_orders" not in sheet(tied, "", sql).by_key
+    cells[3] = ["D", 6]
+    apart = table({"country": "text", "orders": "integer"}, *cells)
+    order = sheet(apart, "", sql).by_key["order_orders"]
+    assert order.statement == "The 3 highest by orders, in order, are A (9), B (8) and C (7)."
+
+
+def test_ties_in_the_middle_are_the_same() -> None:
+    rows = table({"museum": "text", "staff": "integer"}, ["A", 20], ["B", 16], ["C", 16], ["D", 2])
+    same = sheet(rows, "", "SELECT museum, staff FROM museums").by_key["same_staff_b_c"]
+    assert same.statement == "B and C have the same staff: 16."
+
+
+def test_one_that_leads_in_all_measures_is_the_leader() -> None:
+    rows = table(
+        {"region": "text", "revenue": "number", "orders": "integer"}, ["West", 9, 5], ["North", 3, 4]
+    )
+    sql = "SELECT region, SUM(a) AS revenue, COUNT(*) AS orders FROM t GROUP BY 1"
+    assert sheet(rows, "", sql).by_key["leader_west"].statement == "West is highest in revenue and orders."
+
+
+def test_what_the_question_names_comes_first() -> None:
+    first = sheet(COUNTRIES, "What is the share of Norway?").lead[0]
+    assert first.statement == "Revenue of Norway: 30, 30% of the total of 100."
+    assert sheet(COUNTRIES, "What is the total revenue?").lead[0].key == "total_revenue"
+    assert sheet(COUNTRIES, "total revenue per country").lead[0].key == "highest_revenue"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Welches Land hat den niedrigsten Umsatz?",
+        "¿Qué país tiene los ingresos más bajos?",
+        "Quel pays a le chiffre d'affaires le plus faible ?",
+    ],
+)
+def test_the_lowest_is_asked_for_in_other_languages(question: str) -> None:
+    assert sheet(COUNTRIES, question).lead[0].key == "lowest_revenue"
+
+
+def test_constants_of_the_statement_are_no_facts() -> None:
+    rows = table({"goal": "integer", "revenue": "number"}, [500, 12.5])
+    sql = "SELECT 500 AS goal, SUM(amount) AS revenue FROM t"
+    assert text_of(rows, "", sql) == "**Revenue: 12.50**."
+
+
+def test_a_column_of_markup_is_no_markup() -> None:
+    rows = table({"<b>x</b>": "text", "a*b": "integer"}, ["A", 2], ["B", 1])
+    shown = MarkdownIt("commonmark").render(text_of(rows))
+    assert set(re.findall(r"<(\w+)", shown)) == {"p", "strong"}
+
+
+def outlook(count: int) -> Table:
+    rows = monthly(count)
+    found = figures(rows, "revenue per month", MONTHLY.format("1"))
+    return Table(question="revenue per month", rows=rows, found=found, wording=Wording("en"))
+
+
+def test_a_forecast_is_a_fact_of_its_own() -> None:
+    fact = forecast_fact(outlook(36))
+    assert fact is not None
+    assert fact.statement.startswith("Forecast of revenue: 100 in January 2027 (")
+    assert "The ranges are made to hold 80% of the values." in fact.statement
+    assert fact.cell_count == 36
+    assert forecast_fact(outlook(5)) is None
+
+
+def test_outliers_are_a_fact_also_if_there_are_none() -> None:
+    fact = outliers_fact(outlook(36))
+    assert fact is not None
+    assert fact.statement == "None of 36 months stands out in revenue."
+    assert outliers_fact(outlook(5)) is None
+
+
+def test_values_that_are_written_alike_are_not_set_apart() -> None:
+    rows = table({"shop": "text", "price": "number"}, ["A", 5.001], ["B", 5.0009], ["C", 1.0])
+    keys = sheet(rows, "", "SELECT shop, price FROM shops").by_key
+    assert "second_price" not in keys
+    assert "gap_price" not in keys

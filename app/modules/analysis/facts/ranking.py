@@ -243,6 +243,8 @@ def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
     after = entries.after(leaders, rising=rising)
     if not after or proof == "none" or len(leaders) > 1:
         return []
+    if table.are_written_alike(leaders[0].value, after[0].value, ranked.measure):
+        return []
     if after[0].value == entries.end(rising=not rising)[0].value:
         return []  # the other end; of a result that a limit cut, others may share the value
     slots: dict[str, Slot] = {
@@ -327,6 +329,8 @@ def _gap(ranked: Ranked) -> list[Fact]:
     leaders = entries.end(rising=False)
     after = entries.after(leaders, rising=False)
     if len(leaders) != 1 or len(after) != 1:
+        return []
+    if table.are_written_alike(leaders[0].value, after[0].value, ranked.measure):
         return []
     difference = leaders[0].value - after[0].value
     share = _share_slots(ranked, difference, "all")

@@ -73,6 +73,11 @@ class Table:
             self._units[measure.column] = unit_of(measure.name, measure.known)
         return self._units[measure.column]
 
+    def are_written_alike(self, one: Decimal, other: Decimal, measure: NumericColumn) -> bool:
+        return self.wording.format(self.amount(one, measure)) == self.wording.format(
+            self.amount(other, measure)
+        )
+
     def difference(self, value: Decimal, measure: NumericColumn) -> Points | Amount:
         """The difference of two values: between percentages in points."""
         unit = self.unit(measure)

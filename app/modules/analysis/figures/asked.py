@@ -26,6 +26,9 @@ _LOWEST = frozenset(
         ),
         *("lightest", "slowest", "youngest", "poorest", "weakest", "rarest", "minimal", "littlest", "lower"),
         *("earliest", "nearest", "closest", "ascending"),
+        *("niedrigste", "niedrigsten", "niedrigster", "geringste", "geringsten", "wenigsten", "kleinste"),
+        *("kleinsten", "schlechteste", "schlechtesten", "billigste", "günstigste"),
+        *("menor", "menores", "menos", "mínimo", "peor", "peores", "moins", "pire", "pires"),
     }
 )
 _HIGHEST = frozenset(
@@ -43,8 +46,16 @@ _HIGHEST = frozenset(
             "farthest",
         ),
         *("latest", "newest", "furthest", "descending"),
+        *("höchste", "höchsten", "höchster", "meisten", "größte", "größten", "beste", "besten"),
+        *("teuerste", "teuersten", "máximo", "mejor", "mejores", "meilleur", "meilleure", "meilleurs"),
     }
 )
+_MORE = frozenset({"más", "plus"})
+_MORE_LOW = frozenset({"bajo", "bajos", "baja", "bajas", "faible", "faibles", "bas", "basse", "basses"})
+_MORE_HIGH = frozenset(
+    {"alto", "altos", "alta", "altas", "élevé", "élevés", "élevée", "élevées", "haut", "haute", "hauts"}
+)
+"""Words that ask for an end of the scale after one for more, as in "más alto"."""
 _ALIKE = (
     frozenset({"revenue", "sale", "turnover", "earning", "income"}),
     frozenset({"spent", "spend", "spending"}),
@@ -95,8 +106,8 @@ def words_of(text: str) -> list[str]:
 def direction_of(question: str) -> Direction | None:
     """The end of the scale that the question asks for; None when it names neither or both."""
     words = set(_WORD.findall(question.lower()))
-    low = bool(words & _LOWEST)
-    high = bool(words & _HIGHEST)
+    low = bool(words & _LOWEST) or bool(words & _MORE and words & _MORE_LOW)
+    high = bool(words & _HIGHEST) or bool(words & _MORE and words & _MORE_HIGH)
     if low == high:
         return None
     return "lowest" if low else "highest"
