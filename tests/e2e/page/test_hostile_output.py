@@ -41,7 +41,7 @@ FORBIDDEN = "a, script, img, svg, iframe, style, link, form, input, meta, base, 
 def test_nothing_a_model_says_does_anything(page: Page, model: ScriptedModel, session: str) -> None:
     page.goto(f"/sessions/{session}")
     for number, said in enumerate(HOSTILE, start=1):
-        model.say(sql("SELECT 1 AS n"), f"before\n\n{said}\n\nafter")
+        model.say(f"CHAT: before\n\n{said}\n\nafter")
         ask(page, f"Number {number}")
         expect(page.locator(".answer-actions")).to_have_count(number)
         analysis = page.locator(".analysis").last
@@ -56,7 +56,7 @@ def assert_harmless(analysis: Locator, said: str) -> None:
 
 def test_an_address_is_text_with_all_that_it_carries(page: Page, model: ScriptedModel, session: str) -> None:
     address = "https://evil.example/?rows=secret"
-    model.say(sql("SELECT 1 AS n"), f"See [the manual]({address}) or https://kai.example/docs.")
+    model.say(f"CHAT: See [the manual]({address}) or https://kai.example/docs.")
     page.goto(f"/sessions/{session}")
     ask(page, "Where is more?")
     expect(page.locator(".answer-actions")).to_be_visible()
