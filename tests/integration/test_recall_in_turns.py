@@ -159,7 +159,7 @@ async def test_a_fact_is_in_the_request_for_the_statement_the_repair_and_the_ana
         await ask(services, session)
         written, repaired, analysed = model.requests
         assert "Repair one sqlite statement" in repaired.text
-        assert "## Reading" in analysed.text
+        assert "## Statements" in analysed.text
         for each in (written, repaired, analysed):
             assert each.text.count("## Remembered") == 1
             assert each.text.count(CHURN) == 1

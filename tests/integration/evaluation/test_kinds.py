@@ -62,7 +62,7 @@ async def test_an_answer_in_words_from_earlier_rows_is_not_compared(shop: Shop, 
     first, second = await shop.evaluate(*turns)
     assert (first.kind, second.kind) == ("correct", "from_rows")
     assert second.verdict("exact") == "in_words"
-    assert "Three" in second.detail
+    assert "**3: 3**." in second.detail
 
 
 async def test_what_the_built_in_writer_answers_for_a_model_that_is_down_is_not_the_models(

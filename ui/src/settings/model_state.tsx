@@ -11,7 +11,7 @@ export function ModelState() {
   const { answer, problem, again } = useRead(readCapabilities);
   if (problem) return <ProblemBox problem={problem} onRetry={again} />;
   if (answer === null) return <p class="quiet">{texts.loading} …</p>;
-  const { model, investigations } = answer;
+  const { model, investigations, analysis } = answer;
   if (!model.on) {
     return (
       <>
@@ -28,6 +28,10 @@ export function ModelState() {
         <span class={investigations.on ? undefined : "quiet"}>
           {investigations.on ? settings.on : investigations.reason}
         </span>
+      </p>
+      <p class="setting" title={analysis.reason}>
+        {settings.statements}
+        <span>{settings.chosenBy[analysis.form]}</span>
       </p>
     </>
   );

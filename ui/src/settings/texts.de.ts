@@ -25,6 +25,8 @@ export const settings: Translated<typeof english> = {
   unknown: "unbekannt",
   investigations: "Untersuchungen",
   on: "an",
+  statements: "Aussagen einer Auswertung",
+  chosenBy: { choose: "wählt das Modell", builtin: "wählt KAI" },
 
   usage: "Verbrauch heute",
   used: { tokens_today: "Tokens", runs: "Laufende Fragen", sessions: "Gespeicherte Sitzungen" },

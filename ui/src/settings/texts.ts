@@ -26,6 +26,8 @@ export const settings = {
   unknown: "unknown",
   investigations: "Investigations",
   on: "on",
+  statements: "Statements of an analysis",
+  chosenBy: { choose: "chosen by the model", builtin: "chosen by KAI" },
 
   usage: "Usage today",
   used: { tokens_today: "Tokens", runs: "Questions under way", sessions: "Stored sessions" },
