@@ -199,7 +199,7 @@ async def test_the_javascript_client_asks_twice_and_reads_failures(
         *("user", "assistant", "tool", "assistant"),
     ]
     said = [each.get("content") for each in done["messages"] if each["role"] == "assistant"]
-    assert said == [None, "Three.", None, "Still three."]
+    assert said == [None, "**Customers: 3**.", None, "**Customers: 3**."]
     assert "refused" in done["failure"]
     assert "tools" in done["refusal"]
 

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_investigations import PLAN, calls, finish, last_prompt, named, per_year
+from tests.support.choices import FIRST
 from tests.support.keys import made_key
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Event, client_of, running_server, steps
@@ -284,7 +285,7 @@ async def test_while_calls_wait_a_new_question_is_refused_waits_or_withdraws_the
     assert refused.status_code == 409
     assert refused.json()["confirmations"] == [card["confirmation_id"]]
     assert refused.json()["active_run_id"] == events[-1].data["run_id"]
-    model.say("SELECT count(*) AS n FROM customers", "Three.")
+    model.say("SELECT count(*) AS n FROM customers", FIRST)
     events = await kai.ask(session, "How many customers?", on_busy="interrupt")
     assert events[-1].data["status"] == "complete"
     late = await decide(kai, session, card)
@@ -302,7 +303,7 @@ async def test_a_question_that_is_enqueued_while_calls_wait_is_answered_after_th
     card = await card_of(kai, session)
     async with kai.asking(session, "How many customers?", None, on_busy="enqueue") as stream:
         await stream.until("status", step="waiting")
-        model.say(finish("Done."), "SELECT count(*) AS n FROM customers", "Three.")
+        model.say(finish("Done."), "SELECT count(*) AS n FROM customers", FIRST)
         await decide(kai, session, card)
         assert (await stream.rest())[-1].data["status"] == "complete"
     turn = (await kai.session(session))["messages"]["items"]

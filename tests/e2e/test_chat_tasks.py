@@ -191,7 +191,7 @@ async def test_a_chat_of_librechat_with_its_title_is_one_session_of_its_question
     session = ""
     for question in ("How many customers?", "And now?"):
         chat.append({"role": "user", "content": question})
-        model.say(sql(COUNT), "Three.")
+        model.say(sql(COUNT), FIRST)
         opened = await client.chat.completions.with_raw_response.create(
             model=name, messages=chat, stream=True, **LIBRECHAT_DEFAULTS
         )

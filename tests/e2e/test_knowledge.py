@@ -145,9 +145,7 @@ async def test_a_filter_for_what_is_not_stored_is_said_in_the_analysis(
     model.say(missing, missing, FIRST)
     events = await kai.ask(session, "How many customers in Brasil?")
     (said,) = chunks(events, "analysis")
-    assert said.startswith(
-        "**Number of customers: 0**.\n\n**Worth checking:** No customers.country was “Brasil”"
-    )
+    assert said.startswith("**Customers: 0**.\n\n**Worth checking:** No customers.country was “Brasil”")
     deltas = [event.data for event in events if event.data.get("channel") == "analysis"]
     assert "".join(each["content"] for each in deltas) == said
 

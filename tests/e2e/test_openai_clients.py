@@ -16,7 +16,7 @@ from tests.support.server import Client, Server
 from tests.support.waiting import until
 
 COUNT = "SELECT count(*) AS customers FROM customers"
-WHOLE = "```sql\n" + COUNT + "\n```\n\n| customers |\n| --- |\n| 3 |\n\nThree."
+WHOLE = "```sql\n" + COUNT + "\n```\n\n| customers |\n| --- |\n| 3 |\n\n**Customers: 3**."
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ async def test_the_analysis_begins_with_what_was_changed_of_the_statement(
     client: openai.AsyncOpenAI, model: ScriptedModel, name: str
 ) -> None:
     written = '```sql\nSELECT name FROM customers WHERE country = "Norway"\n```'
-    said = "**The statement was changed:** Read `Norway` as text: no column has this name.\n\nOne."
+    said = "**The statement was changed:** Read `Norway` as text: no column has this name.\n\n**Name: Ada**."
     model.say(written, "One.", written, "One.")
     whole = await client.chat.completions.create(model=name, messages=user("Who is in Norway?"))
     assert said in (whole.choices[0].message.content or "")

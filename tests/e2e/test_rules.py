@@ -141,7 +141,7 @@ async def test_a_question_by_statement_has_the_rules_in_its_analysis(
     ann: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await ann.open_session(await ann.connect(shop))
-    model.say("Three.")
+    model.say(FIRST)
     await ann.ask(session, "How many?", sql=SQL)
     assert "State revenue without tax." in system(model, 0)
 
@@ -154,7 +154,7 @@ async def test_toggling_a_file_is_a_record_of_its_own(
     assert (refused.status_code, refused.json()["missing_scope"]) == (403, "admin")
     assert (await root.http.patch("/rules/tax", json={"active": False})).json()["active"] is False
     session = await ann.open_session(await ann.connect(shop))
-    model.say(REPLY, "Three.")
+    model.say(REPLY, FIRST)
     await ann.ask(session, "How many customers?")
     assert HEADING not in system(model, 0)
     assert (await root.http.patch("/rules/tax", json={"active": True})).json()["active"] is True
@@ -172,7 +172,7 @@ async def test_rules_without_room_are_named_in_a_status(ann: Client, model: Scri
         assert made.status_code == 201
     second = (await ann.http.get("/rules/second")).json()
     assert any("left out" in each for each in second["warnings"])
-    model.say(REPLY, "Three.")
+    model.say(REPLY, FIRST)
     events = await ann.ask(await ann.open_session(connection), "How many customers?")
     said = [event.data["message"] for event in events if event.name == "status"]
     assert "There is no room for the rules second" in said
@@ -237,7 +237,7 @@ async def test_the_owner_of_a_shared_connection_rules_how_it_is_read(
     await ann.http.patch(f"/database-connections/{connection}", json={"shared": True})
     listed = (await bob.http.get("/rules", params={"db_connection_id": connection})).json()["items"]
     assert "mine" in [each["name"] for each in listed]
-    model.say(REPLY, "Three.")
+    model.say(REPLY, FIRST)
     await bob.ask(await bob.open_session(connection), "How many customers?")
     assert "Leave out test customers." in system(model, 0)
     await bob.until_idle()
@@ -286,7 +286,7 @@ async def test_switched_off_agent_mode_has_no_routes_and_no_rules_in_the_prompt(
     }
     with running_server(tmp_path, settings) as server:
         async with client_of(server) as kai:
-            model.say(REPLY, "Three.")
+            model.say(REPLY, FIRST)
             events = await kai.ask(
                 await kai.open_session(await kai.connect(shop)), "How many?", rules=["tax"]
             )

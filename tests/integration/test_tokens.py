@@ -98,8 +98,8 @@ async def test_titles_and_memories_count_in_the_day_of_the_owner_but_not_in_the_
     async with opened() as services:
         session = await started(services, shop)
         model.say(SQL, FIRST)
-        assert await ask(services, session) == counted(SQL, "None yet.")
-        everything = counted(SQL, "None yet.", TITLE, MEMORY)
+        assert await ask(services, session) == counted(SQL, FIRST)
+        everything = counted(SQL, FIRST, TITLE, MEMORY)
 
         async def all_counted() -> bool:
             return await used(services) == everything
@@ -108,7 +108,7 @@ async def test_titles_and_memories_count_in_the_day_of_the_owner_but_not_in_the_
         messages, _ = await services.sessions.repository.messages(
             await services.sessions.repository.get(OWNER, session.id), 10, None
         )
-        assert sum(each.tokens_used for each in messages) == counted(SQL, "None yet.")
+        assert sum(each.tokens_used for each in messages) == counted(SQL, FIRST)
 
 
 async def test_titles_and_memories_can_do_without_a_model(
@@ -127,9 +127,9 @@ async def test_titles_and_memories_can_do_without_a_model(
         assert not any("Asked:" in text for text in model.embedded)
         memory = await services.memories.repository.find(session.id)
         assert memory is not None
-        assert memory.summary == "Asked: How many customers? Answered: None yet."
+        assert memory.summary == "Asked: How many customers? Answered: **N: 0**."
         assert (await services.sessions.repository.get(OWNER, session.id)).title == "How many customers?"
-        assert await used(services) >= tokens == counted(SQL, "None yet.")
+        assert await used(services) >= tokens == counted(SQL, FIRST)
 
 
 async def test_without_memories_of_conversations_only_the_title_is_written(
