@@ -40,13 +40,13 @@ from tests.e2e.test_approval import (
 )
 from tests.e2e.test_investigations import calls, finish, last_prompt
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import BRAZIL, FIRST
 from tests.support.fault_proxy import fault_proxy
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Server
 from tests.support.waiting import until
 
 QUESTION = "How many customers per country?"
-ANSWER = "Brazil has **two** customers."
 MODES = ["values", "updates", "messages-tuple", "messages", "custom", "tasks", "checkpoints", "debug"]
 Graph: TypeAlias = Any
 """A client of LangGraph, whose types promise less than the wire holds."""
@@ -143,7 +143,7 @@ async def test_a_thread_is_made_found_changed_and_deleted(graph: Graph, shop_id:
 async def test_a_run_streams_in_every_mode_and_its_last_values_are_those_of_the_thread(
     graph: Graph, model: ScriptedModel, shop_id: str
 ) -> None:
-    model.say(sql(PER_COUNTRY), ANSWER)
+    model.say(sql(PER_COUNTRY), FIRST)
     thread_id = (await graph.threads.create())["thread_id"]
     created: list[Any] = []
     parts = await read(
@@ -163,14 +163,14 @@ async def test_a_run_streams_in_every_mode_and_its_last_values_are_those_of_the_
     values = events(parts, "values")
     assert contents(values[0]) == [("human", QUESTION)]
     assert values[0]["messages"][0]["id"] == "mine"
-    assert contents(values[-1]) == [("human", QUESTION), ("ai", ""), ("ai", ANSWER)]
+    assert contents(values[-1]) == [("human", QUESTION), ("ai", ""), ("ai", BRAZIL)]
     assert values[-1]["sql"] == PER_COUNTRY
     assert values[-1]["results"]["rows"] == [["Brazil", 2], ["Norway", 1]]
     nodes = [next(iter(update)) for update in events(parts, "updates")]
     assert nodes[:3] == ["write_sql", "run_sql", "analyse"]
     deltas = [chunk for chunk, _ in events(parts, "messages") if chunk["type"] == "AIMessageChunk"]
-    assert "".join(chunk["content"] for chunk in deltas) == ANSWER
-    assert events(parts, "messages/complete")[-1][0]["content"] == ANSWER
+    assert "".join(chunk["content"] for chunk in deltas) == BRAZIL
+    assert events(parts, "messages/complete")[-1][0]["content"] == BRAZIL
     begun = [task["name"] for task in events(parts, "tasks") if "input" in task]
     assert begun == ["load_context", "write_sql", "run_sql", "analyse", "finish"]
     assert len(events(parts, "checkpoints")) == 2
@@ -317,7 +317,7 @@ async def test_a_stream_goes_on_behind_any_of_its_frames(
     graph: Graph, model: ScriptedModel, shop_id: str
 ) -> None:
     thread_id = (await graph.threads.create())["thread_id"]
-    model.say(sql(PER_COUNTRY), ANSWER)
+    model.say(sql(PER_COUNTRY), FIRST)
     run = await graph.runs.create(thread_id, shop_id, input=asked())
     await graph.runs.join(thread_id, run["run_id"])
 
@@ -341,7 +341,7 @@ async def test_a_stream_goes_on_behind_any_of_its_frames(
 async def test_a_cut_stream_gives_each_frame_once_and_in_order(
     graph: Graph, model: ScriptedModel, shared_server: Server, shop_id: str, has_thread: bool
 ) -> None:
-    model.say(sql(PER_COUNTRY), ANSWER)
+    model.say(sql(PER_COUNTRY), FIRST)
     thread_id = (await graph.threads.create())["thread_id"] if has_thread else None
     runs: list[Any] = []
     async with (
@@ -834,7 +834,7 @@ async def test_a_remote_graph_is_invoked_streamed_and_drawn(
     remote: RemoteGraph, model: ScriptedModel
 ) -> None:
     config: Any = {"configurable": {"thread_id": str(uuid4())}}
-    model.say("CHAT: one", sql(PER_COUNTRY), ANSWER)
+    model.say("CHAT: one", sql(PER_COUNTRY), FIRST)
     values = await remote.ainvoke(asked("first"), config)
     assert contents(values) == [("human", "first"), ("ai", "one")]
     updates = [part async for part in remote.astream(asked(), config, stream_mode="updates")]

@@ -16,8 +16,9 @@ from langgraph_sdk import get_client, get_sync_client
 
 from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, agent_session, describe
 from tests.e2e.test_investigations import finish
-from tests.e2e.test_langgraph import ANSWER, QUESTION, UNKNOWN, Graph, asked, contents
+from tests.e2e.test_langgraph import QUESTION, UNKNOWN, Graph, asked, contents
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import BRAZIL, FIRST
 from tests.support.fault_proxy import fault_proxy
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Server
@@ -81,7 +82,7 @@ async def until_end(graph: Graph, thread_id: str, run_id: str) -> None:
 async def test_a_thread_is_asked_twice_and_its_events_go_on_behind_any_of_them(
     graph: Graph, base: str, model: ScriptedModel, shop_id: str
 ) -> None:
-    model.say(Scripted(sql(PER_COUNTRY), hold_after=0), ANSWER, "CHAT: two")
+    model.say(Scripted(sql(PER_COUNTRY), hold_after=0), FIRST, "CHAT: two")
     async with asyncio.timeout(SECONDS), graph.threads.stream(assistant_id=shop_id) as thread:
         run = await thread.run.start(input=asked(id="mine"))
         last, message, call = None, None, None
@@ -98,11 +99,11 @@ async def test_a_thread_is_asked_twice_and_its_events_go_on_behind_any_of_them(
                 case "tool_calls":
                     call = item
         assert found == {*wanted}
-        assert contents(last) == [("human", QUESTION), ("ai", ""), ("ai", ANSWER)]
+        assert contents(last) == [("human", QUESTION), ("ai", ""), ("ai", BRAZIL)]
         assert await thread.output == last
         assert message is not None
         assert call is not None
-        assert await message.text == ANSWER
+        assert await message.text == BRAZIL
         assert call.name == "run_sql"
         assert (await call.output)["rows"] == [["Brazil", 2], ["Norway", 1]]
         thread_id = thread.thread_id
@@ -140,7 +141,7 @@ def wait_until(met: Callable[[], bool]) -> None:
 async def test_the_sync_client_asks_twice_over_streams_that_are_cut(
     graph: Graph, base: str, shared_server: Server, model: ScriptedModel, shop_id: str
 ) -> None:
-    model.rule("", Scripted(f"{ANSWER} " * 20))
+    model.rule("", Scripted(f"{BRAZIL} " * 20))
     model.rule("SQL writer", sql(PER_COUNTRY))
     model.rule("broken", Scripted(sql("SELECT nothing FROM nowhere"), hold_after=0))
 

@@ -132,7 +132,7 @@ async def test_the_analysis_begins_with_what_was_changed_of_the_statement(
 ) -> None:
     written = '```sql\nSELECT name FROM customers WHERE country = "Norway"\n```'
     said = "**The statement was changed:** Read `Norway` as text: no column has this name.\n\n**Name: Ada**."
-    model.say(written, "One.", written, "One.")
+    model.say(written, FIRST, written, FIRST)
     whole = await client.chat.completions.create(model=name, messages=user("Who is in Norway?"))
     assert said in (whole.choices[0].message.content or "")
     stream = await client.chat.completions.create(
