@@ -117,11 +117,11 @@ def score(task: AgentTask, answer: SeenAnswer, values: Mapping[str, Sequence[Fac
     said = [each.text for each in answer.findings]
     lines = answer.text.splitlines()
     is_document = bool(oracle.sections)
-    told = [each.with_tables for each in answer.findings]
+    stated = [each.with_tables for each in answer.findings]
     grounded = [each for each in answer.findings if not each.ungrounded]
     truths: list[tuple[str, bool]] = [
         *((each.name, _is_named(each, said)) for each in oracle.causes),
-        *((_defect_name(each), any(_tells(text, each) for text in told)) for each in oracle.defects),
+        *((_defect_name(each), any(_tells(text, each) for text in stated)) for each in oracle.defects),
         *((f"section {each.title}", _has_section(lines, each)) for each in oracle.sections),
         *((each.name, _is_named(each, lines)) for each in oracle.joins),
     ]
@@ -129,7 +129,7 @@ def score(task: AgentTask, answer: SeenAnswer, values: Mapping[str, Sequence[Fac
     decoys = [
         each.name for each in oracle.decoys if _is_named(each, [*said, *(lines if is_document else ())])
     ]
-    decoys += [_defect_name(each) for each in oracle.harmless if any(_tells(text, each) for text in told)]
+    decoys += [_defect_name(each) for each in oracle.harmless if any(_tells(text, each) for text in stated)]
     return TaskScore(
         named=[name for name, is_named in (*truths, *facts) if is_named],
         missed=[name for name, is_named in (*truths, *facts) if not is_named],
