@@ -3,31 +3,28 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from statistics import median
 
 from app.modules.analysis.facts.calls import Call, CallRefused, parse_call
+from app.modules.analysis.facts.changing import change_fact
 from app.modules.analysis.facts.fact import Fact, FactKind
 from app.modules.analysis.facts.outlook import forecast_fact, outliers_fact
+from app.modules.analysis.facts.scoping import said_conditions, scoped_fact
 from app.modules.analysis.facts.selecting import (
-    Condition,
     Selection,
     condition_of,
     dimensions,
-    read_span,
     select,
 )
 from app.modules.analysis.facts.table import Table, names
 from app.modules.analysis.facts.time import over_time, rises
-from app.modules.analysis.facts.wording import Counted, Percent, Points, Slot, Span
-from app.modules.analysis.figures.calendar import CalendarUnit, Period
+from app.modules.analysis.facts.wording import Counted, Percent, Points, Slot
+from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.course import PeriodValue
-from app.modules.analysis.figures.names import is_ratio
 from app.modules.analysis.words import title
 
 _NO_SHARE: Mapping[str, Slot] = dict.fromkeys(("over", "share", "total", "shown_total", "among"))
-_A_YEAR: Mapping[CalendarUnit, int] = {"week": 52, "month": 12, "quarter": 4, "year": 1}
-_NEAR = Decimal("0.005")
-_FEWEST_DAYS = 7
 
 
 class CallAnswers:
@@ -44,7 +41,7 @@ class CallAnswers:
             "lowest": self._end,
             "share": self._share,
             "gap": self._gap,
-            "change": self._change,
+            "change": partial(change_fact, table),
             "rises": self._rises,
             "forecast": self._outlook,
             "outliers": self._outlook,
@@ -133,7 +130,7 @@ class CallAnswers:
             "rows": Counted(len(values), "row"),
             **dict.fromkeys(("over", "shown")),
         }
-        return self._scoped(found, kind, slots, template=kind, rows=found.rows, value=value)
+        return scoped_fact(found, kind, slots, template=kind, rows=found.rows, value=value)
 
     def _end(self, call: Call) -> Fact:
         """The highest or lowest label of the rows."""
@@ -166,7 +163,7 @@ class CallAnswers:
             slots["scope"] = table.wording.say("scope.periods", periods=whole, which=which)
         template = kind if things is None else {"highest": "most", "lowest": "fewest"}[kind]
         rows = [row for each in leaders for row in gathered[each]]
-        return self._scoped(found, kind, slots, template=template, rows=rows, value=value, labels=leaders)
+        return scoped_fact(found, kind, slots, template=template, rows=rows, value=value, labels=leaders)
 
     def _compared(self, found: Selection) -> list[int]:
         """The columns that name what is compared: those that no condition fixes to one label."""
@@ -246,73 +243,9 @@ class CallAnswers:
             }
         rows = [*found.of(high), *found.of(low)]
         written = [high.written, low.written]
-        return self._scoped(
+        return scoped_fact(
             found, kind, slots, template=kind, rows=rows, value=difference or value, labels=written
         )
-
-    def _change(self, call: Call) -> Fact:
-        """The change from one period or range to another, both whole and without a season between them."""
-        spans = [span for each in call.arguments[1:] if not each.name and (span := read_span(each))]
-        if len(spans) != 2:
-            raise CallRefused("it needs two periods, or two ranges of them")
-        kept = [each for each in call.arguments if each.name or each is call.arguments[0]]
-        found = select(self._table, replace(call, arguments=kept))
-        table, measure = self._table, found.measure
-        before, after = sorted(spans)
-        _check_season(before, after)
-        old_rows, new_rows = (self._rows_of(found, each) for each in (before, after))
-        old, new = found.sum(old_rows), found.sum(new_rows)
-        difference = abs(new - old)
-        change: Slot = table.difference(difference, measure)
-        if old > 0 and not isinstance(change, Points) and not is_ratio(measure.name):
-            change = Percent(difference / old)
-        is_near = old > 0 and difference <= _NEAR * old
-        template = "equal" if new == old else "near" if is_near else "rose" if new > old else "fell"
-        slots: dict[str, Slot] = {
-            "scope": None,
-            "measure": table.measure(measure),
-            "span": after[0] if after[0] == after[1] else Span(*after),
-            "before": before[0] if before[0] == before[1] else Span(*before),
-            "at": after[1] if after[0] == after[1] else None,
-            "change": change,
-            "old": table.amount(old, measure),
-            "new": table.amount(new, measure),
-        }
-        written = [f"{before[0]}..{before[1]}", f"{after[0]}..{after[1]}"]
-        made = self._scoped(
-            found,
-            "change",
-            slots,
-            template=f"change.{template}",
-            rows=[*old_rows, *new_rows],
-            value=new - old,
-            labels=written,
-        )
-        year = _A_YEAR.get(before[0].unit)
-        is_a_year = year is not None and before[0].steps_to(after[0]) == year
-        return made if is_a_year else replace(made, headline=None)  # it speaks of the year before
-
-    def _rows_of(self, found: Selection, span: tuple[Period, Period]) -> list[int]:
-        """The rows of a range. Raises `CallRefused` if a period of it has no row, or is not whole."""
-        periods = self._table.found.periods
-        rows = [
-            row
-            for row in found.rows
-            if periods
-            and (period := periods[row]) is not None
-            and span[0] <= period.within(span[0].unit) <= span[1]
-        ]
-        partial = [each.period for each in self._table.found.partial]
-        if any(span[0] <= each.within(span[0].unit) <= span[1] for each in partial):
-            raise CallRefused("one of its periods is not whole")
-        held = {period for row in rows if (period := periods[row]) is not None}
-        if not held:
-            raise CallRefused("one of its periods has no row")
-        first = min(held)
-        begins = Period(span[0].start, first.unit) if first.unit != "week" else first
-        if first != begins or first.after(len(held)).start < span[1].end:
-            raise CallRefused("one of its periods has no row")
-        return rows
 
     def _count(self, call: Call) -> Fact:
         """The number of rows that meet conditions."""
@@ -325,7 +258,7 @@ class CallAnswers:
         slots: dict[str, Slot] = {
             "count": len(rows),
             "rows": Counted(every, "row"),
-            "conditions": ", ".join(self._said(conditions)),
+            "conditions": ", ".join(said_conditions(table, conditions)),
         }
         columns = [table.rows["columns"][each.column]["name"] for each in conditions]
         return table.fact(
@@ -339,69 +272,3 @@ class CallAnswers:
             columns=columns,
             labels=[each.written for each in conditions],
         )
-
-    def _scoped(
-        self,
-        found: Selection,
-        kind: FactKind,
-        slots: Mapping[str, Slot],
-        *,
-        template: str,
-        rows: Sequence[int],
-        value: Decimal,
-        labels: Sequence[str] = (),
-    ) -> Fact:
-        """Make a fact of rows. The statement begins with the conditions, and has no headline with them."""
-        table = self._table
-        how = {"total": "sum", "gap": "difference", "same": "values"}.get(kind, kind)
-        count = len(found.rows if kind in ("highest", "lowest") else rows)
-        fact = table.fact(
-            kind,
-            template,
-            slots,
-            key=[found.measure.name, *(each.written for each in found.conditions), *labels],
-            how=table.how(how, table.measure(found.measure), count),
-            value=value,
-            cells=table.cells(rows, found.measure),
-            columns=[found.measure.name],
-            labels=[*(each.written for each in found.conditions), *labels],
-        )
-        if not found.conditions:
-            return fact
-        scope = ", ".join(self._said(found.conditions))
-        return replace(
-            fact,
-            statement=table.wording.say("scoped", scope=scope, statement=fact.statement),
-            headline=None,
-            how=table.wording.say("how.where", how=fact.how, conditions=scope),
-        )
-
-    def _said(self, conditions: Sequence[Condition]) -> list[str]:
-        """Conditions in words: a label with its column's name before it, a period alone."""
-        table = self._table
-        said = list[str]()
-        for each in conditions:
-            is_period = any(table.periods(each.column))
-            name = each.name if is_period else f"{table.title(each.column)} {each.name}"
-            said.append(name)
-        return said
-
-
-def _check_season(before: tuple[Period, Period], after: tuple[Period, Period]) -> None:
-    """Raises `CallRefused` for ranges that differ in length, overlap, or compare different seasons.
-
-    Ranges of the same season lie whole years apart; else one follows the other. Single days and weeks are
-    chance.
-    """
-    unit = before[0].unit
-    length = before[0].steps_to(before[1]) + 1
-    if unit != after[0].unit or length != after[0].steps_to(after[1]) + 1:
-        raise CallRefused("its periods differ in length")
-    apart = before[0].steps_to(after[0])
-    if apart < length:
-        raise CallRefused("its periods overlap")
-    if unit == "day" and length < _FEWEST_DAYS:
-        raise CallRefused("single days are no trend")
-    year = _A_YEAR.get(unit)
-    if apart != length and (year is None or apart % year):
-        raise CallRefused("a season may lie between its periods")
