@@ -42,7 +42,7 @@ downwards lost lose loses loss losses dipped slumped worsened worsens plunged co
 cut slowed contracted same equal equals equally identical unchanged stable steady constant flat similar
 alike differs differ different difference differences unlike changed change changes changing moved share
 shares proportion proportions portion majority minority part most mostly mainly rank ranks ranked ranking
-rankings more many much several all every each everything everyone none nothing nobody never always only no
+rankings more many much several all every each everything everyone none nothing never always only no
 any both entire entirely whole trend trends trending seasonal hoch hoher hohe hohen hochste hochsten
 hochster hochstes spitze spitzenreiter beste besten bester fuhrt fuhrend fuhrende grosser grosse grossen
 grosste grossten grosstes starker starkste starksten rekord uber niedrig niedriger niedrigste niedrigsten
@@ -95,6 +95,8 @@ def _folded(text: str) -> str:
 
 
 _NUMBER_WORDS = frozenset(_NUMBERS.split())
+_ANY_PERSON = "body"
+"""End of the English words that speak of all or of none."""
 _MEANING_WORDS = frozenset(_MEANING.split())
 _MONTHS = frozenset(_MONTH_NAMES.split())
 
@@ -140,7 +142,7 @@ class ReadingGate:
             return "a period"
         if self._has_label(words, folded):
             return "a name of the rows"
-        if any(each in _MEANING_WORDS for each in folded):
+        if any(each in _MEANING_WORDS or each.endswith(_ANY_PERSON) for each in folded):
             return "a word that compares"
         if any(each.isalpha() and not unicodedata.name(each, "").startswith("LATIN") for each in bare):
             return "letters that are not Latin"
