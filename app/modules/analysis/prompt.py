@@ -18,6 +18,7 @@ _INSTRUCTIONS = (
 _COLUMNS = 24
 _LABELS = 12
 _LONGEST_LABEL = 40
+_LONGEST_STATEMENT = 400
 _MOST_ROWS = 2_000
 """Rows whose labels are looked at."""
 
@@ -42,7 +43,7 @@ def _numbered(sheet: FactSheet) -> Iterator[str]:
     if sheet.notice:
         yield sheet.notice
     for number, fact in enumerate(sheet.facts, start=1):
-        yield f"f{number} = {' '.join(fact.statement.replace('**', '').split())}"
+        yield f"f{number} = {plain_label(fact.statement.replace('**', ''), _LONGEST_STATEMENT)}"
 
 
 def _columns(rows: Rows) -> Iterator[str]:

@@ -87,5 +87,5 @@ def test_five_hundred_columns_with_names_of_a_thousand_characters_make_a_small_p
     found = figures("What is there?", "SELECT * FROM t", "sqlite", rows=rows)
     sheet = fact_sheet("What is there?", rows, found, wording=Wording("en"))
     prompt = "".join(each.content for each in analysis_messages("What is there?", rows, sheet))
-    assert len(prompt) < 60_000
+    assert len(prompt) < 20_000
     assert "000n" in prompt
