@@ -57,8 +57,7 @@ def ranking_facts(table: Table, *, course: Sequence[Fact] = ()) -> list[Fact]:
     found = table.found
     if found.main is None or found.ranking is None or found.label is None:
         return []
-    crossed = [at for at in (found.group, found.time) if at is not None]
-    by = [found.label, *crossed][: len(found.ranking.columns)]
+    by = found.ranking.by
     over = None
     if found.ranking.summed and found.course is not None:
         over = Counted(len(found.course.points), found.course.unit)

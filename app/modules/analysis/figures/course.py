@@ -52,14 +52,11 @@ class Partial:
 class Year:
     """The latest two years of full periods, the second of which ends with `last`.
 
-    `latest` and `before` are the sums of the two years; None when the measure is not additive. `high` and
-    `low` are periods of the latest year, such as its December, that are highest or lowest in their year in
-    both years; None when the years differ.
+    `high` and `low` are periods of the latest year, such as its December, that are highest or lowest in their
+    year in both years; None when the years differ.
     """
 
     last: Period
-    latest: Decimal | None
-    before: Decimal | None
     high: Period | None
     low: Period | None
 
@@ -82,9 +79,7 @@ class Course:
     year: Year | None
 
 
-def course(
-    points: Iterable[PeriodValue], span: Span | None, today: date | None, *, additive: bool
-) -> Course | None:
+def course(points: Iterable[PeriodValue], span: Span | None, today: date | None) -> Course | None:
     """Build the course. The points have one unit and one value a period; None without points."""
     ordered = sorted(points, key=lambda point: point.period)
     if not ordered:
@@ -104,7 +99,7 @@ def course(
         peaks=[point for point in compared if point.value == highest],
         troughs=[point for point in compared if point.value == lowest],
         gaps=_gaps(ordered),
-        year=_year(full, additive=additive),
+        year=_year(full),
     )
 
 
@@ -169,7 +164,7 @@ def _gaps(ordered: Sequence[PeriodValue]) -> list[Period]:
     return [period for step in range(steps) if (period := first.after(step)) not in there]
 
 
-def _year(full: Sequence[PeriodValue], *, additive: bool) -> Year | None:
+def _year(full: Sequence[PeriodValue]) -> Year | None:
     """The latest two years; None unless both are full, without a gap, in months or quarters."""
     if not full or (length := _PER_YEAR.get(full[0].period.unit)) is None or len(full) < 2 * length:
         return None
@@ -179,8 +174,6 @@ def _year(full: Sequence[PeriodValue], *, additive: bool) -> Year | None:
         return None
     return Year(
         last=latest[-1].period,
-        latest=sum((point.value for point in latest), Decimal(0)) if additive else None,
-        before=sum((point.value for point in before), Decimal(0)) if additive else None,
         high=_common(before, latest, sign=1),
         low=_common(before, latest, sign=-1),
     )

@@ -205,7 +205,7 @@ def figures(
         within=statement.within,
         sorted_by=roles.sorted_by,
         order_descending=statement.descending,
-        course=course(points, span, today, additive=main is not None and main.adds_over_time),
+        course=course(points, span, today),
         months=_months(points, main, today),
         ranking=_ranking(shape, rows, main, roles=roles),
         second=_second(shape, rows, main, roles=roles),
@@ -238,7 +238,7 @@ def _months(points: Sequence[PeriodValue], main: NumericColumn | None, today: da
         return None
     if points[0].period.unit != "day":
         return None
-    return course(folded(points, "month"), folded_span(points), today, additive=True)
+    return course(folded(points, "month"), folded_span(points), today)
 
 
 def _ranking(shape: Shape, rows: Rows, main: NumericColumn | None, *, roles: ColumnRoles) -> Ranking | None:
