@@ -79,6 +79,8 @@ async def test_a_frozen_store_is_served_with_all_it_holds_and_its_sessions_go_on
             assert [each["query"] for each in before] == [each for each in QUESTIONS for _ in range(2)]
             assert [each["role"] for each in before] == ["human", "assistant"] * len(QUESTIONS)
             assert before[1]["feedback"] == {"rating": "up", "comment": "Right.", "corrected_sql": None}
+            assert before[1]["analysis"]
+            assert (before[1]["headline"], before[1]["references"], before[1]["left_out"]) == (None, [], [])
             answer = f"/sessions/{asked}/messages/{before[1]['id']}"
             rows = await client.http.get(f"{answer}/rows")
             assert sorted(rows.json()["items"]) == [["Brazil", 2], ["Norway", 1]]
