@@ -44,6 +44,6 @@ def test_a_follow_up_stands_below_and_knows_what_was_asked(
     ask(page, "How many customers per country?")
     expect(page.get_by_text(SHOWN)).to_be_visible()
     ask(page, "and in total?")
-    expect(page.get_by_text("N: 7")).to_be_visible()
+    expect(page.locator(".headline").last).to_have_text("N: 7")
     assert page.locator(".question").all_inner_texts() == ["How many customers per country?", "and in total?"]
     assert any(BRAZIL in each.text for each in model.requests)
