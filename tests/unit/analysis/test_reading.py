@@ -58,7 +58,6 @@ def test_a_sentence_that_explains_may_be_shown(sentence: str) -> None:
         ("Look at IN again.", "a name of the rows"),
         ("Revenue fell.", "a word that compares"),
         ("It is the highest.", "a word that compares"),
-        ("Everybody came.", "a word that compares"),
         ("Der Umsatz ist gefallen.", "a word that compares"),
         ("Las ventas subieron, y es la región más alta.", "a word that compares"),
         ("Le chiffre d'affaires a augmenté.", "a word that compares"),
