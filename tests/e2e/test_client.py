@@ -22,6 +22,7 @@ from kai_analyst_client import (
     generate_sql,
 )
 from kai_analyst_client.events import Done, ResultsChunk, Status
+from tests.support.choices import FIRST
 from tests.support.fault_proxy import FaultProxy, fault_proxy
 from tests.support.keys import made_key
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -49,12 +50,12 @@ def client(shared_server: Server, model: ScriptedModel) -> Iterator[Kai]:
 def test_a_question_is_answered_with_its_statement_rows_and_analysis(
     client: Kai, model: ScriptedModel, database: str
 ) -> None:
-    model.say(COUNT, "There are 3 customers.")
+    model.say(COUNT, FIRST)
     answer = client.ask("How many customers?", database=database)
     assert answer.sql == "SELECT COUNT(*) AS n FROM customers"
     assert answer.rows == [[3]]
     assert [column.name for column in answer.columns] == ["n"]
-    assert answer.analysis == "There are 3 customers."
+    assert answer.analysis == "**N: 3**."
     assert answer.status == "complete"
     follow_up = client.ask("And now?", session=answer.session_id, sql="SELECT 2 AS two")
     assert follow_up.session_id == answer.session_id
@@ -68,18 +69,18 @@ def test_a_question_is_answered_with_its_statement_rows_and_analysis(
 async def test_the_asynchronous_client_answers_the_same(
     shared_server: Server, model: ScriptedModel, database: str
 ) -> None:
-    model.say(COUNT, "There are 3 customers.")
+    model.say(COUNT, FIRST)
     async with AsyncKai(shared_server.address) as kai:
         found = next(each for each in await kai.databases.list() if each.id == database)
         answer = await kai.ask("How many customers?", database=found)
         assert (await kai.rows(answer)).rows == [[3]]
         both = await asyncio.gather(kai.me(), kai.usage())
-    assert answer.analysis == "There are 3 customers."
+    assert answer.analysis == "**N: 3**."
     assert both[0].owner == "local"
 
 
 def test_events_are_typed_and_end_with_done(client: Kai, model: ScriptedModel, database: str) -> None:
-    model.say(COUNT, "There are 3 customers.")
+    model.say(COUNT, FIRST)
     with client.stream("How many customers?", database=database) as stream:
         events = list(stream)
     assert isinstance(events[0], Status)
@@ -140,7 +141,7 @@ async def test_a_cut_stream_brings_each_event_once_and_in_order(
 async def test_a_question_whose_answer_was_lost_is_asked_once(
     proxy: FaultProxy, shared_server: Server, model: ScriptedModel, database: str
 ) -> None:
-    model.say(COUNT, "There are 3 customers.")
+    model.say(COUNT, FIRST)
     async with AsyncKai(shared_server.address) as kai, AsyncKai(proxy.url) as cut:
         session = await kai.sessions.create(database)
         proxy.cut_after = 1
@@ -148,7 +149,7 @@ async def test_a_question_whose_answer_was_lost_is_asked_once(
         await model.until(lambda: len(model.requests) > 0)
         proxy.cut_after = 0
         answer = await asking
-        assert answer.analysis == "There are 3 customers."
+        assert answer.analysis == "**N: 3**."
         assert len(await kai.sessions.messages(session)) == 2
 
 
