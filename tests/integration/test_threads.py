@@ -20,7 +20,7 @@ from app.core.storage.port import Equals
 from app.core.storage.typesense_server import TypesenseServer
 from app.main import create_app
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.protocols.following import event_of
+from app.modules.protocols.following import events_of
 from app.modules.protocols.messages import ChatMessage, chat_messages, conversation, question_of_run, rows
 from app.modules.protocols.threads import DatabaseUnclear, DatabaseUnknown
 from app.modules.run.errors import SessionBusy
@@ -288,13 +288,15 @@ async def test_the_rows_of_an_answer_are_the_same_live_in_the_history_and_withou
     session, run = await services.sessions.run(OWNER, session.id, asked[1].id)
     await services.storage.patch("messages", message.id, {"rows_head": [[7]]})
     async with services.sessions.follower.follow(replace(run, id=new_id())) as log:
-        again = [event_of(entry) async for entry in log.read(0, lambda: False)]
+        again = [each async for entry in log.read(0, lambda: False) for each in events_of(entry)]
     assert [each.content["rows"] for each in again if isinstance(each, ResultsChunk)] == [[[7]]]
 
 
 async def result_of(services: Services, asked: tuple[Session, Run]) -> ChatMessage:
     """Returns the chat message of the rows that a run has emitted."""
-    emitted = [event_of(entry) async for entry in services.sessions.follower.events(asked[1])]
+    emitted = [
+        each async for entry in services.sessions.follower.events(asked[1]) for each in events_of(entry)
+    ]
     (found,) = [each.content for each in emitted if isinstance(each, ResultsChunk)]
     return rows(
         asked[1].message_id,

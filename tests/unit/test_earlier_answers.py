@@ -1,12 +1,16 @@
 """Answers that earlier commits have stored, with claims and findings of their form, are read as text."""
 
+import json
+
 from pydantic import JsonValue, TypeAdapter
 
+from app.core.bus.event_log import Entry
 from app.modules.agent.records import StepRecord
+from app.modules.protocols.following import events_of
 from app.modules.session.model import Message
 from app.modules.session.repository import document
 from graph.answer import Analysis
-from graph.events import FindingsChunk
+from graph.events import FindingsChunk, SuggestionsChunk
 
 CLAIMS: JsonValue = [
     {"text": "3", "span": [10, 11], "status": "checked", "from": {"column": "n", "row": 0, "how": "cell"}},
@@ -76,3 +80,10 @@ def test_findings_of_a_step_and_of_a_log_are_read() -> None:
     }
     assert TypeAdapter(StepRecord).validate_python(step).findings == READ
     assert FindingsChunk.model_validate({"content": FINDINGS}).content == READ
+
+
+def test_claims_in_the_log_of_an_earlier_worker_are_passed_over() -> None:
+    claims = {"event": "chunk", "type": "claims", "content": CLAIMS}
+    suggestions = {"event": "chunk", "type": "suggestions", "content": ["claims"]}
+    found = [events_of(Entry(at, "chunk", json.dumps(each))) for at, each in enumerate((claims, suggestions))]
+    assert found == [[], [SuggestionsChunk(content=["claims"])]]

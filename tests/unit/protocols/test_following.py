@@ -18,7 +18,7 @@ from app.modules.protocols.following import (
     Position,
     Reading,
     encoded,
-    event_of,
+    events_of,
     folded,
     folded_stream,
     position_of,
@@ -98,7 +98,7 @@ def test_another_id_is_refused(wrong: str) -> None:
 
 def test_an_event_of_the_log_is_read_as_it_was_emitted() -> None:
     log = log_of(SAID)
-    assert [event_of(entry) for entry in log.after(0)] == SAID
+    assert [events_of(entry) for entry in log.after(0)] == [[each] for each in SAID]
 
 
 def test_a_frame_is_one_line_of_ascii_for_each_field() -> None:

@@ -12,7 +12,7 @@ from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
 from app.core.clock import rfc3339
 from app.modules.agent.records import CallRecord
-from app.modules.protocols.following import event_of
+from app.modules.protocols.following import events_of
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
 from app.modules.protocols.langgraph.chat import (
     LangChainMessage,
@@ -572,7 +572,8 @@ class Conversations:
         fold = RunFold(turn, ())
         async with self.following(started, fold, is_waiting=is_waiting) as log:
             async for entry in log.read(0, lambda: False):
-                fold.frames(event_of(entry))
+                for event in events_of(entry):
+                    fold.frames(event)
         await self._note(fold.waiting_calls, fold.interrupts)
         return fold
 

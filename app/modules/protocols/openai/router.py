@@ -14,7 +14,7 @@ from app.http.router import Router
 from app.http.routes import Text, is_storable
 from app.modules.database_connection.repository import Connection
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
-from app.modules.protocols.following import StreamEnd, event_of, folded_stream
+from app.modules.protocols.following import StreamEnd, events_of, folded_stream
 from app.modules.protocols.openai.conversations import ask_after, ask_in
 from app.modules.protocols.openai.errors import (
     PREFIX,
@@ -257,7 +257,8 @@ async def _whole_answer(
     fold = CompletionFold(run, model)
     async with aclosing(sessions.follower.events(run)) as log:
         async for entry in log:
-            fold.add(event_of(entry))
+            for event in events_of(entry):
+                fold.add(event)
     if fold.failure is None:
         return JSONResponse(fold.completion.model_dump(mode="json"), headers=headers)
     error = error_body(fold.failure).model_dump(mode="json")
