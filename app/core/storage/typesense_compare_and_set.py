@@ -177,7 +177,9 @@ class CompareAndSet:
                 await each.of.kept.write(each.rows, "upsert")
         else:
             change.is_decided = False
-            if stored is not None and layout.number_of(stored) > layout.number_of(successor.revision):
+            if stored is None:
+                await self._successors.withdraw(documents, state)
+            elif layout.number_of(stored) > layout.number_of(successor.revision):
                 raise BusUnavailable("It is not known whether the change was made: the bus may have lost it.")
             return None
         if (other := await self._successors.find_other(documents, state, successor)) is not None:

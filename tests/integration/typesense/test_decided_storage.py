@@ -288,6 +288,16 @@ async def test_of_a_deleted_document_no_decision_holds_a_word(
     assert decisions.values == [ERASED]
 
 
+async def test_a_change_decided_after_its_document_was_deleted_leaves_no_word(
+    storage: TypesenseStorage, other: TypesenseStorage, decisions: FragileDecisions
+) -> None:
+    """Nothing was decided before, so the deletion had nothing to erase, and the decision is made."""
+    await other.get("jobs", JOB)
+    await storage.delete("jobs", [Equals("id", JOB)])
+    assert await other.patch("jobs", JOB, {"owner": "the words"}, where=FREE) is None
+    assert decisions.values == [ERASED]
+
+
 async def test_a_deleted_document_that_a_late_write_has_stored_again_is_not_read(
     storage: TypesenseStorage, other: TypesenseStorage
 ) -> None:
