@@ -288,6 +288,9 @@ class DecisionData:
     latest: dict[str, Decision] = field(default_factory=dict)
     number: int = 0
     connections: int = 0
+    unerased: set[str] = field(default_factory=set)
+    """Documents that a server that went back has no longer erased: what was decided is kept until it expires.
+    """
 
     def decide(self, document: str, value: str, after: int) -> int | None:
         latest = self.latest.get(document)
@@ -309,7 +312,9 @@ class DecisionData:
     def lose(self, loss: Loss, now: float, kept: float) -> None:
         """With `rollback`, the part `kept` of all decisions is left."""
         if loss == "rollback":
-            self.made = self.made[: round(len(self.made) * kept)]
+            left = round(len(self.made) * kept)
+            self.unerased.update(name for name, lost in self.made[left:] if lost.value == ERASED)
+            self.made = self.made[:left]
             self.number = self.made[-1][1].number if self.made else self.number
             self.connections += 1
         else:

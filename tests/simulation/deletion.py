@@ -132,7 +132,9 @@ def check_deleted(
             if any(word in str(row.get("document0")) for word in words):
                 world.violate(f"{place} holds of what is deleted: {json.dumps(row)[:300]}")
     for document, decision in decisions.latest.items():
-        if any(word in decision.value for word in deletion.session_ids):
+        if document not in decisions.unerased and any(
+            word in decision.value for word in deletion.session_ids
+        ):
             world.violate(f"the decisions hold of what is deleted: {document} {decision.value[:200]}")
     for session_id in deletion.session_ids:
         if story.checkpoints.get(session_id):

@@ -296,8 +296,14 @@ MUTATIONS = (
     Mutation(
         "a run that the queue has lost stays in a session that is deleted",
         f"{_RUN}.submission:Submissions.stopped",
-        'if held is not None and held.status == "open":',
+        'if held is not None and held.status != "awaiting_approval":',
         "if False:",
+    ),
+    Mutation(
+        "a run that has ended and that the queue has lost keeps a session that is deleted",
+        f"{_RUN}.submission:Submissions.stopped",
+        'held.status != "awaiting_approval":',
+        'held.status == "open":',
     ),
     Mutation(
         "a deletion whose process dies leaves its decisions",

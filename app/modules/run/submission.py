@@ -363,8 +363,9 @@ class Submissions:
         """
         closed = await self._repository.change(session, {"status": "closed"}) or session
         held = await self._repository.find_run(closed.active_run_id) if closed.active_run_id else None
-        if held is not None and held.status == "open":
-            # If the queue has lost it, no sweep finds it: the session is closed.
+        if held is not None and held.status != "awaiting_approval":
+            # If the queue has lost it, no sweep finds it: the session is closed. One that has ended holds the
+            # session if its process has died before it was released.
             await self._lifecycle.put(held, closed)
         pause, longest = _LOOK_AGAIN_SECONDS
         try:
