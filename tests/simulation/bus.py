@@ -289,7 +289,8 @@ class DecisionData:
     number: int = 0
     connections: int = 0
     unerased: set[str] = field(default_factory=set)
-    """Documents that a server that went back has no longer erased: what was decided is kept until it expires.
+    """Documents that could not be erased, or that a server that went back has no longer erased: what was
+    decided is kept until it expires.
     """
 
     def decide(self, document: str, value: str, after: int) -> int | None:
@@ -345,7 +346,11 @@ class SimulatedDecisions:
         return await self._ask(f"find {_short(document)}", lambda: self._data.latest.get(document))
 
     async def erase(self, documents: Sequence[str]) -> None:
-        await self._ask(f"erase {len(documents)}", lambda: self._data.erase(documents), writes=True)
+        try:
+            await self._ask(f"erase {len(documents)}", lambda: self._data.erase(documents), writes=True)
+        except BusUnavailable:
+            self._data.unerased.update(documents)
+            raise
 
     async def _ask(self, what: str, act: Callable[[], T], *, writes: bool = False) -> T:
         """A request never arrives over another connection than its own."""

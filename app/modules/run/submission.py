@@ -404,6 +404,8 @@ class Submissions:
         if now is not None and now.active_run_id == run.id:  # started already: the store's response was lost
             await self._lifecycle.put(run, now)
             return
+        if now is not None:
+            now = await self.without_ghost(now)  # read as idle while the bus was out of reach
         others = [each for each in await self._repository.open_runs(session.id) if each.id != run.id]
         is_busy = now is not None and (now.active_run_id is not None or bool(others))
         # A whole run may have come and gone since the session was read.
