@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.sample_data.build import build_sample
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, chunks
 
@@ -68,15 +69,15 @@ async def test_orders_per_day_of_two_years_are_read_and_drawn_whole(plain: Clien
     assert (days[0], days[-1], len(days)) == ("2024-11-21", "2026-11-21", DAYS)
     assert sum(datum[chart["encoding"]["y"]["field"]] for datum in chart["data"]["values"]) == ORDERS
     assert (note(chart)["rows"], note(chart)["shown"], note(chart)["how"]) == (DAYS, DAYS, "")
-    assert "2024-11-21" in text
-    assert "2026-11-21" in text
+    assert "December 2025 to October 2026 rose by 21.7% on December 2024 to October 2025" in text
+    assert "**13 December 2025** has the most orders: 70." in text
 
 
 async def test_a_result_of_more_rows_than_are_kept_says_so_everywhere(
     kai: Client, model: ScriptedModel, readings: str
 ) -> None:
     session = await kai.open_session(await kai.connect(readings))
-    model.say("Much alike.")
+    model.say(FIRST)
     statement = "SELECT station, SUM(amount) AS amount FROM readings GROUP BY station ORDER BY station"
     events = await kai.ask(session, "Amount per station", sql=statement)
     (results,), (chart,), (text,) = (chunks(events, kind) for kind in ("results", "chart", "analysis"))
@@ -84,7 +85,7 @@ async def test_a_result_of_more_rows_than_are_kept_says_so_everywhere(
     message = (await kai.session(session))["messages"]["items"][-1]
     for said in (results, message):
         assert (said["row_count"], said["truncated"], said["cut_by"]) == (10_000, True, "rows")
-    assert "Only the first 10,000 rows are kept" in model.requests[0].text
+    assert "The result was cut off at 10,000 rows" in model.requests[0].text
     for drawn in (chart, message["chart"]):
         assert note(drawn)["how"].startswith("Only the first 10,000 rows are kept")
         assert drawn["title"]["subtitle"][0].startswith("Only the first 10,000 rows are kept")

@@ -343,11 +343,11 @@ async def test_a_conversation_keeps_its_order_over_machines_whose_clocks_differ(
     ) as late:
         async with client_of(late.apis[0]) as kai:
             for number in range(2):
-                model.say(sql("SELECT count(*) AS n FROM customers"), f"Answer {number}.")
+                model.say(sql(f"SELECT count(*) + {number} AS answer FROM customers"), FIRST)
                 assert (await kai.ask(session, f"Again {number}?"))[-1].data["status"] == "complete"
             history = [each["query"] for each in (await kai.session(session))["messages"]["items"]]
     assert history == [QUESTION, QUESTION, "Again 0?", "Again 0?", "Again 1?", "Again 1?"]
-    assert "Answer 0." in model.requests[-2].text
+    assert "Answer: 3" in model.requests[-2].text
 
 
 async def test_when_more_questions_wait_than_will_be_answered_soon_the_next_one_learns_when_to_come_back(
@@ -400,9 +400,9 @@ async def test_an_action_of_a_worker_that_freezes_is_unknown_and_never_made_agai
                 assert events[-1].data["status"] == "complete"
                 assert "may have happened" in model.requests[-1].text
                 worker.thaw()
-                model.say(sql("SELECT count(*) AS n FROM customers"), "Three.")
+                model.say(sql("SELECT count(*) AS customers FROM customers"), FIRST)
                 assert (await kai.ask(session, "How many customers?"))[-1].data["status"] == "complete"
-                assert await answers(kai, session) == ["Look whether it is booked.", "Three."]
+                assert await answers(kai, session) == ["Look whether it is booked.", "**Customers: 3**."]
             finally:
                 second.kill()
     assert bookings.read_text().split() == ["7"]
