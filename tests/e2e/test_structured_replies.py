@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Iterator
 import pytest
 
 from tests.e2e.conftest import model_settings
+from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
 from tests.support.server import Client, Server, client_of, running_server
 
@@ -43,7 +44,7 @@ async def test_a_statement_streams_out_of_the_object_and_is_run(
     client: Client, asked_model: ScriptedModel, shop: str, tool: str | None
 ) -> None:
     session = await client.open_session(await client.connect(shop))
-    asked_model.say(Scripted(written(), tool=tool), "Two names.")
+    asked_model.say(Scripted(written(), tool=tool), FIRST)
     events = await client.ask(session, "Who lives in Brazil?")
     pieces = [each.data["content"] for each in events if each.data.get("channel") == "sql"]
     assert "".join(pieces) == SQL
@@ -51,7 +52,7 @@ async def test_a_statement_streams_out_of_the_object_and_is_run(
     [chunk] = [each.data for each in events if each.data.get("type") == "sql"]
     assert chunk["content"] == SQL
     tools = [asked.body.get("tool_choice") for asked in asked_model.requests]
-    assert tools == ["required", None]
+    assert tools == ["required", "required"]
 
 
 async def test_a_reply_in_words_is_shown_as_words(
