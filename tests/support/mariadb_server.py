@@ -57,7 +57,8 @@ def mariadb_server() -> Iterator[MariadbServer]:
     ]
     try:
         root = ["--auth-root-authentication-method=normal"]
-        subprocess.run([*install, *root], check=True, timeout=120, capture_output=True)
+        made = subprocess.run([*install, *root], timeout=120, capture_output=True, text=True)
+        assert made.returncode == 0, f"{made.stdout}\n{made.stderr}"
         process = subprocess.Popen(
             [_program("mariadbd"), "--no-defaults", data, *user, *options],
             stdout=subprocess.DEVNULL,
