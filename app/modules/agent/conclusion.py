@@ -47,7 +47,8 @@ class Concluding:
         if self._gate is None:
             rows = [each async for each in self._rows()]
             names = [column["name"] for each in rows for column in each["columns"]]
-            names += [*_TYPES, *await self._schema_names()]
+            if rows:
+                names += [*_TYPES, *await self._schema_names()]
             self._gate = await asyncio.to_thread(ReadingGate, rows, names)
         return self._gate
 
