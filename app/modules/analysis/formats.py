@@ -272,7 +272,7 @@ class Formats:
             case "day":
                 return self.day(start)
             case "week":
-                year, week, _ = start.isocalendar()
+                year, week = period.numbered_week
                 return _WEEKS[self.language].format(week, year)
             case "month":
                 return format_skeleton("yMMMM", start, locale=_prose(self.language))

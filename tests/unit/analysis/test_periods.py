@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from app.modules.analysis.figures.calendar import CalendarUnit, period_of, read_periods
+from app.modules.analysis.figures.calendar import CalendarUnit, WeekNumbering, period_of, read_periods
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,14 @@ from app.modules.analysis.figures.calendar import CalendarUnit, period_of, read_
         (["4 Mar 2025", "5 March 2025"], ["2025-03-04", "2025-03-05"], "day"),
         (["Mar 4, 2025", "March 5, 2025"], ["2025-03-04", "2025-03-05"], "day"),
         (["2025-03", None], ["2025-03", "None"], "month"),
+        (["2023-T3", "2023-T4"], ["2023-Q3", "2023-Q4"], "quarter"),
+        (["T3 2023", "T4 2023"], ["2023-Q3", "2023-Q4"], "quarter"),
+        (["3. Quartal 2023", "4. Quartal 2023"], ["2023-Q3", "2023-Q4"], "quarter"),
+        (["1er trimestre 2023", "2e trimestre 2023"], ["2023-Q1", "2023-Q2"], "quarter"),
+        (["2023 Q3", "2023 Q4"], ["2023-Q3", "2023-Q4"], "quarter"),
+        (["März 2023", "Dezember 2023"], ["2023-03", "2023-12"], "month"),
+        (["enero de 2023", "agosto de 2023"], ["2023-01", "2023-08"], "month"),
+        (["févr. 2023", "août 2023"], ["2023-02", "2023-08"], "month"),
     ],
 )
 def test_the_usual_forms_are_read(cells: list[str | None], shown: list[str], unit: CalendarUnit) -> None:
@@ -69,6 +77,39 @@ def test_a_month_and_day_that_read_both_ways_are_read_where_they_mean_the_same()
 
 def test_a_number_of_a_week_is_not_taken_for_a_month() -> None:
     assert read_periods(["2025-07", "2025-08"], "week") is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "weeks", "start", "end"),
+    [
+        ("2025-00", "monday", "2025-01-01", "2025-01-06"),
+        ("2025-01", "monday", "2025-01-06", "2025-01-13"),
+        ("2025-52", "monday", "2025-12-29", "2026-01-01"),
+        ("2025-W01", "sunday", "2025-01-05", "2025-01-12"),
+        ("2025-00", "sunday", "2025-01-01", "2025-01-05"),
+        ("2025-01", "iso", "2024-12-30", "2025-01-06"),
+    ],
+)
+def test_a_week_has_the_days_of_its_numbering(cell: str, weeks: WeekNumbering, start: str, end: str) -> None:
+    (period,) = read_periods([cell], "week", weeks) or []
+    assert period is not None
+    assert (period.start.isoformat(), period.end.isoformat()) == (start, end)
+    assert period.numbered_week == (2025, int(cell[-2:]))
+
+
+@pytest.mark.parametrize("weeks", ["monday", "sunday"])
+def test_weeks_follow_each_other_over_the_turn_of_the_year(weeks: WeekNumbering) -> None:
+    cells = ["2025-51", "2025-52", "2026-00", "2026-01"]
+    periods = [each for each in read_periods(cells, "week", weeks) or [] if each is not None]
+    assert [periods[0].after(step) for step in range(4)] == periods
+    assert [periods[-1].after(-step) for step in range(4)] == periods[::-1]
+    assert periods[0].steps_to(periods[-1]) == 3
+    assert periods[-1].steps_to(periods[0]) == -3
+    assert [each.is_cut_week for each in periods] == [False, True, True, False]
+
+
+def test_a_week_that_its_year_does_not_have_is_no_period() -> None:
+    assert read_periods(["2025-53"], "week", "monday") is None
 
 
 def test_the_statements_unit_decides_what_a_date_stands_for() -> None:

@@ -368,7 +368,8 @@ def _season(over: OverTime) -> list[Fact]:
 def rises(over: OverTime) -> list[Fact]:
     """In how many full periods the measure is above that of the period before, and of the year before."""
     full = over.course.full
-    steps = {"before": 1, "year": _A_YEAR.get(over.course.unit, 0)}
+    year = _A_YEAR.get(over.course.unit, 0) if full and full[0].period.weeks == "iso" else 0
+    steps = {"before": 1, "year": year}
     facts = list[Fact]()
     values = {point.period: point.value for point in full}
     for name, step in steps.items():

@@ -12,12 +12,27 @@ from pydantic import JsonValue
 CalendarUnit = Literal["day", "week", "month", "quarter", "year"]
 UNITS: Sequence[CalendarUnit] = ("day", "week", "month", "quarter", "year")
 """From the finest to the coarsest."""
+WeekNumbering = Literal["iso", "monday", "sunday"]
+"""The numbering of weeks: ISO's, or strftime's %W and %U. These count from the year's first Monday or Sunday;
+the days before it are week 0, so that the turn of the year cuts a week in two."""
 
 _MONTHS = {name.lower(): at for names in (month_name, month_abbr) for at, name in enumerate(names) if name}
 _MONTHS["sept"] = 9
+_OTHER_MONTHS = (
+    ("januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "", "oktober", "", "dezember"),
+    ("jän", "", "mär", "", "", "", "", "", "", "okt", "", "dez"),
+    ("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto"),
+    ("", "", "", "", "", "", "", "", "septiembre", "octubre", "noviembre", "diciembre"),
+    ("ene", "", "", "abr", "", "", "", "ago", "", "", "", "dic"),
+    ("janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août"),
+    ("", "", "", "", "", "", "", "", "septembre", "octobre", "novembre", "décembre"),
+    ("janv", "févr", "", "avr", "", "", "juil", "", "", "", "", "déc"),
+)
+_MONTHS |= {name: at for names in _OTHER_MONTHS for at, name in enumerate(names, 1) if name}
 _NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 _LONGEST_TEXT = 40
+_DAY = timedelta(days=1)
 _DENSE = 0.5
 _ISO_DATE = len("2025-03-04")
 
@@ -27,6 +42,7 @@ class Period(NamedTuple):
 
     start: date
     unit: CalendarUnit
+    weeks: WeekNumbering = "iso"
 
     @property
     def end(self) -> date:
@@ -35,6 +51,11 @@ class Period(NamedTuple):
 
     def after(self, steps: int) -> "Period":
         """The period `steps` later. Raises OverflowError or ValueError outside the years 1 to 9999."""
+        if self.weeks != "iso":
+            start = self.start
+            for _ in range(abs(steps)):
+                start = _next_week(start, self.weeks) if steps > 0 else _week_of(start - _DAY, self.weeks)
+            return Period(start, self.unit, self.weeks)
         if self.unit in ("day", "week"):
             return Period(self.start + steps * timedelta(days=7 if self.unit == "week" else 1), self.unit)
         months = self.start.year * 12 + self.start.month - 1 + steps * _MONTHS_IN[self.unit]
@@ -42,6 +63,13 @@ class Period(NamedTuple):
 
     def steps_to(self, later: "Period") -> int:
         """The number of periods from this one to `later`, which has the same unit."""
+        if self.weeks != "iso":
+            first, last = sorted((self.start, later.start))
+            steps = 0
+            while first < last:
+                first = _next_week(first, self.weeks)
+                steps += 1
+            return steps if self.start <= later.start else -steps
         if self.unit in ("day", "week"):
             return (later.start - self.start).days // (7 if self.unit == "week" else 1)
         months = (later.start.year - self.start.year) * 12 + later.start.month - self.start.month
@@ -49,14 +77,27 @@ class Period(NamedTuple):
 
     def within(self, unit: CalendarUnit) -> "Period":
         """The period of a coarser unit that holds the start of this one."""
-        return period_of(self.start, unit)
+        return self if unit == self.unit else period_of(self.start, unit)
+
+    @property
+    def is_cut_week(self) -> bool:
+        """True for a week that the turn of the year cuts in two."""
+        return self.weeks != "iso" and (self.end - self.start).days < 7
+
+    @property
+    def numbered_week(self) -> tuple[int, int]:
+        """The year and the number of a week."""
+        if self.weeks == "iso":
+            year, week, _ = self.start.isocalendar()
+            return year, week
+        return self.start.year, int(self.start.strftime("%W" if self.weeks == "monday" else "%U"))
 
     def __str__(self) -> str:
         match self.unit:
             case "day":
                 return self.start.isoformat()
             case "week":
-                year, week, _ = self.start.isocalendar()
+                year, week = self.numbered_week
                 return f"{year}-W{week:02}"
             case "month":
                 return f"{self.start.year}-{self.start.month:02}"
@@ -64,6 +105,19 @@ class Period(NamedTuple):
                 return f"{self.start.year}-Q{(self.start.month + 2) // 3}"
             case "year":
                 return str(self.start.year)
+
+
+def _week_of(day: date, weeks: WeekNumbering) -> date:
+    """The first day of the week that holds a day, not before the day's year."""
+    return max(day - timedelta(days=_weekday(day, weeks)), day.replace(month=1, day=1))
+
+
+def _next_week(start: date, weeks: WeekNumbering) -> date:
+    return min(start + timedelta(days=7 - _weekday(start, weeks)), date(start.year + 1, 1, 1))
+
+
+def _weekday(day: date, weeks: WeekNumbering) -> int:
+    return day.isoweekday() % 7 if weeks == "sunday" else day.weekday()
 
 
 def period_of(day: date, unit: CalendarUnit) -> Period:
@@ -100,12 +154,15 @@ _D = r"(?P<day>0?[1-9]|[12]\d|3[01])"
 _DD = r"(?P<day>0[1-9]|[12]\d|3[01])"
 _CLOCK = r"(?:[ T]\d{1,2}:\d\d.*)?"
 _N = rf"(?P<name>{_NAME})\.?"
+_QUARTER = "quarter|quartal|trimestre"
+_NUMBERED = re.compile(rf"{_Y}[-/ .]?(?:W|KW|S)?[-/ ]?(?P<week>[0-4]?\d|5[0-3])", re.IGNORECASE)
 _FORMS: Sequence[_Form] = (
     _form("day", rf"{_Y}-{_MM}-{_DD}{_CLOCK}"),
     _form("month", rf"{_Y}-{_MM}"),
     _form("year", _Y),
-    _form("quarter", rf"{_Y}[- ]?Q(?P<quarter>[1-4])"),
-    _form("quarter", rf"Q(?P<quarter>[1-4])[- /']*{_Y}"),
+    _form("quarter", rf"{_Y}[- /]?[QT](?P<quarter>[1-4])"),
+    _form("quarter", rf"[QT](?P<quarter>[1-4])[- /']*{_Y}"),
+    _form("quarter", rf"(?P<quarter>[1-4])(?:\.|st|nd|rd|th|er|e|ème|º|o)? ?(?:{_QUARTER}) (?:de )?{_Y}"),
     _form("week", rf"{_Y}-?W(?P<week>0?[1-9]|[1-4]\d|5[0-3])"),
     _form("day", rf"{_Y}{_MM}{_DD}"),
     _form("month", rf"{_Y}{_MM}"),
@@ -115,22 +172,30 @@ _FORMS: Sequence[_Form] = (
     _form("day", rf"{_D}\.{_M}\.{_Y}{_CLOCK}"),
     _form("day", rf"{_D}[/-]{_M}[/-]{_Y}{_CLOCK}"),
     _form("day", rf"{_M}[/-]{_D}[/-]{_Y}{_CLOCK}"),
-    _form("month", rf"{_N}[ \-/]+{_Y}"),
+    _form("month", rf"{_N}(?: de)?[ \-/]+{_Y}"),
     _form("month", rf"{_Y}[ \-/]+{_N}"),
     _form("day", rf"{_D}(?:st|nd|rd|th)?[ \-]+{_N},?[ \-]+{_Y}{_CLOCK}"),
     _form("day", rf"{_N} {_D}(?:st|nd|rd|th)?,? {_Y}{_CLOCK}"),
 )
 
 
-def read_periods(cells: Sequence[JsonValue], unit: CalendarUnit | None = None) -> list[Period | None] | None:
+def read_periods(
+    cells: Sequence[JsonValue], unit: CalendarUnit | None = None, weeks: WeekNumbering | None = None
+) -> list[Period | None] | None:
     """Return each cell's period (None for null), or None unless one format fits all cells.
 
     03/04/2025 fits two formats: such cells are parsed only if another cell (13/04/2025) decides. `unit` is
-    the unit that dates stand for, if known; otherwise it is inferred from the dates.
+    the unit that dates stand for, if known; otherwise it is inferred from the dates. With `weeks`, the cells
+    are a year and the number of a week ("2026-36").
     """
     texts = list(dict.fromkeys(str(cell).strip() for cell in cells if cell is not None))
     if not texts or any(len(text) > _LONGEST_TEXT for text in texts[:100]):
         return None
+    if weeks is not None:
+        numbered = {text: _numbered(text, weeks) for text in texts}
+        if None in numbered.values():
+            return None
+        return [None if cell is None else numbered[str(cell).strip()] for cell in cells]
     iso = _iso_days(texts)
     fitting = [iso] if iso else [read for form in _FORMS if (read := _all_read(form, texts)) is not None]
     if not fitting or any(other != fitting[0] for other in fitting[1:]):
@@ -141,6 +206,23 @@ def read_periods(cells: Sequence[JsonValue], unit: CalendarUnit | None = None) -
     final = (unit or _unit_of(starts)) if read_unit == "day" else read_unit
     periods = {text: period_of(start, final) for text, start in zip(texts, starts, strict=True)}
     return [None if cell is None else periods[str(cell).strip()] for cell in cells]
+
+
+def _numbered(text: str, weeks: WeekNumbering) -> Period | None:
+    """The week of a year and a week's number; None for other text, or if the year has no such week."""
+    match = _NUMBERED.fullmatch(text)
+    if match is None:
+        return None
+    year, week = int(match["year"]), int(match["week"])
+    try:
+        if weeks == "iso":
+            return Period(date.fromisocalendar(year, week, 1), "week")
+    except ValueError:
+        return None
+    first = date(year, 1, 1)
+    begins = first + timedelta(days=-_weekday(first, weeks) % 7)
+    found = Period(max(first, begins + timedelta(days=7 * (week - 1))), "week", weeks)
+    return found if found.numbered_week == (year, week) else None
 
 
 def _iso_days(texts: Sequence[str]) -> tuple[list[date], CalendarUnit] | None:
@@ -203,7 +285,7 @@ def _is_dense(days: Sequence[date], unit: CalendarUnit) -> bool:
 
 
 def month_number(cell: JsonValue) -> int | None:
-    """The month (1 to 12) that a cell names by number or by English name; None for anything else."""
+    """The month (1 to 12) that a cell names by number or by name; None for anything else."""
     text = str(cell).strip().lower()
     if text.isdecimal() and len(text) <= 2 and 1 <= int(text) <= 12:
         return int(text)

@@ -14,7 +14,7 @@ _SMALLEST_MISSING_SHARE = 0.02
 _USUAL_GAPS = 3
 _SATURDAY = 5
 
-Reason = Literal["begins", "ends", "running"]
+Reason = Literal["begins", "ends", "running", "cut"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class PeriodValue:
 class Partial:
     """A period that the data covers only in part.
 
-    The data begins or ends on `day`, or the period is still running and `day` is today.
+    The data begins or ends on `day`, or the period is still running and `day` is today. The turn of the year
+    may cut a week, which begins on `day`.
     """
 
     period: Period
@@ -126,7 +127,10 @@ def partial_periods(ordered: Sequence[Period], span: Span | None, today: date | 
         found.append(Partial(last, "running", today))
     elif ended is not None:
         found.append(ended)
-    return found if len({each.period for each in found}) == len(found) else found[-1:]
+    found = found if len({each.period for each in found}) == len(found) else found[-1:]
+    noticed = {each.period for each in found}
+    cut = [each for each in ordered if each.is_cut_week and each not in noticed]
+    return [*found, *(Partial(each, "cut", each.start) for each in cut)]
 
 
 def _partial_at_end(last: Period, span: Span | None) -> Partial | None:
@@ -139,14 +143,16 @@ def _partial_at_end(last: Period, span: Span | None) -> Partial | None:
 def _is_partial(missing: Sequence[date], period: Period, span: Span) -> bool:
     """Return True if the days without data at an end of the period are too many to be normal.
 
-    They are normal within three usual gaps between two values, within 2 % of the period, and if all fall on
-    weekends or on New Year's Day.
+    They are normal within three usual gaps between two values, within 2 % of the period, and, of periods
+    longer than a week, if all fall on weekends or on New Year's Day.
     """
     whole = (period.end - period.start).days
     if len(missing) <= _USUAL_GAPS * span.usual_gap_days and span.usual_gap_days > 1:
         return False
     if len(missing) <= _SMALLEST_MISSING_SHARE * whole:
         return False
+    if period.unit == "week" and len(missing) > 1:
+        return True  # a weekend is too much of a week
     return any(day.weekday() < _SATURDAY and (day.month, day.day) != (1, 1) for day in missing)
 
 

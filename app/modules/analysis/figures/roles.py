@@ -175,7 +175,7 @@ def _time(
         cells = [row[at] for row in rows["rows"]]
         if not _may_be_time(at, names[at], cells, rows=rows):
             continue
-        periods = read_periods(cells, output.unit if output else None)
+        periods = read_periods(cells, output.unit if output else None, output.weeks if output else None)
         if periods is None or all(period is None for period in periods):
             continue
         finer = next(

@@ -1,5 +1,6 @@
 """The kinds of a statement's columns (keys, counts, sums, averages, ...), read from its syntax tree."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -8,7 +9,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from app.modules.analysis.figures.calendar import CalendarUnit
+from app.modules.analysis.figures.calendar import CalendarUnit, WeekNumbering
 from app.modules.analysis.figures.conditions import simple_conditions
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
@@ -57,18 +58,22 @@ _FORMATS: Sequence[tuple[str, CalendarUnit]] = (
     ("Mon", "month"),
     ("%Y", "year"),
 )
+_WEEK_FORMAT = re.compile(r"%(?P<year>[YG])[-/ .]?(?:W|KW|S)?[-/ ]?%(?P<week>[WUV])")
+_WEEKS: Mapping[str, WeekNumbering] = {"YW": "monday", "YU": "sunday", "GV": "iso"}
+_STRFTIME = frozenset({"sqlite", "duckdb", "bigquery"})
 _LENGTHS: Mapping[str, CalendarUnit] = {"4": "year", "7": "month", "10": "day"}
 
 
 @dataclass(frozen=True)
 class Output:
-    """A column of a result: its name and kind, the columns it is computed from, and the calendar unit to
-    which it cuts dates."""
+    """A column of a result: its name and kind, the columns it is computed from, the calendar unit to which
+    it cuts dates, and the numbering of weeks that it writes."""
 
     name: str
     kind: ColumnKind
     sources: Sequence[str] = ()
     unit: CalendarUnit | None = None
+    weeks: WeekNumbering | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +104,14 @@ def read_statement(sql: str, dialect: str) -> StatementReading:
     try:
         with sqlglot_errors_only():
             scope = build_scope(statement_of(sql, dialect).tree)
-            return StatementReading() if scope is None else _read(scope, depth=0)
+            reading = StatementReading() if scope is None else _read(scope, depth=0)
     except (SqlglotError, RecursionError):
         return StatementReading()
+    if dialect in _STRFTIME or reading.outputs is None:
+        return reading
+    # The formats of other databases only resemble those of strftime: WW of PostgreSQL begins on 1 January.
+    outputs = [each if each.weeks == "iso" else replace(each, weeks=None) for each in reading.outputs]
+    return replace(reading, outputs=outputs)
 
 
 def _read(scope: Scope, depth: int) -> StatementReading:
@@ -210,9 +220,11 @@ def _output(projection: exp.Expr, sources: _Sources, *, grouped: bool) -> Output
         kind = "key"
     columns = list(projection.find_all(exp.Column))
     unit = calendar_unit(projection.unalias())
+    weeks = _week_numbering(projection.unalias())
     if unit is None and len(columns) == 1 and (inner := sources.output(columns[0])) is not None:
         unit = inner.unit
-    return Output(projection.alias_or_name, kind, [column.name for column in columns], unit=unit)
+        weeks = inner.weeks
+    return Output(projection.alias_or_name, kind, [column.name for column in columns], unit=unit, weeks=weeks)
 
 
 def _kind(expression: exp.Expr, sources: _Sources) -> ColumnKind:
@@ -388,6 +400,21 @@ def _format_unit(arguments: Sequence[exp.Expr]) -> CalendarUnit | None:
             return _named_unit(text.lower().removeprefix("start of "))
     form = next((text for text in texts if "%Y" in text or "%G" in text), "")
     return next((unit for part, unit in _FORMATS if part in form), None)
+
+
+def _week_numbering(expression: exp.Expr) -> WeekNumbering | None:
+    """The numbering of weeks that a strftime call writes beside the year; None for other expressions."""
+    match expression:
+        case exp.TimeToStr():
+            form = expression.args["format"].name
+        case exp.Anonymous() if expression.name.upper() == "STRFTIME" and expression.expressions:
+            form = expression.expressions[0].name
+        case exp.Cast() | exp.Paren():
+            return _week_numbering(expression.this)
+        case _:
+            return None
+    found = _WEEK_FORMAT.fullmatch(form)
+    return _WEEKS.get(found["year"] + found["week"]) if found else None
 
 
 def _named_unit(name: str) -> CalendarUnit | None:

@@ -129,6 +129,7 @@ TABLE: Mapping[str, str] = {
     "partial.begins": "{period:the}[ ({value})] ist unvollständig: Die Daten beginnen {day:in}.",
     "partial.ends": "{period:the}[ ({value})] ist unvollständig: Die Daten enden {day:in}.",
     "partial.running": "{period:the}[ ({value})] ist unvollständig: Der Zeitraum läuft {day:in} noch.",
+    "partial.cut": "{period:the}[ ({value})] ist unvollständig: Der Jahreswechsel teilt sie.",
     "gaps": "{periods} {periods|hat|haben} keine Zeile: {leaders}.",
     "missing": "{rows} {rows|hat|haben} bei {measure} keinen Wert.",
     "one_row": "Die Abfrage behält nur eine Zeile, ein Gleichstand wäre also nicht zu sehen.",

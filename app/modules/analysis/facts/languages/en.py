@@ -122,6 +122,7 @@ TABLE: Mapping[str, str] = {
     "partial.begins": "{period}[ ({value})] is partial: the data begins {day:in}.",
     "partial.ends": "{period}[ ({value})] is partial: the data ends {day:in}.",
     "partial.running": "{period}[ ({value})] is partial: it still runs {day:in}.",
+    "partial.cut": "{period}[ ({value})] is partial: the turn of the year cuts it.",
     "gaps": "{periods} {periods|has|have} no row: {leaders}.",
     "missing": "{rows} {rows|has|have} no {measure}.",
     "one_row": "The statement keeps one row, so a tie would not show.",

@@ -131,6 +131,7 @@ TABLE: Mapping[str, str] = {
     "partial.begins": "Los datos {period:of}[ ({value})] son parciales: empiezan {day:in}.",
     "partial.ends": "Los datos {period:of}[ ({value})] son parciales: terminan {day:in}.",
     "partial.running": "Los datos {period:of}[ ({value})] son parciales: el periodo sigue en curso {day:in}.",
+    "partial.cut": "Los datos {period:of}[ ({value})] son parciales: el cambio de año la divide.",
     "gaps": "{periods} no {periods|tiene|tienen} ninguna fila: {leaders}.",
     "missing": "{rows} no {rows|tiene|tienen} valor de {measure}.",
     "one_row": "La consulta conserva una sola fila, así que un empate no se vería.",

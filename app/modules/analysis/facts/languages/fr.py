@@ -136,6 +136,8 @@ TABLE: Mapping[str, str] = {
     "partial.ends": "Les données {period:of}[ ({value})] sont partielles\u00a0: elles s'arrêtent {day:in}.",
     "partial.running": "Les données {period:of}[ ({value})] sont partielles\u00a0: la période est encore en "
     "cours {day:in}.",
+    "partial.cut": "Les données {period:of}[ ({value})] sont partielles\u00a0: le changement "
+    "d'année la coupe.",
     "gaps": "{periods} {periods|n'a|n'ont} aucune ligne\u00a0: {leaders}.",
     "missing": "{rows} {rows|n'a|n'ont} pas de valeur de {measure}.",
     "one_row": "La requête ne garde qu'une ligne\u00a0: une égalité ne se verrait pas.",
