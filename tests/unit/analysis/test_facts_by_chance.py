@@ -296,7 +296,8 @@ def label_figures(trial: Trial, measure: str, by: Sequence[str]) -> Iterator[Dec
     yield from values
     yield from (Decimal(each) for each in range(len(values) + 1))
     total = trial.values(f"SELECT SUM({measure}) FROM r")
-    parts = [*values, *(a - b for a, b in pairwise(values))]
+    nameless = trial.values(f"SELECT SUM({measure}) FROM r WHERE {by[0]} IS NULL")
+    parts = [*values, *(a - b for a, b in pairwise(values)), *nameless]
     yield from parts
     if total and total[0] > 0 and not trial.value(f"SELECT COUNT(*) FROM r WHERE {measure} < 0"):
         yield from (part / total[0] * 100 for part in parts)
@@ -349,6 +350,10 @@ def check_end(trial: Trial, fact: Fact, entries: str) -> None:
     assert fact.value == trial.value(wanted)
     leaders = trial.database.execute(f"SELECT name FROM ({entries}) WHERE value = ({wanted})")
     assert sorted(fact.labels) == sorted(name for (name,) in leaders)
+    if trial.shape.nulls:
+        way = ">=" if fact.kind == "highest" else "<="
+        nameless = f"SELECT COUNT(*) FROM r WHERE label IS NULL AND {fact.columns[0]} {way} {fact.value}"
+        assert ("known label" in fact.statement) == (trial.value(nameless) > 0) or fact.headline is None
 
 
 def check_second(trial: Trial, fact: Fact, entries: str) -> None:

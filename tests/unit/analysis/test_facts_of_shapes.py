@@ -255,14 +255,17 @@ RANKINGS = {
         PER_COUNTRY,
         TEXT,
         [["A", 20.0], ["B", None], ["C", 5.0], ["D", None]],
-        ["**A** has the highest revenue: 20, 80% of the total of 25.", "2 rows have no revenue."],
+        ["**A** has the highest revenue: 20, 80% of the total of 25.", "B and D have no revenue."],
     ),
     "rows without a label are no category": Case(
         "revenue per country",
         PER_COUNTRY,
         TEXT,
         [[None, 20.0], ["", 6.0], ["A", 5.0], ["B", 9.0]],
-        ["**B** has the highest revenue: 9, 22.5% of the total of 40.", "2 rows have no country."],
+        [
+            "Of the rows with known country, **B** has the highest revenue: 9, 22.5% of the total of 40.",
+            "Revenue of the 2 rows without country: 26, 65% of the total of 40.",
+        ],
         ["(none)", "(empty)"],
     ),
     "rows without any label": Case(
@@ -270,7 +273,10 @@ RANKINGS = {
         PER_COUNTRY,
         TEXT,
         [[None, 20.0], ["", 5.0]],
-        ["The total of revenue is 25.", "2 rows have no country."],
+        [
+            "The total of revenue is 25.",
+            "Revenue of the 2 rows without country: 25, 100% of the total of 25.",
+        ],
         ["highest"],
     ),
     "a sum without noise": Case(
@@ -563,7 +569,7 @@ COURSES = {
         BY_MONTH,
         MONTHS,
         [["2025-01", 10], ["2025-02", None], ["2025-03", 20]],
-        ["between 10 (January 2025) and 20 (March 2025)", "1 row has no revenue."],
+        ["between 10 (January 2025) and 20 (March 2025)", "February 2025 has no revenue."],
         ["no row:"],
     ),
     "the lowest month is answered first": Case(
@@ -844,7 +850,7 @@ OTHERS = {
         "SELECT name, score FROM t",
         {"name": "text", "score": "text"},
         [["A", 7], ["B", 12], ["C", "n/a"], ["D", 3], ["E", 4], ["F", 5]],
-        ["**B** has the highest score: 12", "1 row has no score."],
+        ["**B** has the highest score: 12", "C has no score."],
     ),
     "duplicated dates beside other things are no course": Case(
         "orders in January",
@@ -866,7 +872,7 @@ OTHERS = {
         "SELECT country, SUM(n) AS n FROM t GROUP BY country",
         {"country": "text", "n": "number"},
         [["A", float("inf")], ["B", 1.0], ["C", float("nan")], ["D", 2.0]],
-        ["**D** has the highest n: 2", "2 rows have no n."],
+        ["**D** has the highest n: 2", "A and C have no n."],
     ),
 }
 

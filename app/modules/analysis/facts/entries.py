@@ -41,13 +41,15 @@ class Entry:
 @dataclass(frozen=True, kw_only=True)
 class Entries:
     """Entries of `measure`, highest first. `by` are the columns that name them. `unnamed` are rows with a
-    value and without a name, `missing` those without a value. `summed` is true if one adds several rows up.
+    value and without a name, `nameless` the values that they would have as entries, unless they are
+    subtotals. `missing` are rows without a value. `summed` is true if an entry adds several rows up.
     """
 
     measure: NumericColumn
     by: Sequence[int]
     all: Sequence[Entry]
     unnamed: Sequence[int]
+    nameless: Sequence[Decimal]
     missing: Sequence[int]
     summed: bool
 
@@ -60,6 +62,14 @@ class Entries:
         way = (self.all[::-1] if rising else self.all)[len(leaders) :]
         found = list(takewhile(lambda each: each.value == way[0].value, way))
         return sorted(found, key=lambda each: each.rows[0])
+
+    def has_nameless_before(self, value: Decimal, *, rising: bool) -> bool:
+        """Return True if rows without a name have this value, or one that stands before it."""
+        return any(each <= value if rising else each >= value for each in self.nameless)
+
+    def unnamed_by(self, table: Table) -> list[int]:
+        """The columns of the names whose cells are empty in the unnamed rows."""
+        return [at for at in self.by if any(table.is_unnamed(row, [at]) for row in self.unnamed)]
 
     @property
     def total(self) -> Decimal | None:
@@ -75,16 +85,15 @@ class Entries:
 def entries_of(table: Table, measure: NumericColumn, by: Sequence[int], *, summed: bool) -> Entries:
     """Name the values of a measure; rows of one name are added up if they are `summed`."""
     gathered: dict[object, list[int]] = {}
-    unnamed: list[int] = []
+    nameless: dict[object, list[int]] = {}
     missing: list[int] = []
     for row, value in enumerate(measure.values):
         if value is None:
             missing.append(row)
-        elif table.is_unnamed(row, by):
-            unnamed.append(row)
         else:
             cells = table.rows["rows"][row]
-            gathered.setdefault(tuple([repr(cells[at]) for at in by]), []).append(row)
+            name = tuple([repr(cells[at]) for at in by])
+            (nameless if table.is_unnamed(row, by) else gathered).setdefault(name, []).append(row)
     groups = [(rows, False) for rows in gathered.values()]
     if not summed:
         groups = [([row], len(rows) > 1) for rows in gathered.values() for row in rows]
@@ -92,11 +101,14 @@ def entries_of(table: Table, measure: NumericColumn, by: Sequence[int], *, summe
         Entry(table=table, by=by, value=_sum(measure, rows), rows=rows, is_repeated=is_repeated)
         for rows, is_repeated in groups
     ]
+    unnamed = sorted(row for rows in nameless.values() for row in rows)
+    hidden = list(nameless.values()) if summed else [[row] for row in unnamed]
     return Entries(
         measure=measure,
         by=by,
         all=sorted(found, key=lambda each: (-each.value, each.rows[0])),
         unnamed=unnamed,
+        nameless=[] if table.found.added_up else [_sum(measure, rows) for rows in hidden],
         missing=missing,
         summed=summed and any(len(each.rows) > 1 for each in found),
     )

@@ -1,14 +1,17 @@
 """Notes that concern other facts: periods not whole, rows without a value or a name, and missing rows."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
 from app.modules.analysis.facts.entries import Entries
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.table import Table, names
-from app.modules.analysis.facts.wording import Counted, Slot
+from app.modules.analysis.facts.wording import Counted, Percent, Slot
 from app.modules.analysis.figures import NumericColumn
 from app.modules.analysis.figures.course import Course
+
+_FEW = 3
 
 
 def notice_of(table: Table) -> str:
@@ -58,16 +61,19 @@ def partial_notes(table: Table, course: Course | None = None) -> list[Fact]:
 
 
 def missing_values(table: Table, measure: NumericColumn) -> list[Fact]:
-    """The number of rows without a value, if there are any."""
+    """The rows without a value, if there are any: by their names if they are few, else their number."""
     rows = [row for row, value in enumerate(measure.values) if value is None]
     if not rows:
         return []
     name = table.measure(measure)
+    named = _names_of(table, rows)
     slots: dict[str, Slot] = {"rows": Counted(len(rows), "row"), "measure": name}
+    if named:
+        slots["leaders"] = names(named)
     return [
         table.fact(
             "missing",
-            "missing",
+            "missing.named" if named else "missing",
             slots,
             key=[measure.name],
             how=table.how("missing", name, len(table.rows["rows"])),
@@ -78,26 +84,53 @@ def missing_values(table: Table, measure: NumericColumn) -> list[Fact]:
     ]
 
 
+def _names_of(table: Table, rows: Sequence[int]) -> list[str]:
+    """The names of rows; none if they are many, share a name, or one of them has none."""
+    found = table.found
+    by = (
+        list(found.ranking.by)
+        if found.ranking is not None
+        else [found.time]
+        if found.time is not None
+        else []
+    )
+    if not by or len(rows) > _FEW or any(table.is_unnamed(row, by) for row in rows):
+        return []
+    named = [table.named(row, by) for row in rows]
+    return named if len(set(named)) == len(named) else []
+
+
 def unnamed_rows(table: Table, entries: Entries) -> list[Fact]:
-    """The number of rows that no label names: they belong to no category."""
+    """What the rows hold that no label names, with its share; their number if it may not be added up."""
     if not entries.unnamed:
         return []
-    by = [at for at in entries.by if any(table.is_unnamed(row, [at]) for row in entries.unnamed)]
+    measure, found = entries.measure, table.found
+    by = entries.unnamed_by(table)
     columns = [table.rows["columns"][at]["name"] for at in by]
+    rows = Counted(len(entries.unnamed), "row")
+    value = sum((entries.measure.values[row] or Decimal(0) for row in entries.unnamed), Decimal(0))
+    total = entries.total
+    is_share = total is not None and total > 0 and measure.minimum >= 0 and found.whole
+    adds = bool(entries.nameless) and (len(entries.unnamed) == 1 or total is not None)
     slots: dict[str, Slot] = {
-        "rows": Counted(len(entries.unnamed), "row"),
-        "measure": names([table.title(at) for at in by]),
+        "rows": rows,
+        "measure": table.measure(measure) if adds else names([table.title(at) for at in by]),
+        "label": names([table.title(at) for at in by]),
+        "value": table.amount(value, measure),
+        "share": Percent(value / total) if is_share and total is not None else None,
+        "total": table.amount(total, measure) if is_share and total is not None else None,
     }
+    cells = [(row, name) for row in entries.unnamed for name in columns]
     return [
         table.fact(
             "missing",
-            "missing",
+            "unnamed" if adds else "missing",
             slots,
             key=columns,
             how=table.how("missing", ", ".join(columns), len(table.rows["rows"])),
-            value=Decimal(len(entries.unnamed)),
-            cells=[(row, name) for row in entries.unnamed for name in columns],
-            columns=[entries.measure.name, *columns],
+            value=value if adds else Decimal(len(entries.unnamed)),
+            cells=[*cells, *table.cells(entries.unnamed, measure)] if adds else cells,
+            columns=[measure.name, *columns],
         )
     ]
 

@@ -76,7 +76,7 @@ def ranking_facts(table: Table, *, course: Sequence[Fact] = ()) -> list[Fact]:
         facts += _end(crossing, "highest", proof=_proof(table, found.main, "highest"), bold=True)
     facts += course[1:]
     facts += partial_notes(table) if found.course is None else []
-    facts += [*missing_values(table, found.main), *unnamed_rows(table, main.entries)]
+    facts += [*unnamed_rows(table, main.entries), *missing_values(table, found.main)]
     if not is_bounded(table):
         facts += [*statistics(table, found.main), *_shares(main), *_gap(main), *_same(main)]
         more = [_ranked_by(table, each, over=over) for each in _others(table)]
@@ -114,13 +114,18 @@ def _ends(ranked: Ranked) -> list[Fact]:
     if len(every) == 1:
         return [_of_label(ranked, every[0])]
     if every[0].value == every[-1].value:
-        return [_all_alike(ranked, "same.all")]
+        of_all = all(each == every[0].value for each in ranked.entries.nameless)
+        return [_all_alike(ranked, "same.all") if of_all else _tie(ranked, every)]
     rising = begins_low(table)
     end: Direction = "lowest" if rising else "highest"
     other: Direction = "highest" if rising else "lowest"
     proof = _proof(table, ranked.measure, end)
     facts = _end(ranked, end, proof=proof, bold=True)
-    if abs(every[0].value - every[-1].value) <= _NEAR * abs(every[0].value) and proof in ("all", "selected"):
+    if (
+        abs(every[0].value - every[-1].value) <= _NEAR * abs(every[0].value)
+        and proof in ("all", "selected")
+        and not ranked.entries.nameless
+    ):
         facts = [_all_alike(ranked, "same.nearly"), *facts]
     facts += _second(ranked, rising=rising, proof=proof)
     if not is_bounded(table):
@@ -137,7 +142,7 @@ def _end(ranked: Ranked, end: Direction, *, proof: Proof, bold: bool) -> list[Fa
     template = end if things is None else {"highest": "most", "lowest": "fewest"}[end]
     share = _share_slots(ranked, leaders[0].value, proof if bold else "none")
     slots: dict[str, Slot] = {
-        "scope": scope(table, proof, len(entries.all), summed=entries.summed),
+        "scope": _scope(ranked, proof, leaders[-1].value, rising=end == "lowest"),
         "by": ranked.by,
         "leaders": names([each.name for each in leaders], bold=bold),
         "measure": ranked.name,
@@ -169,6 +174,22 @@ def scope(table: Table, proof: Proof, count: int, *, summed: bool = False) -> st
         return None
     count = len(table.rows["rows"]) if summed else count
     return table.wording.say("scope.rows" if summed else "scope.shown", count=count)
+
+
+def _scope(ranked: Ranked, proof: Proof, value: Decimal, *, rising: bool) -> str | None:
+    """The scope of an end; without the rows that have no name, if one of them stands before the value."""
+    table, entries = ranked.table, ranked.entries
+    shown = scope(table, proof, len(entries.all), summed=entries.summed)
+    if not entries.has_nameless_before(value, rising=rising):
+        return shown
+    return ", ".join(filter(None, [shown, named_only(table, entries)]))
+
+
+def named_only(table: Table, entries: Entries) -> str:
+    """The phrase that leaves out the rows without a name."""
+    return table.wording.say(
+        "scope.named", label=names([table.title(at) for at in entries.unnamed_by(table)])
+    )
 
 
 def _share_slots(ranked: Ranked, value: Decimal, proof: Proof) -> dict[str, Slot]:
@@ -251,7 +272,7 @@ def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
         "measure": ranked.name,
         "over": ranked.over,
         "value": table.amount(after[0].value, ranked.measure),
-        "scope": scope(table, proof, len(entries.all), summed=entries.summed),
+        "scope": _scope(ranked, proof, after[0].value, rising=rising),
     }
     rows = [row for each in after for row in each.rows]
     return [
@@ -290,7 +311,7 @@ def _order(ranked: Ranked) -> list[Fact]:
     slots: dict[str, Slot] = {
         "leaders": Names(listed),
         "measure": ranked.name,
-        "scope": scope(table, proof, len(entries.all), summed=entries.summed),
+        "scope": _scope(ranked, proof, first[-1].value, rising=rising),
     }
     rows = [row for each in first for row in each.rows]
     return [
@@ -359,32 +380,34 @@ def _gap(ranked: Ranked) -> list[Fact]:
 
 def _same(ranked: Ranked) -> list[Fact]:
     """The largest few labels that share a value in the middle of the ranking."""
-    table, entries = ranked.table, ranked.entries
+    entries = ranked.entries
     ends = {entries.all[0].value, entries.all[-1].value}
     groups = [list(group) for _, group in groupby(entries.all, key=lambda each: each.value)]
     ties = [group for group in groups if 1 < len(group) <= _SAME and group[0].value not in ends]
     if not ties:
         return []
-    tie = ties[0]
+    return [_tie(ranked, ties[0])]
+
+
+def _tie(ranked: Ranked, tie: Sequence[Entry]) -> Fact:
+    table = ranked.table
     slots: dict[str, Slot] = {
-        "leaders": Names([each.name for each in tie]),
+        "leaders": names([each.name for each in tie]),
         "measure": ranked.name,
         "value": table.amount(tie[0].value, ranked.measure),
     }
     rows = [row for each in tie for row in each.rows]
-    return [
-        table.fact(
-            "same",
-            "same",
-            slots,
-            key=[ranked.measure.name, *(each.label for each in tie)],
-            how=table.how("values", ranked.name, len(rows)),
-            value=tie[0].value,
-            cells=table.cells(rows, ranked.measure),
-            columns=ranked.columns,
-            labels=[each.label for each in tie],
-        )
-    ]
+    return table.fact(
+        "same",
+        "same",
+        slots,
+        key=[ranked.measure.name, *(each.label for each in tie)],
+        how=table.how("values", ranked.name, len(rows)),
+        value=tie[0].value,
+        cells=table.cells(rows, ranked.measure),
+        columns=ranked.columns,
+        labels=[each.label for each in tie],
+    )
 
 
 def _others(table: Table) -> list[NumericColumn]:
@@ -421,10 +444,16 @@ def _leader(every: Sequence[Ranked]) -> list[Fact]:
     if len(every) < 2 or any(len(end) != 1 for end in ends) or len({end[0].name for end in ends}) > 1:
         return []
     leader = ends[0][0]
+    shown = scope(table, _proof(table, measures[0], "highest"), len(table.rows["rows"]))
+    hidden = [
+        each.entries
+        for each, end in zip(every, ends, strict=True)
+        if each.entries.has_nameless_before(end[0].value, rising=False)
+    ]
     slots: dict[str, Slot] = {
         "label": leader.name,
         "measures": Names([table.measure(each) for each in measures]),
-        "scope": scope(table, _proof(table, measures[0], "highest"), len(table.rows["rows"])),
+        "scope": ", ".join(filter(None, [shown, *(named_only(table, each) for each in hidden[:1])])) or None,
     }
     return [
         table.fact(

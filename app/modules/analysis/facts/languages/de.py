@@ -24,6 +24,7 @@ TABLE: Mapping[str, str] = {
     "label.row": "{label} (Zeile {row})",
     "label.period": "{label} ({period})",
     "scope.shown": "von den {count} gezeigten",
+    "scope.named": "von den Zeilen mit Wert bei {label}",
     "scope.rows": "in den {count} gezeigten Zeilen",
     "scope.picked": "von den höchstens {count} zuvor ausgewählten Zeilen",
     "scope.all": "insgesamt",
@@ -132,6 +133,8 @@ TABLE: Mapping[str, str] = {
     "partial.cut": "{period:the}[ ({value})] ist unvollständig: Der Jahreswechsel teilt sie.",
     "gaps": "{periods} {periods|hat|haben} keine Zeile: {leaders}.",
     "missing": "{rows} {rows|hat|haben} bei {measure} keinen Wert.",
+    "missing.named": "{leaders} {leaders|hat|haben} bei {measure} keinen Wert.",
+    "unnamed": f"{{measure}} {{rows|der Zeile|der # Zeilen}} ohne {{label}}: {{value}}{_SHARE}.",
     "one_row": "Die Abfrage behält nur eine Zeile, ein Gleichstand wäre also nicht zu sehen.",
     "no_value": "Es gab keinen Wert, aus dem sich das berechnen ließe.",
     "no_rows": "Keine Zeilen passen. Wenn es welche geben sollte, die Filter prüfen: Ein Wert kann anders "

@@ -22,6 +22,7 @@ TABLE: Mapping[str, str] = {
     "label.row": "{label} (row {row})",
     "label.period": "{label} ({period})",
     "scope.shown": "of the {count} shown",
+    "scope.named": "of the rows with known {label}",
     "scope.rows": "in the {count} rows shown",
     "scope.picked": "of the at most {count} rows picked before",
     "scope.all": "all together",
@@ -125,6 +126,8 @@ TABLE: Mapping[str, str] = {
     "partial.cut": "{period}[ ({value})] is partial: the turn of the year cuts it.",
     "gaps": "{periods} {periods|has|have} no row: {leaders}.",
     "missing": "{rows} {rows|has|have} no {measure}.",
+    "missing.named": "{leaders} {leaders|has|have} no {measure}.",
+    "unnamed": f"{{measure}} of the {{rows|row|# rows}} without {{label}}: {{value}}{_SHARE}.",
     "one_row": "The statement keeps one row, so a tie would not show.",
     "no_value": "There was no value to compute it from.",
     "no_rows": "No rows match. If there should be some, check the filters: a value may be spelled otherwise, "

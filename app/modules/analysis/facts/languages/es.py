@@ -24,6 +24,7 @@ TABLE: Mapping[str, str] = {
     "label.row": "{label} (fila {row})",
     "label.period": "{label} ({period})",
     "scope.shown": "entre los {count} valores mostrados",
+    "scope.named": "entre las filas con valor de {label}",
     "scope.rows": "en las {count} filas mostradas",
     "scope.picked": "de las {count} filas elegidas antes, como máximo",
     "scope.all": "en conjunto",
@@ -134,6 +135,8 @@ TABLE: Mapping[str, str] = {
     "partial.cut": "Los datos {period:of}[ ({value})] son parciales: el cambio de año la divide.",
     "gaps": "{periods} no {periods|tiene|tienen} ninguna fila: {leaders}.",
     "missing": "{rows} no {rows|tiene|tienen} valor de {measure}.",
+    "missing.named": "{leaders} no {leaders|tiene|tienen} valor de {measure}.",
+    "unnamed": f"{{measure}} de {{rows|la fila|las # filas}} sin {{label}}: {{value}}{_SHARE}.",
     "one_row": "La consulta conserva una sola fila, así que un empate no se vería.",
     "no_value": "No había ningún valor con el que calcularlo.",
     "no_rows": "Ninguna fila coincide. Si debería haber alguna, revise los filtros: puede que un valor se "

@@ -24,6 +24,7 @@ TABLE: Mapping[str, str] = {
     "label.row": "{label} (ligne {row})",
     "label.period": "{label} ({period})",
     "scope.shown": "parmi les {count} valeurs affichées",
+    "scope.named": "parmi les lignes avec une valeur de {label}",
     "scope.rows": "dans les {count} lignes affichées",
     "scope.picked": "parmi les {count} lignes au plus choisies auparavant",
     "scope.all": "dans l'ensemble",
@@ -140,6 +141,8 @@ TABLE: Mapping[str, str] = {
     "d'année la coupe.",
     "gaps": "{periods} {periods|n'a|n'ont} aucune ligne\u00a0: {leaders}.",
     "missing": "{rows} {rows|n'a|n'ont} pas de valeur de {measure}.",
+    "missing.named": "{leaders} {leaders|n'a|n'ont} pas de valeur de {measure}.",
+    "unnamed": f"{{measure}} {{rows|de la ligne|des # lignes}} sans {{label}}\u00a0: {{value}}{_SHARE}.",
     "one_row": "La requête ne garde qu'une ligne\u00a0: une égalité ne se verrait pas.",
     "no_value": "Il n'y avait aucune valeur pour le calculer.",
     "no_rows": "Aucune ligne ne correspond. S'il devrait y en avoir, vérifiez les filtres\u00a0: une valeur "
