@@ -19,7 +19,7 @@ PER_YEAR = (
     "SELECT strftime('%Y', order_date) AS year, sum(amount) AS revenue FROM orders GROUP BY 1 ORDER BY 1"
 )
 QUESTION = "Why did revenue change?"
-FIRST = "Revenue of 2024: 10."
+FIRST = "Revenue in 2024: 10."
 """What the sheet of `PER_YEAR` says first: the year that the data covers whole."""
 TOTAL = "The total of revenue over the 2 years is 65.50."
 
@@ -79,7 +79,7 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     first, second = chunks(events, "findings")[0]
     assert (first["text"], first["reading"]) == (FIRST, "The shop was new then.")
     assert (second["text"], second["reading"]) == (
-        "Revenue of 2025: 55.50, 84.7% of the total of 65.50.",
+        "Revenue in 2025: 55.50, 84.7% of the total of 65.50.",
         None,
     )
     (reference,) = first["references"]
@@ -92,7 +92,7 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     )
     spans = [each["span"] for each in chunks(events, "references")[0]]
     assert [text[start:end] for start, end in spans] == [FIRST, second["text"]]
-    assert chunks(events, "headline") == ["Revenue of 2024: 10"]
+    assert chunks(events, "headline") == ["Revenue in 2024: 10"]
     assert chunks(events, "left_out")[0] == [
         "A reading of a finding was left out for a figure.",
         "A sentence of the answer was left out for a figure.",
@@ -155,7 +155,7 @@ async def test_the_history_and_the_routes_show_what_was_thought_and_fetched(
     message = (await kai.session(session))["messages"]["items"][-1]
     assert (message["route"], message["steps"], message["tool_calls"]) == ("investigate", 2, 1)
     assert FIRST in message["analysis"]
-    assert (message["headline"], message["row_count"]) == ("Revenue of 2024: 10", 2)
+    assert (message["headline"], message["row_count"]) == ("Revenue in 2024: 10", 2)
     assert message["findings"][0]["text"] == FIRST
     assert message["left_out"] == ["A sentence of the answer was left out for a word that compares."]
     path = f"/sessions/{session}/messages/{done['message_id']}"
@@ -372,7 +372,7 @@ async def test_without_a_valid_finding_the_main_result_speaks_for_itself(
         ),
         (
             "change(r1.1.value_revenue_2024, r1.2.value_revenue_2024)",
-            "r1.1: Revenue of 2024: 10. r1.2: Revenue of 2024: 15. That is 5 more (+50%).",
+            "r1.1: Revenue in 2024: 10. r1.2: Revenue in 2024: 15. That is 5 more (+50%).",
         ),
         ("same(r1.1.total_revenue, r1.2.total_revenue)", "the two are not the same"),
         ("gap(r1.1.total_revenue, r1.2.average_revenue)", "r1.2 has no such fact"),

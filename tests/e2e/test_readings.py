@@ -59,7 +59,7 @@ async def test_the_lowest_that_was_asked_for_comes_first(plain: Client, shop: st
     counted = "SELECT region, COUNT(*) AS orders FROM orders"
     sql = f"{counted} WHERE day < '2024-07-09' GROUP BY region ORDER BY 2 DESC"
     text = await read(plain, shop, "Which region has the fewest orders?", sql)
-    assert text == "All 3 have the same orders: 3. The total of orders is 9."
+    assert text == "All 3 have the same number of orders: 3. The total of orders is 9."
     sql = sql.replace("07-09", "07-08")
     text = await read(plain, shop, "Which region has the fewest orders?", sql)
     assert text.startswith("**West** has the fewest orders: 2, 25% of the total of 8.")

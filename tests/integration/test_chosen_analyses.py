@@ -82,7 +82,7 @@ async def test_the_chosen_statements_are_the_text(server: ScriptedModel, model: 
     [
         (
             "Umsatz nach Kategorie",
-            "Tents hat den zweithöchsten Wert bei revenue: 150.000,50.",
+            "Tents liegt bei Revenue auf Platz zwei: 150.000,50.",
             "*Einordnung:* Die Saison hilft.",
         ),
         (
@@ -92,7 +92,7 @@ async def test_the_chosen_statements_are_the_text(server: ScriptedModel, model: 
         ),
         (
             "Revenus par catégorie",
-            "Tents a la deuxième valeur la plus élevée de revenue\xa0: 150\u202f000,50.",
+            "Tents a la deuxième plus haute valeur de revenue\xa0: 150\u202f000,50.",
             "*Lecture\xa0:* Die Saison hilft.",
         ),
     ],

@@ -56,7 +56,7 @@ _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
     "en": {
         "the": ("{}",) * 5,
         "in": ("on {}", "in {}", "in {}", "in {}", "in {}"),
-        "of": ("of {}",) * 5,
+        "of": ("on {}", "in {}", "in {}", "in {}", "in {}"),
         "on": ("on {}",) * 5,
         "from": ("from {}",) * 5,
         "to": ("to {}",) * 5,
@@ -64,7 +64,7 @@ _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
     "de": {
         "the": ("der {}", "die {}", "{}", "das {}", "{}"),
         "in": ("am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
-        "of": ("vom {}", "von {}", "von {}", "vom {}", "von {}"),
+        "of": ("am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
         "on": ("gegenüber dem {}", "gegenüber {}", "gegenüber {}", "gegenüber dem {}", "gegenüber {}"),
         "from": ("vom {}", "von {}", "von {}", "vom {}", "von {}"),
         "to": ("bis zum {}", "bis {}", "bis {}", "bis zum {}", "bis {}"),
@@ -150,6 +150,45 @@ _CELLS: Mapping[Language, Mapping[str | bool | None, str]] = {
     "es": {None: "(sin valor)", True: "sí", False: "no", "": "(vacío)"},
     "fr": {None: "(aucune valeur)", True: "oui", False: "non", "": "(vide)"},
 }
+_SPELLED = {"pct": "percentage", "avg": "average"}
+_GERMAN_SMALL = frozenset(
+    {
+        *(
+            "der",
+            "die",
+            "das",
+            "den",
+            "dem",
+            "des",
+            "und",
+            "oder",
+            "in",
+            "im",
+            "am",
+            "an",
+            "auf",
+            "aus",
+            "bei",
+        ),
+        *(
+            "bis",
+            "für",
+            "fuer",
+            "je",
+            "mit",
+            "nach",
+            "ohne",
+            "per",
+            "pro",
+            "seit",
+            "über",
+            "ueber",
+            "um",
+            "von",
+        ),
+        *("vom", "vor", "zu", "zum", "zur", "minus", "plus", "of", "per", "by"),
+    }
+)
 _ELIDED = re.compile(r"\b(d|qu|jusqu)e $", re.IGNORECASE)
 _VOWEL = re.compile(r"\**[aàâeéèêëiîïoôuùûœ]", re.IGNORECASE)
 _LIKE_I = re.compile(r"\**h?i(?![ea])", re.IGNORECASE)
@@ -255,7 +294,9 @@ class Formats:
         both = f"{start} {self.period(last, 'to')}"
         if form in ("", "the"):
             return both
-        return self._after_preposition(form if form in ("of", "on") else "from", first, both)
+        if form == "of" and self.language == "en":
+            return f"of {both}"
+        return self._after_preposition("on" if form == "on" else "from", first, both)
 
     def _after_preposition(self, form: str, period: Period, text: str) -> str:
         pattern = _PREPOSITIONS[self.language][form][UNITS.index(period.unit)]
@@ -309,7 +350,7 @@ class Formats:
 
         `things` are what the rows are, in the plural.
         """
-        words = title(name).split()
+        words = [_SPELLED.get(word, word) for word in title(name).split()]
         if words in (["count"], ["count", "star"]):
             return self._titled("count", things) if things else self._titled("rows", "")
         if len(words) > 1 and words[0] in _COUNTS and words[1] != "of":
@@ -320,10 +361,20 @@ class Formats:
             return self._titled("count", plural(" ".join(words[:-1])))
         if len(words) > 1 and words[0] in _FUNCTIONS:
             return self._titled(_FUNCTIONS[words[0]], _named(words[1:]))
-        return _named(words)
+        return self.noun(_named(words))
+
+    def noun(self, words: str) -> str:
+        """Words of a column's name as they stand in a sentence: German ones are nouns, with capitals."""
+        if self.language == "fr":
+            return words.replace("chiffre affaires", "chiffre d'affaires")
+        if self.language != "de":
+            return words
+        return " ".join(
+            each if each in _GERMAN_SMALL else each[:1].upper() + each[1:] for each in words.split(" ")
+        )
 
     def _titled(self, function: str, name: str) -> str:
-        return self.elided(_TITLES[self.language][function].removesuffix("{}"), name)
+        return self.elided(_TITLES[self.language][function].removesuffix("{}"), self.noun(name))
 
     def elided(self, before: str, after: str) -> str:
         """Join two pieces of a text; French words such as "de" lose their vowel before another one."""

@@ -4,14 +4,14 @@ import re
 
 from pydantic import JsonValue
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~!&])")
-_MAX_CELL = 80
+_SPECIAL = re.compile(r"([\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|^#(?=#{0,5}(?: |$))|^>|&(?=#?\w+;))")
+_MAX_CELL = 60
 _CALL = re.compile(r'"?(\w+)\(([\w*. ]*)\)"?')
 _FUNCTIONS = {"count_star": "count", "avg": "average", "min": "minimum", "max": "maximum", "sum": "total"}
 
 
 def label(cell: JsonValue) -> str:
-    """Format a cell as one line, with Markdown and HTML escaped, at most 80 characters before that."""
+    """Format a cell as one line of at most 60 characters, before what Markdown would read is escaped."""
     return _SPECIAL.sub(r"\\\1", plain_label(cell, _MAX_CELL))
 
 
@@ -24,7 +24,7 @@ def plain_label(cell: JsonValue, max_characters: int) -> str:
     text = " ".join(str(cell).split())
     if not text:
         return "(empty)"
-    return text if len(text) <= max_characters else text[: max_characters - 1] + "…"
+    return text if len(text) <= max_characters else f"{text[: max_characters - 1].rstrip()}…"
 
 
 def title(name: str) -> str:

@@ -81,14 +81,14 @@ MONTHS = table({"month": "text", "revenue": "number"}, ["2025-01", 10], ["2025-0
             MONTHS,
             (
                 "Revenue in the 3 months: 23.33 on average, "
-                "between 10 (January 2025) and 40 (February 2025). Revenue of March 2025: 20. "
+                "between 10 (January 2025) and 40 (February 2025). Revenue in March 2025: 20. "
                 "The total of revenue over the 3 months is 70. "
-                "With fewer than 13 months whole, growth cannot be distinguished from a season."
+                "With fewer than 13 complete months, growth cannot be distinguished from a season."
             ),
         ),
         (
             table({"country": "text", "orders": "integer"}, ["A", 2], ["B", 2]),
-            "All 2 have the same orders: 2. The total of orders is 4.",
+            "All 2 have the same number of orders: 2. The total of orders is 4.",
         ),
         (table({"name": "text"}, ["Ada"], ["Ben"]), "2 rows with name."),
         (
@@ -261,7 +261,7 @@ def test_a_column_that_refers_to_a_row_is_nothing_to_compare() -> None:
 def test_a_day_or_month_of_mere_digits_goes_with_what_it_numbers() -> None:
     weekdays = table({"weekday": "text", "revenue": "number"}, ["0", 5.0], ["4", 9.0])
     sql = "SELECT strftime('%w', day) AS weekday, SUM(amount) AS revenue FROM sales GROUP BY 1"
-    assert text_of(weekdays, "", sql).startswith("**weekday 4** has the highest revenue: 9")
+    assert text_of(weekdays, "", sql).startswith("**Weekday 4** has the highest revenue: 9")
 
 
 def test_no_rows_may_be_the_answer() -> None:
@@ -287,6 +287,19 @@ def test_a_total_names_all_its_cells_and_the_simple_conditions_of_its_statement(
     assert fact.value == sum(100 + at % 12 for at in range(24))
 
 
+@pytest.mark.parametrize(
+    ("clause", "said"),
+    [
+        ("WHERE day BETWEEN '2024-01-01' AND '2024-03-31'", "day: 2024-01-01 – 2024-03-31"),
+        ("WHERE delivered_on > due_on", "delivered on > due on"),
+        ("GROUP BY month HAVING COUNT(*) > 20 AND SUM(amount) <= 9", "count > 20, total amount ≤ 9"),
+    ],
+)
+def test_ranges_comparisons_of_columns_and_conditions_of_groups_are_named(clause: str, said: str) -> None:
+    found = figures(monthly(3), "", f"SELECT month, revenue FROM sales {clause}")
+    assert ", ".join(found.conditions) == said
+
+
 def test_a_share_names_the_cells_of_the_part_and_of_the_whole() -> None:
     fact = sheet(COUNTRIES).by_key["share_revenue_norway"]
     assert fact.cells == ((1, "revenue"), (0, "revenue"), (2, "revenue"))
@@ -296,10 +309,10 @@ def test_a_share_names_the_cells_of_the_part_and_of_the_whole() -> None:
 def test_a_yes_or_no_goes_with_the_name_of_its_column() -> None:
     rows = table({"returned": "text", "orders": "integer"}, ["Yes", 3], ["No", 9])
     sql = "SELECT returned, COUNT(*) AS orders FROM t GROUP BY 1"
-    assert text_of(rows, "orders by returned", sql).startswith("**returned No** has the most orders: 9")
+    assert text_of(rows, "orders by returned", sql).startswith("**Returned = No** has the most orders: 9")
     flags = table({"is_open": "boolean", "orders": "integer"}, [True, 3], [False, 9])
     assert text_of(flags, "", "SELECT is_open, COUNT(*) AS orders FROM t GROUP BY 1").startswith(
-        "**is open no**"
+        "**Is open = no**"
     )
 
 

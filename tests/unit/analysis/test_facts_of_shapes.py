@@ -58,7 +58,11 @@ YEAR = [10.0, 9, 11, 12, 13, 12, 11, 12, 13, 14, 20, 30]
 
 ONE_ROW = {
     "a single number": Case(
-        "How many orders?", "SELECT COUNT(*) AS n FROM t", {"n": "integer"}, [[1234567]], ["**N: 1,234,567**"]
+        "How many orders?",
+        "SELECT COUNT(*) AS n FROM t",
+        {"n": "integer"},
+        [[1234567]],
+        ["**Number of rows: 1,234,567**"],
     ),
     "a number with cents": Case(
         "total", "SELECT SUM(a) AS total FROM t", {"total": "number"}, [[19366.140000000014]], ["19,366.14**"]
@@ -186,7 +190,11 @@ RANKINGS = {
         ["B and C share the fewest orders: 1."],
     ),
     "all alike": Case(
-        "orders per country", ORDERS, COUNTED, [["A", 2], ["B", 2]], ["All 2 have the same orders: 2."]
+        "orders per country",
+        ORDERS,
+        COUNTED,
+        [["A", 2], ["B", 2]],
+        ["All 2 have the same number of orders: 2."],
     ),
     "averages are not added": Case(
         "average price per country",
@@ -248,7 +256,12 @@ RANKINGS = {
         ["%"],
     ),
     "a total of zero has no shares": Case(
-        "orders per country", ORDERS, COUNTED, [["A", 0], ["B", 0]], ["All 2 have the same orders: 0."], ["%"]
+        "orders per country",
+        ORDERS,
+        COUNTED,
+        [["A", 0], ["B", 0]],
+        ["All 2 have the same number of orders: 0."],
+        ["%"],
     ),
     "nulls are counted": Case(
         "revenue per country",
@@ -307,7 +320,7 @@ RANKINGS = {
         "SELECT stars, COUNT(*) AS reviews FROM r GROUP BY stars",
         {"stars": "integer", "reviews": "integer"},
         [[5, 40], [4, 60]],
-        ["**stars 4** has the most reviews: 60, 60% of the total of 100."],
+        ["**Stars 4** has the most reviews: 60, 60% of the total of 100."],
     ),
     "two of two": Case(
         "revenue per country",
@@ -415,9 +428,9 @@ COURSES = {
         [["2025-01", 10], ["2025-02", 40], ["2025-03", 20]],
         [
             "Revenue in the 3 months: 23.33 on average, between 10 (January 2025) and 40 (February 2025).",
-            "Revenue of March 2025: 20.",
+            "Revenue in March 2025: 20.",
             "The total of revenue over the 3 months is 70.",
-            "With fewer than 13 months whole, growth cannot be distinguished from a season.",
+            "With fewer than 13 complete months, growth cannot be distinguished from a season.",
         ],
         ["rose by", "fell by", "%"],
     ),
@@ -426,7 +439,7 @@ COURSES = {
         BY_MONTH,
         MONTHS,
         [["2025-03", 20], ["2025-01", 10], ["2025-02", 40]],
-        ["between 10 (January 2025) and 40 (February 2025)", "Revenue of March 2025: 20."],
+        ["between 10 (January 2025) and 40 (February 2025)", "Revenue in March 2025: 20."],
     ),
     "no change": Case(
         "revenue by month",
@@ -457,7 +470,7 @@ COURSES = {
         BY_MONTH,
         MONTHS,
         months("2024-01", [*YEAR, *(value * 0.5 for value in YEAR)]),
-        ["Revenue of 2025 fell by 50% on 2024, from 167 to 83.50."],
+        ["Revenue in 2025 fell by 50% on 2024, from 167 to 83.50."],
         ["rose by"],
     ),
     "a difference where a percentage has no meaning": Case(
@@ -465,7 +478,7 @@ COURSES = {
         "SELECT STRFTIME('%Y', d) AS year, SUM(p) AS profit FROM t GROUP BY 1",
         {"year": "text", "profit": "number"},
         [["2024", -20], ["2025", 30]],
-        ["Profit of 2025 rose by 50 on 2024, from -20 to 30."],
+        ["Profit in 2025 rose by 50 on 2024, from -20 to 30."],
         ["%"],
     ),
     "points between percentages": Case(
@@ -473,7 +486,7 @@ COURSES = {
         "SELECT STRFTIME('%Y', d) AS year, SUM(p) * 100.0 / SUM(a) AS margin_percent FROM t GROUP BY 1",
         {"year": "text", "margin_percent": "number"},
         [["2024", 20.0], ["2025", 22.5]],
-        ["Margin percent of 2025 rose by 2.5 points on 2024, from 20% to 22.5%."],
+        ["Margin percent in 2025 rose by 2.5 points on 2024, from 20% to 22.5%."],
     ),
     "practically the same": Case(
         "revenue by year",
@@ -500,7 +513,7 @@ COURSES = {
         BY_MONTH,
         MONTHS,
         months("2024-06", [6.0, *[100.0] * 12, 110.0, 3.0]),
-        ["Revenue of July 2025 rose by 10% on July 2024, from 100 to 110."],
+        ["Revenue in July 2025 rose by 10% on July 2024, from 100 to 110."],
         ["August 2025 rose", "of August 2025:"],
         span=Span(date(2024, 6, 30), date(2025, 8, 1), 9000),
     ),
@@ -550,7 +563,7 @@ COURSES = {
         "SELECT STRFTIME('%Y', d) AS year, SUM(a) AS revenue FROM t GROUP BY 1",
         {"year": "text", "revenue": "number"},
         [["2024", 50], ["2025", 100], ["2026", 60]],
-        ["2024 (50) is partial", "2026 (60) is partial", "Revenue of 2025: 100."],
+        ["2024 (50) is partial", "2026 (60) is partial", "Revenue in 2025: 100."],
         ["rose", "fell"],
         span=Span(date(2024, 6, 30), date(2026, 6, 30), 9000),
     ),
@@ -591,7 +604,7 @@ COURSES = {
         BY_MONTH,
         MONTHS,
         months("2024-01", [*YEAR, *(value * 2 for value in YEAR)]),
-        ["Revenue of 2025 rose by 100% on 2024, from 167 to 334."],
+        ["Revenue in 2025 rose by 100% on 2024, from 167 to 334."],
     ),
     "a gap is not compared across": Case(
         "revenue by month",
@@ -608,7 +621,7 @@ COURSES = {
         "SELECT STRFTIME('%Y-%m', d) AS month, AVG(p) AS average_price FROM t GROUP BY 1",
         {"month": "text", "average_price": "number"},
         months("2024-01", [*YEAR, *YEAR[:-1], 33.0]),
-        ["Average price of December 2025 rose by 10% on December 2024, from 30 to 33."],
+        ["Average price in December 2025 rose by 10% on December 2024, from 30 to 33."],
         ["total", " on average"],
     ),
     "stocks are not added over time": Case(
@@ -660,7 +673,7 @@ COURSES = {
         "SELECT STRFTIME('%Y', d) AS year, SUM(a) AS revenue, COUNT(*) AS orders FROM t GROUP BY 1",
         {"year": "text", "revenue": "number", "orders": "integer"},
         [["2024", 10, 4], ["2025", 40, 2]],
-        ["Revenue of 2025 rose by 300% on 2024, from 10 to 40."],
+        ["Revenue in 2025 rose by 300% on 2024, from 10 to 40."],
     ),
 }
 
@@ -678,7 +691,7 @@ GROUPS_IN_TIME = {
         [
             "**Tents** has the highest revenue over the 2 months: 130, 56.5% of the total of 230.",
             "Clothing has the lowest revenue over the 2 months: 100.",
-            "All together, revenue in the 2 months: 115 on average, between 80 (February 2025) and 150",
+            "Altogether, revenue in the 2 months: 115 on average, between 80 (February 2025) and 150",
         ],
         ["**Clothing** has", "fell by"],
     ),
@@ -688,7 +701,7 @@ GROUPS_IN_TIME = {
         {"month": "text", "category": "text", "price": "number"},
         [["2025-01", "C", 9.0], ["2025-01", "T", 6.0], ["2025-02", "C", 1.0], ["2025-02", "T", 7.0]],
         ["**C / January 2025** has the highest price: 9.", "C / February 2025 has the lowest price: 1."],
-        ["13", "All together", "%"],
+        ["13", "Altogether", "%"],
     ),
     "a partial month of groups": Case(
         "Show monthly revenue by category",
@@ -700,7 +713,7 @@ GROUPS_IN_TIME = {
             for category in ("C", "T")
         ],
         [
-            "All together, revenue in the 2 months covered whole: 110 on average, between 100 (February",
+            "Altogether, revenue in the 2 months covered whole: 110 on average, between 100 (February",
             "January 2025 (4) is partial",
         ],
         span=Span(date(2025, 1, 31), date(2025, 3, 31), 5000),
@@ -754,6 +767,30 @@ OTHERS = {
             "**Ann** has the latest signup date: 19 May 2026;",
             "Ben is last of the 2 shown with 14 May 2026.",
         ],
+    ),
+    "the newest of a list in which a name repeats": Case(
+        "Newest tickets",
+        "SELECT id, customer, subject, opened FROM tickets ORDER BY opened DESC LIMIT 3",
+        {"id": "integer", "customer": "text", "subject": "text", "opened": "date"},
+        [[9, "Ann", "a", "2026-05-19"], [8, "Ben", "b", "2026-05-17"], [7, "Ann", "c", "2026-05-14"]],
+        ["By opened, the 3 rows shown go from 14 May 2026 to 19 May 2026."],
+        ["Ann", "latest"],
+    ),
+    "the newest of a list by a column that names no date": Case(
+        "Newest tickets",
+        "SELECT id, customer, subject, created_at FROM tickets ORDER BY created_at DESC LIMIT 2",
+        {"id": "integer", "customer": "text", "subject": "text", "created_at": "datetime"},
+        [[9, "Ann", "a", "2026-05-19 10:30:00"], [8, "Ben", "b", "2026-05-17 09:00:00"]],
+        ["By created at, the 2 rows shown go from 17 May 2026 to 19 May 2026."],
+        ["latest created at"],
+    ),
+    "how often a value of a grouping stands there": Case(
+        "What does churn look like?",
+        "SELECT cohort, month_number, active, churned FROM cohorts",
+        {"cohort": "text", "month_number": "integer", "active": "integer", "churned": "integer"},
+        [["a", 0, 9, 0], ["a", 1, 8, 1], ["a", 2, 7, 2], ["b", 0, 9, 0], ["b", 1, 8, 1], ["c", 0, 5, 0]],
+        [],
+        ["frequent"],
     ),
     "the first by a date": Case(
         "First 2 customers by signup date",

@@ -119,7 +119,7 @@ def test_a_categorys_total_is_that_of_all_its_months(sample: sqlite3.Connection)
     assert f"{worst} has the lowest revenue over the 12 months: {shown(totals[worst])}." in text
     low, high = min(months, key=lambda each: months[each]), max(months, key=lambda each: months[each])
     level = f"between {shown(months[low])} ({month(low)}) and {shown(months[high])} ({month(high)})"
-    assert f"All together, revenue in the 12 months: {shown(whole / 12)} on average, {level}." in text
+    assert f"Altogether, revenue in the 12 months: {shown(whole / 12)} on average, {level}." in text
     assert "fell by" not in text
 
 
@@ -155,8 +155,8 @@ def test_the_top_ten_are_of_the_measure_asked_for(
     best = max(totals, key=lambda product: totals[product])
     text = text_of(sample, question, sql)
     value = shown(ten[0]) if order == 3 else f"{ten[0]:,}"
-    name = "revenue" if order == 3 else "units"
-    assert text.startswith(f"**{best}** has the highest {name}: {value}.")
+    name = "highest revenue" if order == 3 else "most units"
+    assert text.startswith(f"**{best}** has the {name}: {value}.")
     assert "total" not in text
     assert "lowest" not in text
 

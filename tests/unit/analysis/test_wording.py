@@ -19,11 +19,13 @@ from app.modules.analysis.facts.wording import (
     Points,
     Slot,
     Span,
+    TitledName,
     Wording,
 )
 from app.modules.analysis.figures import figures
 from app.modules.analysis.figures.calendar import UNITS, Period, period_of
 from app.modules.analysis.formats import Formats, unit_of
+from app.modules.analysis.words import label
 from app.modules.run.notices import first_line
 from graph.state import Column, Rows
 
@@ -187,13 +189,16 @@ def test_the_spanish_and_changes_before_its_own_vowel() -> None:
     ("name", "en", "de"),
     [
         ("count(*)", "number of rows", "Anzahl der Zeilen"),
-        ("order_count", "number of orders", "Anzahl orders"),
-        ("num_categories", "number of categories", "Anzahl categories"),
-        ("NumberOfOrders", "number of orders", "Anzahl orders"),
-        ("avg(price)", "average price", "Durchschnitt von price"),
-        ("sum(amount)", "total amount", "Summe von amount"),
-        ("profit_minus_plan", "profit minus plan", "profit minus plan"),
-        ("amount_eur", "amount EUR", "amount EUR"),
+        ("order_count", "number of orders", "Anzahl Orders"),
+        ("num_categories", "number of categories", "Anzahl Categories"),
+        ("NumberOfOrders", "number of orders", "Anzahl Orders"),
+        ("avg(price)", "average price", "Durchschnitt von Price"),
+        ("sum(amount)", "total amount", "Summe von Amount"),
+        ("late_pct", "late percentage", "Late Percentage"),
+        ("margin_avg", "margin average", "Margin Average"),
+        ("umsatz_pro_kunde", "umsatz pro kunde", "Umsatz pro Kunde"),
+        ("profit_minus_plan", "profit minus plan", "Profit minus Plan"),
+        ("amount_eur", "amount EUR", "Amount EUR"),
     ],
 )
 def test_columns_have_titles_in_words(name: str, en: str, de: str) -> None:
@@ -210,7 +215,7 @@ def test_yes_no_and_missing_values_are_words_of_the_language() -> None:
 
 def test_a_count_of_rows_counts_what_the_rows_are() -> None:
     assert [Formats(each).title("count_star()", "orders") for each in LANGUAGES] == [
-        *("number of orders", "Anzahl orders", "número de orders", "nombre d'orders")
+        *("number of orders", "Anzahl Orders", "número de orders", "nombre d'orders")
     ]
 
 
@@ -229,6 +234,14 @@ def test_a_statement_begins_with_a_capital_unless_it_begins_with_a_name(
     )
     assert said(monkeypatch, "**{pair}**.", pair="revenue: 5") == "**Revenue: 5**."
     assert said(monkeypatch, "sum of {measure}", measure="revenue") == "sum of revenue"
+
+
+def test_a_label_that_begins_with_its_columns_title_begins_a_sentence_with_a_capital(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = Names([TitledName("grade 3"), TitledName("grade 4")], bold=True)
+    assert said(monkeypatch, "{leaders} lead.", leaders=names) == "**Grade 3** and **grade 4** lead."
+    assert said(monkeypatch, "{label} leads.", label=TitledName("paid = no")) == "Paid = no leads."
 
 
 def test_a_part_in_brackets_goes_where_its_slot_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,14 +287,17 @@ def test_slots_are_written_by_their_types(monkeypatch: pytest.MonkeyPatch) -> No
 # Tables
 
 
+_FORMS = (".dative", ".complete", ".the")
+
+
 def slots_of(template: str) -> set[str]:
     return set(re.findall(r"\{(\w+)", template))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_all_languages_have_the_same_templates_with_the_same_slots(language: Language) -> None:
-    english = languages.TABLES["en"]
-    table = {name: each for name, each in languages.TABLES[language].items() if not name.endswith(".dative")}
+    english = {name: each for name, each in languages.TABLES["en"].items() if not name.endswith(_FORMS)}
+    table = {name: each for name, each in languages.TABLES[language].items() if not name.endswith(_FORMS)}
     assert {name: slots_of(each) for name, each in table.items()} == {
         name: slots_of(each) for name, each in english.items()
     }
@@ -355,8 +371,8 @@ def sheet(language: Language, columns: Sequence[tuple[str, str]], data: list[lis
         ),
         (
             "de",
-            "**iPad** hat den höchsten Wert bei cost EUR: 2.000,50 € (80 % der Gesamtsumme von 2.500,50 €).",
-            "iPad hat den höchsten Wert bei cost EUR: 2.000,50 €",
+            "**iPad** liegt bei Cost EUR vorn: 2.000,50 € (80 % der Gesamtsumme von 2.500,50 €).",
+            "iPad liegt bei Cost EUR vorn: 2.000,50 €",
         ),
         (
             "es",
@@ -366,7 +382,7 @@ def sheet(language: Language, columns: Sequence[tuple[str, str]], data: list[lis
         (
             "fr",
             "**iPad** a la valeur la plus élevée de cost EUR : 2 000,50 € (80 % du total de 2 500,50 €).",
-            "iPad a la plus haute valeur de cost EUR : 2 000,50 €",
+            "iPad a la valeur la plus élevée de cost EUR : 2 000,50 €",
         ),
     ],
 )
@@ -376,11 +392,103 @@ def test_a_ranking_is_worded_in_each_language(language: Language, statement: str
     assert (plain(first.statement), plain(first.headline or "")) == (statement, headline)
 
 
+MOST: Sequence[tuple[Language, str, str]] = [
+    ("en", "sessions", "A has the most sessions: 9"),
+    ("en", "units_sold", "A has the most units sold: 9"),
+    ("en", "total_views", "A has the most views: 9"),
+    ("en", "sales", "A has the highest sales: 9"),
+    ("en", "days", "A has the highest days: 9"),
+    ("en", "price_points", "A has the highest price points: 9"),
+    ("de", "bestellungen", "A hat die meisten Bestellungen: 9"),
+    ("de", "gewinn", "A liegt bei Gewinn vorn: 9"),
+    ("es", "unidades", "A tiene el mayor número de unidades: 9"),
+    ("es", "ventas", "A tiene el valor más alto de ventas: 9"),
+    ("fr", "chiffre_affaires", "A a la valeur la plus élevée de chiffre d'affaires : 9"),
+]
+
+
+@pytest.mark.parametrize(("language", "name", "headline"), MOST)
+def test_what_can_be_counted_is_most_and_amounts_are_highest(
+    language: Language, name: str, headline: str
+) -> None:
+    first = sheet(language, [("team", "text"), (name, "integer")], [["A", 9], ["B", 2]]).lead[0]
+    assert plain(first.headline or "") == headline
+
+
+def test_a_fraction_is_no_count() -> None:
+    first = sheet("en", [("team", "text"), ("points", "number")], [["A", 9.5], ["B", 2]]).lead[0]
+    assert first.headline == "A has the highest points: 9.50"
+
+
+@pytest.mark.parametrize(
+    ("language", "same", "total"),
+    [
+        ("en", "B and C have the same number of orders: 3.", "The total number of orders is 16."),
+        ("de", "B und C haben gleich viele Orders: 3.", "Die Gesamtzahl der Orders beträgt 16."),
+        ("es", "B y C tienen el mismo número de orders: 3.", "El número total de orders es 16."),
+        ("fr", "B et C ont le même nombre d'orders : 3.", "Le nombre total d'orders est de 16."),
+    ],
+)
+def test_numbers_of_things_are_worded_in_each_language(language: Language, same: str, total: str) -> None:
+    columns = [("team", "text"), ("order_count", "integer")]
+    facts = sheet(language, columns, [["A", 9], ["B", 3], ["C", 3], ["D", 1]]).facts
+    assert {same, total} <= {plain(fact.statement) for fact in facts}
+
+
+@pytest.mark.parametrize(
+    ("sql", "headline"),
+    [
+        ("SELECT city, count(*) AS n FROM orders GROUP BY city", "A has the most orders: 9"),
+        (
+            "SELECT city, count(*) AS n FROM a JOIN b USING (id) GROUP BY city",
+            "A has the highest number of rows: 9",
+        ),
+        ("SELECT city, count(email) AS n FROM orders GROUP BY city", "A has the highest n: 9"),
+    ],
+)
+def test_a_short_name_of_a_count_of_rows_is_said_in_words(sql: str, headline: str) -> None:
+    columns = [Column(name="city", type="text"), Column(name="n", type="integer")]
+    rows = Rows(columns=columns, rows=[["A", 9], ["B", 3]], row_count=2, truncated=False)
+    found = figures("how many per city?", sql, "duckdb", rows=rows)
+    assert fact_sheet("", rows, found, wording=Wording("en")).lead[0].headline == headline
+
+
+def test_rows_of_one_name_are_distinguished_by_another_column() -> None:
+    columns = [Column(name=name, type="text") for name in ("name", "warehouse")]
+    rows = Rows(
+        columns=[*columns, Column(name="stock", type="integer")],
+        rows=[["Shears", "Leeds", 3], ["Shears", "Bristol", 9], ["Hose", "Leeds", 1]],
+        row_count=3,
+        truncated=False,
+    )
+    found = figures("stock", "SELECT name, warehouse, stock FROM stock", "duckdb", rows=rows)
+    said = " ".join(fact.statement for fact in fact_sheet("", rows, found, wording=Wording("en")).facts)
+    assert "Shears / Bristol" in said
+    assert "(row" not in said
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("Baker & Sons", "Baker & Sons"),
+        ("&lt;b&gt;", "\\&lt;b\\&gt;"),
+        ("wood_glue_500", "wood_glue_500"),
+        ("_a_", "\\_a\\_"),
+        ("#1", "#1"),
+        ("# one", "\\# one"),
+        ("a" * 61, "a" * 59 + "…"),
+        ("a" * 58 + " bcd", "a" * 58 + "…"),
+    ],
+)
+def test_only_what_markdown_would_read_is_escaped(cell: str, text: str) -> None:
+    assert label(cell) == text
+
+
 @pytest.mark.parametrize(
     ("language", "statement"),
     [
-        ("en", "Orders of 2026 rose by 20% on 2025, from 1,200 to 1,440."),
-        ("de", "Orders von 2026: Anstieg um 20\xa0% gegenüber 2025, von 1.200 auf 1.440."),
+        ("en", "Orders in 2026 rose by 20% on 2025, from 1,200 to 1,440."),
+        ("de", "Orders im Jahr 2026: Anstieg um 20\xa0% gegenüber 2025, von 1.200 auf 1.440."),
         ("es", "Orders de 2026: aumento de 20\xa0% frente a 2025, de 1.200 a 1.440."),
         ("fr", "Orders de 2026\xa0: hausse de 20\xa0% par rapport à 2025, de 1\u202f200 à 1\u202f440."),
     ],
@@ -404,8 +512,8 @@ def test_a_period_begins_a_sentence_with_a_capital(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("en", "**Q4 2026** and **23 November 2026**, 5 of Q4 2026."),
-        ("de", "Das **4. Quartal 2026** und der **23. November 2026**, 5 vom 4. Quartal 2026."),
+        ("en", "**Q4 2026** and **23 November 2026**, 5 in Q4 2026."),
+        ("de", "Das **4. Quartal 2026** und der **23. November 2026**, 5 im 4. Quartal 2026."),
         (
             "es",
             "El **4.º trimestre de 2026** y el **23 de noviembre de 2026**, 5 del 4.º trimestre de 2026.",

@@ -27,7 +27,9 @@ class Entry:
 
     @cached_property
     def name(self) -> str:
-        """The name as Markdown; one that stands in several rows carries its period or the row's number."""
+        """The name as Markdown; one that stands in several rows carries its period, the label in another
+        column that tells these rows apart, or the row's number.
+        """
         name = self.table.named(self.rows[0], self.by)
         if not self.is_repeated:
             return name
@@ -35,6 +37,9 @@ class Entry:
         period = self.table.found.periods[row] if self.table.found.periods else None
         if period is not None:
             return self.table.wording.say("label.period", label=name, period=period)
+        other = self.table.telling_apart(self.by, self.table.raw(row, self.by))
+        if other is not None:
+            return self.table.named(row, [*self.by, other])
         return self.table.wording.say("label.row", label=name, row=row + 1)
 
 

@@ -1,6 +1,7 @@
 """Facts of rows without a label to compare: lists, and numbers alone."""
 
 from collections import Counter
+from datetime import date
 from decimal import Decimal
 
 from app.modules.analysis.facts.fact import Fact
@@ -8,12 +9,14 @@ from app.modules.analysis.facts.notes import missing_values
 from app.modules.analysis.facts.ranking import is_bounded
 from app.modules.analysis.facts.statistics import statistics
 from app.modules.analysis.facts.table import Table, names
-from app.modules.analysis.facts.wording import Counted, Names, Slot
+from app.modules.analysis.facts.wording import Counted, Names, Slot, Span
 from app.modules.analysis.figures import NumericColumn
+from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.names import is_calendar_or_key, is_numeric
 
 _NAMED_COLUMNS = 8
 _SPREADS = 3
+_PARTICLES = (" at", " on")
 _LISTED_SPREADS = 2
 
 
@@ -97,6 +100,9 @@ def _by_date(table: Table) -> list[Fact]:
     start, end = rows["rows"][0][by], rows["rows"][last][by]
     if start is None or end is None or start == end or table.is_unnamed(0, [name]) or found.selective:
         return []
+    repeated = sum(table.raw(row, [name]) == table.raw(0, [name]) for row in range(last + 1)) > 1
+    if repeated or table.title(by).endswith(_PARTICLES):
+        return _dates(table, by)
     if rows["rows"][1][by] == start:
         return []  # several are first
     slots: dict[str, Slot] = {
@@ -124,6 +130,42 @@ def _by_date(table: Table) -> list[Fact]:
     ]
 
 
+def _dates(table: Table, by: int) -> list[Fact]:
+    """The first and the last day of rows that no name tells apart, or of a column such as "created at"."""
+    rows, column = table.rows["rows"], table.rows["columns"][by]["name"]
+    ends = [(0, column), (len(rows) - 1, column)]
+    try:
+        first, last = sorted(date.fromisoformat(str(rows[row][by])[:10]) for row, _ in ends)
+    except ValueError:
+        return []
+    if first == last:
+        return []
+    is_part = table.found.within is not None or is_bounded(table)
+    slots: dict[str, Slot] = {
+        "measure": table.title(by),
+        "rows": Counted(len(rows), "row"),
+        "which": table.wording.say("which.shown") if is_part else None,
+        "span": Span(Period(first, "day"), Period(last, "day")),
+    }
+    how = table.how("values", table.title(by), len(rows))
+    return [
+        table.fact("span", "dates", slots, key=[column], how=how, value=None, cells=ends, columns=[column])
+    ]
+
+
+def _is_grouped_by(table: Table, at: int) -> bool:
+    """Return True if the rows are one for each pair of this column and another whose values repeat as well:
+    how often a value stands there is of the grouping.
+    """
+    count = len(table.rows["rows"])
+    for other in range(len(table.rows["columns"])):
+        cells = [repr(row[other]) for row in table.rows["rows"]]
+        pairs = {(repr(row[at]), cell) for row, cell in zip(table.rows["rows"], cells, strict=True)}
+        if other != at and len(pairs) == count and 2 * len(set(cells)) <= count:
+            return True
+    return False
+
+
 def _frequent(table: Table) -> list[Fact]:
     """The most frequent value of a column of texts in which most values repeat."""
     facts = list[Fact]()
@@ -138,7 +180,7 @@ def _frequent(table: Table) -> list[Fact]:
         if not most or len(counts) < 2 or 2 * len(counts) > len(named):
             continue
         leaders = [each for each, count in counts.items() if count == most[0][1]]
-        if len(leaders) == len(counts):
+        if len(leaders) == len(counts) or _is_grouped_by(table, at):
             continue
         first = {table.raw(row, [at]): row for row in reversed(named)}
         slots: dict[str, Slot] = {

@@ -236,17 +236,19 @@ def _all_alike(ranked: Ranked, template: str) -> Fact:
     """All entries have the same value, or nearly."""
     table, entries = ranked.table, ranked.entries
     bounded = is_bounded(table) or table.found.selective
+    things = table.things(ranked.measure) if template == "same.all" else None
     slots: dict[str, Slot] = {
         "count": None if bounded else len(entries.all),
         "shown": len(entries.all) if bounded else None,
         "measure": ranked.name,
+        "things": things,
         "over": ranked.over,
         "value": table.amount(entries.all[0].value, ranked.measure),
         "low": table.amount(entries.all[-1].value, ranked.measure),
     }
     return table.fact(
         "same",
-        template,
+        template if things is None else f"{template}.things",
         slots,
         key=[ranked.measure.name],
         how=table.how("values", ranked.name, len(entries.rows)),
@@ -267,9 +269,11 @@ def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
         return []
     if after[0].value == entries.end(rising=not rising)[0].value:
         return []  # the other end; of a result that a limit cut, others may share the value
+    things = table.things(ranked.measure)
     slots: dict[str, Slot] = {
         "leaders": names([each.name for each in after]),
         "measure": ranked.name,
+        "things": things,
         "over": ranked.over,
         "value": table.amount(after[0].value, ranked.measure),
         "scope": _scope(ranked, proof, after[0].value, rising=rising),
@@ -278,7 +282,7 @@ def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
     return [
         table.fact(
             "second",
-            "second.low" if rising else "second",
+            "second" if not rising else "second.low" if things is None else "second.few",
             slots,
             key=[ranked.measure.name],
             how=table.how("second", ranked.name, len(entries.rows)),
@@ -391,15 +395,17 @@ def _same(ranked: Ranked) -> list[Fact]:
 
 def _tie(ranked: Ranked, tie: Sequence[Entry]) -> Fact:
     table = ranked.table
+    things = table.things(ranked.measure)
     slots: dict[str, Slot] = {
         "leaders": names([each.name for each in tie]),
         "measure": ranked.name,
+        "things": things,
         "value": table.amount(tie[0].value, ranked.measure),
     }
     rows = [row for each in tie for row in each.rows]
     return table.fact(
         "same",
-        "same",
+        "same" if things is None else "same.things",
         slots,
         key=[ranked.measure.name, *(each.label for each in tie)],
         how=table.how("values", ranked.name, len(rows)),

@@ -7,7 +7,7 @@ from decimal import Decimal
 from app.modules.analysis.facts.fact import Fact, FactKind
 from app.modules.analysis.facts.selecting import Condition, Selection
 from app.modules.analysis.facts.table import Table
-from app.modules.analysis.facts.wording import Slot
+from app.modules.analysis.facts.wording import Slot, TitledName
 
 
 def scoped_fact(
@@ -51,6 +51,7 @@ def said_conditions(table: Table, conditions: Sequence[Condition]) -> list[str]:
     said = list[str]()
     for each in conditions:
         is_period = any(table.periods(each.column))
-        name = each.name if is_period else f"{table.title(each.column)} {each.name}"
+        has_name = is_period or isinstance(each.name, TitledName)
+        name = each.name if has_name else f"{table.title(each.column)} {each.name}"
         said.append(name)
     return said

@@ -47,10 +47,11 @@ def _of_all(table: Table, measure: NumericColumn, kind: FactKind, *, value: Deci
         "over": over if over.noun != "row" and table.found.whole else None,
         "shown": None if table.found.whole else over,
     }
+    things = table.numbered(measure)
     return table.fact(
         kind,
-        kind,
-        slots,
+        kind if things is None else f"{kind}.things",
+        {**slots, "things": things},
         key=[measure.name],
         how=table.how({"total": "sum"}.get(kind, kind), name, len(rows)),
         value=value,

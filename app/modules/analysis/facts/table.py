@@ -11,12 +11,17 @@ from pydantic import JsonValue
 
 from app.core.words import plural
 from app.modules.analysis.facts.fact import MOST_CELLS, Fact, FactKind
-from app.modules.analysis.facts.wording import Amount, Counted, Names, Points, Slot, Wording
+from app.modules.analysis.facts.wording import Amount, Counted, Names, Points, Slot, TitledName, Wording
 from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.figures.calendar import Period, read_periods
-from app.modules.analysis.figures.names import is_calendar, is_calendar_or_key, is_dated
+from app.modules.analysis.figures.names import (
+    is_calendar,
+    is_calendar_or_key,
+    is_dated,
+    is_plural,
+    names_no_count,
+)
 from app.modules.analysis.figures.numbers import exact
-from app.modules.analysis.figures.ranking import named_cell
 from app.modules.analysis.formats import Formats, Unit, unit_of
 from app.modules.analysis.words import label, plain_label, title
 from graph.state import Rows
@@ -28,6 +33,9 @@ _LONGEST_LABEL = 200
 _MOST_HEADLINE_WORDS = 12
 _NAMED = 3
 _LONGEST_YES = 10
+_MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$")
+_SHORTEST_NAME = 3
+_SHORT_COUNTS = frozenset({"n", "c", "cnt", "ct", "num"})
 _YES_OR_NO = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
 
 
@@ -49,20 +57,40 @@ class Table:
 
     def title(self, at: int) -> str:
         """A column's name as words, as Markdown; a count without a name is that of its table's rows."""
-        return self._title(self.wording.formats, self.rows["columns"][at]["name"])
+        return self._title(self.wording.formats, at)
 
     def measure(self, measure: NumericColumn) -> str:
         return self.title(measure.column)
 
     def things(self, measure: NumericColumn) -> str | None:
-        """The plural of what a count counts, such as "orders"; None for other measures."""
-        name = self._title(Formats("en"), measure.name)
-        things = name.removeprefix("number of ")
-        is_plural = things.endswith("s") and things != "rows"
-        return things if measure.kind in ("count", "distinct") and is_plural else None
+        """The plural of what a count or a sum of counts counts, such as "orders"; None for other measures."""
+        name = self._title(Formats("en"), measure.column)
+        things = name.removeprefix("number of ").removeprefix("total ")
+        is_count = measure.kind in ("count", "distinct")
+        if things == "rows" or not is_plural(things, self.wording.language, counted=is_count):
+            return None
+        if not is_count and not self._is_sum_of_counts(measure):
+            return None
+        return self.wording.formats.noun(things)
 
-    def _title(self, formats: Formats, name: str) -> str:
-        things = plural(title(self.found.counted)) if self.found.counted else None
+    def numbered(self, measure: NumericColumn) -> str | None:
+        """What is counted by a measure that is called "number of orders", say; None for other measures."""
+        name = self._title(Formats("en"), measure.column)
+        is_number = name.startswith("number of ")
+        return self.wording.formats.noun(name.removeprefix("number of ")) if is_number else None
+
+    def _is_sum_of_counts(self, measure: NumericColumn) -> bool:
+        if measure.kind not in ("sum", "plain") or names_no_count(measure.name):
+            return False
+        is_whole = all(value == value.to_integral_value() for value in measure.known)
+        return is_whole and self.unit(measure) is None
+
+    def _title(self, formats: Formats, at: int) -> str:
+        name = self.rows["columns"][at]["name"]
+        counted = self.found.counted or ""
+        things = plural(title(counted)) if len(counted) >= _SHORTEST_NAME else None
+        if at in self.found.row_counts and name.lower() in _SHORT_COUNTS:
+            name = "count"
         return label(formats.title(name, things))
 
     def amount(self, value: Decimal, measure: NumericColumn) -> Amount:
@@ -89,7 +117,8 @@ class Table:
 
     def named(self, row: int, by: Sequence[int]) -> str:
         """The name of a row by its columns, as Markdown."""
-        return " / ".join(self.cell_name(row, at) for at in by)
+        names = [self.cell_name(row, at) for at in by]
+        return type(names[0])(" / ".join(names))
 
     def cell_name(self, row: int, at: int) -> str:
         """A cell as a name. A period goes by its words, a number or yes and no by their column's name too."""
@@ -99,12 +128,16 @@ class Table:
         if period is not None and not _has_time(cell):
             return self.period(period)
         if at in self._yes_or_no:
-            return f"{self.title(at)} {label(cell)}"
+            return TitledName(f"{self.title(at)} = {label(cell)}")
         if cell is None:
             return self.wording.formats.cell(cell)
         if isinstance(cell, bool):
-            return f"{self.title(at)} {self.wording.formats.cell(cell)}"
-        return named_cell(cell, column)
+            return TitledName(f"{self.title(at)} = {self.wording.formats.cell(cell)}")
+        is_datetime = isinstance(cell, str) and column["type"] == "datetime"
+        name = label(_MIDNIGHT.sub("", str(cell)) if is_datetime else cell)
+        is_number = column["type"] in ("integer", "number", "boolean")
+        is_number = is_number or (name.isdecimal() and is_calendar(column["name"]))
+        return TitledName(f"{self.title(at)} {name}") if is_number else name
 
     @cached_property
     def _yes_or_no(self) -> frozenset[int]:
@@ -126,6 +159,16 @@ class Table:
     def raw(self, row: int, by: Sequence[int]) -> str:
         """The name of a row as it is written in the cells."""
         return " / ".join(plain_label(self.rows["rows"][row][at], _LONGEST_LABEL) for at in by)
+
+    def telling_apart(self, by: Sequence[int], name: str) -> int | None:
+        """The first column of texts whose labels differ in all rows of one name; None without one."""
+        rows = [row for row in range(len(self.rows["rows"])) if self.raw(row, by) == name]
+        for at, column in enumerate(self.rows["columns"]):
+            if at in by or column["type"] != "text" or any(self.is_unnamed(row, [at]) for row in rows):
+                continue
+            if len({self.raw(row, [at]) for row in rows}) == len(rows):
+                return at
+        return None
 
     def is_unnamed(self, row: int, by: Sequence[int]) -> bool:
         """Return True if a cell that names the row is empty."""

@@ -25,6 +25,12 @@ from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.formats import Formats, Unit, rounded_per_cent, unit_of
 
 
+class TitledName(str):
+    """A label of a row that begins with its column's title, such as "grade 3"."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Names:
     """Labels of rows as Markdown, or periods: the first of them, and how many more there are."""
@@ -114,9 +120,9 @@ class Wording:
         """Return the text of a template.
 
         A statement, which ends in a full stop, and a headline begin with a capital unless they begin with a
-        name other than a period: with a slot of `Names` or one called `label`. Slots that stand in brackets
-        only may be left out. Raises KeyError without such a template or slot, and ValueError if a slot
-        outside brackets is None.
+        name, with a slot of `Names` or one called `label`, that is neither a period nor a `TitledName`. Slots
+        that stand in brackets only may be left out. Raises KeyError without such a template or slot, and
+        ValueError if a slot outside brackets is None.
         """
         text = self._filled(name, slots)
         if text is None:
@@ -236,8 +242,10 @@ def _is_name(piece: _Piece | None, slots: Mapping[str, Slot]) -> bool:
         return False
     value = slots[piece.slot]
     if isinstance(value, Names):
-        return isinstance(value.shown[0], str)
-    return piece.slot in _NAME_SLOTS and isinstance(value, str)
+        value = value.shown[0]
+    elif piece.slot not in _NAME_SLOTS:
+        return False
+    return isinstance(value, str) and not isinstance(value, TitledName)
 
 
 def _capital(text: str) -> str:

@@ -1,5 +1,7 @@
 """Guesses about a column's values, from its name alone."""
 
+from app.core.language import Language
+from app.core.words import singular, without_accents
 from app.modules.analysis.figures.asked import words_of
 from app.modules.analysis.words import title
 
@@ -42,6 +44,23 @@ _NOT_ADDITIVE = frozenset(
     }
 )
 _RATIOS = frozenset({"share", "pct", "percent", "percentage", "ratio", "rate", "avg", "average", "mean"})
+_NO_COUNTS = frozenset(
+    {
+        *("revenue", "sale", "income", "earning", "cost", "expense", "spending", "profit", "loss"),
+        *("saving", "gain", "payment", "fee", "tax", "wage", "salary", "asset", "fund", "credit", "debit"),
+        *("euro", "dollar", "pound", "cent", "second", "minute", "hour", "day", "week", "month", "quarter"),
+        *("year", "meter", "metre", "mile", "kilometer", "kilometre", "gram", "kilogram", "ton", "tonne"),
+        *("liter", "litre", "gallon", "byte", "degree", "value", "amount", "status", "net", "gross"),
+        *("plan", "target", "budget", "date", "level", "balance", "difference", "variance", "stock"),
+        *("umsatz", "umsaetze", "kosten", "erloese", "einnahmen", "ausgaben", "tage", "stunden", "jahre"),
+        *("venta", "ingreso", "gasto", "costo", "coste", "beneficio", "ganancia", "hora", "dia", "precio"),
+        *("vente", "revenu", "cout", "frai", "depense", "benefice", "montant", "heure", "jour", "chiffre"),
+    }
+)
+_GERMAN_PLURALS = ("en", "er", "e", "n")
+_GERMAN_PLURALS_ONLY = ("ungen", "heiten", "keiten")
+_GERMAN_SINGULARS = frozenset({"anzahl", "menge", "summe", "quote", "rate", "nummer", "gruppe", "note"})
+_PARTICIPLES = ("ed", "sold", "won", "lost", "sent", "made")
 _LEVELS = frozenset(
     {"balance", "stock", "inventory", "headcount", "level", "backlog", "outstanding", "population"}
 )
@@ -83,6 +102,23 @@ def is_ratio(name: str) -> bool:
 def is_numeric(name: str) -> bool:
     """Return True if the name is that of a number, so that digits in text are read as numbers."""
     return bool(set(_words(name)) & (_ADDITIVE | _NOT_ADDITIVE))
+
+
+def is_plural(words: str, language: Language, *, counted: bool) -> bool:
+    """Return True if words look like a plural; `counted` is true of the name of a count."""
+    endings = _GERMAN_PLURALS if counted else _GERMAN_PLURALS_ONLY
+    if language == "de" and words not in _GERMAN_SINGULARS and words.endswith(endings):
+        return True
+    *before, last = words.split() or [""]
+    noun = before[-1] if before and last.endswith(_PARTICIPLES) else last
+    return singular(noun) != noun or noun in ("people", "children")
+
+
+def names_no_count(name: str) -> bool:
+    """Return True for plurals of money and measures, such as sales and days, and for figures of figures."""
+    words = {singular(without_accents(each)) for each in title(name).split()}
+    known = words | set(_words(name)) | set(title(name).split())
+    return bool(known & (_NO_COUNTS | _NOT_ADDITIVE | _RATIOS | _LEVELS))
 
 
 def is_level(name: str) -> bool:

@@ -1,17 +1,10 @@
 """Labels ranked by a measure: by the sum of each label's rows if they may be added, else row by row."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from pydantic import JsonValue
-
-from app.modules.analysis.figures.names import is_calendar
-from app.modules.analysis.words import label, title
-from graph.state import Column, Rows
-
-_MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$")
+from graph.state import Rows
 
 
 @dataclass(frozen=True)
@@ -41,11 +34,3 @@ def ranked(
         return None
     count = len({tuple([repr(row[at]) for at in by]) for row in known}) if additive and summed else len(known)
     return Ranking(by, count, summed=count < len(known))
-
-
-def named_cell(cell: JsonValue, column: Column) -> str:
-    """A cell as a name in Markdown; a number follows its column's title, as in "store 3"."""
-    text = label(_MIDNIGHT.sub("", cell) if column["type"] == "datetime" and isinstance(cell, str) else cell)
-    is_number = column["type"] in ("integer", "number", "boolean")
-    is_number = is_number or (text.isdecimal() and is_calendar(column["name"]))
-    return f"{title(column['name'])} {text}" if is_number else text

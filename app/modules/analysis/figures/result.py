@@ -114,8 +114,8 @@ class Figures:
     group. `within` is the LIMIT of an inner query whose rows are sorted or limited again. `sorted_by` is the
     column that the statement sorts by first, and `order_descending` its direction. `constants` are columns
     that the statement itself fills with a constant. `added_up` is true when rows may hold sums of others,
-    such as subtotals. `counted` is the one table whose rows `COUNT(*)` counts,
-    and `conditions` are the simple ones of the statement, such as "region = West".
+    such as subtotals. `counted` is the one table whose rows `COUNT(*)` counts, `row_counts` are the columns
+    that are `COUNT(*)`, and `conditions` are the simple ones of the statement, such as "region = West".
 
     `course` is the main measure over time, of all groups together; `months` is the same by month when the
     rows are days. `ranking` ranks the labels by the main measure, `second` the groups of a matrix. If these
@@ -151,6 +151,7 @@ class Figures:
     constants: frozenset[int]
     added_up: bool
     counted: str | None
+    row_counts: frozenset[int]
     conditions: Sequence[str]
 
     @property
@@ -212,6 +213,7 @@ def figures(
         constants=roles.constants,
         added_up=statement.added_up,
         counted=statement.counted,
+        row_counts=statement.row_counts,
         conditions=statement.conditions,
     )
 

@@ -84,7 +84,8 @@ class StatementReading:
     that of an inner query whose rows are sorted or limited again. `selective` is true when groups were left
     out by HAVING, OFFSET or a rank. `added_up` is true when the rows include subtotals or come from several
     queries, so that they may not be added up. `counted` is the one table whose rows `COUNT(*)` counts.
-    `conditions` are those of the outermost WHERE that are simple, such as "region = West".
+    `row_counts` are the positions of outputs that are `COUNT(*)`. `conditions` are the simple ones of the
+    outermost WHERE and HAVING, such as "region = West".
     """
 
     outputs: Sequence[Output] | None = None
@@ -96,6 +97,7 @@ class StatementReading:
     selective: bool = False
     added_up: bool = False
     counted: str | None = None
+    row_counts: frozenset[int] = frozenset()
     conditions: Sequence[str] = ()
 
 
@@ -163,8 +165,18 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
         ),
         within=min((each.within for each in sources.derived.values() if each.within), default=None),
         counted=None if sources.joined or sources.derived else _table_name(select),
+        row_counts=_row_counts(select),
         conditions=simple_conditions(select),
     )
+
+
+def _row_counts(select: exp.Select) -> frozenset[int]:
+    """The positions of `COUNT(*)`; none beside a star, which stands for several columns."""
+    outputs = [each.unalias() for each in select.selects]
+    if any(each.is_star for each in outputs if not isinstance(each, exp.Count)):
+        return frozenset()
+    counts = [at for at, each in enumerate(outputs) if isinstance(each, exp.Count)]
+    return frozenset(at for at in counts if isinstance(outputs[at].this, exp.Star))
 
 
 def _table_name(select: exp.Select) -> str | None:

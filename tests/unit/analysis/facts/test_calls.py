@@ -60,7 +60,7 @@ def test_a_call_is_answered_by_a_statement(call: str, statement: str) -> None:
         ),
         (
             'change(revenue, "2025-10", "2026-10")',
-            "Revenue of October 2026 rose by 3% on October 2025, from 2,010 to 2,070.",
+            "Revenue in October 2026 rose by 3% on October 2025, from 2,010 to 2,070.",
         ),
         (
             'change(revenue, "2026-01".."2026-10", "2025-01".."2025-10")',

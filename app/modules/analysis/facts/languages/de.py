@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 _SHARE = "[ ({share} der Gesamtsumme von {total})][ ({share} der Summe der {among} gezeigten, {shown_total})]"
 _HAVE = "{leaders:the} {leaders|hat|haben}[ {scope}][ nach {by}]"
+_LIE = "{leaders:the} {leaders|liegt|liegen}[ {scope}][ nach {by}] bei {measure}"
+_LIE_IT = "{leaders:the} {leaders|liegt|liegen}[ {scope}] bei {measure}"
 _HAVE_IT = "{leaders:the} {leaders|hat|haben}[ {scope}]"
 _OVER = "[ über die {over}]"
 
@@ -38,18 +40,20 @@ TABLE: Mapping[str, str] = {
     "values.bold.headline": "{pairs}",
     "value.of": f"{{measure}} {{label:of}}[ über die {{over}}]: {{value}}{_SHARE}.",
     "value.of.headline": "{measure} {label:of}: {value}",
-    "highest": f"{_HAVE} den höchsten Wert bei {{measure}}{_OVER}: {{value}}{_SHARE}.",
-    "highest.headline": f"{_HAVE} den höchsten Wert bei {{measure}}: {{value}}",
+    "highest": f"{_LIE}{_OVER} vorn: {{value}}{_SHARE}.",
+    "highest.headline": f"{_LIE} vorn: {{value}}",
     "lowest": f"{_HAVE} den niedrigsten Wert bei {{measure}}{_OVER}: {{value}}{_SHARE}.",
     "lowest.headline": f"{_HAVE} den niedrigsten Wert bei {{measure}}: {{value}}",
     "most": f"{_HAVE} die meisten {{things}}{_OVER}: {{value}}{_SHARE}.",
     "most.headline": f"{_HAVE} die meisten {{things}}: {{value}}",
     "fewest": f"{_HAVE} die wenigsten {{things}}{_OVER}: {{value}}{_SHARE}.",
     "fewest.headline": f"{_HAVE} die wenigsten {{things}}: {{value}}",
-    "second": f"{_HAVE_IT} den zweithöchsten Wert bei {{measure}}{_OVER}: {{value}}.",
-    "second.headline": f"{_HAVE_IT} den zweithöchsten Wert bei {{measure}}: {{value}}",
+    "second": f"{_LIE_IT}{_OVER} auf Platz zwei: {{value}}.",
+    "second.headline": f"{_LIE_IT} auf Platz zwei: {{value}}",
     "second.low": f"{_HAVE_IT} den zweitniedrigsten Wert bei {{measure}}{_OVER}: {{value}}.",
     "second.low.headline": f"{_HAVE_IT} den zweitniedrigsten Wert bei {{measure}}: {{value}}",
+    "second.few": f"{_HAVE_IT} die zweitwenigsten {{things}}{_OVER}: {{value}}.",
+    "second.few.headline": f"{_HAVE_IT} die zweitwenigsten {{things}}: {{value}}",
     "order": "die {leaders|#|#} höchsten Werte bei {measure}[ {scope}] haben, der Reihe nach, {leaders}.",
     "order.headline": "höchste Werte bei {measure}[ {scope}]: {leaders}",
     "order.low": "die {leaders|#|#} niedrigsten Werte bei {measure}[ {scope}] haben, der Reihe nach, "
@@ -61,19 +65,31 @@ TABLE: Mapping[str, str] = {
     "leader.headline": "{label} hat[ {scope}] bei {measures} jeweils den höchsten Wert",
     "same": "{leaders} haben denselben Wert bei {measure}: {value}.",
     "same.headline": "{leaders} haben denselben Wert bei {measure}: {value}",
+    "same.things": "{leaders} haben gleich viele {things}: {value}.",
+    "same.things.headline": "{leaders} haben gleich viele {things}: {value}",
     "same.all": f"alle [{{count}}][{{shown}} gezeigten] haben denselben Wert bei {{measure}}{_OVER}: "
     f"{{value}}.",
     "same.all.headline": "alle [{count}][{shown} gezeigten] haben denselben Wert bei {measure}: {value}",
+    "same.all.things": f"alle [{{count}}][{{shown}} gezeigten] haben gleich viele {{things}}{_OVER}: "
+    f"{{value}}.",
+    "same.all.things.headline": "alle [{count}][{shown} gezeigten] haben gleich viele {things}: {value}",
     "same.nearly": f"alle [{{count}}][{{shown}} gezeigten] haben praktisch denselben Wert bei "
     f"{{measure}}{_OVER}: von {{low}} bis {{value}}.",
     "same.nearly.headline": "alle [{count}][{shown} gezeigten] haben praktisch denselben Wert bei {measure}",
     # All values of a measure
     "total": "die Summe von {measure}[ über die {over}][ in den gezeigten {shown:dative}] beträgt {value}.",
     "total.headline": "die Summe von {measure}[ in den gezeigten {shown:dative}] beträgt {value}",
+    "total.things": "die Gesamtzahl der {things}[ über die {over}][ in den gezeigten {shown:dative}] beträgt "
+    "{value}.",
+    "total.things.headline": "die Gesamtzahl der {things}[ in den gezeigten {shown:dative}] beträgt {value}",
     "average": "der Durchschnitt von {measure} über {rows} beträgt {value}.",
     "average.headline": "der Durchschnitt von {measure} beträgt {value}",
+    "average.things": "die durchschnittliche Anzahl der {things} über {rows} beträgt {value}.",
+    "average.things.headline": "die durchschnittliche Anzahl der {things} beträgt {value}",
     "median": "der Median von {measure} über {rows} beträgt {value}.",
     "median.headline": "der Median von {measure} beträgt {value}",
+    "median.things": "der Median der Anzahl der {things} über {rows} beträgt {value}.",
+    "median.things.headline": "der Median der Anzahl der {things} beträgt {value}",
     "below_zero": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null.",
     "below_zero.headline": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null",
     "spread": "{measure}[ {scope}]: von {low} bis {high}[, im Durchschnitt {average}].",
@@ -88,6 +104,7 @@ TABLE: Mapping[str, str] = {
     "gezeigten steht {other} mit {last} an letzter Stelle].",
     "earliest": "{leaders} hat[ {scope}] den frühesten Wert bei {measure}: {value}[; unter den {count} "
     "gezeigten steht {other} mit {last} an letzter Stelle].",
+    "dates": "nach {measure} reichen die {rows}[ {which}] {span:from}.",
     "frequent": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten: {count} von {rows:dative}.",
     "frequent.headline": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten",
     # Time

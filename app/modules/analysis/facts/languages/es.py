@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 _SHARE = "[ ({share} del total de {total})][ ({share} del total de {among} valores mostrados, {shown_total})]"
-_HAVE = "[{scope}, ][por {by}, ]{leaders:the} {leaders|tiene|comparten}"
-_HAVE_IT = "[{scope}, ]{leaders:the} {leaders|tiene|comparten}"
+_HAVE = "[{scope}, ][por {by}, ]{leaders:the} {leaders|tiene|tienen}"
+_HAVE_IT = "[{scope}, ]{leaders:the} {leaders|tiene|tienen}"
 _OVER = "[ en {over}]"
 
 TABLE: Mapping[str, str] = {
@@ -28,7 +28,7 @@ TABLE: Mapping[str, str] = {
     "scope.rows": "en las {count} filas mostradas",
     "scope.picked": "de las {count} filas elegidas antes, como máximo",
     "scope.all": "en conjunto",
-    "scope.periods": "entre {periods} {which}",
+    "scope.periods": "entre {periods:the} {which}",
     "which.full": "con datos completos",
     "which.with_values": "con valores",
     "which.shown": "de este resultado",
@@ -50,6 +50,8 @@ TABLE: Mapping[str, str] = {
     "second.headline": f"{_HAVE_IT} el segundo valor más alto de {{measure}}: {{value}}",
     "second.low": f"{_HAVE_IT} el segundo valor más bajo de {{measure}}{_OVER}: {{value}}.",
     "second.low.headline": f"{_HAVE_IT} el segundo valor más bajo de {{measure}}: {{value}}",
+    "second.few": f"{_HAVE_IT} el segundo menor número de {{things}}{_OVER}: {{value}}.",
+    "second.few.headline": f"{_HAVE_IT} el segundo menor número de {{things}}: {{value}}",
     "order": "[{scope}, ]los {leaders|#|#} valores más altos de {measure}, en orden, son los de {leaders}.",
     "order.headline": "[{scope}, ]más altos por {measure}: {leaders}",
     "order.low": "[{scope}, ]los {leaders|#|#} valores más bajos de {measure}, en orden, son los de "
@@ -61,9 +63,15 @@ TABLE: Mapping[str, str] = {
     "leader.headline": "[{scope}, ]{label} tiene el valor más alto en {measures}",
     "same": "{leaders} tienen el mismo valor de {measure}: {value}.",
     "same.headline": "{leaders} tienen el mismo valor de {measure}: {value}",
+    "same.things": "{leaders} tienen el mismo número de {things}: {value}.",
+    "same.things.headline": "{leaders} tienen el mismo número de {things}: {value}",
     "same.all": f"los [{{count}} valores][{{shown}} valores mostrados] de {{measure}}{_OVER} son iguales: "
     f"{{value}}.",
     "same.all.headline": "los [{count} valores][{shown} valores mostrados] de {measure} son iguales: {value}",
+    "same.all.things": f"los [{{count}} valores][{{shown}} valores mostrados] del número de "
+    f"{{things}}{_OVER} son iguales: {{value}}.",
+    "same.all.things.headline": "los [{count} valores][{shown} valores mostrados] del número de {things} son "
+    "iguales: {value}",
     "same.nearly": f"los [{{count}} valores][{{shown}} valores mostrados] de {{measure}}{_OVER} son "
     f"prácticamente iguales: de {{low}} a {{value}}.",
     "same.nearly.headline": "los [{count} valores][{shown} valores mostrados] de {measure} son prácticamente "
@@ -71,10 +79,16 @@ TABLE: Mapping[str, str] = {
     # All values of a measure
     "total": "el total de {measure}[ en {over}][ en lo mostrado ({shown})] es {value}.",
     "total.headline": "el total de {measure}[ en lo mostrado ({shown})] es {value}",
+    "total.things": "el número total de {things}[ en {over}][ en lo mostrado ({shown})] es {value}.",
+    "total.things.headline": "el número total de {things}[ en lo mostrado ({shown})] es {value}",
     "average": "el promedio de {measure} en {rows} es {value}.",
     "average.headline": "el promedio de {measure} es {value}",
+    "average.things": "el número medio de {things} en {rows} es {value}.",
+    "average.things.headline": "el número medio de {things} es {value}",
     "median": "la mediana de {measure} en {rows} es {value}.",
     "median.headline": "la mediana de {measure} es {value}",
+    "median.things": "la mediana del número de {things} en {rows} es {value}.",
+    "median.things.headline": "la mediana del número de {things} es {value}",
     "below_zero": "{count} de {rows} {count|tiene|tienen} un valor de {measure} por debajo de cero.",
     "below_zero.headline": "{count} de {rows} {count|tiene|tienen} {measure} por debajo de cero",
     "spread": "[{scope}, ]{measure}: de {low} a {high}[, con un promedio de {average}].",
@@ -89,6 +103,7 @@ TABLE: Mapping[str, str] = {
     "{count} valores mostrados es el de {other}: {last}].",
     "earliest": "[{scope}, ]{leaders} tiene el valor más antiguo de {measure}: {value}[; el último de los "
     "{count} valores mostrados es el de {other}: {last}].",
+    "dates": "por {measure}, las {rows}[ {which}] van {span:from}.",
     "frequent": "{leaders} {leaders|es el valor más frecuente|son los valores más frecuentes} de {measure}: "
     "{count} de {rows}.",
     "frequent.headline": "{leaders} {leaders|es el valor más frecuente|son los valores más frecuentes} de "
@@ -174,11 +189,17 @@ TABLE: Mapping[str, str] = {
     "how.where": "{how} con {conditions}",
     # Things that are counted
     "day": "{count|# día|# días}",
+    "day.the": "{count|el # día|los # días}",
     "week": "{count|# semana|# semanas}",
+    "week.the": "{count|la # semana|las # semanas}",
     "month": "{count|# mes|# meses}",
+    "month.the": "{count|el # mes|los # meses}",
     "quarter": "{count|# trimestre|# trimestres}",
+    "quarter.the": "{count|el # trimestre|los # trimestres}",
     "year": "{count|# año|# años}",
+    "year.the": "{count|el # año|los # años}",
     "row": "{count|# fila|# filas}",
+    "row.the": "{count|la # fila|las # filas}",
     "column": "{count|# columna|# columnas}",
     "value": "{count|# valor|# valores}",
     "point": "{count|# punto porcentual|# puntos porcentuales}",

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 _SHARE = "[ ({share} du total de {total})][ ({share} du total des {among} valeurs affichées, {shown_total})]"
-_HAVE = "[{scope}, ][par {by}, ]{leaders:the} {leaders|a|partagent}"
-_HAVE_IT = "[{scope}, ]{leaders:the} {leaders|a|partagent}"
+_HAVE = "[{scope}, ][par {by}, ]{leaders:the} {leaders|a|ont}"
+_HAVE_IT = "[{scope}, ]{leaders:the} {leaders|a|ont}"
 _OVER = "[ sur {over}]"
 
 TABLE: Mapping[str, str] = {
@@ -39,33 +39,41 @@ TABLE: Mapping[str, str] = {
     "value.of": f"{{measure}} {{label:of}}{_OVER}\u00a0: {{value}}{_SHARE}.",
     "value.of.headline": "{measure} {label:of}\u00a0: {value}",
     "highest": f"{_HAVE} la valeur la plus élevée de {{measure}}{_OVER}\u00a0: {{value}}{_SHARE}.",
-    "highest.headline": f"{_HAVE} la plus haute valeur de {{measure}}\u00a0: {{value}}",
+    "highest.headline": f"{_HAVE} la valeur la plus élevée de {{measure}}\u00a0: {{value}}",
     "lowest": f"{_HAVE} la valeur la plus basse de {{measure}}{_OVER}\u00a0: {{value}}{_SHARE}.",
-    "lowest.headline": f"{_HAVE} la plus basse valeur de {{measure}}\u00a0: {{value}}",
+    "lowest.headline": f"{_HAVE} la valeur la plus basse de {{measure}}\u00a0: {{value}}",
     "most": f"{_HAVE} le plus grand nombre de {{things}}{_OVER}\u00a0: {{value}}{_SHARE}.",
     "most.headline": f"{_HAVE} le plus grand nombre de {{things}}\u00a0: {{value}}",
     "fewest": f"{_HAVE} le plus petit nombre de {{things}}{_OVER}\u00a0: {{value}}{_SHARE}.",
     "fewest.headline": f"{_HAVE} le plus petit nombre de {{things}}\u00a0: {{value}}",
-    "second": f"{_HAVE_IT} la deuxième valeur la plus élevée de {{measure}}{_OVER}\u00a0: {{value}}.",
+    "second": f"{_HAVE_IT} la deuxième plus haute valeur de {{measure}}{_OVER}\u00a0: {{value}}.",
     "second.headline": f"{_HAVE_IT} la deuxième plus haute valeur de {{measure}}\u00a0: {{value}}",
-    "second.low": f"{_HAVE_IT} la deuxième valeur la plus basse de {{measure}}{_OVER}\u00a0: {{value}}.",
+    "second.low": f"{_HAVE_IT} la deuxième plus basse valeur de {{measure}}{_OVER}\u00a0: {{value}}.",
     "second.low.headline": f"{_HAVE_IT} la deuxième plus basse valeur de {{measure}}\u00a0: {{value}}",
+    "second.few": f"{_HAVE_IT} le deuxième plus petit nombre de {{things}}{_OVER}\u00a0: {{value}}.",
+    "second.few.headline": f"{_HAVE_IT} le deuxième plus petit nombre de {{things}}\u00a0: {{value}}",
     "order": "[{scope}, ]les {leaders|#|#} valeurs les plus élevées de {measure} sont, dans l'ordre, celles "
     "de {leaders}.",
-    "order.headline": "[{scope}, ]plus hautes valeurs de {measure}\u00a0: {leaders}",
+    "order.headline": "[{scope}, ]valeurs les plus élevées de {measure}\u00a0: {leaders}",
     "order.low": "[{scope}, ]les {leaders|#|#} valeurs les plus basses de {measure} sont, dans l'ordre, "
     "celles de {leaders}.",
-    "order.low.headline": "[{scope}, ]plus basses valeurs de {measure}\u00a0: {leaders}",
+    "order.low.headline": "[{scope}, ]valeurs les plus basses de {measure}\u00a0: {leaders}",
     "gap": "{label} devance {other} de {difference} pour {measure}[, soit {points} du total].",
     "gap.headline": "{label} devance {other} de {difference} pour {measure}",
     "leader": "[{scope}, ]{label} a la valeur la plus élevée pour {measures}.",
-    "leader.headline": "[{scope}, ]{label} a la plus haute valeur pour {measures}",
+    "leader.headline": "[{scope}, ]{label} a la valeur la plus élevée pour {measures}",
     "same": "{leaders} ont la même valeur de {measure}\u00a0: {value}.",
     "same.headline": "{leaders} ont la même valeur de {measure}\u00a0: {value}",
+    "same.things": "{leaders} ont le même nombre de {things}\u00a0: {value}.",
+    "same.things.headline": "{leaders} ont le même nombre de {things}\u00a0: {value}",
     "same.all": f"les [{{count}} valeurs][{{shown}} valeurs affichées] de {{measure}}{_OVER} sont "
     f"égales\u00a0: {{value}}.",
     "same.all.headline": "les [{count} valeurs][{shown} valeurs affichées] de {measure} sont égales\u00a0: "
     "{value}",
+    "same.all.things": f"les [{{count}} valeurs][{{shown}} valeurs affichées] du nombre de "
+    f"{{things}}{_OVER} sont égales\u00a0: {{value}}.",
+    "same.all.things.headline": "les [{count} valeurs][{shown} valeurs affichées] du nombre de {things} sont "
+    "égales\u00a0: {value}",
     "same.nearly": f"les [{{count}} valeurs][{{shown}} valeurs affichées] de {{measure}}{_OVER} sont "
     f"pratiquement égales\u00a0: de {{low}} à {{value}}.",
     "same.nearly.headline": "les [{count} valeurs][{shown} valeurs affichées] de {measure} sont pratiquement "
@@ -73,10 +81,17 @@ TABLE: Mapping[str, str] = {
     # All values of a measure
     "total": "le total de {measure}[ sur {over}][ dans ce qui est affiché ({shown})] est de {value}.",
     "total.headline": "le total de {measure}[ dans ce qui est affiché ({shown})] est de {value}",
+    "total.things": "le nombre total de {things}[ sur {over}][ dans ce qui est affiché ({shown})] est de "
+    "{value}.",
+    "total.things.headline": "le nombre total de {things}[ dans ce qui est affiché ({shown})] est de {value}",
     "average": "la moyenne de {measure} sur {rows} est de {value}.",
     "average.headline": "la moyenne de {measure} est de {value}",
+    "average.things": "le nombre moyen de {things} sur {rows} est de {value}.",
+    "average.things.headline": "le nombre moyen de {things} est de {value}",
     "median": "la médiane de {measure} sur {rows} est de {value}.",
     "median.headline": "la médiane de {measure} est de {value}",
+    "median.things": "la médiane du nombre de {things} sur {rows} est de {value}.",
+    "median.things.headline": "la médiane du nombre de {things} est de {value}",
     "below_zero": "{count} sur {rows} {count|a|ont} une valeur de {measure} inférieure à zéro.",
     "below_zero.headline": "{count} sur {rows} {count|a|ont} {measure} en dessous de zéro",
     "spread": "[{scope}, ]{measure}\u00a0: de {low} à {high}[, avec une moyenne de {average}].",
@@ -91,6 +106,7 @@ TABLE: Mapping[str, str] = {
     "dernière des {count} valeurs affichées est celle de {other}\u00a0: {last}].",
     "earliest": "[{scope}, ]{leaders} a la valeur la plus ancienne de {measure}\u00a0: {value}[\u00a0; la "
     "dernière des {count} valeurs affichées est celle de {other}\u00a0: {last}].",
+    "dates": "par {measure}, les {rows}[ {which}] vont {span:from}.",
     "frequent": "{leaders} {leaders|est la valeur la plus fréquente|sont les valeurs les plus fréquentes} de "
     "{measure}\u00a0: {count} sur {rows}.",
     "frequent.headline": "{leaders} "
