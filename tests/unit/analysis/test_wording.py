@@ -400,9 +400,12 @@ MOST: Sequence[tuple[Language, str, str]] = [
     ("en", "days", "A has the highest days: 9"),
     ("en", "price_points", "A has the highest price points: 9"),
     ("de", "bestellungen", "A hat die meisten Bestellungen: 9"),
+    ("de", "anzahl_kunden", "A hat die meisten Kunden: 9"),
     ("de", "gewinn", "A liegt bei Gewinn vorn: 9"),
     ("es", "unidades", "A tiene el mayor número de unidades: 9"),
+    ("es", "numero_de_pedidos", "A tiene el mayor número de pedidos: 9"),
     ("es", "ventas", "A tiene el valor más alto de ventas: 9"),
+    ("fr", "nombre_de_clients", "A a le plus grand nombre de clients : 9"),
     ("fr", "chiffre_affaires", "A a la valeur la plus élevée de chiffre d'affaires : 9"),
 ]
 

@@ -35,6 +35,7 @@ _NAMED = 3
 _LONGEST_YES = 10
 _MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$")
 _SHORTEST_NAME = 3
+_NUMBER_OF = re.compile(r"^(?:number of|(?:an)?zahl(?: der| von)?|n[uú]mero de|cantidad de|nombre de) ")
 _SHORT_COUNTS = frozenset({"n", "c", "cnt", "ct", "num"})
 _YES_OR_NO = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
 
@@ -65,9 +66,11 @@ class Table:
     def things(self, measure: NumericColumn) -> str | None:
         """The plural of what a count or a sum of counts counts, such as "orders"; None for other measures."""
         name = self._title(Formats("en"), measure.column)
-        things = name.removeprefix("number of ").removeprefix("total ")
+        numbered = _NUMBER_OF.sub("", name)
+        things = numbered.removeprefix("total ")
         is_count = measure.kind in ("count", "distinct")
-        if things == "rows" or not is_plural(things, self.wording.language, counted=is_count):
+        counted = is_count or numbered != name
+        if things == "rows" or not is_plural(things, self.wording.language, counted=counted):
             return None
         if not is_count and not self._is_sum_of_counts(measure):
             return None
@@ -76,8 +79,8 @@ class Table:
     def numbered(self, measure: NumericColumn) -> str | None:
         """What is counted by a measure that is called "number of orders", say; None for other measures."""
         name = self._title(Formats("en"), measure.column)
-        is_number = name.startswith("number of ")
-        return self.wording.formats.noun(name.removeprefix("number of ")) if is_number else None
+        things = _NUMBER_OF.sub("", name)
+        return self.wording.formats.noun(things) if things != name else None
 
     def _is_sum_of_counts(self, measure: NumericColumn) -> bool:
         if measure.kind not in ("sum", "plain") or names_no_count(measure.name):
