@@ -79,7 +79,7 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     first, second = chunks(events, "findings")[0]
     assert (first["text"], first["reading"]) == (FIRST, "The shop was new then.")
     assert (second["text"], second["reading"]) == (
-        "Revenue in 2025: 55.50, 84.7% of the total of 65.50.",
+        "Revenue of 2025: 55.50, 84.7% of the total of 65.50.",
         None,
     )
     (reference,) = first["references"]
