@@ -102,7 +102,8 @@ MONTHS = table({"month": "text", "revenue": "number"}, ["2025-01", 10], ["2025-0
             table({"name": "text", "n": "integer"}, ["Ada", 1], ["Ben", 3], row_count=500, cut=True),
             (
                 "The result was cut off at 500 rows, and only the first 2 of 500 rows are at hand: all "
-                "figures here are of these. Of the 2 shown, **Ben** has the highest n: 3."
+                "figures here are of these. Of the 2 shown, **Ben** has the highest n: 3. "
+                "Of the 2 shown, next by n comes Ada (1)."
             ),
         ),
     ],

@@ -365,11 +365,23 @@ def check_second(trial: Trial, fact: Fact, entries: str) -> None:
 def check_order(trial: Trial, fact: Fact, entries: str) -> None:
     low = trial.found.direction == "lowest" or "Worst" in trial.shape.question
     way = "" if low else "DESC"
+    if fact.key.startswith("order") and fact.key.endswith("_next"):
+        check_next(trial, fact, entries)
+        return
     ranked = trial.database.execute(
         f"SELECT name, value FROM ({entries}) ORDER BY 2 {way} LIMIT 4"
     ).fetchall()
     assert [name for name, _ in ranked[:3]] == list(fact.labels)
     assert len({value for _, value in ranked}) == len(ranked)
+
+
+def check_next(trial: Trial, fact: Fact, entries: str) -> None:
+    end = "MIN" if trial.found.direction == "lowest" else "MAX"
+    rest = trial.database.execute(
+        f"SELECT name FROM ({entries}) WHERE value <> (SELECT {end}(value) FROM ({entries}))"
+    )
+    assert sorted(name for (name,) in rest) == sorted(fact.labels)
+    assert 1 <= len(fact.labels) < 5
 
 
 def check_label(trial: Trial, fact: Fact, entries: str) -> None:

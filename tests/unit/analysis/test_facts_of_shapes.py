@@ -187,7 +187,7 @@ RANKINGS = {
         ORDERS,
         COUNTED,
         [["A", 5], ["B", 1], ["C", 1]],
-        ["B and C share the fewest orders: 1."],
+        ["B and C share the fewest orders: 1 each."],
     ),
     "all alike": Case(
         "orders per country",
@@ -340,7 +340,7 @@ LIMITED = {
         [["A", 50.0, 1], ["B", 30.0, 9], ["C", 20.0, 4]],
         [
             "**A** has the highest revenue: 50.",
-            "B is second by revenue with 30.",
+            "Next by revenue, in order, come B (30) and C (20).",
         ],
         ["lowest", "average", "total", "%", "units"],
     ),
@@ -364,8 +364,8 @@ LIMITED = {
         f"{PER_COUNTRY} ORDER BY 2 LIMIT 2",
         TEXT,
         [["Chad", 1.0], ["Norway", 3.0]],
-        ["**Chad** has the lowest revenue: 1"],
-        ["highest", "Norway"],
+        ["**Chad** has the lowest revenue: 1. Next by revenue comes Norway (3)."],
+        ["highest"],
     ),
     "groups kept by HAVING are not all": Case(
         "countries with more than 5 of revenue",
@@ -380,7 +380,7 @@ LIMITED = {
         "SELECT STRFTIME('%Y-%m', d) AS month, SUM(a) AS revenue FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 3",
         MONTHS,
         [["2025-12", 30.0], ["2025-03", 20.0], ["2025-07", 10.0]],
-        ["**December 2025** has the highest revenue: 30", "March 2025 is second"],
+        ["**December 2025** has the highest revenue: 30", "come March 2025 (20) and July 2025 (10)"],
         ["rose", "fell", "no row", "lowest"],
     ),
     "the lowest of the best, sorted again": Case(

@@ -9,7 +9,7 @@ from app.modules.analysis.facts.notes import missing_values
 from app.modules.analysis.facts.ranking import is_bounded
 from app.modules.analysis.facts.statistics import statistics
 from app.modules.analysis.facts.table import Table, names
-from app.modules.analysis.facts.wording import Counted, Names, Slot, Span
+from app.modules.analysis.facts.wording import Counted, Slot, Span
 from app.modules.analysis.figures import NumericColumn
 from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.names import is_calendar_or_key, is_numeric
@@ -23,7 +23,7 @@ _LISTED_SPREADS = 2
 def listing_facts(table: Table) -> list[Fact]:
     """How many rows of what; the first and the last by a date; ranges; the most frequent texts."""
     known = [measure for measure in table.found.measures if is_numeric(measure.name)]
-    facts = [counted(table), *_by_date(table), *(_spread(table, each) for each in known[:_LISTED_SPREADS])]
+    facts = [counted(table), *by_date(table), *(_spread(table, each) for each in known[:_LISTED_SPREADS])]
     facts += [fact for each in known[:_LISTED_SPREADS] for fact in missing_values(table, each)]
     if not is_bounded(table):
         facts += _frequent(table)
@@ -90,7 +90,7 @@ def _spread(table: Table, measure: NumericColumn) -> Fact:
     )
 
 
-def _by_date(table: Table) -> list[Fact]:
+def by_date(table: Table) -> list[Fact]:
     """The first and the last row of a list that is sorted by a date."""
     found, rows = table.found, table.rows
     by, name = found.sorted_by, found.label
@@ -103,11 +103,12 @@ def _by_date(table: Table) -> list[Fact]:
     repeated = sum(table.raw(row, [name]) == table.raw(0, [name]) for row in range(last + 1)) > 1
     if repeated or table.title(by).endswith(_PARTICLES):
         return _dates(table, by)
-    if rows["rows"][1][by] == start:
-        return []  # several are first
+    first = [row for row in range(last) if rows["rows"][row][by] == start]
+    if any(table.is_unnamed(row, [name]) for row in first):
+        return []
     slots: dict[str, Slot] = {
         "scope": None if found.within is None else table.wording.say("scope.shown", count=last + 1),
-        "leaders": Names([table.cell_name(0, name)], bold=True),
+        "leaders": names([table.cell_name(row, name) for row in first], bold=True),
         "measure": table.title(by),
         "value": table.cell_text(0, by),
         "other": table.cell_name(last, name) if not table.is_unnamed(last, [name]) else None,

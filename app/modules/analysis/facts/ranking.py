@@ -17,6 +17,7 @@ from app.modules.analysis.figures import Direction, NumericColumn
 _MEASURES = 4
 _SHARES = 3
 _ORDERED = 3
+_FEW = 5
 _SAME = 4
 _NEAR = Decimal("0.001")
 
@@ -78,13 +79,15 @@ def ranking_facts(table: Table, *, course: Sequence[Fact] = ()) -> list[Fact]:
     facts += partial_notes(table) if found.course is None else []
     facts += [*unnamed_rows(table, main.entries), *missing_values(table, found.main)]
     if not is_bounded(table):
-        facts += [*statistics(table, found.main), *_shares(main), *_gap(main), *_same(main)]
+        facts += [*statistics(table, found.main, named=_losses(main))]
+        facts += [*_shares(main), *_gap(main), *_same(main)]
         more = [_ranked_by(table, each, over=over) for each in _others(table)]
         facts += [fact for each in more for fact in _other(each)]
         facts += _leader([main, *more])
     else:
         facts += [_of_label(main, each) for each in _named(main)]
     facts += _order(main)
+    facts += [] if is_bounded(table) else _next(main)
     return facts
 
 
@@ -96,7 +99,7 @@ def is_bounded(table: Table) -> bool:
 def begins_low(table: Table) -> bool:
     if table.found.direction is not None:
         return table.found.direction == "lowest"
-    return is_bounded(table) and table.found.sorted_descending is False
+    return table.found.sorted_descending is False
 
 
 def _proof(table: Table, measure: NumericColumn, end: Direction) -> Proof:
@@ -127,7 +130,8 @@ def _ends(ranked: Ranked) -> list[Fact]:
         and not ranked.entries.nameless
     ):
         facts = [_all_alike(ranked, "same.nearly"), *facts]
-    facts += _second(ranked, rising=rising, proof=proof)
+    after = _next(ranked) if is_bounded(table) else []
+    facts += after or _second(ranked, rising=rising, proof=proof)
     if not is_bounded(table):
         facts += _end(ranked, other, proof=proof, bold=False)
     return facts
@@ -294,6 +298,42 @@ def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
     ]
 
 
+def _next(ranked: Ranked) -> list[Fact]:
+    """All that follow the leaders, in order, of at most five."""
+    table, entries = ranked.table, ranked.entries
+    rising = begins_low(table)
+    leaders = entries.end(rising=rising)
+    rest: list[Entry] = []
+    while after := entries.after([*leaders, *rest], rising=rising):
+        rest += after
+    if len(entries.all) > _FEW or len(rest) < (1 if is_bounded(table) else 2):
+        return []
+    proof = _proof(table, ranked.measure, "lowest" if rising else "highest")
+    slots: dict[str, Slot] = {
+        "leaders": Names([_pair(ranked, each) for each in rest]),
+        "measure": ranked.name,
+        "scope": scope(table, proof, len(entries.all), summed=entries.summed),
+    }
+    return [
+        table.fact(
+            "order",
+            "next",
+            slots,
+            key=[ranked.measure.name, "next"],
+            how=table.how("order", ranked.name, len(entries.rows)),
+            cells=table.cells([row for each in rest for row in each.rows], ranked.measure),
+            columns=ranked.columns,
+            labels=[each.label for each in rest],
+        )
+    ]
+
+
+def _pair(ranked: Ranked, entry: Entry) -> str:
+    """An entry's name with its value."""
+    table = ranked.table
+    return table.wording.say("pair", label=entry.name, value=table.amount(entry.value, ranked.measure))
+
+
 def _order(ranked: Ranked) -> list[Fact]:
     """The first three in order; not if a tie goes through the end of the list or through its middle."""
     table, entries = ranked.table, ranked.entries
@@ -308,12 +348,8 @@ def _order(ranked: Ranked) -> list[Fact]:
         or len({each.value for each in way[: _ORDERED + 1]}) <= _ORDERED
     ):
         return []
-    listed = [
-        table.wording.say("pair", label=each.name, value=table.amount(each.value, ranked.measure))
-        for each in first
-    ]
     slots: dict[str, Slot] = {
-        "leaders": Names(listed),
+        "leaders": Names([_pair(ranked, each) for each in first]),
         "measure": ranked.name,
         "scope": _scope(ranked, proof, first[-1].value, rising=rising),
     }
@@ -348,15 +384,16 @@ def _named(ranked: Ranked) -> list[Entry]:
 
 
 def _gap(ranked: Ranked) -> list[Fact]:
-    """The distance of the first two, if one leads."""
+    """The distance of the first two, from the end that leads, if one leads."""
     table, entries = ranked.table, ranked.entries
-    leaders = entries.end(rising=False)
-    after = entries.after(leaders, rising=False)
+    rising = begins_low(table)
+    leaders = entries.end(rising=rising)
+    after = entries.after(leaders, rising=rising)
     if len(leaders) != 1 or len(after) != 1:
         return []
     if table.are_written_alike(leaders[0].value, after[0].value, ranked.measure):
         return []
-    difference = leaders[0].value - after[0].value
+    difference = abs(leaders[0].value - after[0].value)
     share = _share_slots(ranked, difference, "all")
     points = share.get("share")
     slots: dict[str, Slot] = {
@@ -370,7 +407,7 @@ def _gap(ranked: Ranked) -> list[Fact]:
     return [
         table.fact(
             "gap",
-            "gap",
+            "gap.low" if rising else "gap",
             slots,
             key=[ranked.measure.name],
             how=table.how("difference", ranked.name, len(rows)),
@@ -414,6 +451,15 @@ def _tie(ranked: Ranked, tie: Sequence[Entry]) -> Fact:
         columns=ranked.columns,
         labels=[each.label for each in tie],
     )
+
+
+def _losses(ranked: Ranked) -> Names | None:
+    """The entries below zero with their values, the lowest first; None if an entry adds several rows up."""
+    below = [each for each in ranked.entries.all[::-1] if each.value < 0]
+    if not below or ranked.entries.summed or ranked.entries.unnamed:
+        return None
+    listed = [_pair(ranked, each) for each in below]
+    return names(listed) if len(listed) > _FEW else Names(listed)
 
 
 def _others(table: Table) -> list[NumericColumn]:

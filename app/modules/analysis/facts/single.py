@@ -7,7 +7,9 @@ from app.modules.analysis.facts.notes import note, partial_notes
 from app.modules.analysis.facts.table import Table, capital
 from app.modules.analysis.facts.wording import Names, Slot
 from app.modules.analysis.figures import Direction, NumericColumn
+from app.modules.analysis.figures.ends import clear_direction_of
 from app.modules.analysis.figures.numbers import exact
+from app.modules.analysis.words import title
 
 _NAMED_COLUMNS = 8
 
@@ -35,7 +37,8 @@ def _kept_end(table: Table) -> Direction | None:
     if found.sorted_descending is None or found.selective:
         return None
     kept: Direction = "highest" if found.sorted_descending else "lowest"
-    return kept if found.direction in (None, kept) else None
+    measure = title(found.main.name) if found.main is not None else ""
+    return kept if clear_direction_of(table.question, measure) in (None, kept) else None
 
 
 def _first_of_all(table: Table, main: NumericColumn, end: Direction, *, by: list[int]) -> list[Fact]:

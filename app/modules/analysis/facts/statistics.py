@@ -5,26 +5,30 @@ from statistics import median
 
 from app.modules.analysis.facts.fact import Fact, FactKind
 from app.modules.analysis.facts.table import Table
-from app.modules.analysis.facts.wording import Counted, Slot
+from app.modules.analysis.facts.wording import Counted, Names, Slot
 from app.modules.analysis.figures import NumericColumn
 
 _FEWEST = 3
 
 
-def statistics(table: Table, measure: NumericColumn) -> list[Fact]:
-    """Total, average and median of the rows, where they have a meaning; over time only the total."""
+def statistics(table: Table, measure: NumericColumn, *, named: Names | None = None) -> list[Fact]:
+    """Total, average and median of the rows, where they have a meaning; over time only the total.
+
+    `named` are the names of the rows below zero.
+    """
     found = table.found
     adds = measure.adds_over_time if found.time is not None else measure.additive
     facts = list[Fact]()
     if adds and measure.count > 1:
         facts.append(_of_all(table, measure, "total", value=measure.sum))
-    averaged = measure.averaged and not found.added_up and not _adds_rows_up(table) and found.time is None
+    averaged = measure.averaged and table.unit(measure) not in ("percent", "ratio")
+    averaged = averaged and not found.added_up and not _adds_rows_up(table) and found.time is None
     if averaged and measure.count >= _FEWEST and measure.minimum < measure.maximum:
         facts.append(_of_all(table, measure, "average", value=measure.mean))
         facts.append(_of_all(table, measure, "median", value=median(sorted(measure.known))))
     below = [row for row, value in enumerate(measure.values) if value is not None and value < 0]
     if below:
-        facts.append(_below_zero(table, measure, below))
+        facts.append(_below_zero(table, measure, below, named=named))
     return facts
 
 
@@ -60,12 +64,13 @@ def _of_all(table: Table, measure: NumericColumn, kind: FactKind, *, value: Deci
     )
 
 
-def _below_zero(table: Table, measure: NumericColumn, below: list[int]) -> Fact:
+def _below_zero(table: Table, measure: NumericColumn, below: list[int], *, named: Names | None) -> Fact:
     name = table.measure(measure)
     slots: dict[str, Slot] = {
         "measure": name,
         "count": len(below),
         "rows": Counted(measure.count, "row"),
+        "leaders": named,
     }
     return table.fact(
         "below_zero",

@@ -1,5 +1,7 @@
 """Guesses about a column's values, from its name alone."""
 
+import re
+
 from app.core.language import Language
 from app.core.words import singular, without_accents
 from app.modules.analysis.figures.asked import words_of
@@ -43,7 +45,13 @@ _NOT_ADDITIVE = frozenset(
         *("pct", "moving", "unitprice", "highest", "lowest"),
     }
 )
-_RATIOS = frozenset({"share", "pct", "percent", "percentage", "ratio", "rate", "avg", "average", "mean"})
+_RATIOS = frozenset(
+    {
+        *("share", "pct", "percent", "percentage", "ratio", "rate", "avg", "average", "mean"),
+        *("prozent", "porcentaje", "promedio", "tasa", "pourcentage", "taux", "moyenne"),
+    }
+)
+_COMPOUND_RATIO = re.compile(r"^durchschnitt|(?:quote|anteil)$")
 _NO_COUNTS = frozenset(
     {
         *("revenue", "sale", "income", "earning", "cost", "expense", "spending", "profit", "loss"),
@@ -96,7 +104,13 @@ def is_additive(name: str) -> bool:
 
 def is_ratio(name: str) -> bool:
     """Return True for names of shares and averages, even when the column is computed as a sum or count."""
-    return bool(_RATIOS & set(_words(name)))
+    words = _words(name)
+    return bool(_RATIOS & set(words)) or any(map(_COMPOUND_RATIO.search, words))
+
+
+def is_rate(name: str, kind: str) -> bool:
+    """Return True for averages and ratios, by their computation or by their name."""
+    return kind in ("average", "ratio") or is_ratio(name) or "per" in _words(name)
 
 
 def is_numeric(name: str) -> bool:

@@ -10,7 +10,6 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from app.modules.analysis.figures.asked import Direction, direction_of
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
 from app.modules.analysis.figures.course import (
     Course,
@@ -22,10 +21,13 @@ from app.modules.analysis.figures.course import (
     folded_span,
     partial_periods,
 )
+from app.modules.analysis.figures.ends import Direction, direction_of, leading_end
+from app.modules.analysis.figures.names import is_rate
 from app.modules.analysis.figures.numbers import exact, number
 from app.modules.analysis.figures.ranking import Ranking, ranked
 from app.modules.analysis.figures.roles import ColumnRoles, MeasureRole, roles_of
 from app.modules.analysis.figures.statement import ColumnKind, StatementReading, read_statement
+from app.modules.analysis.words import title
 from graph.state import Rows
 
 Shape = Literal["empty", "single", "list", "ranking", "series", "grouped series", "matrix", "measures"]
@@ -91,7 +93,12 @@ class NumericColumn:
     @property
     def averaged(self) -> bool:
         """True when the mean of the rows is meaningful: not for averages, shares or distinct counts."""
-        return self.kind in ("plain", "count", "sum")
+        return self.kind in ("plain", "count", "sum") and not self.is_rate
+
+    @property
+    def is_rate(self) -> bool:
+        """True for averages, percentages and other ratios."""
+        return is_rate(self.name, self.kind)
 
     @property
     def total(self) -> Decimal | None:
@@ -104,11 +111,12 @@ class Figures:
     """The figures of all rows at hand. Columns are zero-based.
 
     `main` is the measure asked for, the first of `measures`. `label` is the column that names the rows (or,
-    in a grouped series, the series), `group` the second label of a matrix. `time` is the column of `periods`,
-    which has one period for each row, None where the cell is null. `direction` is the end of the scale that
-    the question asks for. `limit` is the statement's own LIMIT if the rows reach it. `selective` is true when
-    the statement left groups out, `summed` when the rows of one label belong together, `cut` when KAI's limit
-    cut rows off, and `complete` when all rows of the result are at hand.
+    in a grouped series, the series), `group` the second label of a matrix. `time` is the column of
+    `periods`, which has one period for each row, None where the cell is null. `direction` is the end of the
+    scale that leads: that of the sort order by the main measure, or the one that the question asks for.
+    `limit` is the statement's own LIMIT if the rows reach it. `selective` is true when the statement left
+    groups out, `summed` when the rows of one label belong together, `cut` when KAI's limit cut rows off,
+    and `complete` when all rows of the result are at hand.
 
     `partial` are the periods that the data covers only in part. `dimensions` are the columns that name a
     group. `within` is the LIMIT of an inner query whose rows are sorted or limited again. `sorted_by` is the
@@ -184,6 +192,7 @@ def figures(
     limited = statement.limit is not None and rows["row_count"] >= statement.limit
     cut = rows["truncated"] and rows.get("cut_by") != "values"
     points = _points(shape, main, roles)
+    descending = statement.descending if sorted_by_main else None
     return Figures(
         shape=shape,
         measures=measures,
@@ -193,8 +202,8 @@ def figures(
         time=roles.time,
         unit=next((period.unit for period in roles.periods if period is not None), None),
         periods=roles.periods,
-        direction=direction_of(question),
-        sorted_descending=statement.descending if sorted_by_main else None,
+        direction=_direction(question, shape, main, descending=descending, limited=limited or cut),
+        sorted_descending=descending,
         limit=statement.limit if limited else None,
         selective=statement.selective,
         summed=roles.summed,
@@ -216,6 +225,16 @@ def figures(
         row_counts=statement.row_counts,
         conditions=statement.conditions,
     )
+
+
+def _direction(
+    question: str, shape: Shape, main: NumericColumn | None, *, descending: bool | None, limited: bool
+) -> Direction | None:
+    """The end that leads a ranking or a single row, or that the question asks for over time."""
+    measure = title(main.name) if main is not None else ""
+    if shape in ("series", "grouped series"):
+        return direction_of(question, measure)
+    return leading_end(question, measure, descending=descending, limited=limited)
 
 
 def _partial(roles: ColumnRoles, span: Span | None, today: date | None) -> list[Partial]:

@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from pydantic import JsonValue
 
-from app.modules.analysis.figures.asked import naming, place_of, ranked_by
+from app.modules.analysis.figures.asked import measure_asked_for, naming
 from app.modules.analysis.figures.calendar import Period, month_number, period_of, read_periods
 from app.modules.analysis.figures.names import (
     is_additive,
@@ -16,6 +16,7 @@ from app.modules.analysis.figures.names import (
     is_key,
     is_level,
     is_numeric,
+    is_rate,
     is_ratio,
 )
 from app.modules.analysis.figures.numbers import number
@@ -78,7 +79,8 @@ def roles_of(
     others = [at for at in described if at != time and not _is_part_of_time(at, time, names)]
     label, group = _label_and_group(question, others, rows, grouped=statement.grouped)
     measures = [_measure(at, names[at], outputs[at], statement=statement) for at in measured]
-    ordered = _by_importance(question, sorted_by, measures)
+    asked_for = _asked_for(question, sorted_by, measures, groups=[names[at] for at in described])
+    ordered = [*asked_for, *(role for role in measures if role not in asked_for)]
     main = ordered[0] if ordered else None
     limited = statement.limit is not None and rows["row_count"] >= statement.limit
     # A top ten of groups is not a time series, and its rows do not add up to totals.
@@ -105,7 +107,7 @@ def roles_of(
         sorted_by=sorted_by,
         summed=not picked
         and _belong_together(label, group, time, rows=rows, grouped=statement.grouped, main=main),
-        asked=main is not None and (main.column == sorted_by or naming(question, main.name) > 0),
+        asked=main in asked_for or (main is not None and naming(question, main.name) > 0),
         constants=frozenset(
             at for at, output in enumerate(outputs) if output is not None and output.kind == "constant"
         ),
@@ -320,24 +322,18 @@ def _measure(at: int, name: str, output: Output | None, *, statement: StatementR
     )
 
 
-def _by_importance(
-    question: str, sorted_by: int | None, measures: Sequence[MeasureRole]
+def _asked_for(
+    question: str, sorted_by: int | None, measures: Sequence[MeasureRole], *, groups: Sequence[str]
 ) -> list[MeasureRole]:
-    """Sort the measures: first the one named in the question, else the one sorted by, then column order."""
-    named = {role.name: naming(question, role.name) for role in measures}
-    best = max(named.values(), default=0.0)
-    candidates = [role for role in measures if best > 0 and named[role.name] == best]
-    if len(candidates) > 1:
-        first = ranked_by(question, [role.name for role in candidates])
-        chosen = next((role for role in candidates if role.name == first), None)
-        chosen = chosen or next((role for role in candidates if role.column == sorted_by), None)
-        candidates = (
-            [chosen] if chosen else sorted(candidates, key=lambda role: place_of(question, role.name))
-        )
-    if not candidates:
-        candidates = [role for role in measures if role.column == sorted_by]
-    main = candidates[:1]
-    return main + [role for role in measures if role not in main]
+    """The measure that the question or the sort order asks for, if there is one."""
+    first = measure_asked_for(
+        question,
+        [role.name for role in measures],
+        sorted_by=next((role.name for role in measures if role.column == sorted_by), None),
+        rates={role.name for role in measures if is_rate(role.name, role.kind)},
+        groups=groups,
+    )
+    return [role for role in measures if role.name == first][:1]
 
 
 def _sorted_by(statement: StatementReading, outputs: Sequence[Output | None]) -> int | None:

@@ -39,7 +39,7 @@ _, OF_CATEGORIES = read()
         ),
         ("total(revenue)", "The total of revenue is 443,835.08."),
         ("median(Revenue)", "The median of revenue over 4 rows is 100,000.38."),
-        ("lowest(revenue)", "**Shoes** and **Hats** share the lowest revenue: 50,000.25."),
+        ("lowest(revenue)", "**Shoes** and **Hats** share the lowest revenue: 50,000.25 each."),
         ('count(category="Tents")', "1 of 4 rows has category Tents."),
     ],
 )

@@ -40,13 +40,13 @@ TABLE: Mapping[str, str] = {
     "values.bold.headline": "{pairs}",
     "value.of": f"{{measure}} {{label:of}}[ über die {{over}}]: {{value}}{_SHARE}.",
     "value.of.headline": "{measure} {label:of}: {value}",
-    "highest": f"{_LIE}{_OVER} vorn: {{value}}{_SHARE}.",
+    "highest": f"{_LIE}{_OVER} vorn: {{leaders||je }}{{value}}{_SHARE}.",
     "highest.headline": f"{_LIE} vorn: {{value}}",
-    "lowest": f"{_HAVE} den niedrigsten Wert bei {{measure}}{_OVER}: {{value}}{_SHARE}.",
+    "lowest": f"{_HAVE} den niedrigsten Wert bei {{measure}}{_OVER}: {{leaders||je }}{{value}}{_SHARE}.",
     "lowest.headline": f"{_HAVE} den niedrigsten Wert bei {{measure}}: {{value}}",
-    "most": f"{_HAVE} die meisten {{things}}{_OVER}: {{value}}{_SHARE}.",
+    "most": f"{_HAVE} die meisten {{things}}{_OVER}: {{leaders||je }}{{value}}{_SHARE}.",
     "most.headline": f"{_HAVE} die meisten {{things}}: {{value}}",
-    "fewest": f"{_HAVE} die wenigsten {{things}}{_OVER}: {{value}}{_SHARE}.",
+    "fewest": f"{_HAVE} die wenigsten {{things}}{_OVER}: {{leaders||je }}{{value}}{_SHARE}.",
     "fewest.headline": f"{_HAVE} die wenigsten {{things}}: {{value}}",
     "second": f"{_LIE_IT}{_OVER} auf Platz zwei: {{value}}.",
     "second.headline": f"{_LIE_IT} auf Platz zwei: {{value}}",
@@ -59,8 +59,11 @@ TABLE: Mapping[str, str] = {
     "order.low": "die {leaders|#|#} niedrigsten Werte bei {measure}[ {scope}] haben, der Reihe nach, "
     "{leaders}.",
     "order.low.headline": "niedrigste Werte bei {measure}[ {scope}]: {leaders}",
+    "next": "danach {leaders|folgt|folgen} bei {measure}[ {scope}]{leaders||, der Reihe nach,} {leaders}.",
     "gap": "{label} liegt bei {measure} um {difference} vor {other}[, {points} der Gesamtsumme].",
     "gap.headline": "{label} liegt bei {measure} um {difference} vor {other}",
+    "gap.low": "{label} liegt bei {measure} um {difference} unter {other}[, {points} der Gesamtsumme].",
+    "gap.low.headline": "{label} liegt bei {measure} um {difference} unter {other}",
     "leader": "{label} hat[ {scope}] bei {measures} jeweils den höchsten Wert.",
     "leader.headline": "{label} hat[ {scope}] bei {measures} jeweils den höchsten Wert",
     "same": "{leaders} haben denselben Wert bei {measure}: {value}.",
@@ -90,7 +93,8 @@ TABLE: Mapping[str, str] = {
     "median.headline": "der Median von {measure} beträgt {value}",
     "median.things": "der Median der Anzahl der {things} über {rows} beträgt {value}.",
     "median.things.headline": "der Median der Anzahl der {things} beträgt {value}",
-    "below_zero": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null.",
+    "below_zero": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null[: "
+    "{leaders}].",
     "below_zero.headline": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null",
     "spread": "{measure}[ {scope}]: von {low} bis {high}[, im Durchschnitt {average}].",
     "spread.headline": "{measure}[ {scope}]: von {low} bis {high}",
@@ -100,11 +104,15 @@ TABLE: Mapping[str, str] = {
     "count": "{rows} mit {columns}[ und {more} {more|weiteren Spalte|weiteren Spalten}].",
     "count.where": "{count} von {rows:dative} {count|hat|haben} {conditions}.",
     "count.where.headline": "{count} von {rows:dative} {count|hat|haben} {conditions}",
-    "latest": "{leaders} hat[ {scope}] den spätesten Wert bei {measure}: {value}[; unter den {count} "
+    "latest": "{leaders} {leaders|hat|haben}[ {scope}] den spätesten Wert bei {measure}: "
+    "{value}[; unter den {count} "
     "gezeigten steht {other} mit {last} an letzter Stelle].",
-    "earliest": "{leaders} hat[ {scope}] den frühesten Wert bei {measure}: {value}[; unter den {count} "
+    "earliest": "{leaders} {leaders|hat|haben}[ {scope}] den frühesten Wert bei {measure}: "
+    "{value}[; unter den {count} "
     "gezeigten steht {other} mit {last} an letzter Stelle].",
     "dates": "nach {measure} reichen die {rows}[ {which}] {span:from}.",
+    "latest.headline": "{leaders} {leaders|hat|haben}[ {scope}] den spätesten Wert bei {measure}: {value}",
+    "earliest.headline": "{leaders} {leaders|hat|haben}[ {scope}] den frühesten Wert bei {measure}: {value}",
     "frequent": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten: {count} von {rows:dative}.",
     "frequent.headline": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten",
     # Time

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 
 _SHARE = "[, {share} of the total of {total}][, {share} of the total of the {among} shown, {shown_total}]"
+_SHARES = (
+    "{leaders|| each}[, {share}{leaders|| each} of the total of {total}]"
+    "[, {share}{leaders|| each} of the total of the {among} shown, {shown_total}]"
+)
 _OF_ALL = "[{scope}, ][by {by}, ]{leaders} {leaders|has|share}"
 
 TABLE: Mapping[str, str] = {
@@ -36,13 +40,13 @@ TABLE: Mapping[str, str] = {
     "values.bold.headline": "{pairs}",
     "value.of": f"{{measure}} {{label:of}}[ over the {{over}}]: {{value}}{_SHARE}.",
     "value.of.headline": "{measure} {label:of}: {value}",
-    "highest": f"{_OF_ALL} the highest {{measure}}[ over the {{over}}]: {{value}}{_SHARE}.",
+    "highest": f"{_OF_ALL} the highest {{measure}}[ over the {{over}}]: {{value}}{_SHARES}.",
     "highest.headline": f"{_OF_ALL} the highest {{measure}}: {{value}}",
-    "lowest": f"{_OF_ALL} the lowest {{measure}}[ over the {{over}}]: {{value}}{_SHARE}.",
+    "lowest": f"{_OF_ALL} the lowest {{measure}}[ over the {{over}}]: {{value}}{_SHARES}.",
     "lowest.headline": f"{_OF_ALL} the lowest {{measure}}: {{value}}",
-    "most": f"{_OF_ALL} the most {{things}}[ over the {{over}}]: {{value}}{_SHARE}.",
+    "most": f"{_OF_ALL} the most {{things}}[ over the {{over}}]: {{value}}{_SHARES}.",
     "most.headline": f"{_OF_ALL} the most {{things}}: {{value}}",
-    "fewest": f"{_OF_ALL} the fewest {{things}}[ over the {{over}}]: {{value}}{_SHARE}.",
+    "fewest": f"{_OF_ALL} the fewest {{things}}[ over the {{over}}]: {{value}}{_SHARES}.",
     "fewest.headline": f"{_OF_ALL} the fewest {{things}}: {{value}}",
     "second": "[{scope}, ]{leaders} {leaders|is|are} second by {measure}[ over the {over}] with {value}.",
     "second.headline": "[{scope}, ]{leaders} {leaders|is|are} second by {measure} with {value}",
@@ -56,8 +60,11 @@ TABLE: Mapping[str, str] = {
     "order.headline": "[{scope}, ]highest by {measure}: {leaders}",
     "order.low": "[{scope}, ]the {leaders|one|#} lowest by {measure}, in order, are {leaders}.",
     "order.low.headline": "[{scope}, ]lowest by {measure}: {leaders}",
+    "next": "[{scope}, ]next by {measure}{leaders| comes|, in order, come} {leaders}.",
     "gap": "{label} is {difference} ahead of {other} in {measure}[, {points} of the total].",
     "gap.headline": "{label} is {difference} ahead of {other} in {measure}",
+    "gap.low": "{label} is {difference} below {other} in {measure}[, {points} of the total].",
+    "gap.low.headline": "{label} is {difference} below {other} in {measure}",
     "leader": "[{scope}, ]{label} is highest in {measures}.",
     "leader.headline": "[{scope}, ]{label} is highest in {measures}",
     "same": "{leaders} have the same {measure}: {value}.",
@@ -85,7 +92,7 @@ TABLE: Mapping[str, str] = {
     "median.headline": "the median of {measure} is {value}",
     "median.things": "the median number of {things} over {rows} is {value}.",
     "median.things.headline": "the median number of {things} is {value}",
-    "below_zero": "{count} of {rows} {count|has|have} {measure} below zero.",
+    "below_zero": "{count} of {rows} {count|has|have} {measure} below zero[: {leaders}].",
     "below_zero.headline": "{count} of {rows} {count|has|have} {measure} below zero",
     "spread": "[{scope}, ]{measure} goes from {low} to {high}[, {average} on average].",
     "spread.headline": "[{scope}, ]{measure} goes from {low} to {high}",
@@ -95,11 +102,15 @@ TABLE: Mapping[str, str] = {
     "count": "{rows} with {columns}[ and {more} more {more|column|columns}].",
     "count.where": "{count} of {rows} {count|has|have} {conditions}.",
     "count.where.headline": "{count} of {rows} {count|has|have} {conditions}",
-    "latest": "[{scope}, ]{leaders} has the latest {measure}: {value}[; {other} is last of the {count} "
+    "latest": "[{scope}, ]{leaders} {leaders|has|share} the latest {measure}: "
+    "{value}[; {other} is last of the {count} "
     "shown with {last}].",
-    "earliest": "[{scope}, ]{leaders} has the earliest {measure}: {value}[; {other} is last of the {count} "
+    "earliest": "[{scope}, ]{leaders} {leaders|has|share} the earliest {measure}: "
+    "{value}[; {other} is last of the {count} "
     "shown with {last}].",
     "dates": "by {measure}, the {rows}[ {which}] go {span:from}.",
+    "latest.headline": "[{scope}, ]{leaders} {leaders|has|share} the latest {measure}: {value}",
+    "earliest.headline": "[{scope}, ]{leaders} {leaders|has|share} the earliest {measure}: {value}",
     "frequent": "{leaders} {leaders|is|are} the most frequent {measure}: {count} of {rows}.",
     "frequent.headline": "{leaders} {leaders|is|are} the most frequent {measure}",
     # Time

@@ -38,13 +38,13 @@ TABLE: Mapping[str, str] = {
     "values.bold.headline": "{pairs}",
     "value.of": f"{{measure}} {{label:of}}{_OVER}: {{value}}{_SHARE}.",
     "value.of.headline": "{measure} {label:of}: {value}",
-    "highest": f"{_HAVE} el valor más alto de {{measure}}{_OVER}: {{value}}{_SHARE}.",
+    "highest": f"{_HAVE} el valor más alto de {{measure}}{_OVER}: {{value}}{{leaders|| cada uno}}{_SHARE}.",
     "highest.headline": f"{_HAVE} el valor más alto de {{measure}}: {{value}}",
-    "lowest": f"{_HAVE} el valor más bajo de {{measure}}{_OVER}: {{value}}{_SHARE}.",
+    "lowest": f"{_HAVE} el valor más bajo de {{measure}}{_OVER}: {{value}}{{leaders|| cada uno}}{_SHARE}.",
     "lowest.headline": f"{_HAVE} el valor más bajo de {{measure}}: {{value}}",
-    "most": f"{_HAVE} el mayor número de {{things}}{_OVER}: {{value}}{_SHARE}.",
+    "most": f"{_HAVE} el mayor número de {{things}}{_OVER}: {{value}}{{leaders|| cada uno}}{_SHARE}.",
     "most.headline": f"{_HAVE} el mayor número de {{things}}: {{value}}",
-    "fewest": f"{_HAVE} el menor número de {{things}}{_OVER}: {{value}}{_SHARE}.",
+    "fewest": f"{_HAVE} el menor número de {{things}}{_OVER}: {{value}}{{leaders|| cada uno}}{_SHARE}.",
     "fewest.headline": f"{_HAVE} el menor número de {{things}}: {{value}}",
     "second": f"{_HAVE_IT} el segundo valor más alto de {{measure}}{_OVER}: {{value}}.",
     "second.headline": f"{_HAVE_IT} el segundo valor más alto de {{measure}}: {{value}}",
@@ -57,8 +57,11 @@ TABLE: Mapping[str, str] = {
     "order.low": "[{scope}, ]los {leaders|#|#} valores más bajos de {measure}, en orden, son los de "
     "{leaders}.",
     "order.low.headline": "[{scope}, ]más bajos por {measure}: {leaders}",
+    "next": "[{scope}, ]después {leaders|sigue|siguen} en {measure}{leaders||, en orden,} {leaders}.",
     "gap": "{label} supera a {other} por {difference} en {measure}[, {points} del total].",
     "gap.headline": "{label} supera a {other} por {difference} en {measure}",
+    "gap.low": "{label} está {difference} por debajo de {other} en {measure}[, {points} del total].",
+    "gap.low.headline": "{label} está {difference} por debajo de {other} en {measure}",
     "leader": "[{scope}, ]{label} tiene el valor más alto en {measures}.",
     "leader.headline": "[{scope}, ]{label} tiene el valor más alto en {measures}",
     "same": "{leaders} tienen el mismo valor de {measure}: {value}.",
@@ -89,7 +92,8 @@ TABLE: Mapping[str, str] = {
     "median.headline": "la mediana de {measure} es {value}",
     "median.things": "la mediana del número de {things} en {rows} es {value}.",
     "median.things.headline": "la mediana del número de {things} es {value}",
-    "below_zero": "{count} de {rows} {count|tiene|tienen} un valor de {measure} por debajo de cero.",
+    "below_zero": "{count} de {rows} {count|tiene|tienen} un valor de {measure} por debajo de cero[: "
+    "{leaders}].",
     "below_zero.headline": "{count} de {rows} {count|tiene|tienen} {measure} por debajo de cero",
     "spread": "[{scope}, ]{measure}: de {low} a {high}[, con un promedio de {average}].",
     "spread.headline": "[{scope}, ]{measure}: de {low} a {high}",
@@ -99,11 +103,17 @@ TABLE: Mapping[str, str] = {
     "count": "{rows} con {columns}[ y {more} {more|columna|columnas} más].",
     "count.where": "{count} de {rows} {count|tiene|tienen} {conditions}.",
     "count.where.headline": "{count} de {rows} {count|tiene|tienen} {conditions}",
-    "latest": "[{scope}, ]{leaders} tiene el valor más reciente de {measure}: {value}[; el último de los "
+    "latest": "[{scope}, ]{leaders} {leaders|tiene|comparten} el valor más reciente de {measure}: "
+    "{value}[; el último de los "
     "{count} valores mostrados es el de {other}: {last}].",
-    "earliest": "[{scope}, ]{leaders} tiene el valor más antiguo de {measure}: {value}[; el último de los "
+    "earliest": "[{scope}, ]{leaders} {leaders|tiene|comparten} el valor más antiguo de {measure}: "
+    "{value}[; el último de los "
     "{count} valores mostrados es el de {other}: {last}].",
     "dates": "por {measure}, las {rows}[ {which}] van {span:from}.",
+    "latest.headline": "[{scope}, ]{leaders} {leaders|tiene|comparten} el valor más reciente de "
+    "{measure}: {value}",
+    "earliest.headline": "[{scope}, ]{leaders} {leaders|tiene|comparten} el valor más antiguo de "
+    "{measure}: {value}",
     "frequent": "{leaders} {leaders|es el valor más frecuente|son los valores más frecuentes} de {measure}: "
     "{count} de {rows}.",
     "frequent.headline": "{leaders} {leaders|es el valor más frecuente|son los valores más frecuentes} de "

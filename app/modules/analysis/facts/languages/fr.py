@@ -38,13 +38,17 @@ TABLE: Mapping[str, str] = {
     "values.bold.headline": "{pairs}",
     "value.of": f"{{measure}} {{label:of}}{_OVER}\u00a0: {{value}}{_SHARE}.",
     "value.of.headline": "{measure} {label:of}\u00a0: {value}",
-    "highest": f"{_HAVE} la valeur la plus élevée de {{measure}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "highest": f"{_HAVE} la valeur la plus élevée de {{measure}}{_OVER}\u00a0: {{value}}{{leaders|| "
+    f"chacun}}{_SHARE}.",
     "highest.headline": f"{_HAVE} la valeur la plus élevée de {{measure}}\u00a0: {{value}}",
-    "lowest": f"{_HAVE} la valeur la plus basse de {{measure}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "lowest": f"{_HAVE} la valeur la plus basse de {{measure}}{_OVER}\u00a0: {{value}}{{leaders|| "
+    f"chacun}}{_SHARE}.",
     "lowest.headline": f"{_HAVE} la valeur la plus basse de {{measure}}\u00a0: {{value}}",
-    "most": f"{_HAVE} le plus grand nombre de {{things}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "most": f"{_HAVE} le plus grand nombre de {{things}}{_OVER}\u00a0: {{value}}{{leaders|| "
+    f"chacun}}{_SHARE}.",
     "most.headline": f"{_HAVE} le plus grand nombre de {{things}}\u00a0: {{value}}",
-    "fewest": f"{_HAVE} le plus petit nombre de {{things}}{_OVER}\u00a0: {{value}}{_SHARE}.",
+    "fewest": f"{_HAVE} le plus petit nombre de {{things}}{_OVER}\u00a0: {{value}}{{leaders|| "
+    f"chacun}}{_SHARE}.",
     "fewest.headline": f"{_HAVE} le plus petit nombre de {{things}}\u00a0: {{value}}",
     "second": f"{_HAVE_IT} la deuxième plus haute valeur de {{measure}}{_OVER}\u00a0: {{value}}.",
     "second.headline": f"{_HAVE_IT} la deuxième plus haute valeur de {{measure}}\u00a0: {{value}}",
@@ -58,8 +62,11 @@ TABLE: Mapping[str, str] = {
     "order.low": "[{scope}, ]les {leaders|#|#} valeurs les plus basses de {measure} sont, dans l'ordre, "
     "celles de {leaders}.",
     "order.low.headline": "[{scope}, ]valeurs les plus basses de {measure}\u00a0: {leaders}",
+    "next": "[{scope}, ]{leaders|vient|viennent} ensuite pour {measure}{leaders||, dans l'ordre,} {leaders}.",
     "gap": "{label} devance {other} de {difference} pour {measure}[, soit {points} du total].",
     "gap.headline": "{label} devance {other} de {difference} pour {measure}",
+    "gap.low": "{label} est {difference} en dessous de {other} pour {measure}[, soit {points} du total].",
+    "gap.low.headline": "{label} est {difference} en dessous de {other} pour {measure}",
     "leader": "[{scope}, ]{label} a la valeur la plus élevée pour {measures}.",
     "leader.headline": "[{scope}, ]{label} a la valeur la plus élevée pour {measures}",
     "same": "{leaders} ont la même valeur de {measure}\u00a0: {value}.",
@@ -92,7 +99,8 @@ TABLE: Mapping[str, str] = {
     "median.headline": "la médiane de {measure} est de {value}",
     "median.things": "la médiane du nombre de {things} sur {rows} est de {value}.",
     "median.things.headline": "la médiane du nombre de {things} est de {value}",
-    "below_zero": "{count} sur {rows} {count|a|ont} une valeur de {measure} inférieure à zéro.",
+    "below_zero": "{count} sur {rows} {count|a|ont} une valeur de {measure} inférieure à zéro[\u00a0: "
+    "{leaders}].",
     "below_zero.headline": "{count} sur {rows} {count|a|ont} {measure} en dessous de zéro",
     "spread": "[{scope}, ]{measure}\u00a0: de {low} à {high}[, avec une moyenne de {average}].",
     "spread.headline": "[{scope}, ]{measure}\u00a0: de {low} à {high}",
@@ -102,11 +110,17 @@ TABLE: Mapping[str, str] = {
     "count": "{rows} avec {columns}[ et {more} {more|autre colonne|autres colonnes}].",
     "count.where": "{count} sur {rows} {count|a|ont} {conditions}.",
     "count.where.headline": "{count} sur {rows} {count|a|ont} {conditions}",
-    "latest": "[{scope}, ]{leaders} a la valeur la plus récente de {measure}\u00a0: {value}[\u00a0; la "
+    "latest": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus récente de {measure}\u00a0: "
+    "{value}[\u00a0; la "
     "dernière des {count} valeurs affichées est celle de {other}\u00a0: {last}].",
-    "earliest": "[{scope}, ]{leaders} a la valeur la plus ancienne de {measure}\u00a0: {value}[\u00a0; la "
+    "earliest": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus ancienne de {measure}\u00a0: "
+    "{value}[\u00a0; la "
     "dernière des {count} valeurs affichées est celle de {other}\u00a0: {last}].",
     "dates": "par {measure}, les {rows}[ {which}] vont {span:from}.",
+    "latest.headline": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus récente de "
+    "{measure}\u00a0: {value}",
+    "earliest.headline": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus ancienne de "
+    "{measure}\u00a0: {value}",
     "frequent": "{leaders} {leaders|est la valeur la plus fréquente|sont les valeurs les plus fréquentes} de "
     "{measure}\u00a0: {count} sur {rows}.",
     "frequent.headline": "{leaders} "
