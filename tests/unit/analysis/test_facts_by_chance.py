@@ -270,6 +270,7 @@ def period_figures(trial: Trial, measure: str) -> Iterator[Decimal]:
             yield sum((value for _, value in full), Decimal(0)) / len(full)
         yield from (Decimal(each) for each in range(len(full) + 1))
         yield from year_figures(full, PER_YEAR.get(unit))
+        yield from shared_figures(full, PER_YEAR.get(unit))
 
 
 def year_figures(full: Sequence[tuple[Period, Decimal]], year: int | None) -> Iterator[Decimal]:
@@ -285,6 +286,19 @@ def year_figures(full: Sequence[tuple[Period, Decimal]], year: int | None) -> It
     new = sum((value for _, value in full[-count:]), Decimal(0))
     old = sum((value for _, value in full[-count - year : len(full) - year]), Decimal(0))
     yield from (new, old, abs(new - old))
+    if old > 0:
+        yield abs(new - old) / old * 100
+
+
+def shared_figures(full: Sequence[tuple[Period, Decimal]], year: int | None) -> Iterator[Decimal]:
+    """The periods of the latest year that the year before has, too, their change, and their number."""
+    values = dict(full)
+    if year is None or not full:
+        return
+    latest = [each for each in values if full[-1][0].after(-year) < each and each.after(-year) in values]
+    new = sum((values[each] for each in latest), Decimal(0))
+    old = sum((values[each.after(-year)] for each in latest), Decimal(0))
+    yield from (new, old, abs(new - old), Decimal(len(latest)))
     if old > 0:
         yield abs(new - old) / old * 100
 
@@ -419,8 +433,9 @@ def check_statistics(trial: Trial, fact: Fact) -> None:
         case "change":
             unit: CalendarUnit = "month" if trial.shape.time == "day" else trial.shape.time or "month"
             full = full_periods(trial, unit, measure)
-            figures_of_years = list(year_figures(full, PER_YEAR[unit]))
-            assert fact.value == figures_of_years[3] - figures_of_years[4]
+            figures_of_years = list(year_figures(full, PER_YEAR[unit]))[3:]
+            new, old, *_ = figures_of_years or shared_figures(full, PER_YEAR[unit])
+            assert fact.value == new - old
 
 
 # What a statement says

@@ -3,7 +3,16 @@
 from datetime import date
 
 from app.modules.analysis.figures import Span
-from tests.unit.analysis.test_facts_of_shapes import Case, Cells, sheet_of
+from tests.unit.analysis.test_facts_of_shapes import (
+    BY_MONTH,
+    BY_MONTH_AND_GROUP,
+    GROUPED,
+    MONTHS,
+    Case,
+    Cells,
+    months,
+    sheet_of,
+)
 
 WEEKS = "SELECT STRFTIME('%Y-%W', d) AS week, COUNT(*) AS calls FROM t GROUP BY 1 ORDER BY 1"
 SUNDAYS = WEEKS.replace("%Y-%W", "%Y-W%U")
@@ -61,3 +70,61 @@ def test_quarters_of_other_languages_are_periods() -> None:
     sql = "SELECT trimestre, SUM(v) AS ventas FROM t GROUP BY trimestre"
     text = lead(Case("sales per quarter", sql, {"trimestre": "text", "ventas": "integer"}, rows, []))
     assert "Ventas of 2025 rose by 34.8% on 2024, from 46 to 62." in text
+
+
+def test_a_short_course_says_in_how_many_periods_it_rose_and_where_it_began_and_ended() -> None:
+    rows = weeks(10, [500, 520, 515, 540, 560])
+    text = lead(Case("How do calls develop?", WEEKS, COUNTED, rows, []))
+    assert "560 (week 14 of 2026), from 500 in the first to 560 in the last. Calls rose" in text
+    assert "Calls rose on the period before in 3 of 4 weeks." in text
+
+
+def test_sums_of_single_days_are_not_compared_first_with_last() -> None:
+    sql = "SELECT DATE(d) AS day, COUNT(*) AS calls FROM t GROUP BY 1 ORDER BY 1"
+    rows: Cells = [[f"2026-03-{day:02}", 10 + day % 7] for day in range(2, 20)]
+    text = lead(Case("calls per day", sql, {"day": "date", "calls": "integer"}, rows, []))
+    assert "in the first" not in text
+
+
+def test_months_with_rows_in_both_years_are_compared_where_others_have_none() -> None:
+    rows: Cells = [["2024-06", 40], ["2024-07", 60], ["2024-08", 50], ["2024-09", 9]]
+    rows += [["2025-05", 7], ["2025-06", 44], ["2025-07", 66], ["2025-08", 55]]
+    text = lead(Case("Is revenue going up?", BY_MONTH, MONTHS, rows, []))
+    assert (
+        "In the 3 months with rows in both years, revenue of June to August 2025 rose by 10% on June to "
+        "August 2024, from 150 to 165."
+    ) in text
+    assert "in the first" not in text
+    assert "season" not in text
+
+
+def test_each_group_says_in_how_many_periods_it_rose() -> None:
+    rows: Cells = []
+    for at in range(5):
+        rows += [[f"2026-0{at + 1}", "North", 10 + at], [f"2026-0{at + 1}", "South", 50 - at]]
+    text = lead(Case("revenue per month and category", BY_MONTH_AND_GROUP, GROUPED, rows, []))
+    assert "Revenue rose on the period before: North in 4 of 4 months and South in 0 of 4 months." in text
+
+
+def test_of_many_groups_the_largest_three_are_said() -> None:
+    rows: Cells = [
+        [f"2026-0{month}", name, size * 10 + month]
+        for month in range(1, 6)
+        for size, name in enumerate("ABCDE", 1)
+    ]
+    text = said(Case("revenue per month and category", BY_MONTH_AND_GROUP, GROUPED, rows, []))
+    assert "rose on the period before: E in 4 of 4 months, D in 4 of 4 months and C in 4 of 4 months." in text
+
+
+def test_a_running_total_has_no_season_and_no_extremes() -> None:
+    sql = "SELECT month, SUM(amount) OVER (ORDER BY month) AS so_far FROM t ORDER BY month"
+    rows = months("2026-01", [5, 9, 9, 14, 20])
+    sheet = sheet_of(Case("donations so far", sql, {"month": "text", "so_far": "number"}, rows, []))
+    assert {fact.kind for fact in sheet.facts} == {"span", "value"}
+
+
+def test_a_change_between_values_of_both_signs_is_no_percentage() -> None:
+    rows = months("2024-01", [-5, 8, *[1] * 10, 6, -2, *[1] * 10])
+    text = lead(Case("How did revenue develop?", BY_MONTH, MONTHS, rows, []))
+    assert "rose by 1 on 2024, from 13 to 14." in text
+    assert "%" not in text

@@ -427,7 +427,8 @@ COURSES = {
         MONTHS,
         [["2025-01", 10], ["2025-02", 40], ["2025-03", 20]],
         [
-            "Revenue in the 3 months: 23.33 on average, between 10 (January 2025) and 40 (February 2025).",
+            "Revenue in the 3 months: 23.33 on average, between 10 (January 2025)",
+            "40 (February 2025), from 10 in the first to 20 in the last.",
             "Revenue in March 2025: 20.",
             "The total of revenue over the 3 months is 70.",
             "With fewer than 13 complete months, growth cannot be distinguished from a season.",

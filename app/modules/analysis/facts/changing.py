@@ -32,7 +32,8 @@ def change_fact(table: Table, call: Call) -> Fact:
     old, new = found.sum(old_rows), found.sum(new_rows)
     difference = abs(new - old)
     change: Slot = table.difference(difference, measure)
-    if old > 0 and not isinstance(change, Points) and not is_ratio(measure.name):
+    values = [found.measure.values[row] or Decimal(0) for row in [*old_rows, *new_rows]]
+    if old > 0 and min(values) >= 0 and not isinstance(change, Points) and not is_ratio(measure.name):
         change = Percent(difference / old)
     is_near = old > 0 and difference <= _NEAR * old
     template = "equal" if new == old else "near" if is_near else "rose" if new > old else "fell"

@@ -6,14 +6,15 @@ the range are said instead: a season would pass for growth.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import pairwise
 
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.notes import gap_note, has_gaps, missing_values, note, partial_notes
 from app.modules.analysis.facts.statistics import statistics
 from app.modules.analysis.facts.table import Table, names
-from app.modules.analysis.facts.wording import Counted, Percent, Points, Slot, Span
+from app.modules.analysis.facts.wording import Counted, Names, Percent, Points, Slot, Span
 from app.modules.analysis.figures import Direction, NumericColumn
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
 from app.modules.analysis.figures.course import Course, PeriodValue
@@ -21,8 +22,12 @@ from app.modules.analysis.words import title
 
 _A_YEAR: Mapping[CalendarUnit, int] = {"week": 52, "month": 12, "quarter": 4, "year": 1}
 _MEASURES = 3
+_ALL_GROUPS = 4
 _FEWEST_COMPARED = 3
 _NEAR = Decimal("0.005")
+_RUNNING = frozenset(
+    {"running", "cumulative", "cumulated", "cum", "kumuliert", "kumulativ", "acumulado", "cumul", "cumule"}
+)
 _RATES = frozenset({"share", "percent", "percentage", "pct", "ratio", "rate"})
 
 
@@ -74,11 +79,14 @@ def series_facts(table: Table) -> list[Fact]:
 def together_facts(table: Table) -> list[Fact]:
     """Facts of the groups of a series all together, and of the groups that the question names."""
     main, course = table.found.main, table.found.course
+    groups = group_rises(table)
     if main is None or course is None or len(course.points) < 2:
-        return []
+        return groups
     scope = table.wording.say("scope.all")
     over = OverTime(table=table, measure=main, course=course, adds=True, scope=scope)
-    return [*_course(over, None), *gap_note(table, course)]
+    facts = [*_course(over, None), *gap_note(table, course)]
+    at = 1 if facts[0].kind == "change" else 0
+    return [*facts[:at], *groups, *facts[at:]]
 
 
 def _course(over: OverTime, months: Course | None) -> list[Fact]:
@@ -87,6 +95,9 @@ def _course(over: OverTime, months: Course | None) -> list[Fact]:
     if months is not None and len(months.full) > 1:
         folded = OverTime(table=table, measure=over.measure, course=months, adds=True, scope=over.scope)
     moved = trend(folded or over)
+    if _is_running_total(over):
+        facts = [fact for fact in moved if fact.key != "note_season"]
+        return [*facts, *_latest(over), *partial_notes(table, over.course)]
     ends = _extremes(over)
     longest = folded or over
     if _asked_end(table) is not None:
@@ -94,11 +105,18 @@ def _course(over: OverTime, months: Course | None) -> list[Fact]:
     elif moved[0].kind == "change":
         facts = [*moved, *ends]
     else:  # the level names the extremes already
-        facts = [*moved, *_latest(over), *statistics(table, over.measure)[:1], *ends]
+        facts = [*moved, *rises(longest)[:1], *_latest(over), *statistics(table, over.measure)[:1], *ends]
     facts += partial_notes(table, over.course)
     facts += [*_extremes(folded), *_latest(folded)] if folded is not None else []
     facts += [_level(longest)] if len(longest.course.full) > 1 else []
     return [*facts, *_season(longest), *_latest(over), *rises(longest)]
+
+
+def _is_running_total(over: OverTime) -> bool:
+    """Return True for sums that go on from period to period: all that they do is rise."""
+    values = [point.value for point in over.course.points]
+    named = over.measure.kind == "window" or _RUNNING & set(title(over.measure.name).split())
+    return bool(named) and all(earlier <= later for earlier, later in pairwise(values))
 
 
 def _asked_end(table: Table) -> Direction | None:
@@ -112,6 +130,12 @@ def trend(over: OverTime) -> list[Fact]:
     compared = _against_a_year_before(over)
     if compared is not None:
         return [_change(over, *compared)]
+    both = _in_both_years(over)
+    if both is not None:
+        periods = Counted(len(both[0]), over.course.unit)
+        scope = over.table.wording.say("scope.both", periods=periods)
+        scope = ", ".join(filter(None, [over.scope, scope]))
+        return [_change(replace(over, scope=scope), *both), _level(over)]
     full = over.course.full
     unit = over.course.unit
     if len(full) < 2:
@@ -144,6 +168,23 @@ def _against_a_year_before(over: OverTime) -> tuple[_Points, _Points] | None:
     return tail[start:], tail[start - year : start - year + count]
 
 
+def _in_both_years(over: OverTime) -> tuple[_Points, _Points] | None:
+    """Of a measure with gaps, the periods of the latest year that have a value in the year before, too."""
+    full = over.course.full
+    if not full or over.course.unit not in ("month", "quarter") or not over.measure.adds_over_time:
+        return None
+    year = _A_YEAR[over.course.unit]
+    points = {point.period: point for point in full}
+    latest = [
+        point
+        for point in full
+        if point.period.steps_to(full[-1].period) < year and point.period.after(-year) in points
+    ]
+    if len(latest) < _FEWEST_COMPARED:
+        return None
+    return latest, [points[point.period.after(-year)] for point in latest]
+
+
 def _without_gaps(full: _Points) -> _Points:
     """The latest full periods that follow each other."""
     start = len(full) - 1
@@ -158,7 +199,8 @@ def _change(over: OverTime, latest: _Points, before: _Points) -> Fact:
     old = sum((point.value for point in before), Decimal(0))
     difference = abs(new - old)
     change: Slot = table.difference(difference, over.measure)
-    if old > 0 and not isinstance(change, Points) and not _RATES & set(title(over.measure.name).split()):
+    is_positive = old > 0 and all(point.value >= 0 for point in [*latest, *before])
+    if is_positive and not isinstance(change, Points) and not _RATES & set(title(over.measure.name).split()):
         change = Percent(difference / old)
     nearly = old > 0 and difference <= _NEAR * old
     template = "equal" if new == old else "near" if nearly else "rose" if new > old else "fell"
@@ -210,6 +252,8 @@ def _level(over: OverTime) -> Fact:
         "which": _which(over),
         "average": table.amount(mean, over.measure) if averaged else None,
         "value": table.amount(values[0], over.measure),
+        "first": _amount(over, full[0]) if _is_comparable(over) else None,
+        "last": _amount(over, full[-1]),
         "low": _amount(over, low[0]),
         "high": _amount(over, high[0]),
         "low_at": names([each.period for each in low]),
@@ -227,6 +271,18 @@ def _level(over: OverTime) -> Fact:
         cells=table.cells(rows, over.measure),
         columns=_columns(over),
     )
+
+
+def _is_comparable(over: OverTime) -> bool:
+    """Return True if first and last may stand side by side, for want of a year before.
+
+    Sums of single days differ by their weekday.
+    """
+    if len(over.course.full) < _FEWEST_COMPARED or (
+        over.course.unit == "day" and over.measure.adds_over_time
+    ):
+        return False
+    return _against_a_year_before(over) is None and _in_both_years(over) is None
 
 
 def _extremes(over: OverTime) -> list[Fact]:
@@ -401,6 +457,58 @@ def rises(over: OverTime) -> list[Fact]:
             )
         )
     return facts
+
+
+def group_rises(table: Table) -> list[Fact]:
+    """In how many full periods each group is above the period before; of many groups, the largest three."""
+    found = table.found
+    main, at = found.main, found.label
+    if found.shape != "grouped series" or main is None or at is None or found.group is not None:
+        return []
+    groups: dict[str, list[int]] = {}
+    for row, value in enumerate(main.values):
+        if value is not None and found.periods[row] is not None and not table.is_unnamed(row, [at]):
+            groups.setdefault(table.named(row, [at]), []).append(row)
+    if len(groups) > _ALL_GROUPS:
+        if not main.adds_over_time:
+            return []
+        largest = sorted(groups, key=lambda name: -sum(main.values[row] or 0 for row in groups[name]))
+        groups = {name: groups[name] for name in largest[:_MEASURES]}
+    said = [text for name, rows in groups.items() if (text := _group_rise(table, main, name=name, rows=rows))]
+    if not said:
+        return []
+    rows = sorted(row for each in groups.values() for row in each)
+    name = table.measure(main)
+    return [
+        table.fact(
+            "rises",
+            "rises.groups",
+            {"measure": name, "leaders": Names(said)},
+            key=[main.name, "groups"],
+            how=table.how("values", name, len(rows)),
+            cells=table.cells(rows, main),
+            columns=[main.name, table.rows["columns"][at]["name"]],
+        )
+    ]
+
+
+def _group_rise(table: Table, measure: NumericColumn, *, name: str, rows: Sequence[int]) -> str | None:
+    partial = {each.period for each in table.found.partial}
+    values = {
+        period: value
+        for row in rows
+        if (period := table.found.periods[row]) is not None
+        and (value := measure.values[row]) is not None
+        and period not in partial
+    }
+    pairs = [
+        (value, values[before]) for each, value in values.items() if (before := each.after(-1)) in values
+    ]
+    if len(pairs) < _FEWEST_COMPARED:
+        return None
+    count = sum(value > before for value, before in pairs)
+    periods = Counted(len(pairs), next(iter(values)).unit)
+    return table.wording.say("rises.group", label=name, count=count, periods=periods)
 
 
 def _other(table: Table, measure: NumericColumn) -> list[Fact]:

@@ -27,6 +27,7 @@ TABLE: Mapping[str, str] = {
     "label.period": "{label} ({period})",
     "scope.shown": "von den {count} gezeigten",
     "scope.named": "von den Zeilen mit Wert bei {label}",
+    "scope.both": "in den {periods:dative} mit Zeilen in beiden Jahren",
     "scope.rows": "in den {count} gezeigten Zeilen",
     "scope.picked": "von den höchstens {count} zuvor ausgewählten Zeilen",
     "scope.all": "insgesamt",
@@ -126,7 +127,8 @@ TABLE: Mapping[str, str] = {
     "change.equal": "{span:the} und {before:the} haben[ {scope}] denselben Wert bei {measure}: {new}.",
     "change.equal.headline": "[{at}: ]derselbe Wert bei {measure}[ {scope}] wie im Vorjahr: {new}",
     "level": "{measure}[ {scope}] in den {periods:dative}[ {which}]: [im Durchschnitt {average}, ]zwischen "
-    "{low} ({low_at}) und {high} ({high_at}).",
+    "{low} ({low_at}) und {high} ({high_at})"
+    "[, von {first} zu Beginn auf {last} am Ende].",
     "level.headline": "{measure}[ {scope}][ in den {periods:dative} {which}]: zwischen {low} und {high}",
     "level.same": "alle {periods}[ {which}] haben[ {scope}] denselben Wert bei {measure}: {value}.",
     "level.same.headline": "alle {periods}[ {which}] haben[ {scope}] denselben Wert bei {measure}: {value}",
@@ -138,6 +140,8 @@ TABLE: Mapping[str, str] = {
     "Verlauf unterscheiden.",
     "rises.before": "{measure}[ {scope}]: Anstieg gegenüber dem Zeitraum davor in {count} von "
     "{periods:dative}.",
+    "rises.groups": "{measure}, Anstieg gegenüber dem Zeitraum davor: {leaders}.",
+    "rises.group": "{label} in {count} von {periods:dative}",
     "rises.year": "{measure}[ {scope}]: Anstieg gegenüber demselben Zeitraum des Vorjahres in {count} von "
     "{periods:dative}.",
     "no_full": "Nicht einmal {one} ist vollständig erfasst, also gibt es nichts zu vergleichen.",

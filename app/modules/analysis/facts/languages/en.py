@@ -27,6 +27,7 @@ TABLE: Mapping[str, str] = {
     "label.period": "{label} ({period})",
     "scope.shown": "of the {count} shown",
     "scope.named": "of the rows with known {label}",
+    "scope.both": "in the {periods} with rows in both years",
     "scope.rows": "in the {count} rows shown",
     "scope.picked": "of the at most {count} rows picked before",
     "scope.all": "altogether",
@@ -123,7 +124,8 @@ TABLE: Mapping[str, str] = {
     "change.equal": "[{scope}, ]{span} and {before} have the same {measure}: {new}.",
     "change.equal.headline": "[{scope}, ][{at}: ]the same {measure} as the year before: {new}",
     "level": "[{scope}, ]{measure} in the {periods}[ {which}]: [{average} on average, ]between {low} "
-    "({low_at}) and {high} ({high_at}).",
+    "({low_at}) and {high} ({high_at})"
+    "[, from {first} in the first to {last} in the last].",
     "level.headline": "[{scope}, ]{measure}[ in the {periods} {which}]: between {low} and {high}",
     "level.same": "[{scope}, ]each of the {periods}[ {which}] has the same {measure}: {value}.",
     "level.same.headline": "[{scope}, ]each of the {periods}[ {which}] has the same {measure}: {value}",
@@ -133,6 +135,8 @@ TABLE: Mapping[str, str] = {
     "{before} has of those before.",
     "season.unknown": "With fewer than {periods:complete}, growth cannot be distinguished from a season.",
     "rises.before": "[{scope}, ]{measure} rose on the period before in {count} of {periods}.",
+    "rises.groups": "{measure} rose on the period before: {leaders}.",
+    "rises.group": "{label} in {count} of {periods}",
     "rises.year": "[{scope}, ]{measure} rose on the same period of the year before in {count} of {periods}.",
     "no_full": "Not even {one} is covered whole, so there is nothing to compare.",
     # Outlook

@@ -25,6 +25,7 @@ TABLE: Mapping[str, str] = {
     "label.period": "{label} ({period})",
     "scope.shown": "entre los {count} valores mostrados",
     "scope.named": "entre las filas con valor de {label}",
+    "scope.both": "en {periods} con filas en ambos años",
     "scope.rows": "en las {count} filas mostradas",
     "scope.picked": "de las {count} filas elegidas antes, como máximo",
     "scope.all": "en conjunto",
@@ -129,7 +130,8 @@ TABLE: Mapping[str, str] = {
     "change.equal": "[{scope}, ]{span:the} y {before:the} tienen el mismo valor de {measure}: {new}.",
     "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]: lo mismo que el año anterior, {new}",
     "level": "[{scope}, ]{measure} en {periods}[ {which}]: [{average} de promedio, ]entre {low} ({low_at}) y "
-    "{high} ({high_at}).",
+    "{high} ({high_at})"
+    "[, de {first} en el primer periodo a {last} en el último].",
     "level.headline": "[{scope}, ]{measure}[ en {periods} {which}]: entre {low} y {high}",
     "level.same": "[{scope}, ]{measure}: el mismo valor en {periods}[ {which}], {value}.",
     "level.same.headline": "[{scope}, ]{measure}: el mismo valor en {periods}[ {which}], {value}",
@@ -140,6 +142,8 @@ TABLE: Mapping[str, str] = {
     "season.unknown": "Con menos de {periods} completos, el crecimiento no se puede distinguir de un efecto "
     "estacional.",
     "rises.before": "[{scope}, ]{measure}: aumento respecto al periodo anterior en {count} de {periods}.",
+    "rises.groups": "{measure}, aumento respecto al periodo anterior: {leaders}.",
+    "rises.group": "{label} en {count} de {periods}",
     "rises.year": "[{scope}, ]{measure}: aumento respecto al mismo periodo del año anterior en {count} de "
     "{periods}.",
     "no_full": "Los datos no cubren por completo ni {one}, así que no hay nada que comparar.",

@@ -25,6 +25,7 @@ TABLE: Mapping[str, str] = {
     "label.period": "{label} ({period})",
     "scope.shown": "parmi les {count} valeurs affichées",
     "scope.named": "parmi les lignes avec une valeur de {label}",
+    "scope.both": "sur les {periods} avec des lignes dans les deux années",
     "scope.rows": "dans les {count} lignes affichées",
     "scope.picked": "parmi les {count} lignes au plus choisies auparavant",
     "scope.all": "dans l'ensemble",
@@ -137,7 +138,8 @@ TABLE: Mapping[str, str] = {
     "change.equal": "[{scope}, ]{span:the} et {before:the} ont la même valeur de {measure}\u00a0: {new}.",
     "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: le même niveau qu'un an avant, {new}",
     "level": "[{scope}, ]{measure} sur les {periods}[ {which}]\u00a0: [{average} en moyenne, ]entre {low} "
-    "({low_at}) et {high} ({high_at}).",
+    "({low_at}) et {high} ({high_at})"
+    "[, de {first} au début à {last} à la fin].",
     "level.headline": "[{scope}, ]{measure}[ sur les {periods} {which}]\u00a0: entre {low} et {high}",
     "level.same": "[{scope}, ]{measure}\u00a0: la même valeur sur les {periods}[ {which}], {value}.",
     "level.same.headline": "[{scope}, ]{measure}\u00a0: la même valeur sur les {periods}[ {which}], {value}",
@@ -149,6 +151,8 @@ TABLE: Mapping[str, str] = {
     "saisonnier.",
     "rises.before": "[{scope}, ]{measure}\u00a0: hausse par rapport à la période précédente dans {count} cas "
     "sur {periods}.",
+    "rises.groups": "{measure}, hausse par rapport à la période précédente\u00a0: {leaders}.",
+    "rises.group": "{label} dans {count} cas sur {periods}",
     "rises.year": "[{scope}, ]{measure}\u00a0: hausse par rapport à la même période de l'année précédente "
     "dans {count} cas sur {periods}.",
     "no_full": "Les données ne couvrent même pas {one} en entier\u00a0: il n'y a rien à comparer.",
