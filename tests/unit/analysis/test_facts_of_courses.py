@@ -69,7 +69,7 @@ def test_quarters_of_other_languages_are_periods() -> None:
     rows: Cells = [[f"T{1 + at % 4} {2024 + at // 4}", 10 + at] for at in range(8)]
     sql = "SELECT trimestre, SUM(v) AS ventas FROM t GROUP BY trimestre"
     text = lead(Case("sales per quarter", sql, {"trimestre": "text", "ventas": "integer"}, rows, []))
-    assert "Ventas of 2025 rose by 34.8% on 2024, from 46 to 62." in text
+    assert "Ventas in 2025 rose by 34.8% on 2024, from 46 to 62." in text
 
 
 def test_a_short_course_says_in_how_many_periods_it_rose_and_where_it_began_and_ended() -> None:
