@@ -42,7 +42,7 @@ _CURRENCIES = frozenset(
         *("krw", "mxn", "nok", "nzd", "pln", "sek", "sgd", "usd", "zar"),
     }
 )
-_PERCENT = frozenset({"percent", "percentage", "pct"})
+_PERCENT = frozenset({"percent", "percentage", "pct", "prozent", "porcentaje", "pourcentage"})
 _NO_MONEY = frozenset(
     {"rate", "ratio", "count", "number", "num", "share", "shares", "id", "rank", "change", "growth"}
 )
@@ -204,6 +204,9 @@ def unit_of(name: str, values: Collection[Decimal] = ()) -> Unit | None:
     is_small = bool(values) and all(abs(value) <= 1 for value in values)
     if _PERCENT & set(words):
         return None if is_small and any(values) else "percent"
+    is_rate = bool(words) and words[-1] != "quote" and words[-1].endswith("quote")  # such as Retourenquote
+    if is_rate and any(value > 1 for value in values) and all(0 <= value <= 100 for value in values):
+        return "percent"
     if words and words[-1] == "share":
         return "ratio" if is_small else None
     codes = {"eur" if word in ("euro", "euros") else word for word in words} & _CURRENCIES
@@ -220,11 +223,13 @@ class Formats:
 
     # Numbers
 
-    def amount(self, value: Decimal, unit: Unit | None = None) -> str:
-        """Format a value with two decimals from 1 on, and three significant digits below.
+    def amount(self, value: Decimal, unit: Unit | None = None, places: int | None = None) -> str:
+        """Format a value with two decimals from 1 on, and three significant digits below, or with `places`.
 
         Percentages have no zeros at their end.
         """
+        if places is not None and abs(value) < _LONGEST_INTEGER:
+            return self._plain(_rounded(value, places), places)
         if abs(value) >= _LONGEST_INTEGER:
             return f"{value:.4g}"
         if unit in ("percent", "ratio"):

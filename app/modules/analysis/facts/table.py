@@ -19,6 +19,7 @@ from app.modules.analysis.figures.names import (
     is_calendar_or_key,
     is_dated,
     is_plural,
+    is_ratio,
     names_no_count,
 )
 from app.modules.analysis.figures.numbers import exact
@@ -50,6 +51,7 @@ class Table:
     wording: Wording
     _periods: dict[int, Sequence[Period | None]] = field(default_factory=dict, repr=False)
     _units: dict[int, Unit | None] = field(default_factory=dict, repr=False)
+    _decimals: dict[int, int | None] = field(default_factory=dict, repr=False)
 
     # Words
 
@@ -97,11 +99,23 @@ class Table:
         return label(formats.title(name, things))
 
     def amount(self, value: Decimal, measure: NumericColumn) -> Amount:
-        return Amount(value, measure.name, self.unit(measure))
+        return Amount(value, measure.name, self.unit(measure), self._places(measure))
+
+    def _places(self, measure: NumericColumn) -> int | None:
+        """The decimals of a measure whose values have three or four, such as exchange rates."""
+        if self.unit(measure) is not None:
+            return None
+        if measure.column not in self._decimals:
+            most = max((-int(each.normalize().as_tuple().exponent) for each in measure.known), default=0)
+            is_fine = most in (3, 4) and measure.maximum >= 1 and not measure.additive
+            self._decimals[measure.column] = most if is_fine else None
+        return self._decimals[measure.column]
 
     def unit(self, measure: NumericColumn) -> Unit | None:
         if measure.column not in self._units:
-            self._units[measure.column] = unit_of(measure.name, measure.known)
+            is_part = measure.kind == "ratio" and is_ratio(measure.name)
+            ratio = "ratio" if is_part and all(0 <= each <= 1 for each in measure.known) else None
+            self._units[measure.column] = ratio or unit_of(measure.name, measure.known)
         return self._units[measure.column]
 
     def are_written_alike(self, one: Decimal, other: Decimal, measure: NumericColumn) -> bool:

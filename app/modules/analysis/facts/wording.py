@@ -62,12 +62,14 @@ class Points:
 @dataclass(frozen=True)
 class Amount:
     """A value of a measure. `measure` is the column's name, which tells per cent and currencies where `unit`,
-    by all of the column's values (`unit_of`), is not given.
+    by all of the column's values (`unit_of`), is not given. `places` are its decimals, if its values have
+    more than two.
     """
 
     value: Decimal
     measure: str = ""
     unit: Unit | None = None
+    places: int | None = None
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,8 @@ class Wording:
                 rounded = rounded_per_cent(value.value)
                 return self._counted(rounded, "point", form)
             case Amount():
-                return self.formats.amount(value.value, value.unit or unit_of(value.measure, [value.value]))
+                unit = value.unit or unit_of(value.measure, [value.value])
+                return self.formats.amount(value.value, unit, value.places)
             case Counted():
                 return self._counted(Decimal(value.count), value.noun, form)
             case Period():
