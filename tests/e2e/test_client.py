@@ -55,7 +55,7 @@ def test_a_question_is_answered_with_its_statement_rows_and_analysis(
     assert answer.sql == "SELECT COUNT(*) AS n FROM customers"
     assert answer.rows == [[3]]
     assert [column.name for column in answer.columns] == ["n"]
-    assert answer.analysis == "**N: 3**."
+    assert answer.analysis == "**Number of customers: 3**."
     assert answer.status == "complete"
     follow_up = client.ask("And now?", session=answer.session_id, sql="SELECT 2 AS two")
     assert follow_up.session_id == answer.session_id
@@ -75,7 +75,7 @@ async def test_the_asynchronous_client_answers_the_same(
         answer = await kai.ask("How many customers?", database=found)
         assert (await kai.rows(answer)).rows == [[3]]
         both = await asyncio.gather(kai.me(), kai.usage())
-    assert answer.analysis == "**N: 3**."
+    assert answer.analysis == "**Number of customers: 3**."
     assert both[0].owner == "local"
 
 
@@ -149,7 +149,7 @@ async def test_a_question_whose_answer_was_lost_is_asked_once(
         await model.until(lambda: len(model.requests) > 0)
         proxy.cut_after = 0
         answer = await asking
-        assert answer.analysis == "**N: 3**."
+        assert answer.analysis == "**Number of customers: 3**."
         assert len(await kai.sessions.messages(session)) == 2
 
 

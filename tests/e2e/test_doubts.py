@@ -70,12 +70,12 @@ async def test_what_stays_contradicted_begins_the_answer(
     events = await kai.ask(session, LEAST)
     assert steps(events).count("repairing_sql") == 1
     (said,) = chunks(events, "analysis")
-    assert said.startswith(f"**The figures may be wrong:** {KEPT}\n\n**Name: Bob, spent: 30**.")
+    assert said.startswith(f"**The figures may be wrong:** {KEPT}\n\n**Bob** has the highest spent: 30.")
     assert streamed(events) == said
     answer = (await kai.session(session))["messages"]["items"][1]
     assert answer["analysis"] == said
     spanned = [said[slice(*each["span"])] for each in answer["references"]]
-    assert spanned == ["**Name: Bob, spent: 30**."]
+    assert spanned == ["**Bob** has the highest spent: 30."]
 
 
 async def test_a_right_statement_is_not_sent_back(kai: Client, model: ScriptedModel, bank: str) -> None:
@@ -92,7 +92,7 @@ async def test_a_statement_that_people_wrote_contradicts_nothing(
     session = await kai.open_session(await kai.connect(bank))
     model.say(FIRST)
     events = await kai.ask(session, LEAST, sql=HIGHEST)
-    assert chunks(events, "analysis")[0].startswith("**Name: Bob, spent: 30**.")
+    assert chunks(events, "analysis")[0].startswith("**Bob** has the highest spent: 30.")
 
 
 async def test_a_join_that_still_repeats_rows_after_its_repair_is_said_before_the_figure(

@@ -170,7 +170,7 @@ async def test_earlier_answers_of_the_same_user_are_found_by_words_and_no_others
     )[0]
     assert "question: How many zebra customers are Brazilian?" in found["content"]
     assert "country = 'Brazil'" in found["content"]
-    assert "Answer: **N: 2**." in found["content"]
+    assert "Answer: **Number of customers: 2**." in found["content"]
     assert nothing["content"] == "No earlier question is like this."
     assert remembered["content"] == "No earlier conversation is like this."
 

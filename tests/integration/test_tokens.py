@@ -127,7 +127,7 @@ async def test_titles_and_memories_can_do_without_a_model(
         assert not any("Asked:" in text for text in model.embedded)
         memory = await services.memories.repository.find(session.id)
         assert memory is not None
-        assert memory.summary == "Asked: How many customers? Answered: **N: 0**."
+        assert memory.summary == "Asked: How many customers? Answered: **Number of customers: 0**."
         assert (await services.sessions.repository.get(OWNER, session.id)).title == "How many customers?"
         assert await used(services) >= tokens == counted(SQL, FIRST)
 

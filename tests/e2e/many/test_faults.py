@@ -234,7 +234,7 @@ async def test_a_frozen_worker_that_wakes_up_after_it_was_replaced_says_and_keep
         run_id, before = await interrupted(kai, model, session)
         cluster.workers[0].freeze()
         model.release()
-        model.say(choice("f2"), sql("SELECT count(*) AS n FROM customers"), "Three.")
+        model.say(choice("f2"), sql("SELECT count(*) AS n FROM customers"), FIRST)
         second_worker.start()
         async with kai.following(session, run_id, before[-1].id) as stream:
             after = await stream.rest()
@@ -246,7 +246,7 @@ async def test_a_frozen_worker_that_wakes_up_after_it_was_replaced_says_and_keep
         assert whole[-1] == after[-1]
         assert chunks(again, "results")[0]["rows"] == [[3]]
         assert NORWAY in model.requests[-2].text
-        assert await answers(kai, session) == [NORWAY, "**N: 3**."]
+        assert await answers(kai, session) == [NORWAY, "**Number of customers: 3**."]
 
 
 async def test_a_worker_that_is_stopped_hands_its_runs_over_and_none_is_lost(
