@@ -119,6 +119,7 @@ def test_a_categorys_total_is_that_of_all_its_months(sample: sqlite3.Connection)
     assert f"{worst} has the lowest revenue over the 12 months: {shown(totals[worst])}." in text
     low, high = min(months, key=lambda each: months[each]), max(months, key=lambda each: months[each])
     level = f"between {shown(months[low])} ({month(low)}) and {shown(months[high])} ({month(high)})"
+    level += f", from {shown(months['2025-01'])} in the first to {shown(months['2025-12'])} in the last"
     assert f"Altogether, revenue in the 12 months: {shown(whole / 12)} on average, {level}." in text
     assert "fell by" not in text
 
@@ -208,4 +209,4 @@ def test_all_genres_at_the_low_end_are_counted(chinook: sqlite3.Connection) -> N
     text = text_of(chinook, "Albums per artist", sql)
     most = max(counts.values())
     assert f"has the most albums: {most}, {share(Decimal(most), Decimal(347))} of the total of 347." in text
-    assert f" and {least - 3} more share the fewest albums: 1." in text
+    assert f" and {least - 3} more share the fewest albums: 1 each." in text
