@@ -219,6 +219,11 @@ class TurnAnswer(Answer):
     """Of the tokens used, those that providers read from their caches; None if none reported them."""
 
 
+def shift_references(references: Sequence[Reference], by: int) -> list[Reference]:
+    """Returns references of a text at their places behind so many code points."""
+    return [Reference(**{**each, "span": [at + by for at in each["span"]]}) for each in references]
+
+
 def interpretation_of(state: SessionState) -> Interpretation:
     """Returns how the turn's question was understood; an empty one before its statement is written."""
     if "interpretation" not in state:

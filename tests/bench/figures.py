@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.table import Table
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import figures
 from graph.state import Column, Rows
@@ -37,7 +38,14 @@ def result(name: Callable[[int], str]) -> Rows:
 def milliseconds(sql: str, rows: Rows) -> float:
     start = time.process_time()
     question = "m7 amount by name"
-    fact_sheet(question, rows, figures(question, sql, "sqlite", rows=rows), wording=Wording("en"))
+    fact_sheet(
+        Table(
+            question=question,
+            rows=rows,
+            found=figures(question, sql, "sqlite", rows=rows),
+            wording=Wording("en"),
+        )
+    )
     return (time.process_time() - start) * 1000
 
 

@@ -42,7 +42,7 @@ class SeenFinding:
     """Keys of its references whose cells are not in the stored results."""
 
     @property
-    def with_tables(self) -> str:
+    def text_and_tables(self) -> str:
         return " ".join([self.text, *self.tables])
 
 
@@ -117,7 +117,7 @@ def score(task: AgentTask, answer: SeenAnswer, values: Mapping[str, Sequence[Fac
     said = [each.text for each in answer.findings]
     lines = answer.text.splitlines()
     is_document = bool(oracle.sections)
-    stated = [each.with_tables for each in answer.findings]
+    stated = [each.text_and_tables for each in answer.findings]
     grounded = [each for each in answer.findings if not each.ungrounded]
     truths: list[tuple[str, bool]] = [
         *((each.name, _is_named(each, said)) for each in oracle.causes),
@@ -209,7 +209,9 @@ def _text_recall(task: AgentTask, text: str) -> float:
 
 def _has_fact(fact: Fact, values: Sequence[FactValue], grounded: Sequence[SeenFinding]) -> bool:
     about = [
-        each for each in grounded if all(_has_words(_spread(each.with_tables), group) for group in fact.about)
+        each
+        for each in grounded
+        if all(_has_words(_spread(each.text_and_tables), group) for group in fact.about)
     ]
     return any(_states(finding, value, fact.tolerance) for finding in about for value in values)
 

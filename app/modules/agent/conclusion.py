@@ -12,6 +12,7 @@ from app.modules.analysis.facts.reading import ReadingGate
 from app.modules.tools.context import SessionDatabases
 from app.modules.tools.results import ResultUnknown, TurnResults
 from app.modules.tools.toolsets.control import GivenFinding
+from graph.answer import shift_references
 from graph.errors import DatabaseUnavailable
 from graph.state import Finding, Reference, Rows
 
@@ -98,7 +99,7 @@ class Concluding:
         """Returns the facts that speak for a result without a model."""
         for name in filter(None, [main, *reversed(self.fetched)]):
             try:
-                of = await self.sheets.of(name)
+                of = await self.sheets.read(name)
             except ResultUnknown:
                 continue
             if of.sheet.lead:
@@ -116,7 +117,7 @@ class Concluding:
             if each.notice and each.notice not in noticed:
                 noticed.add(each.notice)
                 text += f"{each.notice} "
-            references += moved(each.finding["references"], len(text))
+            references += shift_references(each.finding["references"], len(text))
             text += each.finding["text"]
             if each.finding["reading"]:
                 text += f"\n\n{'  ' * is_list}{reading} {each.finding['reading']}"
@@ -130,8 +131,3 @@ class Concluding:
             references=references,
             left_out=left_out,
         )
-
-
-def moved(references: Sequence[Reference], by: int) -> list[Reference]:
-    """Returns references of a text at their places behind so many code points."""
-    return [Reference(**{**each, "span": [at + by for at in each["span"]]}) for each in references]

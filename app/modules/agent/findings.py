@@ -102,7 +102,7 @@ async def _find(given: GivenFinding, sheets: TurnSheets) -> FoundFact:
     if (across := read_across(text)) is not None:
         return await _find_across(across, sheets)
     qualified = _QUALIFIED.fullmatch(text)
-    of = await sheets.of(given.result if qualified is None else qualified[1])
+    of = await sheets.read(given.result if qualified is None else qualified[1])
     return found_fact(of, _fact_of(of, text if qualified is None else qualified[2]))
 
 
@@ -116,7 +116,7 @@ def _fact_of(of: ResultSheet, text: str) -> Fact:
 
 
 async def _find_across(across: Across, sheets: TurnSheets) -> FoundFact:
-    sides = [await sheets.of(name) for name, _ in (across.left, across.right)]
+    sides = [await sheets.read(name) for name, _ in (across.left, across.right)]
     facts = [_fact_of(of, key) for of, (_, key) in zip(sides, (across.left, across.right), strict=True)]
     labels = [of.result.kept["database"] for of in sides]
     names = labels if len({*labels}) == 2 and all(labels) else [of.name for of in sides]

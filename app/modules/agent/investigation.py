@@ -34,7 +34,7 @@ from app.modules.agent.records import (
     TurnRecords,
     new_step,
 )
-from app.modules.agent.sheets import TurnSheets, with_facts
+from app.modules.agent.sheets import TurnSheets, append_facts
 from app.modules.agent.step_messages import earlier_steps
 from app.modules.agent.transcript import conclusion_request, investigation_messages
 from app.modules.analysis.summary import results_summary
@@ -771,14 +771,14 @@ class Investigation:
                 return ToolResult(text=f"The call did not end within {seconds:g} s.", is_error=True)
             logger.exception("run %s: the tool %s failed", self._run.id, call.tool)
             return ToolResult(text="The tool failed: this is a defect in it.", is_error=True)
-        return await self._with_facts(call, returned)
+        return await self._append_facts(call, returned)
 
-    async def _with_facts(self, call: CallRecord, returned: ToolResult) -> ToolResult:
+    async def _append_facts(self, call: CallRecord, returned: ToolResult) -> ToolResult:
         """Returns what a tool has returned, with the facts of its rows below its text."""
         if returned.result is None:
             return returned
-        of = await self._sheets.of_call(result_name(call.step, call.position), call.id, returned.result)
-        return replace(returned, text=with_facts(returned.text, of.sheet))
+        of = await self._sheets.read_call(result_name(call.step, call.position), call.id, returned.result)
+        return replace(returned, text=append_facts(returned.text, of.sheet))
 
     def _parsed(self, call: CallRecord, mode: Mode) -> ParsedCall:
         """Raises `CallRefused`, also for a tool that may no longer be called."""

@@ -48,12 +48,12 @@ class TurnSheets:
         self._sheets: dict[str, ResultSheet] = {}
         self.wording: Wording = wording_for(question)
 
-    async def of(self, name: str) -> ResultSheet:
+    async def read(self, name: str) -> ResultSheet:
         """Returns the sheet of a result. Raises `ResultUnknown`."""
         known = self._sheets.get(self._results.id_of(name) or "")
         return known or await self._make(name.strip(), await self._results.read(name))
 
-    async def of_call(self, name: str, call_id: str, kept: KeptResult) -> ResultSheet:
+    async def read_call(self, name: str, call_id: str, kept: KeptResult) -> ResultSheet:
         """Returns the sheet of a result that a call has just stored."""
         return await self._make(name, await self._results.read_kept(call_id, kept))
 
@@ -83,11 +83,12 @@ class TurnSheets:
             today=datetime.now(UTC).date() if kept["sql"] else None,
         )
         table = Table(question=self._question, rows=rows, found=found, wording=self.wording)
-        sheet = fact_sheet(self._question, rows, found, wording=self.wording)
-        return ResultSheet(name=name, result=result, rows=rows, sheet=sheet, calls=CallAnswers(table))
+        return ResultSheet(
+            name=name, result=result, rows=rows, sheet=fact_sheet(table), calls=CallAnswers(table)
+        )
 
 
-def with_facts(text: str, sheet: FactSheet) -> str:
+def append_facts(text: str, sheet: FactSheet) -> str:
     """Returns the text of a result with its most relevant facts below. The text is cut to the room that they
     leave.
     """

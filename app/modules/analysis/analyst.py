@@ -89,7 +89,7 @@ class FiguresAnalyst:
             question=question,
             rows=rows,
             found=found,
-            sheet=fact_sheet(question, rows, found, wording=wording),
+            sheet=fact_sheet(table),
             wording=wording,
             calls=CallAnswers(table),
         )

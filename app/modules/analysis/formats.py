@@ -282,7 +282,7 @@ class Formats:
     def period(self, period: Period, form: str = "") -> str:
         """Format a period; `form` is its article `the`, or a preposition: in, of, from, to or on."""
         text = self._bare(period)
-        return self._after_preposition(form, period, text) if form else text
+        return self._add_preposition(form, period, text) if form else text
 
     def span(self, first: Period, last: Period, form: str = "") -> str:
         """Format the periods from first to last: "January to October 2026"."""
@@ -295,15 +295,15 @@ class Formats:
         elif is_short and self.language == "en":
             start = start.split()[0]
         if form == "on" and is_short and self.language in ("es", "fr"):
-            return self._after_preposition(form, first, f"{start}-{self._bare(last)}")
+            return self._add_preposition(form, first, f"{start}-{self._bare(last)}")
         both = f"{start} {self.period(last, 'to')}"
         if form in ("", "the"):
             return both
         if form == "of" and self.language == "en":
             return f"of {both}"
-        return self._after_preposition("on" if form == "on" else "from", first, both)
+        return self._add_preposition("on" if form == "on" else "from", first, both)
 
-    def _after_preposition(self, form: str, period: Period, text: str) -> str:
+    def _add_preposition(self, form: str, period: Period, text: str) -> str:
         pattern = _PREPOSITIONS[self.language][form][UNITS.index(period.unit)]
         return self.elided(pattern.removesuffix("{}"), text)
 

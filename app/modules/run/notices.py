@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from app.modules.run.result_checking import RunResultChecker
 from app.modules.sql_generation.schema_context import SchemaContext
-from graph.answer import Analysis
+from graph.answer import Analysis, shift_references
 from graph.events import SessionEvent, TextChunk
 from graph.ports import Analysed, Analyst, Emit, Question
-from graph.state import Reference, Rows
+from graph.state import Rows
 
 if TYPE_CHECKING:
     from app.modules.analysis.facts.wording import Wording
@@ -93,8 +93,5 @@ def _behind(opening: str, emit: Emit) -> Emit:
 
 def begin_with(opening: str, analysis: Analysis) -> Analysis:
     """Returns the analysis with a text before it, and its references at their new places."""
-    moved = [
-        Reference(**{**each, "span": [at + len(opening) for at in each["span"]]})
-        for each in analysis.references
-    ]
-    return analysis.model_copy(update={"text": opening + analysis.text, "references": moved})
+    references = shift_references(analysis.references, len(opening))
+    return analysis.model_copy(update={"text": opening + analysis.text, "references": references})

@@ -4,7 +4,7 @@ from pydantic import TypeAdapter
 
 from app.modules.agent.findings import findings_in
 from app.modules.agent.records import StepRecord
-from app.modules.agent.sheets import keys_below, with_facts
+from app.modules.agent.sheets import append_facts, keys_below
 from app.modules.analysis.facts.fact import Fact, FactSheet
 from app.modules.tools.tool import MAX_TEXT
 from tests.support.fact_keys import fact_keys
@@ -19,19 +19,19 @@ def sheet(count: int, statement: str = "It is so.") -> FactSheet:
 
 
 def test_the_first_eight_facts_stand_below_a_result_and_its_text_is_cut_to_their_room() -> None:
-    shown = with_facts("x" * MAX_TEXT, sheet(24))
+    shown = append_facts("x" * MAX_TEXT, sheet(24))
     assert len(shown) <= MAX_TEXT
     assert fact_keys(shown) == [f"value_{number}" for number in range(8)]
     assert "\n(cut: there is more)\nFacts, " in shown
 
 
 def test_long_facts_are_fewer_and_a_result_without_facts_is_as_it_was() -> None:
-    assert len(fact_keys(with_facts("rows", sheet(8, "long " * 200)))) == 2
-    assert with_facts("rows", sheet(0)) == "rows"
+    assert len(fact_keys(append_facts("rows", sheet(8, "long " * 200)))) == 2
+    assert append_facts("rows", sheet(0)) == "rows"
 
 
 def test_a_prompt_without_room_keeps_the_keys() -> None:
-    assert keys_below(with_facts("rows", sheet(2))) == " Its facts: value_0, value_1."
+    assert keys_below(append_facts("rows", sheet(2))) == " Its facts: value_0, value_1."
     assert keys_below("rows") == ""
 
 

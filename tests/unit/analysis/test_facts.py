@@ -38,7 +38,9 @@ def figures(rows: Rows, question: str = "", sql: str = "") -> Figures:
 
 
 def sheet(rows: Rows, question: str = "", sql: str = "") -> FactSheet:
-    return fact_sheet(question, rows, figures(rows, question, sql), wording=Wording("en"))
+    return fact_sheet(
+        Table(question=question, rows=rows, found=figures(rows, question, sql), wording=Wording("en"))
+    )
 
 
 def text_of(rows: Rows, question: str = "", sql: str = "") -> str:

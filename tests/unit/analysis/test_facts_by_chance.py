@@ -21,6 +21,7 @@ import pytest
 from app.core.language import LANGUAGES, Language
 from app.modules.analysis.facts import Fact
 from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.table import Table
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import Figures, Span, figures
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
@@ -483,7 +484,14 @@ def check(seed: int) -> None:
     trial = trial_of(SHAPES[name], chance)
     with closing(trial.database):
         for language in LANGUAGES:
-            sheet = fact_sheet(trial.shape.question, trial.rows, trial.found, wording=Wording(language))
+            sheet = fact_sheet(
+                Table(
+                    question=trial.shape.question,
+                    rows=trial.rows,
+                    found=trial.found,
+                    wording=Wording(language),
+                )
+            )
             assert len(sheet.by_key) == len(sheet.facts)
             for fact in sheet.facts:
                 if fact.kind == "note":
@@ -509,5 +517,7 @@ def test_every_statement_says_what_a_second_computation_finds() -> None:
 def test_every_shape_has_facts(name: str) -> None:
     trial = trial_of(SHAPES[name], Random(7))
     with closing(trial.database):
-        sheet = fact_sheet(SHAPES[name].question, trial.rows, trial.found, wording=Wording("en"))
+        sheet = fact_sheet(
+            Table(question=SHAPES[name].question, rows=trial.rows, found=trial.found, wording=Wording("en"))
+        )
     assert sheet.lead

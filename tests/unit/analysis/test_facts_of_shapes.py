@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from app.modules.analysis.facts import FactSheet
 from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.table import Table
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import Span, figures
 from graph.state import Column, Rows
@@ -927,7 +928,7 @@ def sheet_of(case: Case) -> FactSheet:
     found = figures(
         case.question, case.sql, "sqlite", rows=rows, span=case.span, keys=case.keys, today=case.today
     )
-    return fact_sheet(case.question, rows, found, wording=Wording("en"))
+    return fact_sheet(Table(question=case.question, rows=rows, found=found, wording=Wording("en")))
 
 
 @pytest.mark.parametrize("name", CASES)

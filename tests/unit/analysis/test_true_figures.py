@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.table import Table
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import figures
 from app.modules.analysis.figures.calendar import Period
@@ -51,7 +52,10 @@ def text_of(database: sqlite3.Connection, question: str, sql: str, span: Span | 
     columns = [Column(name=column.name, type=column.type) for column in result.columns]
     rows = Rows(columns=columns, rows=result.rows, row_count=len(result.rows), truncated=result.truncated)
     found = figures(question, sql, "sqlite", rows=rows, span=span, today=TODAY)
-    return " ".join(fact.statement for fact in fact_sheet(question, rows, found, wording=Wording("en")).facts)
+    return " ".join(
+        fact.statement
+        for fact in fact_sheet(Table(question=question, rows=rows, found=found, wording=Wording("en"))).facts
+    )
 
 
 def shown(value: Decimal) -> str:

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from app.core.language import LANGUAGES, Language
 from app.modules.analysis.facts import FactSheet, languages
 from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.table import Table
 from app.modules.analysis.facts.wording import (
     Amount,
     Counted,
@@ -358,7 +359,7 @@ def sheet(language: Language, columns: Sequence[tuple[str, str]], data: list[lis
     label, value = columns[0][0], columns[1][0]
     sql = f"SELECT {label}, sum(x) AS {value} FROM sales GROUP BY {label}"
     found = figures(f"{value} by {label}", sql, "duckdb", rows=rows, today=date(2026, 11, 28))
-    return fact_sheet("", rows, found, wording=Wording(language))
+    return fact_sheet(Table(question="", rows=rows, found=found, wording=Wording(language)))
 
 
 @pytest.mark.parametrize(
@@ -453,7 +454,10 @@ def test_a_short_name_of_a_count_of_rows_is_said_in_words(sql: str, headline: st
     columns = [Column(name="city", type="text"), Column(name="n", type="integer")]
     rows = Rows(columns=columns, rows=[["A", 9], ["B", 3]], row_count=2, truncated=False)
     found = figures("how many per city?", sql, "duckdb", rows=rows)
-    assert fact_sheet("", rows, found, wording=Wording("en")).lead[0].headline == headline
+    assert (
+        fact_sheet(Table(question="", rows=rows, found=found, wording=Wording("en"))).lead[0].headline
+        == headline
+    )
 
 
 def test_rows_of_one_name_are_distinguished_by_another_column() -> None:
@@ -465,7 +469,10 @@ def test_rows_of_one_name_are_distinguished_by_another_column() -> None:
         truncated=False,
     )
     found = figures("stock", "SELECT name, warehouse, stock FROM stock", "duckdb", rows=rows)
-    said = " ".join(fact.statement for fact in fact_sheet("", rows, found, wording=Wording("en")).facts)
+    said = " ".join(
+        fact.statement
+        for fact in fact_sheet(Table(question="", rows=rows, found=found, wording=Wording("en"))).facts
+    )
     assert "Shears / Bristol" in said
     assert "(row" not in said
 

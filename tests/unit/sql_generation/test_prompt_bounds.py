@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.table import Table as FactTable
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import figures
 from app.modules.analysis.prompt import messages as analysis_messages
@@ -85,7 +86,7 @@ def test_the_names_of_a_result_keep_to_a_limit(names: list[str]) -> None:
 def test_five_hundred_columns_with_names_of_a_thousand_characters_make_a_small_prompt() -> None:
     rows = result([f"{at:03}".ljust(1_000, "n") for at in range(500)])
     found = figures("What is there?", "SELECT * FROM t", "sqlite", rows=rows)
-    sheet = fact_sheet("What is there?", rows, found, wording=Wording("en"))
+    sheet = fact_sheet(FactTable(question="What is there?", rows=rows, found=found, wording=Wording("en")))
     prompt = "".join(each.content for each in analysis_messages("What is there?", rows, sheet))
     assert len(prompt) < 20_000
     assert "000n" in prompt

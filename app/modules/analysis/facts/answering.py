@@ -68,7 +68,7 @@ class CallAnswers:
         same = [other for other in range(len(found.measure.values)) if self._table.raw(other, by) == label]
         if not by or len(same) > 1 or self._table.is_unnamed(row, by):
             raise CallRefused("no label names its row alone")
-        return self._of_label(found, self._table.named(row, by), label)
+        return self._label_fact(found, self._table.named(row, by), label)
 
     def _share(self, call: Call) -> Fact:
         found = select(self._table, call)
@@ -78,9 +78,11 @@ class CallAnswers:
             raise CallRefused("a share of it has no meaning")
         label = " / ".join(each.name for each in found.conditions)
         written = " / ".join(each.written for each in found.conditions)
-        return self._of_label(found, label, written, total=total)
+        return self._label_fact(found, label, written, total=total)
 
-    def _of_label(self, found: Selection, label: str, written: str, *, total: Decimal | None = None) -> Fact:
+    def _label_fact(
+        self, found: Selection, label: str, written: str, *, total: Decimal | None = None
+    ) -> Fact:
         """The value of a label, with its share of a total."""
         table, measure = self._table, found.measure
         value = found.sum(found.rows)
@@ -222,9 +224,9 @@ class CallAnswers:
         measure_only = replace(call, arguments=[each for each in call.arguments if not each.name])
         found = select(self._table, measure_only)
         table, measure = self._table, found.measure
-        high, low = sorted(labels, key=lambda each: found.sum(found.of(each)), reverse=True)
-        value = found.sum(found.of(high))
-        difference = value - found.sum(found.of(low))
+        high, low = sorted(labels, key=lambda each: found.sum(found.rows_of(each)), reverse=True)
+        value = found.sum(found.rows_of(high))
+        difference = value - found.sum(found.rows_of(low))
         name = table.measure(measure)
         total = measure.total
         kind: FactKind = "gap" if difference else "same"
@@ -241,7 +243,7 @@ class CallAnswers:
                 "difference": table.difference(difference, measure),
                 "points": Points(difference / total * 100) if has_share and total else None,
             }
-        rows = [*found.of(high), *found.of(low)]
+        rows = [*found.rows_of(high), *found.rows_of(low)]
         written = [high.written, low.written]
         return scoped_fact(
             found, kind, slots, template=kind, rows=rows, value=difference or value, labels=written

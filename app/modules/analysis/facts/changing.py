@@ -1,20 +1,17 @@
 """The change of a measure from one period or range to another that a call names."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Decimal
 
 from app.modules.analysis.facts.calls import Call, CallRefused
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.scoping import scoped_fact
 from app.modules.analysis.facts.selecting import Selection, read_span, select
 from app.modules.analysis.facts.table import Table
-from app.modules.analysis.facts.wording import Percent, Points, Slot, Span
-from app.modules.analysis.figures.calendar import CalendarUnit, Period
+from app.modules.analysis.facts.time import A_YEAR, word_change
+from app.modules.analysis.facts.wording import Span
+from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.names import is_ratio
 
-_A_YEAR: Mapping[CalendarUnit, int] = {"week": 52, "month": 12, "quarter": 4, "year": 1}
-_NEAR = Decimal("0.005")
 _FEWEST_DAYS = 7
 
 
@@ -30,34 +27,30 @@ def change_fact(table: Table, call: Call) -> Fact:
     _check_season(before, after)
     old_rows, new_rows = (_rows_of(found, each) for each in (before, after))
     old, new = found.sum(old_rows), found.sum(new_rows)
-    difference = abs(new - old)
-    change: Slot = table.difference(difference, measure)
-    values = [found.measure.values[row] or Decimal(0) for row in [*old_rows, *new_rows]]
-    if old > 0 and min(values) >= 0 and not isinstance(change, Points) and not is_ratio(measure.name):
-        change = Percent(difference / old)
-    is_near = old > 0 and difference <= _NEAR * old
-    template = "equal" if new == old else "near" if is_near else "rose" if new > old else "fell"
-    slots: dict[str, Slot] = {
+    template, slots = word_change(
+        table,
+        measure,
+        [found.value(row) for row in old_rows],
+        latest=[found.value(row) for row in new_rows],
+        is_rate=is_ratio(measure.name),
+    )
+    slots |= {
         "scope": None,
-        "measure": table.measure(measure),
         "span": after[0] if after[0] == after[1] else Span(*after),
         "before": before[0] if before[0] == before[1] else Span(*before),
         "at": after[1] if after[0] == after[1] else None,
-        "change": change,
-        "old": table.amount(old, measure),
-        "new": table.amount(new, measure),
     }
     written = [f"{before[0]}..{before[1]}", f"{after[0]}..{after[1]}"]
     made = scoped_fact(
         found,
         "change",
         slots,
-        template=f"change.{template}",
+        template=template,
         rows=[*old_rows, *new_rows],
         value=new - old,
         labels=written,
     )
-    year = _A_YEAR.get(before[0].unit)
+    year = A_YEAR.get(before[0].unit)
     is_a_year = year is not None and before[0].steps_to(after[0]) == year
     return made if is_a_year else replace(made, headline=None)  # it speaks of the year before
 
@@ -100,6 +93,6 @@ def _check_season(before: tuple[Period, Period], after: tuple[Period, Period]) -
         raise CallRefused("its periods overlap")
     if unit == "day" and length < _FEWEST_DAYS:
         raise CallRefused("single days are no trend")
-    year = _A_YEAR.get(unit)
+    year = A_YEAR.get(unit)
     if apart != length and (year is None or apart % year):
         raise CallRefused("a season may lie between its periods")

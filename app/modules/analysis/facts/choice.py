@@ -16,7 +16,6 @@ from app.modules.analysis.facts.calls import CALL, KINDS, LONGEST_CALL, CallRefu
 from app.modules.analysis.facts.fact import Fact, FactSheet
 
 MOST_CHOSEN = 3
-MOST_CHOSEN_IN_INVESTIGATIONS = 12
 _MOST_READ = 60
 """References of a reply that are read; more are a loop."""
 _LONGEST_REPLY = 20_000
@@ -116,9 +115,9 @@ def _parts(reply: str, sheet: FactSheet) -> tuple[list[str], str]:
         return [], ""
     line = _READING.search(reply)
     if line is None:
-        return list(_in_text(_ANSWER.split(reply)[-1], sheet)), ""
+        return list(_find_references(_ANSWER.split(reply)[-1], sheet)), ""
     text = f"{reply[: line.start()]}\n{reply[line.end() :]}"
-    return list(_in_text(_ANSWER.split(text)[-1], sheet)), line["sentence"]
+    return list(_find_references(_ANSWER.split(text)[-1], sheet)), line["sentence"]
 
 
 def _listed(value: JsonValue, sheet: FactSheet) -> Iterator[str]:
@@ -128,11 +127,11 @@ def _listed(value: JsonValue, sheet: FactSheet) -> Iterator[str]:
             yield str(each)
         elif isinstance(each, str) and (text := each.strip().strip("{}").strip()):
             is_one = len(text) > LONGEST_CALL or CALL.fullmatch(text) or _NUMBER.fullmatch(text)
-            references = [text] if is_one else list(_in_text(text, sheet))
+            references = [text] if is_one else list(_find_references(text, sheet))
             yield from references or [text]
 
 
-def _in_text(text: str, sheet: FactSheet) -> Iterator[str]:
+def _find_references(text: str, sheet: FactSheet) -> Iterator[str]:
     """Yield the references in a text. Bare numbers count only where it has nothing else."""
     if _BARE_NUMBERS.fullmatch(text.strip()):
         yield from re.findall(r"\d+", text)

@@ -60,9 +60,9 @@ class Entries:
 
     def end(self, *, rising: bool) -> list[Entry]:
         """The entries that share the lowest value (`rising`), or the highest."""
-        return self.after([], rising=rising)
+        return self.next_entries([], rising=rising)
 
-    def after(self, leaders: Sequence[Entry], *, rising: bool) -> list[Entry]:
+    def next_entries(self, leaders: Sequence[Entry], *, rising: bool) -> list[Entry]:
         """The entries that share the value next to the leaders'."""
         way = (self.all[::-1] if rising else self.all)[len(leaders) :]
         found = list(takewhile(lambda each: each.value == way[0].value, way))

@@ -23,7 +23,7 @@ _LISTED_SPREADS = 2
 def listing_facts(table: Table) -> list[Fact]:
     """How many rows of what; the first and the last by a date; ranges; the most frequent texts."""
     known = [measure for measure in table.found.measures if is_numeric(measure.name)]
-    facts = [counted(table), *by_date(table), *(_spread(table, each) for each in known[:_LISTED_SPREADS])]
+    facts = [counted(table), *date_facts(table), *(_spread(table, each) for each in known[:_LISTED_SPREADS])]
     facts += [fact for each in known[:_LISTED_SPREADS] for fact in missing_values(table, each)]
     if not is_bounded(table):
         facts += _frequent(table)
@@ -90,7 +90,7 @@ def _spread(table: Table, measure: NumericColumn) -> Fact:
     )
 
 
-def by_date(table: Table) -> list[Fact]:
+def date_facts(table: Table) -> list[Fact]:
     """The first and the last row of a list that is sorted by a date."""
     found, rows = table.found, table.rows
     by, name = found.sorted_by, found.label

@@ -85,7 +85,7 @@ def ranking_facts(table: Table, *, course: Sequence[Fact] = ()) -> list[Fact]:
         facts += [fact for each in more for fact in _other(each)]
         facts += _leader([main, *more])
     else:
-        facts += [_of_label(main, each) for each in _named(main)]
+        facts += [_label_fact(main, each) for each in _named(main)]
     facts += _order(main)
     facts += [] if is_bounded(table) else _next(main)
     return facts
@@ -115,7 +115,7 @@ def _proof(table: Table, measure: NumericColumn, end: Direction) -> Proof:
 def _ends(ranked: Ranked) -> list[Fact]:
     table, every = ranked.table, ranked.entries.all
     if len(every) == 1:
-        return [_of_label(ranked, every[0])]
+        return [_label_fact(ranked, every[0])]
     if every[0].value == every[-1].value:
         of_all = all(each == every[0].value for each in ranked.entries.nameless)
         return [_all_alike(ranked, "same.all") if of_all else _tie(ranked, every)]
@@ -209,7 +209,7 @@ def _share_slots(ranked: Ranked, value: Decimal, proof: Proof) -> dict[str, Slot
     return {"share": share, "shown_total": shown, "among": len(ranked.entries.all)}
 
 
-def _of_label(ranked: Ranked, entry: Entry) -> Fact:
+def _label_fact(ranked: Ranked, entry: Entry) -> Fact:
     """The value of a label, with its share of all if there are others."""
     table = ranked.table
     alone = len(ranked.entries.all) == 1
@@ -266,7 +266,7 @@ def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
     """The entry next to the leader, unless it is at the other end, too, or two lead."""
     table, entries = ranked.table, ranked.entries
     leaders = entries.end(rising=rising)
-    after = entries.after(leaders, rising=rising)
+    after = entries.next_entries(leaders, rising=rising)
     if not after or proof == "none" or len(leaders) > 1:
         return []
     if table.are_written_alike(leaders[0].value, after[0].value, ranked.measure):
@@ -304,7 +304,7 @@ def _next(ranked: Ranked) -> list[Fact]:
     rising = begins_low(table)
     leaders = entries.end(rising=rising)
     rest: list[Entry] = []
-    while after := entries.after([*leaders, *rest], rising=rising):
+    while after := entries.next_entries([*leaders, *rest], rising=rising):
         rest += after
     if len(entries.all) > _FEW or len(rest) < (1 if is_bounded(table) else 2):
         return []
@@ -374,7 +374,7 @@ def _shares(ranked: Ranked) -> list[Fact]:
         return []
     first = ranked.entries.all[:_SHARES] if ranked.entries.total is not None else []
     chosen = {each.name: each for each in [*_named(ranked), *first]}
-    return [_of_label(ranked, each) for each in chosen.values()]
+    return [_label_fact(ranked, each) for each in chosen.values()]
 
 
 def _named(ranked: Ranked) -> list[Entry]:
@@ -388,7 +388,7 @@ def _gap(ranked: Ranked) -> list[Fact]:
     table, entries = ranked.table, ranked.entries
     rising = begins_low(table)
     leaders = entries.end(rising=rising)
-    after = entries.after(leaders, rising=rising)
+    after = entries.next_entries(leaders, rising=rising)
     if len(leaders) != 1 or len(after) != 1:
         return []
     if table.are_written_alike(leaders[0].value, after[0].value, ranked.measure):

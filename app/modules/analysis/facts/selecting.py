@@ -45,21 +45,21 @@ class Selection:
                 raise CallRefused(f"{title(self.measure.name)} may not be added up")
         return sum(map(self.value, rows), Decimal(0))
 
-    def of(self, condition: Condition) -> list[int]:
+    def rows_of(self, condition: Condition) -> list[int]:
         """The rows of one condition that have a value. Raises `CallRefused` if there are none."""
-        return _with_value(self.measure, [condition])
+        return _find_rows(self.measure, [condition])
 
     @property
     def every(self) -> list[int]:
         """All rows with a value."""
-        return _with_value(self.measure, [])
+        return _find_rows(self.measure, [])
 
 
 def select(table: Table, call: Call) -> Selection:
     """Read the measure and the conditions of a call. Raises `CallRefused`."""
     measure = _measure(table, call)
     conditions = [condition_of(table, each) for each in call.arguments if each.name]
-    rows = _with_value(measure, conditions)
+    rows = _find_rows(measure, conditions)
     return Selection(table=table, measure=measure, conditions=conditions, rows=rows)
 
 
@@ -116,7 +116,7 @@ def _measure(table: Table, call: Call) -> NumericColumn:
     return found
 
 
-def _with_value(measure: NumericColumn, conditions: Sequence[Condition]) -> list[int]:
+def _find_rows(measure: NumericColumn, conditions: Sequence[Condition]) -> list[int]:
     rows = [
         row
         for row, value in enumerate(measure.values)

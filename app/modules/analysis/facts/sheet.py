@@ -5,16 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.modules.analysis.facts.fact import MOST_FACTS, Fact, FactKind, FactSheet
-from app.modules.analysis.facts.listing import by_date, counted, listing_facts, measures_facts
+from app.modules.analysis.facts.listing import counted, date_facts, listing_facts, measures_facts
 from app.modules.analysis.facts.notes import note, notice_of
 from app.modules.analysis.facts.ranking import ranking_facts
 from app.modules.analysis.facts.single import single_facts
 from app.modules.analysis.facts.table import Table, is_named
 from app.modules.analysis.facts.time import series_facts, together_facts
-from app.modules.analysis.facts.wording import Wording
-from app.modules.analysis.figures import Figures
 from app.modules.analysis.figures.asked import naming
-from graph.state import Rows
 
 _LEAD = 3
 _LEAD_NOTES = 2
@@ -49,14 +46,13 @@ _DATES = frozenset(
 _GROUPING = frozenset({"per", "by", "each", "every", "pro", "je", "por", "cada", "par", "chaque", "nach"})
 
 
-def fact_sheet(question: str, rows: Rows, found: Figures, *, wording: Wording) -> FactSheet:
+def fact_sheet(table: Table) -> FactSheet:
     """Compute the facts of a result and word them. Secrets must have been removed from the rows."""
-    table = Table(question=question, rows=rows, found=found, wording=wording)
     made = _made(table)
-    if not made and rows["rows"]:
+    if not made and table.rows["rows"]:
         made = [counted(table)]
-    facts = _ordered(table, _with_own_keys(made))
-    return FactSheet(facts=facts, lead=_lead(facts), notice=notice_of(table), language=wording.language)
+    facts = _ordered(table, _distinct_facts(made))
+    return FactSheet(facts=facts, lead=_lead(facts), notice=notice_of(table), language=table.wording.language)
 
 
 def _made(table: Table) -> list[Fact]:
@@ -72,7 +68,7 @@ def _made(table: Table) -> list[Fact]:
         case "series":
             return series_facts(table)
         case "ranking" | "matrix":
-            return [*(by_date(table) if _asks_for_date(table) else []), *ranking_facts(table)]
+            return [*(date_facts(table) if _asks_for_date(table) else []), *ranking_facts(table)]
         case "grouped series":
             return ranking_facts(table, course=together_facts(table))
 
@@ -86,7 +82,7 @@ def _asks_for_date(table: Table) -> bool:
     return bool(words & _DATES) or naming(table.question, table.rows["columns"][by]["name"]) > 0
 
 
-def _with_own_keys(made: Sequence[Fact]) -> list[Fact]:
+def _distinct_facts(made: Sequence[Fact]) -> list[Fact]:
     """Each statement once, and each key once: a key that stands twice gets a number."""
     facts = dict[str, Fact]()
     seen = set[str]()

@@ -20,12 +20,12 @@ def statistics(table: Table, measure: NumericColumn, *, named: Names | None = No
     adds = measure.adds_over_time if found.time is not None else measure.additive
     facts = list[Fact]()
     if adds and measure.count > 1:
-        facts.append(_of_all(table, measure, "total", value=measure.sum))
+        facts.append(_statistic(table, measure, "total", value=measure.sum))
     averaged = measure.averaged and table.unit(measure) not in ("percent", "ratio")
     averaged = averaged and not found.added_up and not _adds_rows_up(table) and found.time is None
     if averaged and measure.count >= _FEWEST and measure.minimum < measure.maximum:
-        facts.append(_of_all(table, measure, "average", value=measure.mean))
-        facts.append(_of_all(table, measure, "median", value=median(sorted(measure.known))))
+        facts.append(_statistic(table, measure, "average", value=measure.mean))
+        facts.append(_statistic(table, measure, "median", value=median(sorted(measure.known))))
     below = [row for row, value in enumerate(measure.values) if value is not None and value < 0]
     if below:
         facts.append(_below_zero(table, measure, below, named=named))
@@ -37,7 +37,7 @@ def _adds_rows_up(table: Table) -> bool:
     return table.found.ranking is not None and table.found.ranking.summed
 
 
-def _of_all(table: Table, measure: NumericColumn, kind: FactKind, *, value: Decimal) -> Fact:
+def _statistic(table: Table, measure: NumericColumn, kind: FactKind, *, value: Decimal) -> Fact:
     name = table.measure(measure)
     rows = [row for row, each in enumerate(measure.values) if each is not None]
     course = table.found.course

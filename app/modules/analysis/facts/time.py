@@ -20,7 +20,7 @@ from app.modules.analysis.figures.calendar import CalendarUnit, Period
 from app.modules.analysis.figures.course import Course, PeriodValue
 from app.modules.analysis.words import title
 
-_A_YEAR: Mapping[CalendarUnit, int] = {"week": 52, "month": 12, "quarter": 4, "year": 1}
+A_YEAR: Mapping[CalendarUnit, int] = {"week": 52, "month": 12, "quarter": 4, "year": 1}
 _MEASURES = 3
 _ALL_GROUPS = 4
 _FEWEST_COMPARED = 3
@@ -143,9 +143,9 @@ def trend(over: OverTime) -> list[Fact]:
         none = note(over.table, "no_full", ["full"], columns=columns, one=Counted(1, unit))
         return [_value(over, full[0])] if full else [none]
     facts = [_level(over)]
-    if unit in ("month", "quarter") and len(full) <= _A_YEAR[unit]:
+    if unit in ("month", "quarter") and len(full) <= A_YEAR[unit]:
         columns = [over.measure.name]
-        year = Counted(_A_YEAR[unit] + 1, unit)
+        year = Counted(A_YEAR[unit] + 1, unit)
         facts.append(note(over.table, "season.unknown", ["season"], columns=columns, periods=year))
     return facts
 
@@ -159,7 +159,7 @@ def _against_a_year_before(over: OverTime) -> tuple[_Points, _Points] | None:
     They follow each other without a gap. Values that do not add up over time are compared one by one: only
     the latest is.
     """
-    year = _A_YEAR.get(over.course.unit)
+    year = A_YEAR.get(over.course.unit)
     tail = _without_gaps(over.course.full)
     if year is None or len(tail) <= year:
         return None
@@ -173,7 +173,7 @@ def _in_both_years(over: OverTime) -> tuple[_Points, _Points] | None:
     full = over.course.full
     if not full or over.course.unit not in ("month", "quarter") or not over.measure.adds_over_time:
         return None
-    year = _A_YEAR[over.course.unit]
+    year = A_YEAR[over.course.unit]
     points = {point.period: point for point in full}
     latest = [
         point
@@ -193,36 +193,55 @@ def _without_gaps(full: _Points) -> _Points:
     return full[max(start, 0) :]
 
 
+def word_change(
+    table: Table,
+    measure: NumericColumn,
+    before: Sequence[Decimal],
+    *,
+    latest: Sequence[Decimal],
+    is_rate: bool,
+) -> tuple[str, dict[str, Slot]]:
+    """The template of a change between the sums of two sequences of values, and its slots for them.
+
+    A change of rates, and one across zero, is a difference; the others are per cent.
+    """
+    new, old = sum(latest, Decimal(0)), sum(before, Decimal(0))
+    difference = abs(new - old)
+    change: Slot = table.difference(difference, measure)
+    is_positive = old > 0 and min(*before, *latest) >= 0
+    if is_positive and not isinstance(change, Points) and not is_rate:
+        change = Percent(difference / old)
+    is_near = old > 0 and difference <= _NEAR * old
+    template = "equal" if new == old else "near" if is_near else "rose" if new > old else "fell"
+    slots: dict[str, Slot] = {
+        "measure": table.measure(measure),
+        "change": change,
+        "old": table.amount(old, measure),
+        "new": table.amount(new, measure),
+    }
+    return f"change.{template}", slots
+
+
 def _change(over: OverTime, latest: _Points, before: _Points) -> Fact:
     table = over.table
-    new = sum((point.value for point in latest), Decimal(0))
-    old = sum((point.value for point in before), Decimal(0))
-    difference = abs(new - old)
-    change: Slot = table.difference(difference, over.measure)
-    is_positive = old > 0 and all(point.value >= 0 for point in [*latest, *before])
-    if is_positive and not isinstance(change, Points) and not _RATES & set(title(over.measure.name).split()):
-        change = Percent(difference / old)
-    nearly = old > 0 and difference <= _NEAR * old
-    template = "equal" if new == old else "near" if nearly else "rose" if new > old else "fell"
-    slots: dict[str, Slot] = {
+    new, old = [point.value for point in latest], [point.value for point in before]
+    is_rate = bool(_RATES & set(title(over.measure.name).split()))
+    template, slots = word_change(table, over.measure, old, latest=new, is_rate=is_rate)
+    slots |= {
         "scope": over.scope,
-        "measure": over.name,
         "span": _span(latest),
         "before": _span(before),
         "at": latest[-1].period if len(latest) == 1 else None,
-        "change": change,
-        "old": table.amount(old, over.measure),
-        "new": table.amount(new, over.measure),
     }
     rows = over.rows_of([*latest, *before])
     first, last = str(before[0].period), str(latest[-1].period)
     return table.fact(
         "change",
-        f"change.{template}",
+        template,
         slots,
         key=[over.measure.name, *over.key, first, "to", last],
         how=table.how("change", over.name, len(rows)),
-        value=new - old,
+        value=sum(new, Decimal(0)) - sum(old, Decimal(0)),
         cells=table.cells(rows, over.measure),
         columns=_columns(over),
         labels=list(over.key),
@@ -393,7 +412,7 @@ def _season(over: OverTime) -> list[Fact]:
     for end, period in (("highest", year.high), ("lowest", year.low)):
         if period is None:
             continue
-        length = _A_YEAR[over.course.unit]
+        length = A_YEAR[over.course.unit]
         before = period.after(-length)
         points = [point for point in over.course.full if point.period in (before, period)]
         slots: dict[str, Slot] = {
@@ -424,7 +443,7 @@ def _season(over: OverTime) -> list[Fact]:
 def rises(over: OverTime) -> list[Fact]:
     """In how many full periods the measure is above that of the period before, and of the year before."""
     full = over.course.full
-    year = _A_YEAR.get(over.course.unit, 0) if full and full[0].period.weeks == "iso" else 0
+    year = A_YEAR.get(over.course.unit, 0) if full and full[0].period.weeks == "iso" else 0
     steps = {"before": 1, "year": year}
     facts = list[Fact]()
     values = {point.period: point.value for point in full}

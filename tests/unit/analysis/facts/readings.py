@@ -44,4 +44,4 @@ def read(
     found = figures(question, sql, "sqlite", rows=rows, today=TODAY)
     wording = wording_for(question)
     table = Table(question=question, rows=rows, found=found, wording=wording)
-    return fact_sheet(question, rows, found, wording=wording), CallAnswers(table)
+    return fact_sheet(table), CallAnswers(table)
