@@ -3,28 +3,28 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
 
 from app.core.llm.model import LanguageModel, ModelUnavailable, Reply
-from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.chart_rules import ChartRule, ChartRules, proposed_chart
 from app.modules.analysis.facts import Fact, FactSheet
 from app.modules.analysis.facts.answering import CallAnswers
-from app.modules.analysis.facts.choice import CHOICE, Choice, read_choice
+from app.modules.analysis.facts.choice import CHOICE, FactChoice, read_choice
 from app.modules.analysis.facts.composing import compose
 from app.modules.analysis.facts.judging import ReadingJudge
 from app.modules.analysis.facts.sheet import fact_sheet
-from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Wording, wording_for
-from app.modules.analysis.figures import Figures, Span, figures
+from app.modules.analysis.figures import DataSpan, Figures, figures
 from app.modules.analysis.follow_ups import suggest
 from app.modules.analysis.prompt import messages
 from app.modules.analysis.summary import results_summary
-from app.modules.analysis.words import title
-from app.modules.model_errors import model_errors_translated, stand_in_notice
-from app.modules.prompt_facts import facts_section
-from app.modules.prompt_rows import without_secrets
+from app.modules.analysis.whole_names import merge_names, spec_of_result
+from app.modules.language_models.errors import model_errors_translated, stand_in_notice
+from app.modules.prompts.facts import facts_section
+from app.modules.prompts.rows import without_secrets
 from graph.answer import Analysis
 from graph.errors import ModelCallFailed, ModelCallRejected
 from graph.events import TextChunk
@@ -42,7 +42,7 @@ _FROM_FIGURES = "These statements are KAI's own choice."
 class Background(Protocol):
     """Facts from the database about the data behind a statement."""
 
-    async def span(self, sql: str) -> Span | None:
+    async def span(self, sql: str) -> DataSpan | None:
         """The days that the data behind the statement's periods covers.
 
         Returns None where this is unknown or the statement has no periods.
@@ -54,9 +54,14 @@ class Background(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadResult:
-    """A result as it is read: rows without secrets, figures, and the statements to choose from."""
+    """A result as it is read: rows without secrets, figures, and the statements to choose from.
+
+    `columns` are those of the result; the rows have first and last names as one.
+    """
 
     question: str
+    rule: ChartRule | None
+    columns: Sequence[Column]
     rows: Rows
     found: Figures
     sheet: FactSheet
@@ -67,26 +72,34 @@ class ReadResult:
 class FiguresAnalyst:
     """Writes the first statements of the sheet, without a model; `dialect` is sqlglot's name."""
 
-    def __init__(self, dialect: str, background: Background, today: date) -> None:
+    def __init__(
+        self, dialect: str, background: Background, today: date, *, chart_rules: ChartRules | None = None
+    ) -> None:
+        self._chart_rules = chart_rules
         self._dialect = dialect
         self._background = background
         self._today = today
 
     async def read(self, question: Question, sql: str, rows: Rows) -> ReadResult:
-        rows = with_whole_names(without_secrets(rows))
+        columns = rows["columns"]
+        rows = merge_names(without_secrets(rows))
         span = await self._background.span(sql) if rows["rows"] else None
         keys = await self._background.keys(sql)
         # In a thread: of ten thousand rows it takes a second, and numpy and babel load slowly.
-        return await asyncio.to_thread(self._read, question.text, sql, rows, span=span, keys=keys)
+        read = await asyncio.to_thread(self._read, question.text, sql, rows, span=span, keys=keys)
+        rule = None if self._chart_rules is None else await self._chart_rules.find(sql, columns)
+        return replace(read, columns=columns, rule=rule)
 
     def _read(
-        self, question: str, sql: str, rows: Rows, *, span: Span | None, keys: frozenset[str]
+        self, question: str, sql: str, rows: Rows, *, span: DataSpan | None, keys: frozenset[str]
     ) -> ReadResult:
         found = figures(question, sql, self._dialect, rows=rows, span=span, keys=keys, today=self._today)
         wording = wording_for(question)
-        table = Table(question=question, rows=rows, found=found, wording=wording)
+        table = FactTable(question=question, rows=rows, found=found, wording=wording)
         return ReadResult(
             question=question,
+            rule=None,
+            columns=rows["columns"],
             rows=rows,
             found=found,
             sheet=fact_sheet(table),
@@ -141,9 +154,15 @@ class ModelAnalyst:
         )
 
 
-def _choice(reply: str, read: ReadResult) -> Choice:
+def _choice(reply: str, read: ReadResult) -> FactChoice:
     judge = ReadingJudge(read.rows, read.question)
-    return read_choice(reply, read.sheet, answer_call=read.calls.answer, judge_reading=judge.fault)
+    return read_choice(
+        reply,
+        read.sheet,
+        answer_call=read.calls.answer,
+        judge_reading=judge.fault,
+        wording=read.wording,
+    )
 
 
 async def _reply_until(until: float, reply: Awaitable[Reply]) -> Reply:
@@ -170,7 +189,7 @@ async def _analysed(
     text = "\n\n".join(filter(None, [composed.text, ending]))
     emit(TextChunk(content=text, channel="analysis"))
     try:
-        chart = await asyncio.to_thread(choose_chart, read.question, read.rows, read.found)
+        chart = await asyncio.to_thread(proposed_chart, read.question, read.rows, read.found, rule=read.rule)
     except Exception:
         # Rows and text are the answer. It is complete without a chart.
         logger.exception("no chart could be made of a result of %d rows", read.rows["row_count"])
@@ -180,29 +199,7 @@ async def _analysed(
         headline=composed.headline,
         references=composed.references,
         left_out=list(left_out),
-        chart=chart,
+        chart=spec_of_result(chart, read.columns),
         suggestions=suggest(read.question, read.rows, read.found),
     )
     return Analysed(analysis, results_summary(read.rows), tokens_used)
-
-
-def with_whole_names(rows: Rows) -> Rows:
-    """The rows with the columns of first and last name merged into a leading `name`; else unchanged."""
-    named = {title(column["name"]): index for index, column in enumerate(rows["columns"])}
-    first = named.get("first name")
-    last = named.get("last name")
-    if first is None or last is None:
-        return rows
-    kept = [index for index in range(len(rows["columns"])) if index not in (first, last)]
-    whole = [
-        " ".join(str(part) for part in (row[first], row[last]) if part is not None) for row in rows["rows"]
-    ]
-    return Rows(
-        **{
-            **rows,
-            "columns": [Column(name="name", type="text"), *(rows["columns"][index] for index in kept)],
-            "rows": [
-                [name, *(row[index] for index in kept)] for name, row in zip(whole, rows["rows"], strict=True)
-            ],
-        }
-    )

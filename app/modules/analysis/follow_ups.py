@@ -28,7 +28,7 @@ def _of_time(question: str, found: Figures) -> list[str]:
     """Suggest the latest year only, or the same series by year or by month."""
     years = {period.start.year for period in found.periods if period is not None}
     wanted = [f"Only for {max(years)}"] if len(years) > 1 and found.unit != "year" else []
-    if found.shape != "series" or not found.grouped:
+    if found.shape != "series" or not found.statement.grouped:
         return wanted
     if found.unit == "year":
         return [*wanted, "By month instead"]

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from app.core.language import Language
 from app.core.words import plural
 from app.modules.analysis.figures.calendar import UNITS, Period
+from app.modules.analysis.figures.names import is_additive, is_money, is_part, is_share_of_one
 from app.modules.analysis.localized import (
     format_currency,
     format_date,
@@ -25,7 +26,7 @@ from app.modules.analysis.localized import (
     format_skeleton,
     locale_of,
 )
-from app.modules.analysis.words import label, title
+from app.modules.analysis.words import label, title, word_set
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -36,16 +37,15 @@ Unit = str
 _LONGEST_INTEGER = Decimal(10) ** 30
 _PRECISION = 60
 _MOST_PLACES = 12
-_CURRENCIES = frozenset(
-    {
-        *("aud", "brl", "cad", "chf", "cny", "czk", "dkk", "eur", "gbp", "hkd", "huf", "inr", "jpy"),
-        *("krw", "mxn", "nok", "nzd", "pln", "sek", "sgd", "usd", "zar"),
-    }
-)
+_MOST_DECIMALS = 4
+_CURRENCIES = word_set("""
+    aud brl cad chf cny czk dkk eur gbp hkd huf inr jpy krw mxn nok nzd pln sek sgd usd zar
+""")
 _PERCENT = frozenset({"percent", "percentage", "pct", "prozent", "porcentaje", "pourcentage"})
-_NO_MONEY = frozenset(
-    {"rate", "ratio", "count", "number", "num", "share", "shares", "id", "rank", "change", "growth"}
-)
+_SAYS_PERCENT = frozenset({"growth", "change", "margin", "discount", "wachstum", "marge", "rabatt", "margen"})
+_NO_MONEY = word_set("""
+    rate ratio count number num share shares id rank change growth
+""")
 _WEEKS: Mapping[Language, str] = {
     "en": "week {} of {}",
     "de": "Woche {} des Jahres {}",
@@ -150,45 +150,17 @@ _CELLS: Mapping[Language, Mapping[str | bool | None, str]] = {
     "es": {None: "(sin valor)", True: "sí", False: "no", "": "(vacío)"},
     "fr": {None: "(aucune valeur)", True: "oui", False: "non", "": "(vide)"},
 }
-_SPELLED = {"pct": "percentage", "avg": "average"}
-_GERMAN_SMALL = frozenset(
-    {
-        *(
-            "der",
-            "die",
-            "das",
-            "den",
-            "dem",
-            "des",
-            "und",
-            "oder",
-            "in",
-            "im",
-            "am",
-            "an",
-            "auf",
-            "aus",
-            "bei",
-        ),
-        *(
-            "bis",
-            "für",
-            "fuer",
-            "je",
-            "mit",
-            "nach",
-            "ohne",
-            "per",
-            "pro",
-            "seit",
-            "über",
-            "ueber",
-            "um",
-            "von",
-        ),
-        *("vom", "vor", "zu", "zum", "zur", "minus", "plus", "of", "per", "by"),
-    }
-)
+_PERCENTAGE: Mapping[Language, str] = {
+    "en": "percentage",
+    "de": "prozent",
+    "es": "porcentaje",
+    "fr": "pourcentage",
+}
+_SPELLED = {"avg": "average"}
+_GERMAN_SMALL = word_set("""
+    der die das den dem des und oder in im am an auf aus bei bis für fuer je mit nach ohne per pro seit über
+    ueber um von vom vor zu zum zur minus plus of by
+""")
 _ELIDED = re.compile(r"\b(d|qu|jusqu)e $", re.IGNORECASE)
 _VOWEL = re.compile(r"\**[aàâeéèêëiîïoôuùûœ]", re.IGNORECASE)
 _LIKE_I = re.compile(r"\**h?i(?![ea])", re.IGNORECASE)
@@ -215,6 +187,44 @@ def unit_of(name: str, values: Collection[Decimal] = ()) -> Unit | None:
     return codes.pop().upper()
 
 
+def unit_of_column(name: str, values: Collection[Decimal], *, is_ratio: bool = False) -> Unit | None:
+    """Return the unit of a column by all of its values: rates, ratios and shares between 0 and 1 are ratios.
+
+    `is_ratio` says that the statement divides. A few of the values do not tell: an exchange rate may be 0.95.
+    """
+    if all(0 <= value <= 1 for value in values):
+        has_parts = any(0 < value < 1 for value in values)
+        if (is_ratio and is_part(name)) or (has_parts and is_share_of_one(name)):
+            return "ratio"
+    return unit_of(name, values)
+
+
+def without_unit(name: str, unit: Unit | None) -> str:
+    """Return a column's name without its unit, which stands beside its values: "revenue EUR", "rate pct"."""
+    words = title(name).split()
+    if unit is None or len(words) < 2:
+        return name
+    if unit not in ("percent", "ratio"):
+        kept = [word for word in words if word.removesuffix("s").replace("euro", "eur") != unit.lower()]
+        return " ".join(kept) or name
+    is_said = words[-1] in _PERCENT and (is_part(words[-2]) or words[-2] in _SAYS_PERCENT)
+    return " ".join(words[:-1]) if is_said else name
+
+
+def decimals_of(name: str, values: Collection[Decimal]) -> int | None:
+    """Return the decimals that a column's values are written with: its own up to two, of money two.
+
+    Three or four are kept where values are larger than one, such as exchange rates. None: those that a value
+    needs by its size.
+    """
+    most = max((-int(each.normalize().as_tuple().exponent) for each in values), default=0)
+    if most <= 0 or most > _MOST_DECIMALS:
+        return None
+    if most > 2:
+        return None if is_additive(name) or max(values) < 1 else most
+    return 2 if is_money(name) else most
+
+
 @dataclass(frozen=True)
 class Formats:
     """Formats of one language."""
@@ -224,11 +234,12 @@ class Formats:
     # Numbers
 
     def amount(self, value: Decimal, unit: Unit | None = None, places: int | None = None) -> str:
-        """Format a value with two decimals from 1 on, and three significant digits below, or with `places`.
+        """Format a value with `places`, or with two decimals from 1 on, and three significant digits below.
 
         Percentages have no zeros at their end.
         """
-        if places is not None and abs(value) < _LONGEST_INTEGER:
+        has_digits = places is not None and (not value or abs(value).adjusted() >= -places)
+        if unit is None and places is not None and has_digits and abs(value) < _LONGEST_INTEGER:
             return self._plain(_rounded(value, places), places)
         if abs(value) >= _LONGEST_INTEGER:
             return f"{value:.4g}"
@@ -303,6 +314,10 @@ class Formats:
             return f"of {both}"
         return self._add_preposition("on" if form == "on" else "from", first, both)
 
+    def month(self, month: int) -> str:
+        """The name of a month of any year."""
+        return format_date(date(2000, month, 1), "LLLL", locale=_prose(self.language))
+
     def _add_preposition(self, form: str, period: Period, text: str) -> str:
         pattern = _PREPOSITIONS[self.language][form][UNITS.index(period.unit)]
         return self.elided(pattern.removesuffix("{}"), text)
@@ -355,7 +370,8 @@ class Formats:
 
         `things` are what the rows are, in the plural.
         """
-        words = [_SPELLED.get(word, word) for word in title(name).split()]
+        spelled = {**_SPELLED, "pct": _PERCENTAGE[self.language]}
+        words = [spelled.get(word, word) for word in title(name).split()]
         if words in (["count"], ["count", "star"]):
             return self._titled("count", things) if things else self._titled("rows", "")
         if len(words) > 1 and words[0] in _COUNTS and words[1] != "of":

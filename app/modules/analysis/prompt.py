@@ -7,7 +7,7 @@ from app.core.llm.model import PromptMessage
 from app.modules.analysis.facts import FactSheet
 from app.modules.analysis.facts.calls import FORMS
 from app.modules.analysis.words import plain_label
-from app.modules.prompt_sections import sections
+from app.modules.prompts.sections import sections
 from graph.state import Rows
 
 _INSTRUCTIONS = (

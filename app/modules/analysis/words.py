@@ -40,3 +40,8 @@ def title(name: str) -> str:
         return word if argument in ("", "*", "1") else f"{word} {argument.removeprefix('distinct ')}"
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ")
     return " ".join(spaced.split()).lower()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(text.split())

@@ -1,4 +1,4 @@
-"""Options of charts that are computed from all rows, against values computed by hand."""
+"""What is computed for charts over time from all rows, against values computed by hand."""
 
 from datetime import date
 from typing import Any
@@ -6,14 +6,16 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from app.modules.analysis.computed import ChartOption, NotComputable
-from app.modules.analysis.computed.compute import compute_chart
+from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.chart.choice import ChartChoice
+from app.modules.analysis.chart.plan import NotDrawable
 from app.modules.analysis.computed.option import OptionKind
-from app.modules.analysis.figures.statement import StatementReading
+from app.modules.analysis.figures import DataSpan, figures
 from graph.state import Rows
 
 LATER = date(2031, 1, 1)
 SEASON = [0.0, 5, 9, 12, 9, 5, 0, -5, -9, -12, -9, -5]
+SQL = "SELECT month, SUM(amount) AS revenue FROM orders GROUP BY month"
 
 
 def by_month(values: list[float | None], first: int = 2022 * 12) -> Rows:
@@ -33,113 +35,122 @@ def result(rows: list[list[JsonValue]]) -> Rows:
     )
 
 
-def option(kind: OptionKind, **fields: Any) -> ChartOption:
-    return ChartOption(kind=kind, across=0, value=1, **fields)
-
-
-def spec_of(
-    rows: Rows, of: ChartOption, chart: dict[str, JsonValue] | None = None, *, today: date = LATER
+def drawn(
+    rows: Rows,
+    kind: OptionKind,
+    *,
+    window: int | None = None,
+    today: date = LATER,
+    span: DataSpan | None = None,
+    **choice: Any,
 ) -> Any:
-    return compute_chart(rows, of, chart, statement=StatementReading(), today=today)
+    found = figures("revenue per month", SQL, "sqlite", rows=rows, span=span, today=today)
+    computed = {"kind": kind, "window": window}
+    chosen = ChartChoice.model_validate(
+        {"across": 0, "values": [{"column": 1}], "computed": computed, **choice}
+    )
+    return choose_chart("revenue per month", rows, found, choice=chosen)
 
 
-def drawn(rows: Rows, of: ChartOption, today: date = LATER) -> tuple[dict[str, dict[str, Any]], str]:
-    """The computed data by place, and what is said of them."""
-    spec = spec_of(rows, of, today=today)
+def values(spec: Any, *, series: str = "") -> dict[str, Any]:
     data = spec["data"]["values"]
-    return {each["a0"]: each for each in data if each.get("s0") != "revenue"}, spec["usermeta"]["kai"]["how"]
+    return {each["c0"]: each["c1"] for each in data if not series or each.get("series") == series}
+
+
+def how(spec: Any) -> str:
+    return " ".join(spec["usermeta"]["kai"]["how"])
 
 
 def test_a_moving_average_needs_all_values_of_its_window() -> None:
-    found, how = drawn(by_month([3, 6, 9, None, 1, 2, 3]), option("moving_average", window=3))
-    means = [each["v0"] for each in found.values()]
-    assert means == [None, None, 6, None, None, None, 2]
-    assert "mean of 3 months" in how
-    assert "2022-04 has no value." in how
+    spec = drawn(by_month([3, 6, 9, None, 1, 2, 3]), "moving_average", window=3)
+    assert values(spec, series="Average of 3 months") == {"2022-03-01": 6, "2022-07-01": 2}
+    assert "mean of 3 months" in how(spec)
+    assert "2022-04 has no value." in how(spec)
 
 
 def test_a_month_that_is_not_over_is_no_fall() -> None:
     rows = by_month([100, 110, 121, 10])
-    found, how = drawn(rows, option("change"), today=date(2022, 4, 9))
-    assert [each["v0"] for each in found.values()] == [0.1, 0.1, None]
-    assert "2022-04 only in part" in how
-    over, _ = drawn(rows, option("change"))
-    assert over["2022-04-01"]["v0"] == pytest.approx(10 / 121 - 1)
+    spec = drawn(rows, "change", today=date(2022, 4, 9))
+    assert [*values(spec)] == ["2022-02-01", "2022-03-01"]
+    assert [each["to"] for each in spec["data"]["values"]] == [0.1, 0.1]
+    assert "2022-04 only in part" in how(spec)
+    assert values(drawn(rows, "change"))["2022-04-01"] == pytest.approx(10 / 121 - 1)
 
 
-def test_the_proposed_chart_says_which_months_are_short() -> None:
-    covered: dict[str, JsonValue] = {
-        "unit": "month",
-        "first": "2022-01-01",
-        "last": "2022-04-09",
-        "running": False,
-    }
-    chart: dict[str, JsonValue] = {"usermeta": {"kai": {"covered": covered}}}
-    spec: Any = spec_of(by_month([100, 110, 121, 10]), option("change"), chart)
-    assert spec["data"]["values"][-1] == {"a0": "2022-04-01", "v0": None}
+def test_a_month_that_the_data_covers_in_part_is_left_out() -> None:
+    span = DataSpan(date(2022, 1, 1), date(2022, 4, 9), 900)
+    spec = drawn(by_month([100, 110, 121, 10]), "change", span=span)
+    assert "2022-04-01" not in values(spec)
 
 
 def test_days_are_put_together_and_a_short_last_month_is_left_out() -> None:
     days: list[list[JsonValue]] = [
         [date.fromordinal(date(2024, 1, 1).toordinal() + at).isoformat(), 1.0] for at in range(70)
     ]
-    found, how = drawn(result([*days]), option("change", unit="month", how="sum"))
-    assert found["2024-02-01"]["v0"] == pytest.approx(29 / 31 - 1)
-    assert found["2024-03-01"]["v0"] is None
-    assert "2024-03 only in part" in how
+    spec = drawn(result(days), "change", time="month")
+    assert values(spec) == {"2024-02-01": pytest.approx(29 / 31 - 1)}
+    assert "2024-03 only in part" in how(spec)
 
 
 def test_change_is_a_difference_where_values_are_not_above_zero() -> None:
-    found, how = drawn(by_month([-5, 5, 20]), option("change"))
-    assert [each["v0"] for each in found.values()] == [10, 15]
-    assert "as a difference" in how
+    spec = drawn(by_month([-5, 5, 20]), "change")
+    assert [*values(spec).values()] == [10, 15]
+    assert "as a difference" in how(spec)
 
 
 def test_outliers_have_rings_and_say_what_is_usual() -> None:
-    values: list[float | None] = [10.0 * at + (1 if at % 2 else -1) for at in range(24)]
-    assert "No outliers." in drawn(by_month(values), option("outliers"))[1]
-    values[12] = 300
-    spec: Any = spec_of(by_month(values), option("outliers"))
-    ringed = [each for each in spec["data"]["values"] if "o0" in each]
-    assert ringed == [{"a0": "2023-01-01", "v0": 300, "s0": "revenue", "o0": 300}]
-    assert "Outliers, high: January 2023 (300, usually" in spec["usermeta"]["kai"]["how"]
+    course: list[float | None] = [10.0 * at + (1 if at % 2 else -1) for at in range(24)]
+    assert "No outliers." in how(drawn(by_month(course), "outliers"))
+    course[12] = 300
+    spec = drawn(by_month(course), "outliers")
+    rings = [each["data"]["values"] for each in spec["layer"] if each["mark"].get("style") == "kai-ring"]
+    assert rings == [[{"c0": "2023-01-01", "c1": 300}]]
+    assert "Outliers, high: January 2023 (300, usually" in how(spec)
 
 
 def test_a_projection_goes_on_after_the_last_full_month_with_a_band() -> None:
-    values: list[float | None] = [200 + 2 * at + SEASON[at % 12] for at in range(48)]
-    found, how = drawn(by_month(values), option("projection"))
-    projected = [each for each in found.values() if "b0" in each]
-    assert [each["a0"] for each in projected] == [f"2026-{month:02}-01" for month in range(1, 7)]
-    assert all(each["b0"] <= each["v0"] <= each["b1"] for each in projected)
-    assert "Projection of 6 months by" in how
-    assert "from 48 full months: on the last 12 months, projected up to 6 months ahead, it was off by" in how
+    course: list[float | None] = [200 + 2 * at + SEASON[at % 12] for at in range(48)]
+    spec = drawn(by_month(course), "projection")
+    ahead = [each["c0"] for each in spec["data"]["values"] if each.get("ahead")]
+    assert ahead == [f"2026-{month:02}-01" for month in range(1, 7)]
+    band = next(each["data"]["values"] for each in spec["layer"] if each["mark"]["type"] == "area")
+    assert all(each["low"] <= each["c1"] <= each["high"] for each in band)
+    assert "Projection of 6 months by" in how(spec)
+    assert "from 48 full months: on the last 12 months, projected up to 6 months ahead" in how(spec)
 
 
 @pytest.mark.parametrize(
-    ("rows", "of", "said"),
+    ("rows", "kind", "choice", "said"),
     [
         (
             by_month([1, 2, 3]),
-            option("projection"),
-            "needs 8 full months in a row, and there are 3. Ask for a longer",
+            "projection",
+            {},
+            "needs 8 full months in a row, and there are 3. Ask",
         ),
-        (by_month([1, 2, 3]), option("moving_average"), "needs 4 full months"),
-        (by_month([1, 2, 3]), option("outliers"), "Outliers need 7 full months.*Ask for a longer time"),
-        (result([["Norway", 1], ["Japan", 2]]), option("change"), "is no time axis"),
-        (result([["2024-01", 1], ["2024-01", 2], ["2024-02", 1]]), option("change"), "several series"),
-        (result([["2024-01", 1], ["2024-02", 2]]), option("change", unit="day"), "cannot be split into days"),
-        (by_month([1, 2]), ChartOption(kind="change", across=0, value=2), "There is no column 2"),
-        (by_month([None, None]), option("change"), "has no numbers"),
+        (by_month([1, 2, 3]), "moving_average", {}, "needs 4 full months"),
+        (by_month([1, 2, 3]), "outliers", {}, "Outliers need 7 full months.*Ask for a longer time"),
+        (by_month([1, 2]), "change", {"time": "day"}, "cannot be split into days"),
+        (by_month([1, 2]), "change", {"values": [{"column": 2}]}, "There is no column 2"),
+        (by_month([None, None]), "change", {}, "has no numbers"),
     ],
 )
-def test_what_cannot_be_computed_is_refused_with_the_reason(rows: Rows, of: ChartOption, said: str) -> None:
-    with pytest.raises(NotComputable, match=said):
-        spec_of(rows, of)
+def test_what_cannot_be_computed_is_refused_with_the_reason(
+    rows: Rows, kind: OptionKind, choice: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(NotDrawable, match=said):
+        drawn(rows, kind, **choice)
 
 
-def test_names_of_quarters_stay_and_go_on() -> None:
-    rows = result([[f"{2020 + at // 4}-Q{at % 4 + 1}", 10.0 + at] for at in range(16)])
-    spec: Any = spec_of(rows, option("projection"))
-    assert spec["data"]["values"][0]["a0"] == "2020-Q1"
-    assert spec["data"]["values"][16]["a0"] == "2024-Q1"
-    assert spec["layer"][-1]["encoding"]["x"]["type"] == "ordinal"
+def test_weeks_that_strftime_counts_are_computed_on_their_own_days() -> None:
+    weeks: list[list[JsonValue]] = [[f"2024-{at:02}", 10.0 + at] for at in range(30, 53)]
+    weeks += [[f"2025-{at:02}", 20.0] for at in range(4)]
+    rows = Rows(
+        **{**result(weeks), "columns": [{"name": "week", "type": "text"}, {"name": "n", "type": "number"}]}
+    )
+    sql = "SELECT strftime('%Y-%W', d) AS week, SUM(n) AS n FROM t GROUP BY 1"
+    found = figures("n per week", sql, "sqlite", rows=rows, today=LATER)
+    choice = ChartChoice.model_validate({"computed": {"kind": "change"}})
+    spec: Any = choose_chart("n per week", rows, found, choice=choice)
+    assert {*values(spec)} <= {period.start.isoformat() for period in found.periods if period is not None}
+    assert "2025-W00" in how(spec)

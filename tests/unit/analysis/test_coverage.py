@@ -1,7 +1,11 @@
 """The statement that asks for the first and last day of the data behind periods, and the keys of tables."""
 
-import pytest
+from datetime import date
 
+import pytest
+from pydantic import JsonValue
+
+from app.modules.analysis.figures import DataSpan
 from app.modules.analysis.figures.coverage import key_columns, read_span, span_statement
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 
@@ -30,7 +34,27 @@ MONTHS = "SELECT DATE_TRUNC('month', day) AS m, amount FROM orders JOIN lines ON
 
 
 def statement(sql: str, dialect: str = "sqlite") -> str | None:
-    return span_statement(sql, Schema(dialect, [ORDERS, LINES]))
+    found = span_statement(sql, Schema(dialect, [ORDERS, LINES]))
+    return None if found is None else found.sql
+
+
+@pytest.mark.parametrize(
+    ("rest", "narrowed"),
+    [
+        ("FROM orders GROUP BY 1", False),
+        ("FROM orders WHERE day >= '2026-01-01' AND day < '2026-04-01' GROUP BY 1", False),
+        ("FROM orders WHERE day >= '2026-01-01' AND status = 'x' GROUP BY 1", True),
+        ("FROM orders WHERE status IS NULL GROUP BY 1", True),
+        ("FROM orders JOIN lines ON order_id = id GROUP BY 1", True),
+        ("FROM (SELECT day FROM orders WHERE status = 'x') AS o GROUP BY 1", True),
+    ],
+)
+def test_other_conditions_than_those_on_the_dates_narrow_the_rows(rest: str, narrowed: bool) -> None:
+    found = span_statement(
+        f"SELECT STRFTIME('%Y-%m', day) AS m, COUNT(*) {rest}", Schema("sqlite", [ORDERS, LINES])
+    )
+    assert found is not None
+    assert found.narrowed is narrowed
 
 
 @pytest.mark.parametrize(
@@ -39,7 +63,11 @@ def statement(sql: str, dialect: str = "sqlite") -> str | None:
         (
             "sqlite",
             f"SELECT STRFTIME('%Y-%m', o.day), SUM(l.amount) {JOINED} GROUP BY 1",
-            "SELECT MIN(o.day), MAX(o.day), COUNT(o.day) FROM orders AS o WHERE o.day >= '2025-01-16'",
+            (
+                "SELECT MIN(o.day), MAX(o.day), COUNT(o.day), '2025-01-16', NULL, NULL, "
+                "(SELECT MIN(o.day) FROM orders AS o), (SELECT MAX(o.day) FROM orders AS o) "
+                "FROM orders AS o WHERE o.day >= '2025-01-16'"
+            ),
         ),
         (
             "postgres",
@@ -97,3 +125,58 @@ def test_keys_and_references_of_the_tables_that_are_read() -> None:
     assert key_columns("SELECT * FROM lines", schema) == {"order_id"}
     assert key_columns("SELECT * FROM lines JOIN orders ON order_id = id", schema) == {"order_id", "id"}
     assert key_columns("no sql (((", schema) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "week"),
+    [
+        ("sqlite", "DATE(day, 'weekday 0', '-6 days')"),
+        ("sqlite", "DATE(day, '-' || ((STRFTIME('%w', day) + 6) % 7) || ' days')"),
+        ("mysql", "DATE_SUB(DATE(day), INTERVAL WEEKDAY(day) DAY)"),
+        ("mysql", "YEARWEEK(day, 3)"),
+        ("postgres", "(day - (EXTRACT(isodow FROM day)::INT - 1))::DATE"),
+        ("tsql", "DATEADD(WEEK, DATEDIFF(WEEK, 0, day), 0)"),
+    ],
+)
+def test_dates_set_back_to_the_first_day_of_their_week_are_asked_for(dialect: str, week: str) -> None:
+    asked = statement(f"SELECT {week} AS w, COUNT(*) AS n FROM orders GROUP BY {week}", dialect)
+    assert asked is not None
+    assert asked.startswith("SELECT MIN(day), MAX(day), COUNT(")
+
+
+@pytest.mark.parametrize(
+    ("condition", "bounds"),
+    [
+        ("day > '2026-01-05'", "'2026-01-05', NULL, NULL"),
+        ("day < DATE('now') AND day >= '2026-01-01'", "'2026-01-01', DATE('now'), NULL"),
+        ("day BETWEEN '2026-01-01' AND '2026-03-31'", "'2026-01-01', NULL, '2026-03-31'"),
+        ("day <= '2026-03-31' AND status = 'x'", "NULL, NULL, '2026-03-31'"),
+    ],
+)
+def test_the_bounds_of_the_dates_are_asked_for(condition: str, bounds: str) -> None:
+    asked = statement(f"SELECT STRFTIME('%Y-%m', day) AS m FROM orders WHERE {condition} GROUP BY 1")
+    assert asked is not None
+    assert f"COUNT(day), {bounds}, (SELECT MIN(day) FROM orders)" in asked
+
+
+@pytest.mark.parametrize(
+    ("before", "until"),
+    [
+        ("2026-07-01", date(2026, 6, 30)),
+        ("2026-07-01 00:00:00", date(2026, 6, 30)),
+        ("2026-07-01T12:00:00", date(2026, 7, 1)),
+    ],
+)
+def test_a_date_before_a_day_is_of_the_day_before_at_the_latest(before: str, until: date) -> None:
+    rows: list[list[JsonValue]] = [
+        ["2026-01-02", "2026-06-28", 9, "2026-01-01", before, None, "2024-01-01", "2026-11-30"]
+    ]
+    assert read_span(rows) == DataSpan(
+        date(2026, 1, 2),
+        date(2026, 6, 28),
+        9,
+        since=date(2026, 1, 1),
+        until=until,
+        earliest=date(2024, 1, 1),
+        latest=date(2026, 11, 30),
+    )

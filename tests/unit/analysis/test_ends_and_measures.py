@@ -73,7 +73,7 @@ def test_averages_and_percentages_of_rows_are_not_averaged_again() -> None:
         fact for fact in sheet.facts if fact.kind in ("average", "median") and "avg_fare" in fact.columns
     ]
     sheet = sheet_of("What percentage is faulty?", PER_PLANT, PLANTS, BY_PLANT)
-    assert sheet.lead[0].statement == "**P3** has the highest fault rate percentage: 8%."
+    assert sheet.lead[0].statement == "**P3** has the highest fault rate: 8%."
     assert not [
         fact
         for fact in sheet.facts
@@ -164,6 +164,13 @@ def test_losses_asked_for_come_first_with_their_names(question: str) -> None:
     sql = "SELECT shop, SUM(x) AS profit FROM t GROUP BY shop ORDER BY profit"
     sheet = sheet_of(question, sql, "shop:text profit:integer", cells)
     assert sheet.lead[0].statement == "2 of 3 rows have profit below zero: A (-9) and B (-4)."
+
+
+def test_what_the_statement_asks_of_all_rows_is_not_counted() -> None:
+    cells: Cells = [["A", -9], ["B", -4], ["C", -2]]
+    sql = "SELECT shop, ROUND(SUM(profit), 2) AS profit FROM t WHERE profit < 0 GROUP BY shop ORDER BY 2"
+    sheet = sheet_of("Which shops are below zero?", sql, "shop:text profit:integer", cells)
+    assert not any("below zero" in fact.statement for fact in sheet.facts)
 
 
 def test_a_date_asked_for_comes_before_the_measures() -> None:

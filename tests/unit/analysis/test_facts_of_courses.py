@@ -2,7 +2,10 @@
 
 from datetime import date
 
-from app.modules.analysis.figures import Span
+import pytest
+
+from app.core.language import Language
+from app.modules.analysis.figures import DataSpan
 from tests.unit.analysis.test_facts_of_shapes import (
     BY_MONTH,
     BY_MONTH_AND_GROUP,
@@ -35,7 +38,7 @@ def weeks(first: int, values: list[int], form: str = "2026-{:02}") -> Cells:
 def test_a_week_that_the_data_covers_in_part_is_no_extreme_also_when_it_is_numbered_by_strftime() -> None:
     rows = weeks(8, [310, 305, 320, 90])  # week 11 of %W begins on Monday 16 March
     case = Case(
-        "Calls per week", WEEKS, COUNTED, rows, [], span=Span(date(2026, 2, 23), date(2026, 3, 18), 1025)
+        "Calls per week", WEEKS, COUNTED, rows, [], span=DataSpan(date(2026, 2, 23), date(2026, 3, 18), 1025)
     )
     assert "Week 11 of 2026 (90) is partial: the data ends on 18 March 2026." in lead(case)
     assert "week 9 of 2026** has the fewest calls: 305" in said(case)
@@ -43,7 +46,7 @@ def test_a_week_that_the_data_covers_in_part_is_no_extreme_also_when_it_is_numbe
 
 def test_weeks_that_begin_on_sunday_end_on_saturday() -> None:
     rows = weeks(8, [310, 305, 320, 290], "2026-W{:02}")  # the last one begins on Sunday 15 March
-    whole = Span(date(2026, 2, 22), date(2026, 3, 21), 1225)
+    whole = DataSpan(date(2026, 2, 22), date(2026, 3, 21), 1225)
     case = Case("Calls per week", SUNDAYS, COUNTED, rows, [], span=whole)
     assert "is partial" not in said(case)
     assert "week 11 of 2026" in lead(case)
@@ -52,7 +55,7 @@ def test_weeks_that_begin_on_sunday_end_on_saturday() -> None:
 def test_a_week_without_its_weekend_is_partial() -> None:
     rows = weeks(8, [310, 305, 320, 250])
     case = Case(
-        "Calls per week", WEEKS, COUNTED, rows, [], span=Span(date(2026, 2, 23), date(2026, 3, 20), 1185)
+        "Calls per week", WEEKS, COUNTED, rows, [], span=DataSpan(date(2026, 2, 23), date(2026, 3, 20), 1185)
     )
     assert "Week 11 of 2026 (250) is partial" in lead(case)
 
@@ -102,7 +105,7 @@ def test_each_group_says_in_how_many_periods_it_rose() -> None:
     rows: Cells = []
     for at in range(5):
         rows += [[f"2026-0{at + 1}", "North", 10 + at], [f"2026-0{at + 1}", "South", 50 - at]]
-    text = lead(Case("revenue per month and category", BY_MONTH_AND_GROUP, GROUPED, rows, []))
+    text = said(Case("revenue per month and category", BY_MONTH_AND_GROUP, GROUPED, rows, []))
     assert "Revenue rose on the period before: North in 4 of 4 months and South in 0 of 4 months." in text
 
 
@@ -120,7 +123,7 @@ def test_a_running_total_has_no_season_and_no_extremes() -> None:
     sql = "SELECT month, SUM(amount) OVER (ORDER BY month) AS so_far FROM t ORDER BY month"
     rows = months("2026-01", [5, 9, 9, 14, 20])
     sheet = sheet_of(Case("donations so far", sql, {"month": "text", "so_far": "number"}, rows, []))
-    assert {fact.kind for fact in sheet.facts} == {"span", "value"}
+    assert [fact.statement for fact in sheet.facts] == ["So far up to May 2026: 20."]
 
 
 def test_a_change_between_values_of_both_signs_is_no_percentage() -> None:
@@ -128,3 +131,73 @@ def test_a_change_between_values_of_both_signs_is_no_percentage() -> None:
     text = lead(Case("How did revenue develop?", BY_MONTH, MONTHS, rows, []))
     assert "rose by 1 on 2024, from 13 to 14." in text
     assert "%" not in text
+
+
+def test_a_course_of_counted_things_says_most_and_fewest() -> None:
+    values = [20 + 3 * at + (50 if at % 12 == 11 else -20 if at % 12 == 0 else 0) for at in range(24)]
+    rows: Cells = [[f"{2024 + at // 12}-{at % 12 + 1:02}", value] for at, value in enumerate(values)]
+    sql = "SELECT month, COUNT(*) AS sessions FROM t GROUP BY month ORDER BY month"
+    text = said(Case("Sessions per month", sql, {"month": "text", "sessions": "integer"}, rows, []))
+    assert "December 2025 has the most sessions of the 12 months to December 2025" in text
+    assert "January 2025 has the fewest sessions of the 12 months" in text
+    assert "highest sessions" not in text
+    assert "lowest sessions" not in text
+
+
+def test_a_week_that_the_statement_cuts_is_partial_and_one_at_whose_turn_it_begins_is_whole() -> None:
+    rows: Cells = [[f"2026-03-{day:02}", 20 + day] for day in (2, 9, 16, 23)]
+    sql = "SELECT DATE(d, 'weekday 0', '-6 days') AS week, COUNT(*) AS calls FROM t GROUP BY 1 ORDER BY 1"
+    few = DataSpan(
+        *(date(2026, 3, 4), date(2026, 3, 25), 9),
+        since=date(2026, 3, 2),
+        until=date(2026, 3, 26),
+        earliest=date(2025, 1, 1),
+        latest=date(2026, 6, 1),
+    )
+    text = lead(Case("Calls per week", sql, {"week": "date", "calls": "integer"}, rows, [], span=few))
+    assert "in the 3 weeks covered whole" in text
+    assert "Week 13 of 2026 (43) is partial: only its days up to 26 March 2026 are counted." in text
+    later = DataSpan(
+        date(2026, 3, 4), date(2026, 3, 29), 99, since=date(2026, 3, 3), earliest=date(2025, 1, 1)
+    )
+    text = lead(Case("Calls per week", sql, {"week": "date", "calls": "integer"}, rows, [], span=later))
+    assert "Week 10 of 2026 (22) is partial: only its days from 3 March 2026 on are counted." in text
+
+
+@pytest.mark.parametrize(
+    ("language", "ahead"),
+    [
+        ("en", "Week 14 of 2026 and week 15 of 2026 lie in the future."),
+        ("de", "liegen in der Zukunft."),
+        ("es", "están en el futuro."),
+        ("fr", "sont dans le futur."),
+    ],
+)
+def test_weeks_after_today_and_its_own_end_no_course(language: Language, ahead: str) -> None:
+    rows = weeks(8, [30, 31, 35, 33, 32, 12, 1, 2])
+    case = Case("Calls per week", WEEKS, COUNTED, rows, [], today=date(2026, 4, 1))
+    text = " ".join(fact.statement for fact in sheet_of(case, language).lead)
+    assert ahead in text
+    assert "(12)" in text  # week 13 is running
+    if language == "en":
+        assert "in the 5 weeks covered whole: 32.20 on average" in text
+        assert "from 30 in the first to 32 in the last" in text
+
+
+def test_weeks_that_are_all_after_today_are_compared_as_they_are() -> None:
+    rows = weeks(8, [30, 31, 35, 33])
+    text = lead(Case("Calls per week", WEEKS, COUNTED, rows, [], today=date(2026, 2, 1)))
+    assert "Calls in the 4 weeks: 32.25 on average" in text
+    assert "future" not in text
+
+
+def test_the_group_that_grew_most_and_the_one_that_fell_most_are_in_the_lead() -> None:
+    values = {"Rock": [50, 60, 70, 90], "Jazz": [20, 24, 22, 25], "Pop": [40, 30, 35, 12]}
+    rows: Cells = [[f"2026-0{at + 1}", name, each[at]] for at in range(4) for name, each in values.items()]
+    text = lead(Case("revenue per month and category", BY_MONTH_AND_GROUP, GROUPED, rows, []))
+    assert (
+        "Rock grew most in revenue: from 50 (January 2026) to 90 (April 2026); Pop fell most, from 40 to 12."
+        in text
+    )
+    rows = [row for row in rows if row[:2] != ["2026-01", "Jazz"]]
+    assert "grew most" not in said(Case("revenue per month", BY_MONTH_AND_GROUP, GROUPED, rows, []))

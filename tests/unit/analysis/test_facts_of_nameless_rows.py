@@ -3,6 +3,7 @@
 import pytest
 from pydantic import JsonValue
 
+from app.core.language import Language
 from tests.unit.analysis.test_facts_of_shapes import Case, Cells, sheet_of
 
 TEAMS = "SELECT team, SUM(points) AS points FROM t GROUP BY team"
@@ -55,3 +56,26 @@ def test_rows_without_a_value_are_named_if_they_are_few() -> None:
     assert "Blue has no points." in said([["Red", 60], ["Blue", None], ["Green", 10]])
     many: Cells = [[f"Team {at}", None] for at in range(5)]
     assert "5 rows have no points." in said([["Red", 60], ["Green", 10], *many])
+
+
+FLAGGED = "SELECT sms_consent, COUNT(*) AS patients FROM p GROUP BY 1"
+
+
+@pytest.mark.parametrize(
+    ("language", "unknown"),
+    [
+        ("en", "Patients with unknown sms consent: 34, 14.2% of the total of 240."),
+        ("de", "Patients ohne Angabe zu Sms Consent: 34 ("),
+        ("es", "Patients sin dato de sms consent: 34 ("),
+        ("fr", "Patients de valeur inconnue pour sms consent\u00a0: 34 ("),
+    ],
+)
+def test_the_nameless_rows_of_a_flag_are_unknown_and_the_others_yes_and_no(
+    language: Language, unknown: str
+) -> None:
+    columns = {"sms_consent": "integer", "patients": "integer"}
+    case = Case("patients by consent", FLAGGED, columns, [[1, 143], [0, 63], [None, 34]], [])
+    text = " ".join(fact.statement for fact in sheet_of(case, language).facts)
+    assert unknown in text
+    assert "onsent = " in text
+    assert "onsent 1" not in text

@@ -26,3 +26,23 @@ def test_a_german_quote_of_more_than_one_is_per_cent() -> None:
     text = lead(sql, {"shop": "text", "stornoquote": "number"}, [["A", 12.5], ["B", 4.0], ["C", 2.1]])
     assert "12.5%" in text
     assert "2.1%" in text
+
+
+def test_a_change_of_rates_is_a_difference_in_every_language() -> None:
+    sql = "SELECT quarter, ROUND(100.0 * SUM(x) / COUNT(*), 1) AS {} FROM t GROUP BY quarter ORDER BY quarter"
+    quarters = [(year, each) for year in (2025, 2026) for each in (1, 2, 3, 4)]
+    rows: Cells = [[f"{year}-Q{each}", 2.0 + each + (year - 2025)] for year, each in quarters]
+    for name in ("rate", "return_rate", "retourenquote", "tasa_devolucion"):
+        text = lead(sql.format(name), {"quarter": "text", name: "number"}, rows)
+        assert "rose by 1" in text, text
+        assert "rose by 16" not in text, text
+
+
+def test_values_have_the_decimals_of_their_column_and_money_has_two() -> None:
+    columns = {"shop": "text", "rating": "number", "revenue": "number"}
+    sql = "SELECT shop, MAX(rating) AS rating, SUM(revenue) AS revenue FROM t GROUP BY shop"
+    case = Case("", sql, columns, [["A", 12.9, 7.5], ["B", 4, 2], ["C", 8.5, 1]], [])
+    said = " ".join(fact.statement for fact in sheet_of(case).facts)
+    assert "the highest rating: 12.9." in said
+    assert "the lowest rating: 4.0." in said
+    assert "the highest revenue: 7.50" in said

@@ -4,15 +4,16 @@ import re
 from dataclasses import dataclass, field
 from datetime import date
 
-import pytest
 from pydantic import JsonValue
 
+from app.core.language import Language
 from app.modules.analysis.facts import FactSheet
 from app.modules.analysis.facts.sheet import fact_sheet
-from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Wording
-from app.modules.analysis.figures import Span, figures
+from app.modules.analysis.figures import DataSpan, figures
 from graph.state import Column, Rows
+from tests.support.cases import assert_each
 
 Cells = list[list[JsonValue]]
 BY_MONTH = "SELECT STRFTIME('%Y-%m', d) AS month, SUM(amount) AS revenue FROM orders GROUP BY 1 ORDER BY 1"
@@ -43,10 +44,11 @@ class Case:
     rows: Cells
     says: list[str]
     never: list[str] = field(default_factory=list)
-    span: Span | None = None
+    span: DataSpan | None = None
     today: date | None = None
     cut: bool = False
     keys: frozenset[str] = frozenset()
+    dialect: str = "sqlite"
 
 
 def months(first: str, values: list[float]) -> Cells:
@@ -112,7 +114,7 @@ ONE_ROW = {
         {"year": "text", "revenue": "number"},
         [["2024", 50.0]],
         ["**2024** has the lowest revenue: 50.", "2024 is partial: the data begins on 30 June 2024."],
-        span=Span(date(2024, 6, 30), date(2026, 6, 30), 9000),
+        span=DataSpan(date(2024, 6, 30), date(2026, 6, 30), 9000),
     ),
     "a group goes by all its names": Case(
         "Which of these has the lowest revenue?",
@@ -156,7 +158,6 @@ RANKINGS = {
         [["Brazil", 60.0], ["Norway", 30.0], ["Chad", 10.0]],
         [
             "**Chad** has the lowest revenue: 10, 10% of the total of 100.",
-            "Norway has the second lowest revenue: 30.",
             "Brazil has the highest revenue: 60.",
         ],
     ),
@@ -298,8 +299,8 @@ RANKINGS = {
         PER_COUNTRY,
         TEXT,
         [["A", 0.1], ["B", 0.2]],
-        ["66.7% of the total of 0.3."],
-        ["0.30"],
+        ["66.7% of the total of 0.30."],
+        ["0.3 "],
     ),
     "decimals beyond a double": Case(
         "revenue per country",
@@ -373,7 +374,7 @@ LIMITED = {
         f"{PER_COUNTRY} HAVING SUM(amount) > 5",
         TEXT,
         [["A", 20.0], ["B", 30.0]],
-        ["Of the 2 shown, **B** has the highest revenue: 30, 60% of the total of the 2 shown, 50."],
+        ["Of the 2 shown, **B** has the highest revenue: 30. Of the 2 shown, A has"],
         ["of the total of 50"],
     ),
     "the best months are no course": Case(
@@ -397,7 +398,7 @@ LIMITED = {
         MONTHS,
         [["2024-06", 5.0], ["2025-02", 9.0]],
         ["**June 2024** has the lowest revenue: 5", "June 2024 is partial: the data begins on 30 June 2024."],
-        span=Span(date(2024, 6, 30), date(2026, 6, 30), 9000),
+        span=DataSpan(date(2024, 6, 30), date(2026, 6, 30), 9000),
     ),
     "the best cells are no totals": Case(
         "top 3",
@@ -472,7 +473,7 @@ COURSES = {
         BY_MONTH,
         MONTHS,
         months("2024-01", [*YEAR, *(value * 0.5 for value in YEAR)]),
-        ["Revenue in 2025 fell by 50% on 2024, from 167 to 83.50."],
+        ["Revenue in 2025 fell by 50% on 2024, from 167.00 to 83.50."],
         ["rose by"],
     ),
     "a difference where a percentage has no meaning": Case(
@@ -488,7 +489,7 @@ COURSES = {
         "SELECT STRFTIME('%Y', d) AS year, SUM(p) * 100.0 / SUM(a) AS margin_percent FROM t GROUP BY 1",
         {"year": "text", "margin_percent": "number"},
         [["2024", 20.0], ["2025", 22.5]],
-        ["Margin percent in 2025 rose by 2.5 points on 2024, from 20% to 22.5%."],
+        ["Margin in 2025 rose by 2.5 points on 2024, from 20% to 22.5%."],
     ),
     "practically the same": Case(
         "revenue by year",
@@ -508,7 +509,7 @@ COURSES = {
             "June 2024 (6) is partial: the data begins on 30 June 2024.",
         ],
         ["between 6"],
-        span=Span(date(2024, 6, 30), date(2024, 9, 30), 3000),
+        span=DataSpan(date(2024, 6, 30), date(2024, 9, 30), 3000),
     ),
     "partial months take part in no change": Case(
         "revenue by month",
@@ -517,7 +518,7 @@ COURSES = {
         months("2024-06", [6.0, *[100.0] * 12, 110.0, 3.0]),
         ["Revenue in July 2025 rose by 10% on July 2024, from 100 to 110."],
         ["August 2025 rose", "of August 2025:"],
-        span=Span(date(2024, 6, 30), date(2025, 8, 1), 9000),
+        span=DataSpan(date(2024, 6, 30), date(2025, 8, 1), 9000),
     ),
     "the last month ends early": Case(
         "revenue by month",
@@ -529,7 +530,7 @@ COURSES = {
             "September 2024 (50) is partial: the data ends on 4 September 2024.",
         ],
         ["50 (September"],
-        span=Span(date(2024, 6, 1), date(2024, 9, 4), 3000),
+        span=DataSpan(date(2024, 6, 1), date(2024, 9, 4), 3000),
     ),
     "the month still runs": Case(
         "Which month has the lowest revenue?",
@@ -549,7 +550,7 @@ COURSES = {
         months("2025-07", [300, 400]),
         ["between 300 (July 2025) and 400 (August 2025)"],
         ["partial"],
-        span=Span(date(2025, 7, 1), date(2025, 8, 29), 9000),
+        span=DataSpan(date(2025, 7, 1), date(2025, 8, 29), 9000),
     ),
     "sparse data ends where its last value is": Case(
         "revenue by month",
@@ -558,7 +559,7 @@ COURSES = {
         months("2025-07", [300, 400]),
         ["between 300 (July 2025) and 400 (August 2025)"],
         ["partial"],
-        span=Span(date(2025, 7, 3), date(2025, 8, 22), 12),
+        span=DataSpan(date(2025, 7, 3), date(2025, 8, 22), 12),
     ),
     "one full year of three": Case(
         "revenue by year",
@@ -567,7 +568,7 @@ COURSES = {
         [["2024", 50], ["2025", 100], ["2026", 60]],
         ["2024 (50) is partial", "2026 (60) is partial", "Revenue in 2025: 100."],
         ["rose", "fell"],
-        span=Span(date(2024, 6, 30), date(2026, 6, 30), 9000),
+        span=DataSpan(date(2024, 6, 30), date(2026, 6, 30), 9000),
     ),
     "missing months are named, and none of them is lowest": Case(
         "Which month had the lowest revenue?",
@@ -639,7 +640,7 @@ COURSES = {
         "SELECT STRFTIME('%Y-%m', d) AS month, SUM(SUM(a)) OVER (ORDER BY 1) AS running FROM t GROUP BY 1",
         {"month": "text", "running": "number"},
         [["2025-01", 10], ["2025-02", 40]],
-        ["Running in the 2 months: between 10 (January 2025) and 40 (February 2025)."],
+        ["Running up to February 2025: 40."],
         ["total of", "50", "average"],
     ),
     "a year and a month in two columns": Case(
@@ -718,7 +719,7 @@ GROUPS_IN_TIME = {
             "Altogether, revenue in the 2 months covered whole: 110 on average, between 100 (February",
             "January 2025 (4) is partial",
         ],
-        span=Span(date(2025, 1, 31), date(2025, 3, 31), 5000),
+        span=DataSpan(date(2025, 1, 31), date(2025, 3, 31), 5000),
     ),
     "the lowest group": Case(
         "Which category has the lowest revenue?",
@@ -918,7 +919,7 @@ OTHERS = {
 CASES = {**ONE_ROW, **RANKINGS, **LIMITED, **COURSES, **GROUPS_IN_TIME, **CROSSES, **OTHERS}
 
 
-def sheet_of(case: Case) -> FactSheet:
+def sheet_of(case: Case, language: Language = "en") -> FactSheet:
     rows = Rows(
         columns=[Column(name=name, type=kind) for name, kind in case.columns.items()],
         rows=case.rows,
@@ -926,33 +927,37 @@ def sheet_of(case: Case) -> FactSheet:
         truncated=case.cut,
     )
     found = figures(
-        case.question, case.sql, "sqlite", rows=rows, span=case.span, keys=case.keys, today=case.today
+        case.question, case.sql, case.dialect, rows=rows, span=case.span, keys=case.keys, today=case.today
     )
-    return fact_sheet(Table(question=case.question, rows=rows, found=found, wording=Wording("en")))
+    return fact_sheet(FactTable(question=case.question, rows=rows, found=found, wording=Wording(language)))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_analysis_says_what_is_true_of_the_rows(name: str) -> None:
-    case = CASES[name]
-    sheet = sheet_of(case)
-    text = " ".join([sheet.notice, *(fact.statement for fact in sheet.lead)]).strip()
-    said = " ".join(f"{fact.statement} {fact.headline or ''}" for fact in sheet.facts)
-    assert [phrase for phrase in case.says if phrase not in text] == [], text
-    assert [phrase for phrase in case.never if phrase in said] == [], said
+def test_the_analysis_says_what_is_true_of_the_rows() -> None:
+    def check(name: str) -> None:
+        case = CASES[name]
+        sheet = sheet_of(case)
+        text = " ".join([sheet.notice, *(fact.statement for fact in sheet.lead)]).strip()
+        said = " ".join(f"{fact.statement} {fact.headline or ''}" for fact in sheet.facts)
+        assert [phrase for phrase in case.says if phrase not in text] == [], text
+        assert [phrase for phrase in case.never if phrase in said] == [], said
+
+    assert_each(CASES, check)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_every_fact_has_a_key_a_scope_and_cells_of_its_rows(name: str) -> None:
-    case = CASES[name]
-    sheet = sheet_of(case)
-    assert len(sheet.by_key) == len(sheet.facts) <= 24
-    assert set(sheet.lead) <= set(sheet.facts)
-    assert sheet.lead or sheet.notice
-    for fact in sheet.facts:
-        assert re.fullmatch("[a-z][a-z0-9_]{0,59}", fact.key)
-        assert fact.statement.endswith(".")
-        assert fact.how
-        assert fact.headline is None or len(fact.headline.split()) <= 12
-        assert len(fact.cells) == min(fact.cell_count, 50)
-        assert all(row < len(case.rows) and column in case.columns for row, column in fact.cells)
-        assert fact.cells or fact.kind in ("note", "count")
+def test_every_fact_has_a_key_a_scope_and_cells_of_its_rows() -> None:
+    def check(name: str) -> None:
+        case = CASES[name]
+        sheet = sheet_of(case)
+        assert len(sheet.by_key) == len(sheet.facts) <= 24
+        assert set(sheet.lead) <= set(sheet.facts)
+        assert sheet.lead or sheet.notice
+        for fact in sheet.facts:
+            assert re.fullmatch("[a-z][a-z0-9_]{0,59}", fact.key)
+            assert fact.statement.endswith(".")
+            assert fact.how
+            assert 0 < len(fact.headline.split(" ")) <= 12
+            assert len(fact.cells) == min(fact.cell_count, 50)
+            assert all(row < len(case.rows) and column in case.columns for row, column in fact.cells)
+            assert fact.cells or fact.kind in ("note", "count")
+
+    assert_each(CASES, check)

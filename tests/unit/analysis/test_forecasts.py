@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from app.modules.analysis.computed import ChartOption, NotComputable
-from app.modules.analysis.computed.compute import compute_chart
+from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.chart.choice import ChartChoice
+from app.modules.analysis.computed import NotComputable
 from app.modules.analysis.computed.forecasting import Forecast, forecast
 from app.modules.analysis.computed.periods import PeriodValues, period_values
+from app.modules.analysis.figures import figures
 from app.modules.analysis.figures.calendar import CalendarUnit, Period, period_of
-from app.modules.analysis.figures.statement import StatementReading, read_statement
 from graph.state import Rows
 
 
@@ -115,15 +117,19 @@ def test_no_begun_period_is_forecast_below_what_it_holds(
     assert all(0 <= each.low <= each.value <= each.high for each in steps)
 
 
+def values_of(rows: Rows, sql: str, *, today: date) -> PeriodValues:
+    found = figures("", sql, "sqlite", rows=rows, today=today)
+    return period_values(rows, found, across=0, column=1)
+
+
 def test_an_average_or_a_loss_of_a_begun_period_may_still_fall() -> None:
     loss = series([*([-20.0, 10.0] * 8), 300.0], begun=True)
     assert forecast(loss).steps[0].value < 100
     rows = monthly([*([20] * 12), 90])
-    average = read_statement("SELECT month, avg(x) AS n FROM t GROUP BY 1", "sqlite")
-    total = read_statement("SELECT month, sum(x) AS n FROM t GROUP BY 1", "sqlite")
-    option = ChartOption(kind="projection", across=0, value=1)
-    for statement, accumulates in ((average, False), (total, True)):
-        found = period_values(rows, option, statement, partial=[], today=date(2023, 1, 5))
+    average = "SELECT month, avg(x) AS n FROM t GROUP BY 1"
+    total = "SELECT month, sum(x) AS n FROM t GROUP BY 1"
+    for sql, accumulates in ((average, False), (total, True)):
+        found = values_of(rows, sql, today=date(2023, 1, 5))
         assert found.accumulates is accumulates
         assert forecast(found).steps[0].value == (90 if accumulates else 20)
 
@@ -131,11 +137,10 @@ def test_an_average_or_a_loss_of_a_begun_period_may_still_fall() -> None:
 def test_a_month_without_rows_counts_zero_only_where_all_rows_are_counted() -> None:
     rows = monthly([4, 5, 3, 6, 5, 4])
     rows["rows"].pop(2)
-    option = ChartOption(kind="projection", across=0, value=1)
+    rows["row_count"] = 5
 
     def third(sql: str) -> Decimal | None:
-        statement = read_statement(sql, "sqlite")
-        return period_values(rows, option, statement, partial=[], today=date(2030, 1, 1)).values[2]
+        return values_of(rows, sql, today=date(2030, 1, 1)).values[2]
 
     assert third("SELECT month, count(*) AS n FROM t GROUP BY 1") == 0
     assert third("SELECT month, count(DISTINCT x) AS n FROM t GROUP BY 1") == 0
@@ -199,8 +204,10 @@ def test_values_are_rounded_to_what_is_known_of_them() -> None:
 
 def test_a_chart_says_the_error_and_the_begun_month_in_words() -> None:
     rows = monthly([*[round(each) for each in december(48, noise=0.05)], 900])
-    option = ChartOption(kind="projection", across=0, value=1, how="sum")
-    spec = compute_chart(rows, option, None, statement=StatementReading(), today=date(2026, 1, 20))
-    how = str(spec["usermeta"]["kai"]["how"])  # type: ignore[index,call-overload]
+    sql = "SELECT month, sum(x) AS n FROM t GROUP BY 1"
+    found = figures("n per month", sql, "sqlite", rows=rows, today=date(2026, 1, 20))
+    choice = ChartChoice.model_validate({"computed": {"kind": "projection"}})
+    spec: Any = choose_chart("n per month", rows, found, choice=choice)
+    how = " ".join(spec["usermeta"]["kai"]["how"])
     assert "on the last 12 months, projected up to 6 months ahead, it was off by" in how
     assert "January 2026 has begun and holds 900: it is not projected below that." in how

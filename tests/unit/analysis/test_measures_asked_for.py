@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.figures import figures
 from graph.state import Column, Rows
+from tests.support.cases import assert_each
 
 COLUMNS = {
     "product": "name AS product",
@@ -46,38 +47,45 @@ def drawn(question: str, order: tuple[str, ...], *, sorted_by: str) -> Any:
     return choose_chart(question, rows, figures(question, sql, "sqlite", rows=rows))
 
 
-def named(chart: Any) -> tuple[str, str, list[JsonValue]]:
-    """The titles of the value's axis and of the names' axis, and the values."""
-    encoding = chart["encoding"]
-    values = [datum[encoding["x"]["field"]] for datum in chart["data"]["values"]]
-    return encoding["x"]["title"], encoding["y"]["title"], values
+def named(chart: Any, order: tuple[str, ...]) -> tuple[str, str, list[JsonValue]]:
+    """The names of the columns of the values and of the names, and the values."""
+    note = chart["usermeta"]["kai"]
+    value = note["values"][0]["column"]
+    values = [datum[f"c{value}"] for datum in chart["data"]["values"]]
+    return order[value], order[note["across"]], values
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
-def test_the_top_ten_by_revenue_are_drawn_by_revenue_for_every_order_of_columns(
-    order: tuple[str, ...],
-) -> None:
-    chart = drawn("Top 10 products by revenue", order, sorted_by="revenue")
-    assert named(chart) == ("revenue", "product", [row["revenue"] for row in ROWS])
+def test_the_top_ten_by_revenue_are_drawn_by_revenue_for_every_order_of_columns() -> None:
+    def check(order: tuple[str, ...]) -> None:
+        chart = drawn("Top 10 products by revenue", order, sorted_by="revenue")
+        assert named(chart, order) == ("revenue", "product", [row["revenue"] for row in ROWS])
+
+    assert_each(ORDERS, check, ids="-".join)
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
-def test_the_measure_named_in_the_question_goes_before_the_one_sorted_by(order: tuple[str, ...]) -> None:
-    chart = drawn("How many units of each product?", order, sorted_by="revenue")
-    assert named(chart)[:2] == ("units", "product")
+def test_the_measure_named_in_the_question_goes_before_the_one_sorted_by() -> None:
+    def check(order: tuple[str, ...]) -> None:
+        chart = drawn("How many units of each product?", order, sorted_by="revenue")
+        assert named(chart, order)[:2] == ("units", "product")
+
+    assert_each(ORDERS, check, ids="-".join)
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
-def test_without_a_named_measure_the_one_sorted_by_is_drawn(order: tuple[str, ...]) -> None:
-    chart = drawn("The best products", order, sorted_by="revenue")
-    assert named(chart)[:2] == ("revenue", "product")
+def test_without_a_named_measure_the_one_sorted_by_is_drawn() -> None:
+    def check(order: tuple[str, ...]) -> None:
+        chart = drawn("The best products", order, sorted_by="revenue")
+        assert named(chart, order)[:2] == ("revenue", "product")
+
+    assert_each(ORDERS, check, ids="-".join)
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
-def test_without_a_named_or_sorted_measure_the_first_one_is_drawn(order: tuple[str, ...]) -> None:
-    chart = drawn("What about the products?", order, sorted_by="product")
-    first = next(name for name in order if TYPES[name] != "text")
-    assert named(chart)[0] == first
+def test_without_a_named_or_sorted_measure_the_first_one_is_drawn() -> None:
+    def check(order: tuple[str, ...]) -> None:
+        chart = drawn("What about the products?", order, sorted_by="product")
+        first = next(name for name in order if TYPES[name] != "text")
+        assert named(chart, order)[0] == first
+
+    assert_each(ORDERS, check, ids="-".join)
 
 
 @pytest.mark.parametrize(

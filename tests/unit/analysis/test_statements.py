@@ -3,6 +3,7 @@
 import pytest
 
 from app.modules.analysis.figures.statement import read_statement
+from tests.support.cases import assert_each
 
 DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
 
@@ -34,7 +35,12 @@ DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
         ("AVG(a) * COUNT(*)", "ratio"),
         ("SUM(a) + 10", "mixed"),
         ("MAX(a) - MIN(a)", "mixed"),
-        ("SUM(SUM(a)) OVER (ORDER BY c)", "window"),
+        ("SUM(SUM(a)) OVER (ORDER BY c)", "running"),
+        ("SUM(SUM(a)) OVER (ORDER BY c ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)", "moving"),
+        ("AVG(SUM(a)) OVER (ORDER BY c ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)", "moving"),
+        ("SUM(SUM(a)) OVER (ORDER BY c ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)", "running"),
+        ("SUM(a) - LAG(SUM(a)) OVER (ORDER BY c)", "change"),
+        ("100.0 * (SUM(a) - LAG(SUM(a)) OVER (ORDER BY c)) / LAG(SUM(a)) OVER (ORDER BY c)", "change"),
         ("SUM(a) * 100.0 / SUM(SUM(a)) OVER ()", "window"),
         ("RANK() OVER (ORDER BY SUM(a) DESC)", "rank"),
         ("1", "constant"),
@@ -141,38 +147,38 @@ def test_a_condition_on_rows_leaves_no_group_out() -> None:
     assert not read_statement("SELECT c, COUNT(*) AS n FROM t WHERE a > 3 GROUP BY c", "postgres").selective
 
 
-@pytest.mark.parametrize(
-    ("dialect", "expression", "unit"),
-    [
-        ("sqlite", "STRFTIME('%Y-%m', d)", "month"),
-        ("sqlite", "STRFTIME('%Y', d)", "year"),
-        ("sqlite", "STRFTIME('%Y-%W', d)", "week"),
-        ("sqlite", "STRFTIME('%m', d)", None),
-        ("sqlite", "STRFTIME('%Y-%m', d, 'unixepoch')", "month"),
-        ("sqlite", "DATE(d, 'start of month')", "month"),
-        ("sqlite", "DATE(d)", "day"),
-        ("sqlite", "SUBSTR(d, 1, 7)", "month"),
-        ("sqlite", "CAST(STRFTIME('%Y', d) AS INTEGER)", "year"),
-        ("postgres", "DATE_TRUNC('quarter', d)", "quarter"),
-        ("postgres", "DATE_TRUNC('month', d)::date", "month"),
-        ("postgres", "TO_CHAR(d, 'YYYY-MM')", "month"),
-        ("postgres", "TO_CHAR(d, 'IYYY-IW')", "week"),
-        ("postgres", "EXTRACT(YEAR FROM d)", "year"),
-        ("postgres", "EXTRACT(MONTH FROM d)", None),
-        ("mysql", "DATE_FORMAT(d, '%Y-%m')", "month"),
-        ("mysql", "YEAR(d)", "year"),
-        ("mysql", "LEFT(d, 7)", "month"),
-        ("duckdb", "DATE_TRUNC('week', d)", "week"),
-        ("duckdb", "STRFTIME('%Y-%m', d)", "month"),
-        ("duckdb", "d::DATE", "day"),
-    ],
-)
-def test_the_calendar_unit_of_a_column_is_read_from_its_expression(
-    dialect: str, expression: str, unit: str | None
-) -> None:
-    reading = read_statement(f"SELECT {expression} AS p, COUNT(*) AS n FROM t GROUP BY 1", dialect)
-    assert reading.outputs is not None
-    assert reading.outputs[0].unit == unit
+def test_the_calendar_unit_of_a_column_is_read_from_its_expression() -> None:
+    def check(dialect: str, expression: str, unit: str | None) -> None:
+        reading = read_statement(f"SELECT {expression} AS p, COUNT(*) AS n FROM t GROUP BY 1", dialect)
+        assert reading.outputs is not None
+        assert reading.outputs[0].unit == unit
+
+    assert_each(
+        [
+            ("sqlite", "STRFTIME('%Y-%m', d)", "month"),
+            ("sqlite", "STRFTIME('%Y', d)", "year"),
+            ("sqlite", "STRFTIME('%Y-%W', d)", "week"),
+            ("sqlite", "STRFTIME('%m', d)", None),
+            ("sqlite", "STRFTIME('%Y-%m', d, 'unixepoch')", "month"),
+            ("sqlite", "DATE(d, 'start of month')", "month"),
+            ("sqlite", "DATE(d)", "day"),
+            ("sqlite", "SUBSTR(d, 1, 7)", "month"),
+            ("sqlite", "CAST(STRFTIME('%Y', d) AS INTEGER)", "year"),
+            ("postgres", "DATE_TRUNC('quarter', d)", "quarter"),
+            ("postgres", "DATE_TRUNC('month', d)::date", "month"),
+            ("postgres", "TO_CHAR(d, 'YYYY-MM')", "month"),
+            ("postgres", "TO_CHAR(d, 'IYYY-IW')", "week"),
+            ("postgres", "EXTRACT(YEAR FROM d)", "year"),
+            ("postgres", "EXTRACT(MONTH FROM d)", None),
+            ("mysql", "DATE_FORMAT(d, '%Y-%m')", "month"),
+            ("mysql", "YEAR(d)", "year"),
+            ("mysql", "LEFT(d, 7)", "month"),
+            ("duckdb", "DATE_TRUNC('week', d)", "week"),
+            ("duckdb", "STRFTIME('%Y-%m', d)", "month"),
+            ("duckdb", "d::DATE", "day"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize("sql", ["", "no sql at all (((", "DELETE FROM t", "SELECT * FROM t", "VALUES (1)"])

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from app.modules.analysis.facts.sheet import fact_sheet
-from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import figures
 from app.modules.analysis.figures.calendar import Period
-from app.modules.analysis.figures.course import Span
+from app.modules.analysis.figures.trend import DataSpan
 from app.modules.analysis.formats import Formats
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import RawRows, collect
@@ -24,7 +24,7 @@ from graph.state import Column, Rows
 from tests.unit.builtin.databases import CHINOOK
 
 TODAY = date(2026, 6, 30)
-SPAN = Span(date(2024, 6, 30), TODAY, 20_000)
+SPAN = DataSpan(date(2024, 6, 30), TODAY, 20_000)
 REVENUE = "FROM order_lines l JOIN orders o ON o.id = l.order_id JOIN products p ON p.id = l.product_id"
 IN_2025 = "WHERE o.order_date >= '2025-01-01' AND o.order_date < '2026-01-01'"
 
@@ -45,7 +45,7 @@ def chinook() -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def text_of(database: sqlite3.Connection, question: str, sql: str, span: Span | None = None) -> str:
+def text_of(database: sqlite3.Connection, question: str, sql: str, span: DataSpan | None = None) -> str:
     cursor = database.execute(sql)
     names = [column[0] for column in cursor.description]
     result = collect(RawRows(names, [None] * len(names), cursor), StatementLimits())
@@ -54,7 +54,9 @@ def text_of(database: sqlite3.Connection, question: str, sql: str, span: Span | 
     found = figures(question, sql, "sqlite", rows=rows, span=span, today=TODAY)
     return " ".join(
         fact.statement
-        for fact in fact_sheet(Table(question=question, rows=rows, found=found, wording=Wording("en"))).facts
+        for fact in fact_sheet(
+            FactTable(question=question, rows=rows, found=found, wording=Wording("en"))
+        ).facts
     )
 
 
@@ -89,7 +91,7 @@ def test_orders_per_day_are_read_to_the_last_of_731_days(sample: sqlite3.Connect
     assert f"{day(ordered[-1])} ({days[ordered[-1]]}) is partial: it still runs" in text
     highest = max(ordered[:-1], key=lambda each: days[each])
     assert f"**{day(highest)}** has the most orders: {max(days.values())}." in text
-    assert f"The total of orders over the 731 days is {sum(days.values()):,}." in text
+    assert f"The total number of orders over the 731 days is {sum(days.values()):,}." in text
 
 
 def test_days_are_folded_to_full_months(sample: sqlite3.Connection) -> None:
@@ -196,7 +198,7 @@ def test_chinooks_sparse_months_are_whole(chinook: sqlite3.Connection) -> None:
     *_, before, latest = sorted({each[:4] for each in months})
     years = (before, latest)
     days = chinook.execute("SELECT MIN(date(InvoiceDate)), MAX(date(InvoiceDate)) FROM Invoice").fetchone()
-    span = Span(date.fromisoformat(days[0]), date.fromisoformat(days[1]), 412)
+    span = DataSpan(date.fromisoformat(days[0]), date.fromisoformat(days[1]), 412)
     text = text_of(chinook, "Revenue per month", sql, span)
     year = [sum((each for at, each in months.items() if at[:4] == name), Decimal(0)) for name in years]
     assert f"from {shown(year[0])} to {shown(year[1])}" in text

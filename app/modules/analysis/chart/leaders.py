@@ -1,99 +1,124 @@
-"""The selection of the names that fit into a chart; the others are added up or left out."""
+"""The points of a picture of names: which ones are drawn, in which order, and what is said of the rest."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Sequence
 
-from pydantic import JsonValue
-
-from app.modules.analysis.chart.values import PlottedCell, total
-from app.modules.analysis.figures import Figures, NumericColumn
+from app.modules.analysis.chart.canvas import Canvas
+from app.modules.analysis.chart.choice import ChosenValue, Sort
+from app.modules.analysis.chart.numbers import Numbers
+from app.modules.analysis.chart.values import Point, gathered, numbered, plotted
+from app.modules.analysis.figures.calendar import month_number
 from app.modules.analysis.figures.numbers import number
-from app.modules.analysis.words import title
+
+MOST_NAMES = 15
 
 
-@dataclass(frozen=True)
-class LeaderSelection:
-    """Selects the names with the highest or the lowest values, as the question asks.
+def named_points(canvas: Canvas, value: ChosenValue) -> list[Point]:
+    """One point for each name and series, with values only. Rows that are not put together get numbers."""
+    plan = canvas.plan
+    across = plan.across or 0
+    names = canvas.names(across)
+    series = canvas.names(plan.series) if plan.series is not None else [""] * len(names)
+    cells = [row[value.column] for row in canvas.rows["rows"]]
+    if value.how is None:
+        pairs = list(zip(names, series, strict=True))
+        if len(set(pairs)) < len(pairs) and plan.series is None:
+            names = numbered(names)
+            canvas.note("numbered", canvas.title(across))
+    points = [
+        Point(across=name, value=cell, series=group, row=at)
+        for at, (name, group, cell) in enumerate(zip(names, series, cells, strict=True))
+    ]
+    made = gathered(points, value.how)
+    if len(made) < len(points) and value.how == "sum":
+        canvas.note("added up", canvas.title(across))
+    known = [each for each in made if plotted(each.value) is not None]
+    if len(known) < len(made):
+        missing = canvas.formats.count(len(made) - len(known))
+        canvas.note("without value", missing, canvas.title(value.column))
+    return known
 
-    The others are added up as one name if the measure is additive. Next to the lowest they are left out:
-    their sum would dwarf them.
+
+def leaders(
+    canvas: Canvas, points: Sequence[Point], numbers: Numbers, *, most: int
+) -> tuple[list[Point], float | None]:
+    """Sort the points as the plan says, keep `most` of them, and say what is left out.
+
+    Returns those that are kept, and the sum of all; None if they may not be added up or are not all.
     """
-
-    measure: NumericColumn
-    end: Literal["highest", "lowest"]
-
-    def of_places(self, cells: list[PlottedCell], most: int, column: str) -> tuple[list[PlottedCell], str]:
-        """Keep the `most` leading names; combine or drop the others. The second value says how."""
-        names, said, other = self._leaders(cells, _place, most, column=column)
-        return _sorted(
-            cells, _place, names, other=other, renamed=lambda cell: replace(cell, across=other)
-        ), said
-
-    def of_series(self, cells: list[PlottedCell], most: int, column: str) -> tuple[list[PlottedCell], str]:
-        """Select series instead of names, as `of_places` does."""
-        names, said, other = self._leaders(cells, _series, most, column=column)
-        return _sorted(
-            cells, _series, names, other=other, renamed=lambda cell: replace(cell, series=other)
-        ), said
-
-    def _leaders(
-        self, cells: list[PlottedCell], of: Callable[[PlottedCell], str], most: int, *, column: str
-    ) -> tuple[list[str], str, str]:
-        lowest = self.end == "lowest"
-        weights = self._weights(cells, of)
-        names = sorted(weights, key=lambda each: weights[each] if lowest else -weights[each])[:most]
-        count = len({of(cell) for cell in cells})
-        left = count - len(names)
-        measure = title(self.measure.name)
-        shown = f"the {len(names)} with the {self.end} {measure} are shown"
-        said = f"Of {count:,} values of {title(column)}, {shown}"
-        if self.measure.additive and not lowest:
-            other = f"Other ({left:,})"
-            return names, f"{said}; the other {left:,} are added up as {other}.", other
-        why = "" if self.measure.additive else f", as values of {measure} cannot be added up"
-        return names, f"{said}; the other {left:,} are left out{why}.", ""
-
-    def _weights(self, cells: Iterable[PlottedCell], of: Callable[[PlottedCell], str]) -> Mapping[str, float]:
-        """Each name's sum, or its extreme value when the measure is not additive.
-
-        Names without a number are left out.
-        """
-        values: defaultdict[str, list[JsonValue]] = defaultdict(list)
-        for cell in cells:
-            if number(cell.value) is not None:
-                values[of(cell)].append(cell.value)
-        if self.measure.additive:
-            return {each: total(found) or 0 for each, found in values.items()}
-        end = min if self.end == "lowest" else max
-        return {each: end(number(cell) or 0.0 for cell in found) for each, found in values.items()}
+    value = canvas.plan.values[0]
+    ordered = sorted_points(points, canvas.plan.sort, lowest_first=canvas.lowest_first)
+    kept, left = ordered[:most], ordered[most:]
+    adds = value.how in ("sum", "count") or (value.how is None and canvas.measure(value.column).additive)
+    sums = adds and all(each.amount >= 0 for each in points)
+    total = sum(each.amount for each in points) if sums and canvas.found.whole else None
+    if left:
+        _say_rest(canvas, kept, left, numbers=numbers, adds_up=sums, total=total)
+    return kept, total
 
 
-def selection(found: Figures, measure: NumericColumn) -> LeaderSelection:
-    """The selection by the question's direction, else by the statement's order, else by the highest."""
-    if found.direction is not None:
-        return LeaderSelection(measure, found.direction)
-    return LeaderSelection(measure, "lowest" if found.sorted_descending is False else "highest")
-
-
-def _sorted(
-    cells: list[PlottedCell],
-    of: Callable[[PlottedCell], str],
-    names: list[str],
+def _say_rest(
+    canvas: Canvas,
+    kept: Sequence[Point],
+    left: Sequence[Point],
     *,
-    other: str,
-    renamed: Callable[[PlottedCell], PlottedCell],
-) -> list[PlottedCell]:
-    """Sort the cells by the order of `names`. If `other` is not empty, append the rest under that name."""
-    place = {each: at for at, each in enumerate(names)}
-    leading = sorted((cell for cell in cells if of(cell) in place), key=lambda cell: place[of(cell)])
-    return [*leading, *(renamed(cell) for cell in cells if of(cell) not in place)] if other else leading
+    numbers: Numbers,
+    adds_up: bool,
+    total: float | None,
+) -> None:
+    count = canvas.formats.count
+    name = canvas.title(canvas.plan.values[0].column)
+    by_value = canvas.plan.sort == "value" or canvas.found.sorted_descending is not None
+    everything = count(len(kept) + len(left))
+    end = ("lowest" if canvas.lowest_first else "highest") if by_value else "first"
+    canvas.note(end, everything, count(len(kept)), name)
+    if adds_up and not (by_value and canvas.lowest_first):
+        rest = sum(each.amount for each in left)
+        if total:
+            share = numbers.shares([rest / total])[0]
+            canvas.note("more", count(len(left)), numbers.short(rest), share, numbers.short(total))
+        else:
+            canvas.note("more of rows", count(len(left)), numbers.short(rest))
+    elif by_value and not adds_up:
+        canvas.note("left", count(len(left)), name)
+    tied = sum(each.amount == kept[-1].amount for each in left)
+    if tied and by_value:
+        canvas.note("tied", count(tied), numbers.exact(kept[-1].amount))
 
 
-def _place(cell: PlottedCell) -> str:
-    return cell.across
+def sorted_points(points: Sequence[Point], sort: Sort, *, lowest_first: bool = False) -> list[Point]:
+    match sort:
+        case "value":
+            return sorted(points, key=lambda each: each.amount, reverse=not lowest_first)
+        case "name":
+            return sorted(points, key=lambda each: each.across.casefold())
+        case "natural":
+            return sorted(points, key=lambda each: natural(each.across))
+        case "rows":
+            return list(points)
 
 
-def _series(cell: PlottedCell) -> str:
-    return cell.series
+def natural(name: str) -> tuple[int, float, str]:
+    """A key that sorts numbers as numbers, and months and weekdays as a calendar does."""
+    value = float(name) if name.isdecimal() else number(name)  # "01" is a number, too
+    if value is not None:
+        return 0, value, name
+    at = month_number(name) or weekday_number(name)
+    return (1, float(at), name) if at is not None else (2, 0.0, name.casefold())
+
+
+_WEEKDAYS = {
+    name: at
+    for names in (
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "mon tue wed thu fri sat sun",
+        "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+        "mo di mi do fr sa so",
+        "lunes martes miércoles jueves viernes sábado domingo",
+        "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    )
+    for at, name in enumerate(names.split(), 1)
+}
+
+
+def weekday_number(name: str) -> int | None:
+    return _WEEKDAYS.get(name.strip().lower())

@@ -1,71 +1,47 @@
 """The computed option of a chart: its values, and the sentences on how they were made."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Literal
 
-from pydantic import JsonValue
-
-from app.modules.analysis.chart.drawing import Spec, covered_of
-from app.modules.analysis.computed.drawn import Drawn, Extra, computed_spec
 from app.modules.analysis.computed.forecasting import forecast
-from app.modules.analysis.computed.option import ChartOption, NotComputable, OptionKind
+from app.modules.analysis.computed.option import NotComputable, OptionKind
 from app.modules.analysis.computed.outlying import find_outliers
-from app.modules.analysis.computed.periods import PeriodValues, period_values
+from app.modules.analysis.computed.periods import PeriodValues
 from app.modules.analysis.computed.sentences import forecast_sentences, outlier_sentences
-from app.modules.analysis.figures.calendar import CalendarUnit
-from app.modules.analysis.figures.statement import StatementReading
-from app.modules.analysis.words import title
-from graph.state import Rows
+from app.modules.analysis.figures.calendar import CalendarUnit, Period
 
 _WINDOWS: Mapping[CalendarUnit, int] = {"day": 7, "week": 4, "month": 3, "quarter": 4, "year": 3}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Computed:
-    """What an option adds to the values: its sentences, and what is drawn. `replaces` means that the values
-    themselves are not drawn.
+class Added:
+    """What an option adds to the values: its sentences, and values by period.
+
+    `band` are the ends of a band around them. `rings` go around the values themselves, and `changes` replace
+    them: `is_share` says that these are shares of one.
     """
 
+    kind: Literal["line", "rings", "changes"]
     said: Sequence[str]
-    extras: Sequence[Extra]
-    axis_title: str = ""
+    name: str
+    points: Mapping[Period, float | None]
+    band: Mapping[Period, tuple[float, float]] = field(default_factory=dict)
     is_share: bool = False
-    replaces: bool = False
 
 
-def compute_chart(
-    rows: Rows,
-    option: ChartOption,
-    chart: Mapping[str, JsonValue] | None,
-    *,
-    statement: StatementReading,
-    today: date,
-) -> Spec:
-    """Compute the option from all rows at hand, and draw it with the values.
+def compute(kind: OptionKind, values: PeriodValues, *, name: str, window: int | None = None) -> Added:
+    """Compute an option of values that have a `name`; `window` is that of an average, in periods.
 
-    `chart` is the chart that was proposed for the rows: it says which periods the data covers only in part.
-    `statement` is where the rows come from: it says what a period without rows means. `today` is the day of
-    the rows. Raises `NotComputable`.
+    Raises `NotComputable`.
     """
-    covered = covered_of(chart or {})
-    partial = covered.partial() if covered else []
-    values = period_values(rows, option, statement, partial=partial, today=today)
-    made = _OPTIONS[option.kind](values, option, title(rows["columns"][option.value]["name"]))
-    drawn = Drawn(
-        values=values,
-        said=[*made.said, *_not_over(values), *values.said],
-        extras=made.extras,
-        axis_title=made.axis_title,
-        is_share=made.is_share,
-        replaces=made.replaces,
-    )
-    return computed_spec(rows, option, drawn)
+    made = _OPTIONS[kind](values, window, name)
+    return replace(made, said=[*made.said, *_not_over(values), *values.said])
 
 
-def _moving_average(found: PeriodValues, option: ChartOption, name: str) -> _Computed:
-    window = option.window or _WINDOWS[found.unit]
+def _moving_average(found: PeriodValues, window: int | None, name: str) -> Added:
+    window = window or _WINDOWS[found.unit]
     values = found.whole
     count = sum(value is not None for value in values)
     if count <= window:
@@ -81,10 +57,10 @@ def _moving_average(found: PeriodValues, option: ChartOption, name: str) -> _Com
         raise NotComputable(f"No {window} {found.unit}s in a row have a value. Choose fewer (`window`).")
     said = f"Moving average: each point is the mean of {window} {found.unit}s, up to and with its own."
     points = dict(zip(found.periods, means, strict=True))
-    return _Computed(said=[said], extras=[Extra(f"Average of {window} {found.unit}s", points)])
+    return Added(kind="line", said=[said], name=f"Average of {window} {found.unit}s", points=points)
 
 
-def _change(found: PeriodValues, option: ChartOption, name: str) -> _Computed:
+def _change(found: PeriodValues, window: int | None, name: str) -> Added:
     values = found.whole
     pairs = list(pairwise(values))
     known = [(before, after) for before, after in pairs if before is not None and after is not None]
@@ -99,31 +75,30 @@ def _change(found: PeriodValues, option: ChartOption, name: str) -> _Computed:
     ]
     how = "as a share of it" if is_share else "as a difference, because not all values are above zero"
     said = f"Change of {name} to the {found.unit} before, {how}."
-    return _Computed(
+    return Added(
+        kind="changes",
         said=[said],
-        extras=[Extra("Change", dict(zip(found.periods[1:], changes, strict=True)))],
-        axis_title=f"Change of {name}",
+        name=f"change of {name}",
+        points=dict(zip(found.periods[1:], changes, strict=True)),
         is_share=is_share,
-        replaces=True,
     )
 
 
-def _outliers(found: PeriodValues, option: ChartOption, name: str) -> _Computed:
+def _outliers(found: PeriodValues, window: int | None, name: str) -> Added:
     outliers = find_outliers(found)
     points = {each.period: float(each.value) for each in outliers.found}
-    return _Computed(said=outlier_sentences(outliers), extras=[Extra("Outliers", points, kind="rings")])
+    return Added(kind="rings", said=outlier_sentences(outliers), name="Outliers", points=points)
 
 
-def _projection(found: PeriodValues, option: ChartOption, name: str) -> _Computed:
+def _projection(found: PeriodValues, window: int | None, name: str) -> Added:
     ahead = forecast(found)
     points = {each.period: float(each.value) for each in ahead.steps}
     band = {each.period: (float(each.low), float(each.high)) for each in ahead.steps}
-    return _Computed(
-        said=forecast_sentences(ahead, found.periods[0]), extras=[Extra("Projection", points, band=band)]
-    )
+    said = forecast_sentences(ahead, found.periods[0])
+    return Added(kind="line", said=said, name="Projection", points=points, band=band)
 
 
-_OPTIONS: Mapping[OptionKind, Callable[[PeriodValues, ChartOption, str], _Computed]] = {
+_OPTIONS: Mapping[OptionKind, Callable[[PeriodValues, int | None, str], Added]] = {
     "moving_average": _moving_average,
     "change": _change,
     "outliers": _outliers,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from app.modules.analysis.facts.calls import CallRefused
+from app.modules.analysis.facts.calls import FactCallRefused
 from app.modules.analysis.facts.composing import reference, written
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.wording import Amount, Percent, Points, Wording
@@ -47,7 +47,7 @@ def read_across(text: str) -> Across | None:
 def relate(kind: str, left: Side, right: Side, *, wording: Wording) -> tuple[str, list[Reference]]:
     """Returns the statements of both sides and one on their difference, with the sources of each.
 
-    Raises `CallRefused` if the two cannot be compared.
+    Raises `FactCallRefused` if the two cannot be compared.
     """
     before, after = _values(kind, left, right)
     text = ""
@@ -74,22 +74,22 @@ def relate(kind: str, left: Side, right: Side, *, wording: Wording) -> tuple[str
 
 
 def _values(kind: str, left: Side, right: Side) -> tuple[Decimal, Decimal]:
-    """Returns the values of both sides. Raises `CallRefused`."""
+    """Returns the values of both sides. Raises `FactCallRefused`."""
     ours, theirs = left.fact, right.fact
     if kind not in _KINDS:
-        raise CallRefused(f"over two results there are only {', '.join(_KINDS)}")
+        raise FactCallRefused(f"over two results there are only {', '.join(_KINDS)}")
     if left.result_id == right.result_id:
-        raise CallRefused("both sides are of one result")
+        raise FactCallRefused("both sides are of one result")
     if ours.kind != theirs.kind or ours.kind not in _OF_ONE_VALUE:
-        raise CallRefused(f"{ours.key} and {theirs.key} are no values of one kind")
+        raise FactCallRefused(f"{ours.key} and {theirs.key} are no values of one kind")
     if _titles(ours.columns) != _titles(theirs.columns) or not ours.columns:
-        raise CallRefused("the two measures do not have the same name")
+        raise FactCallRefused("the two measures do not have the same name")
     if list(ours.labels) != list(theirs.labels):
-        raise CallRefused("the two are of different rows")
+        raise FactCallRefused("the two are of different rows")
     if not isinstance(ours.value, Decimal) or not isinstance(theirs.value, Decimal):
-        raise CallRefused("the two are no numbers")
+        raise FactCallRefused("the two are no numbers")
     if kind == "same" and ours.value != theirs.value:
-        raise CallRefused("the two are not the same")
+        raise FactCallRefused("the two are not the same")
     return ours.value, theirs.value
 
 

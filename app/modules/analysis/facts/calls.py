@@ -33,7 +33,7 @@ _TOKEN = re.compile(
 )
 
 
-class CallRefused(Exception):
+class FactCallRefused(Exception):
     """A call that gives no fact. The message is a clause with the reason."""
 
 
@@ -47,26 +47,26 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Call:
+class FactCall:
     kind: str
     arguments: Sequence[Argument]
 
 
-def parse_call(text: str) -> Call:
-    """Parse a call of at most 300 characters. Raises `CallRefused`."""
+def parse_call(text: str) -> FactCall:
+    """Parse a call of at most 300 characters. Raises `FactCallRefused`."""
     text = text.strip()
     if len(text) > LONGEST_CALL:
-        raise CallRefused(f"it is longer than {LONGEST_CALL} characters")
+        raise FactCallRefused(f"it is longer than {LONGEST_CALL} characters")
     kind, bracket, rest = text.partition("(")
     if not bracket or not rest.endswith(")"):
-        raise CallRefused("it is no call")
+        raise FactCallRefused("it is no call")
     tokens = _tokens(rest[:-1])
     arguments = list[Argument]()
     at = 0
     while at < len(tokens):
         argument, at = _argument(tokens, at)
         arguments.append(argument)
-    return Call(kind.strip().lower(), arguments)
+    return FactCall(kind.strip().lower(), arguments)
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -77,7 +77,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None or found.lastgroup is None:
-            raise CallRefused("its arguments cannot be read")
+            raise FactCallRefused("its arguments cannot be read")
         kind = found.lastgroup
         token = found[kind]
         tokens.append((kind, re.sub(r"\\(.)", r"\1", token[1:-1]) if kind == "string" else token))
@@ -97,7 +97,7 @@ def _argument(tokens: Sequence[tuple[str, str]], at: int) -> tuple[Argument, int
         until, at = _value(tokens, at + 1)
     if at < len(tokens):
         if tokens[at] != ("sign", ","):
-            raise CallRefused("its arguments cannot be read")
+            raise FactCallRefused("its arguments cannot be read")
         at += 1
     return Argument(name, value, until), at
 
@@ -110,5 +110,5 @@ def _value(tokens: Sequence[tuple[str, str]], at: int) -> tuple[str, int]:
         words.append(tokens[at][1])
         at += 1
     if not words:
-        raise CallRefused("its arguments cannot be read")
+        raise FactCallRefused("its arguments cannot be read")
     return " ".join(words), at

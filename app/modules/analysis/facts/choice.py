@@ -12,8 +12,9 @@ from pydantic import JsonValue
 
 from app.core.llm.errors import ReplyTooDeep
 from app.core.llm.reply_schema import ReplySchema
-from app.modules.analysis.facts.calls import CALL, KINDS, LONGEST_CALL, CallRefused
+from app.modules.analysis.facts.calls import CALL, KINDS, LONGEST_CALL, FactCallRefused
 from app.modules.analysis.facts.fact import Fact, FactSheet
+from app.modules.analysis.facts.wording import Wording
 
 MOST_CHOSEN = 3
 _MOST_READ = 60
@@ -36,13 +37,13 @@ _ANSWER = re.compile(r"\banswer\W*:", re.IGNORECASE)
 _READING = re.compile(r"^\W*reading\W*:\s*(?P<sentence>.+)$", re.IGNORECASE | re.MULTILINE)
 
 AnswerCall = Callable[[str], Fact]
-"""Makes the fact of a call. Raises `CallRefused` with the reason."""
+"""Makes the fact of a call. Raises `FactCallRefused` with the reason."""
 JudgeReading = Callable[[str], str | None]
 """Returns why a reading may not be shown, as a clause that follows "it". None if it may."""
 
 
 @dataclass(frozen=True)
-class Choice:
+class FactChoice:
     """Facts in the order of the text, never empty if the sheet has any, and why others were left out."""
 
     facts: Sequence[Fact]
@@ -56,40 +57,42 @@ def read_choice(
     *,
     answer_call: AnswerCall,
     judge_reading: JudgeReading,
-    most: int = MOST_CHOSEN,
-) -> Choice:
+    wording: Wording,
+) -> FactChoice:
     """Read a reply. Where it names no fact, the choice is the lead of the sheet."""
     references, said = _parts(reply[-_LONGEST_REPLY:], sheet)
     left_out = list[str]()
     chosen = dict[str, Fact]()
     calls = 0
+    refused = 0
     for reference in references[:_MOST_READ]:
-        if len(chosen) == most:
-            left_out.append(f"More than {most} statements were chosen: the others are left out.")
+        if len(chosen) == MOST_CHOSEN:
+            left_out.append(wording.say("left_out.more"))
             break
         calls += "(" in reference
         try:
-            fact = _found(reference, sheet, answer_call if calls <= most else _refuse)
-        except CallRefused as refused:
-            left_out.append(f"{_named(reference)} is left out: {refused}.")
+            fact = _found(reference, sheet, answer_call if calls <= MOST_CHOSEN else _refuse)
+        except FactCallRefused:
+            refused += 1
         else:
             if all(each.statement != fact.statement for each in chosen.values()):
                 chosen.setdefault(fact.key, fact)
+    left_out += [wording.say("left_out.statement", count=refused)] if refused else []
     if not chosen:
-        left_out.append("The model chose no statement: these are KAI's own choice.")
+        left_out.append(wording.say("own_choice"))
     reading = " ".join(said.split())
     fault = judge_reading(reading) if reading and chosen else None
     if fault is not None:
-        left_out.append(f"A reading is left out: it {fault}.")
-    return Choice(
+        left_out.append(wording.say("left_out.sentence", count=1))
+    return FactChoice(
         facts=list(chosen.values()) or sheet.lead,
         reading=reading if reading and chosen and fault is None else None,
-        left_out=list(dict.fromkeys(left_out)),
+        left_out=left_out,
     )
 
 
 def _found(reference: str, sheet: FactSheet, answer_call: AnswerCall) -> Fact:
-    """Return the fact of a number (`f3`), a key or a call. Raises `CallRefused` if there is none."""
+    """Return the fact of a number (`f3`), a key or a call. Raises `FactCallRefused` if there is none."""
     if "(" in reference:
         return answer_call(reference)
     number = _NUMBER.fullmatch(reference)
@@ -97,11 +100,11 @@ def _found(reference: str, sheet: FactSheet, answer_call: AnswerCall) -> Fact:
         return sheet.facts[int(number[1]) - 1]
     if reference in sheet.by_key:
         return sheet.by_key[reference]
-    raise CallRefused("no statement has this name")
+    raise FactCallRefused("no statement has this name")
 
 
 def _refuse(_: str) -> Fact:
-    raise CallRefused("too many calls were made")
+    raise FactCallRefused("too many calls were made")
 
 
 def _parts(reply: str, sheet: FactSheet) -> tuple[list[str], str]:
@@ -143,12 +146,3 @@ def _find_references(text: str, sheet: FactSheet) -> Iterator[str]:
             yield found["call"]
         elif found["key"] in sheet.by_key:
             yield found["key"]
-
-
-def _named(reference: str) -> str:
-    """Name a reference without any other text of the model, which may hold figures."""
-    kind = reference.partition("(")[0].lower()
-    if "(" in reference and kind in KINDS:
-        return f"A call of {kind}"
-    number = _NUMBER.fullmatch(reference)
-    return f"f{number[1]}" if number is not None else "A text that is no statement"

@@ -29,7 +29,7 @@ def compose(sheet: FactSheet, chosen: Sequence[Fact], *, reading: str | None, wo
         references.append(reference(fact, span=(start, len(text))))
     if reading is not None:
         text += f"\n\n*{wording.say('reading')}:* {reading}"
-    return Composed(text.lstrip(), references, chosen[0].headline if chosen else None)
+    return Composed(text.lstrip(), references, (chosen[0].headline or None) if chosen else None)
 
 
 def reference(fact: Fact, *, span: tuple[int, int], result_id: str | None = None) -> Reference:

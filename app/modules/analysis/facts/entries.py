@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import takewhile
 
-from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.figures import NumericColumn
 
 
@@ -14,7 +14,7 @@ from app.modules.analysis.figures import NumericColumn
 class Entry:
     """A value and the rows that it comes from. `is_repeated` is true if other rows have its name, too."""
 
-    table: Table
+    table: FactTable
     by: Sequence[int]
     value: Decimal
     rows: Sequence[int]
@@ -44,10 +44,10 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entries:
+class RankedEntries:
     """Entries of `measure`, highest first. `by` are the columns that name them. `unnamed` are rows with a
     value and without a name, `nameless` the values that they would have as entries, unless they are
-    subtotals. `missing` are rows without a value. `summed` is true if an entry adds several rows up.
+    subtotals. `summed` is true if an entry adds several rows up.
     """
 
     measure: NumericColumn
@@ -55,8 +55,12 @@ class Entries:
     all: Sequence[Entry]
     unnamed: Sequence[int]
     nameless: Sequence[Decimal]
-    missing: Sequence[int]
     summed: bool
+
+    @property
+    def count(self) -> int:
+        """The number of entries, also of those without a name."""
+        return len(self.all) + len(self.nameless)
 
     def end(self, *, rising: bool) -> list[Entry]:
         """The entries that share the lowest value (`rising`), or the highest."""
@@ -72,30 +76,17 @@ class Entries:
         """Return True if rows without a name have this value, or one that stands before it."""
         return any(each <= value if rising else each >= value for each in self.nameless)
 
-    def unnamed_by(self, table: Table) -> list[int]:
+    def unnamed_by(self, table: FactTable) -> list[int]:
         """The columns of the names whose cells are empty in the unnamed rows."""
         return [at for at in self.by if any(table.is_unnamed(row, [at]) for row in self.unnamed)]
 
-    @property
-    def total(self) -> Decimal | None:
-        """Sum of all rows, also of those without a name; None if they may not be added up."""
-        return self.measure.total
 
-    @property
-    def rows(self) -> list[int]:
-        """Rows with a value."""
-        return [row for row, value in enumerate(self.measure.values) if value is not None]
-
-
-def entries_of(table: Table, measure: NumericColumn, by: Sequence[int], *, summed: bool) -> Entries:
+def entries_of(table: FactTable, measure: NumericColumn, by: Sequence[int], *, summed: bool) -> RankedEntries:
     """Name the values of a measure; rows of one name are added up if they are `summed`."""
     gathered: dict[object, list[int]] = {}
     nameless: dict[object, list[int]] = {}
-    missing: list[int] = []
     for row, value in enumerate(measure.values):
-        if value is None:
-            missing.append(row)
-        else:
+        if value is not None:
             cells = table.rows["rows"][row]
             name = tuple([repr(cells[at]) for at in by])
             (nameless if table.is_unnamed(row, by) else gathered).setdefault(name, []).append(row)
@@ -108,13 +99,12 @@ def entries_of(table: Table, measure: NumericColumn, by: Sequence[int], *, summe
     ]
     unnamed = sorted(row for rows in nameless.values() for row in rows)
     hidden = list(nameless.values()) if summed else [[row] for row in unnamed]
-    return Entries(
+    return RankedEntries(
         measure=measure,
         by=by,
         all=sorted(found, key=lambda each: (-each.value, each.rows[0])),
         unnamed=unnamed,
-        nameless=[] if table.found.added_up else [_sum(measure, rows) for rows in hidden],
-        missing=missing,
+        nameless=[] if table.found.statement.added_up else [_sum(measure, rows) for rows in hidden],
         summed=summed and any(len(each.rows) > 1 for each in found),
     )
 

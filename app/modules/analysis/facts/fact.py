@@ -41,16 +41,16 @@ class Fact:
     """A sentence about a result, with the figures and cells that it rests on.
 
     `key` names the fact within its sheet: ASCII snake_case of kind, measure and labels, at most 60
-    characters. `statement` is a whole sentence of Markdown with its full stop; `headline` says the same in at
-    most twelve words without one, None where the fact makes no headline. `how` says what was computed from
-    what: "sum of revenue over 24 rows where region = West". `value` is the exact figure. `cells` are the
-    first cells, as pairs of a zero-based row of all rows at hand and a column's name.
+    characters. `statement` is a whole sentence of Markdown with its full stop; `headline` says the same, or
+    its begin, in at most twelve words without one; it is empty if these would lack its number. `how` says
+    what was computed from what: "sum of revenue over 24 rows where region = West". `value` is the exact
+    figure. `cells` are the first cells, as pairs of a zero-based row of all rows at hand and a column's name.
     """
 
     key: str
     kind: FactKind
     statement: str
-    headline: str | None
+    headline: str
     how: str
     value: Decimal | str | None = None
     cells: Sequence[tuple[int, str]] = ()

@@ -5,7 +5,7 @@ import unicodedata
 
 from app.core.words import without_accents
 from app.modules.analysis.facts.reading import ReadingGate
-from app.modules.analysis.words import title
+from app.modules.analysis.words import title, word_set
 from graph.state import Rows
 
 LONGEST_READING = 200
@@ -14,13 +14,12 @@ _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
 _MOST_NAMES = 200
 _PLAIN = re.compile(r"[^\W\d_][^\n\r\d_<>\[\](){}*`#|\\/@=~^+&$€£%]*[.!?…]?")
 _INNER_END = re.compile(r"[.!?…;:].*\w", re.DOTALL)
-_CAUSES = """
+_CAUSE_WORDS = word_set("""
 aufgrund because car causa causado causan cause caused causent causes causing daher dank debido deshalb
 drive driven drives driving drove due durch entraine explain explained explains explique getrieben gracias
 grund grunde hence impulsa impulsado owing parce porque provoca provoque raison razon reason reasons
 resulted thanks therefore treibt trieb ursache verursacht wegen weil
-"""
-_CAUSE_WORDS = frozenset(_CAUSES.split())
+""")
 
 
 class ReadingJudge:

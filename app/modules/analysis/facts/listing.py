@@ -6,10 +6,9 @@ from decimal import Decimal
 
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.notes import missing_values
-from app.modules.analysis.facts.ranking import is_bounded
 from app.modules.analysis.facts.statistics import statistics
-from app.modules.analysis.facts.table import Table, names
-from app.modules.analysis.facts.wording import Counted, Slot, Span
+from app.modules.analysis.facts.table import FactTable, names
+from app.modules.analysis.facts.wording import Counted, PeriodSpan, Slot
 from app.modules.analysis.figures import NumericColumn
 from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.names import is_calendar_or_key, is_numeric
@@ -20,28 +19,28 @@ _PARTICLES = (" at", " on")
 _LISTED_SPREADS = 2
 
 
-def listing_facts(table: Table) -> list[Fact]:
+def listing_facts(table: FactTable) -> list[Fact]:
     """How many rows of what; the first and the last by a date; ranges; the most frequent texts."""
     known = [measure for measure in table.found.measures if is_numeric(measure.name)]
     facts = [counted(table), *date_facts(table), *(_spread(table, each) for each in known[:_LISTED_SPREADS])]
     facts += [fact for each in known[:_LISTED_SPREADS] for fact in missing_values(table, each)]
-    if not is_bounded(table):
-        facts += _frequent(table)
+    if not table.found.bounded:
+        facts += [fact for at in range(len(table.rows["columns"])) for fact in frequent(table, at)]
         facts += [fact for each in known[:_LISTED_SPREADS] for fact in statistics(table, each)]
     return facts
 
 
-def measures_facts(table: Table) -> list[Fact]:
+def measures_facts(table: FactTable) -> list[Fact]:
     """Ranges of numbers that no label names."""
     measures = table.found.measures[:_SPREADS]
     facts = [counted(table), *(_spread(table, each) for each in measures)]
     facts += [fact for each in measures for fact in missing_values(table, each)]
-    if not is_bounded(table):
+    if not table.found.bounded:
         facts += [fact for each in measures for fact in statistics(table, each)]
     return facts
 
 
-def counted(table: Table) -> Fact:
+def counted(table: FactTable) -> Fact:
     """The number of rows and the names of their columns."""
     count = table.rows["row_count"]
     titles = [table.title(at) for at in range(len(table.rows["columns"]))]
@@ -63,34 +62,30 @@ def counted(table: Table) -> Fact:
     )
 
 
-def _spread(table: Table, measure: NumericColumn) -> Fact:
-    name = table.measure(measure)
-    bounded = is_bounded(table)
+def _spread(table: FactTable, measure: NumericColumn) -> Fact:
+    bounded = table.found.bounded
     low, high = measure.minimum, measure.maximum
-    rows = [row for row, value in enumerate(measure.values) if value is not None]
     alike = low == high
     slots: dict[str, Slot] = {
         "scope": table.wording.say("scope.shown", count=len(table.rows["rows"])) if bounded else None,
-        "measure": name,
-        "rows": Counted(len(rows), "row"),
+        "rows": Counted(measure.count, "row"),
         "value": table.amount(low, measure),
         "low": table.amount(low, measure),
         "high": table.amount(high, measure),
         "average": table.amount(measure.mean, measure) if measure.averaged and not bounded else None,
     }
-    return table.fact(
+    return table.measure_fact(
         "same" if alike else "span",
         "spread.same" if alike else "spread",
-        slots,
-        key=[measure.name],
-        how=table.how("values", name, len(rows)),
+        measure,
+        slots=slots,
+        rows=measure.rows,
+        how="values",
         value=low if alike else None,
-        cells=table.cells(rows, measure),
-        columns=[measure.name],
     )
 
 
-def date_facts(table: Table) -> list[Fact]:
+def date_facts(table: FactTable) -> list[Fact]:
     """The first and the last row of a list that is sorted by a date."""
     found, rows = table.found, table.rows
     by, name = found.sorted_by, found.label
@@ -98,7 +93,13 @@ def date_facts(table: Table) -> list[Fact]:
         return []
     last = len(rows["rows"]) - 1
     start, end = rows["rows"][0][by], rows["rows"][last][by]
-    if start is None or end is None or start == end or table.is_unnamed(0, [name]) or found.selective:
+    if (
+        start is None
+        or end is None
+        or start == end
+        or table.is_unnamed(0, [name])
+        or found.statement.selective
+    ):
         return []
     repeated = sum(table.raw(row, [name]) == table.raw(0, [name]) for row in range(last + 1)) > 1
     if repeated or table.title(by).endswith(_PARTICLES):
@@ -107,7 +108,7 @@ def date_facts(table: Table) -> list[Fact]:
     if any(table.is_unnamed(row, [name]) for row in first):
         return []
     slots: dict[str, Slot] = {
-        "scope": None if found.within is None else table.wording.say("scope.shown", count=last + 1),
+        "scope": None if found.statement.within is None else table.wording.say("scope.shown", count=last + 1),
         "leaders": names([table.cell_name(row, name) for row in first], bold=True),
         "measure": table.title(by),
         "value": table.cell_text(0, by),
@@ -119,7 +120,7 @@ def date_facts(table: Table) -> list[Fact]:
     return [
         table.fact(
             "order",
-            "latest" if found.order_descending else "earliest",
+            "latest" if found.statement.descending else "earliest",
             slots,
             key=[column],
             how=table.how("order", table.title(by), last + 1),
@@ -131,7 +132,7 @@ def date_facts(table: Table) -> list[Fact]:
     ]
 
 
-def _dates(table: Table, by: int) -> list[Fact]:
+def _dates(table: FactTable, by: int) -> list[Fact]:
     """The first and the last day of rows that no name tells apart, or of a column such as "created at"."""
     rows, column = table.rows["rows"], table.rows["columns"][by]["name"]
     ends = [(0, column), (len(rows) - 1, column)]
@@ -141,12 +142,12 @@ def _dates(table: Table, by: int) -> list[Fact]:
         return []
     if first == last:
         return []
-    is_part = table.found.within is not None or is_bounded(table)
+    is_part = table.found.statement.within is not None or table.found.bounded
     slots: dict[str, Slot] = {
         "measure": table.title(by),
         "rows": Counted(len(rows), "row"),
         "which": table.wording.say("which.shown") if is_part else None,
-        "span": Span(Period(first, "day"), Period(last, "day")),
+        "span": PeriodSpan(Period(first, "day"), Period(last, "day")),
     }
     how = table.how("values", table.title(by), len(rows))
     return [
@@ -154,7 +155,7 @@ def _dates(table: Table, by: int) -> list[Fact]:
     ]
 
 
-def _is_grouped_by(table: Table, at: int) -> bool:
+def _is_grouped_by(table: FactTable, at: int) -> bool:
     """Return True if the rows are one for each pair of this column and another whose values repeat as well:
     how often a value stands there is of the grouping.
     """
@@ -167,41 +168,39 @@ def _is_grouped_by(table: Table, at: int) -> bool:
     return False
 
 
-def _frequent(table: Table) -> list[Fact]:
-    """The most frequent value of a column of texts in which most values repeat."""
-    facts = list[Fact]()
-    for at, column in enumerate(table.rows["columns"]):
-        if column["type"] not in ("text", "boolean") or is_calendar_or_key(column["name"]):
-            continue
-        if at in table.found.constants:
-            continue
-        named = [row for row in range(len(table.rows["rows"])) if not table.is_unnamed(row, [at])]
-        counts = Counter(table.raw(row, [at]) for row in named)
-        most = counts.most_common(1)
-        if not most or len(counts) < 2 or 2 * len(counts) > len(named):
-            continue
-        leaders = [each for each, count in counts.items() if count == most[0][1]]
-        if len(leaders) == len(counts) or _is_grouped_by(table, at):
-            continue
-        first = {table.raw(row, [at]): row for row in reversed(named)}
-        slots: dict[str, Slot] = {
-            "leaders": names([table.cell_name(first[each], at) for each in leaders], bold=True),
-            "measure": table.title(at),
-            "count": most[0][1],
-            "rows": Counted(len(table.rows["rows"]), "row"),
-        }
-        cells = [(row, column["name"]) for row in named if table.raw(row, [at]) in leaders]
-        facts.append(
-            table.fact(
-                "frequent",
-                "frequent",
-                slots,
-                key=[column["name"]],
-                how=table.how("count", table.title(at), len(table.rows["rows"])),
-                value=Decimal(most[0][1]),
-                cells=cells,
-                columns=[column["name"]],
-                labels=leaders,
-            )
+def frequent(table: FactTable, at: int) -> list[Fact]:
+    """The most frequent value of a column of texts, if most values repeat."""
+    column = table.rows["columns"][at]
+    if column["type"] not in ("text", "boolean") or is_calendar_or_key(column["name"]):
+        return []
+    if at in table.found.roles.constants:
+        return []
+    named = [row for row in range(len(table.rows["rows"])) if not table.is_unnamed(row, [at])]
+    counts = Counter(table.raw(row, [at]) for row in named)
+    most = counts.most_common(1)
+    if not most or len(counts) < 2 or 2 * len(counts) > len(named):
+        return []
+    leaders = [each for each, count in counts.items() if count == most[0][1]]
+    if len(leaders) == len(counts) or _is_grouped_by(table, at):
+        return []
+    first = {table.raw(row, [at]): row for row in reversed(named)}
+    slots: dict[str, Slot] = {
+        "leaders": names([table.cell_name(first[each], at) for each in leaders], bold=True),
+        "measure": table.title(at),
+        "count": most[0][1],
+        "rows": Counted(len(table.rows["rows"]), "row"),
+    }
+    cells = [(row, column["name"]) for row in named if table.raw(row, [at]) in leaders]
+    return [
+        table.fact(
+            "frequent",
+            "frequent",
+            slots,
+            key=[column["name"]],
+            how=table.how("count", table.title(at), len(table.rows["rows"])),
+            value=Decimal(most[0][1]),
+            cells=cells,
+            columns=[column["name"]],
+            labels=leaders,
         )
-    return facts
+    ]

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from app.modules.analysis.facts.entries import Entries
+from app.modules.analysis.facts.entries import RankedEntries
 from app.modules.analysis.facts.fact import Fact
-from app.modules.analysis.facts.table import Table, names
+from app.modules.analysis.facts.table import FactTable, names
 from app.modules.analysis.facts.wording import Counted, Percent, Slot
 from app.modules.analysis.figures import NumericColumn
-from app.modules.analysis.figures.course import Course
+from app.modules.analysis.figures.trend import Course
 
 _FEW = 3
 
 
-def notice_of(table: Table) -> str:
+def notice_of(table: FactTable) -> str:
     """The sentence that opens an analysis of a partial result; empty when all rows are at hand."""
     rows, found = table.rows, table.found
     at_hand, count = len(rows["rows"]), rows["row_count"]
@@ -29,21 +29,27 @@ def notice_of(table: Table) -> str:
     return table.wording.say("notice.cut", count=count) if found.cut else ""
 
 
-def note(table: Table, template: str, key: list[str], *, columns: list[str], **slots: Slot) -> Fact:
+def note(table: FactTable, template: str, key: list[str], *, columns: list[str], **slots: Slot) -> Fact:
     """A note has no headline, and is about columns or periods rather than values."""
     return table.fact(
         "note", template, slots, key=key, how=table.wording.say("how.note"), cells=[], columns=columns
     )
 
 
-def partial_notes(table: Table, course: Course | None = None) -> list[Fact]:
+def partial_notes(table: FactTable, course: Course | None = None) -> list[Fact]:
     """A note for each period that the data covers only in part, with its value if it has one."""
     found = table.found
     main = found.main
     partial = course.partial if course is not None else found.partial
     values = {point.period: point.value for point in course.points} if course is not None else {}
     facts = list[Fact]()
+    ahead = [each.period for each in partial if each.reason == "ahead"]
+    if ahead:
+        columns = [main.name] if main is not None else []
+        facts.append(note(table, "partial.ahead", ["ahead"], columns=columns, leaders=names(ahead)))
     for each in partial:
+        if each.reason == "ahead":
+            continue
         value = values.get(each.period)
         amount = table.amount(value, main) if value is not None and main is not None else None
         facts.append(
@@ -54,29 +60,28 @@ def partial_notes(table: Table, course: Course | None = None) -> list[Fact]:
                 columns=[main.name] if main is not None else [],
                 period=each.period,
                 value=amount,
-                day=each.day,
+                day=each.day if each.dated else None,
             )
         )
     return facts
 
 
-def missing_values(table: Table, measure: NumericColumn) -> list[Fact]:
+def missing_values(table: FactTable, measure: NumericColumn) -> list[Fact]:
     """The rows without a value, if there are any: by their names if they are few, else their number."""
     rows = [row for row, value in enumerate(measure.values) if value is None]
     if not rows:
         return []
-    name = table.measure(measure)
     named = _names_of(table, rows)
-    slots: dict[str, Slot] = {"rows": Counted(len(rows), "row"), "measure": name}
+    slots: dict[str, Slot] = {"rows": Counted(len(rows), "row")}
     if named:
         slots["leaders"] = names(named)
     return [
         table.fact(
             "missing",
             "missing.named" if named else "missing",
-            slots,
+            {"measure": table.measure(measure), **slots},
             key=[measure.name],
-            how=table.how("missing", name, len(table.rows["rows"])),
+            how=table.how("missing", table.measure(measure), len(table.rows["rows"])),
             value=Decimal(len(rows)),
             cells=[(row, measure.name) for row in rows],
             columns=[measure.name],
@@ -84,7 +89,7 @@ def missing_values(table: Table, measure: NumericColumn) -> list[Fact]:
     ]
 
 
-def _names_of(table: Table, rows: Sequence[int]) -> list[str]:
+def _names_of(table: FactTable, rows: Sequence[int]) -> list[str]:
     """The names of rows; none if they are many, share a name, or one of them has none."""
     found = table.found
     by = (
@@ -100,7 +105,7 @@ def _names_of(table: Table, rows: Sequence[int]) -> list[str]:
     return named if len(set(named)) == len(named) else []
 
 
-def unnamed_rows(table: Table, entries: Entries) -> list[Fact]:
+def unnamed_rows(table: FactTable, entries: RankedEntries) -> list[Fact]:
     """What the rows hold that no label names, with its share; their number if it may not be added up."""
     if not entries.unnamed:
         return []
@@ -109,7 +114,7 @@ def unnamed_rows(table: Table, entries: Entries) -> list[Fact]:
     columns = [table.rows["columns"][at]["name"] for at in by]
     rows = Counted(len(entries.unnamed), "row")
     value = sum((entries.measure.values[row] or Decimal(0) for row in entries.unnamed), Decimal(0))
-    total = entries.total
+    total = measure.total
     is_share = total is not None and total > 0 and measure.minimum >= 0 and found.whole
     adds = bool(entries.nameless) and (len(entries.unnamed) == 1 or total is not None)
     slots: dict[str, Slot] = {
@@ -121,10 +126,11 @@ def unnamed_rows(table: Table, entries: Entries) -> list[Fact]:
         "total": table.amount(total, measure) if is_share and total is not None else None,
     }
     cells = [(row, name) for row in entries.unnamed for name in columns]
+    template = "unnamed.flag" if all(map(table.is_flag, by)) else "unnamed"
     return [
         table.fact(
             "missing",
-            "unnamed" if adds else "missing",
+            template if adds else "missing",
             slots,
             key=columns,
             how=table.how("missing", ", ".join(columns), len(table.rows["rows"])),
@@ -135,7 +141,7 @@ def unnamed_rows(table: Table, entries: Entries) -> list[Fact]:
     ]
 
 
-def gap_note(table: Table, course: Course) -> list[Fact]:
+def gap_note(table: FactTable, course: Course) -> list[Fact]:
     """The periods without a row. Missing days count only if the statement groups rows."""
     there = set(table.found.periods)
     gaps = [each for each in course.gaps if each not in there]
@@ -153,6 +159,6 @@ def gap_note(table: Table, course: Course) -> list[Fact]:
     return [replace(missing, value=Decimal(len(gaps)))]
 
 
-def has_gaps(table: Table, course: Course) -> bool:
+def has_gaps(table: FactTable, course: Course) -> bool:
     """Return True if periods have no value, and days not only because nothing is listed on them."""
-    return bool(course.gaps) and (table.found.grouped or course.unit != "day")
+    return bool(course.gaps) and (table.found.statement.grouped or course.unit != "day")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.notes import has_gaps
-from app.modules.analysis.facts.table import Table
-from app.modules.analysis.facts.time import OverTime
+from app.modules.analysis.facts.over_time import OverTime
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Counted, Names, Percent, Slot
-from app.modules.analysis.figures.course import PeriodValue
+from app.modules.analysis.figures.trend import PeriodValue
 
 if TYPE_CHECKING:
     from app.modules.analysis.computed.forecasting import ForecastStep
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-def forecast_fact(table: Table) -> Fact | None:
+def forecast_fact(table: FactTable) -> Fact | None:
     """The next and the last period of a forecast of the main measure, with ranges and the error of a test.
 
     Returns None if the result is no course of periods, or holds too few for a forecast.
@@ -37,28 +37,25 @@ def forecast_fact(table: Table) -> Fact | None:
     steps = [found.steps[0], *found.steps[1:][-1:]]
     error = found.errors[0].share
     unit = over.course.unit
-    name = table.measure(over.measure)
-    rows = over.rows_of(over.course.full)
     slots: dict[str, Slot] = {
-        "measure": name,
         "steps": Names([_step(over, each) for each in steps]),
         "covered": Percent(Decimal(str(COVERED))),
         "periods": Counted(found.tested, unit),
         "error": Percent(Decimal(f"{error:.3g}")) if error is not None else None,
     }
-    return table.fact(
+    return table.measure_fact(
         "forecast",
         "forecast",
-        slots,
-        key=[over.measure.name, str(steps[0].period)],
-        how=table.how("forecast", name, len(rows)),
+        over.measure,
+        slots=slots,
+        rows=over.rows_of(over.course.full),
+        how="forecast",
         value=found.steps[0].value,
-        cells=table.cells(rows, over.measure),
-        columns=[over.measure.name],
+        key=[over.measure.name, str(steps[0].period)],
     )
 
 
-def outliers_fact(table: Table) -> Fact | None:
+def outliers_fact(table: FactTable) -> Fact | None:
     """The periods that lie far from what season and trend lead to expect, also if there are none.
 
     Returns None if the result is no course of periods, or holds too few of them.
@@ -76,28 +73,26 @@ def outliers_fact(table: Table) -> Fact | None:
     if found.is_irregular:
         return None
     first = found.found[:_NAMED]
-    name = table.measure(over.measure)
     checked = over.rows_of(over.course.full)
     points = [PeriodValue(each.period, each.value) for each in found.found]
     slots: dict[str, Slot] = {
-        "measure": name,
         "periods": Counted(found.checked, found.unit),
         "leaders": Names([_outlier(over, each) for each in first], len(points) - len(first)),
     }
-    return table.fact(
+    return table.measure_fact(
         "outliers",
         "outliers" if points else "outliers.none",
-        slots,
-        key=[over.measure.name],
-        how=table.how("outliers", name, len(checked)),
+        over.measure,
+        slots=slots,
+        rows=over.rows_of(points) if points else checked,
+        how="outliers",
+        counted=len(checked),
         value=Decimal(len(points)),
-        cells=table.cells(over.rows_of(points) if points else checked, over.measure),
-        columns=[over.measure.name],
         labels=[str(point.period) for point in points],
     )
 
 
-def _over(table: Table) -> OverTime | None:
+def _over(table: FactTable) -> OverTime | None:
     """The course of the main measure; None of a result that a limit or a condition on groups cut."""
     found = table.found
     if found.main is None or found.course is None or not found.whole:

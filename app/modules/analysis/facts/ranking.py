@@ -1,17 +1,17 @@
 """Facts of labels ranked by measures: a ranking, a matrix of two labels, or groups over time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from typing import Literal
 
-from app.modules.analysis.facts.entries import Entries, Entry, entries_of
-from app.modules.analysis.facts.fact import Fact
+from app.modules.analysis.facts.entries import Entry, RankedEntries, entries_of
+from app.modules.analysis.facts.fact import Fact, FactKind
 from app.modules.analysis.facts.notes import missing_values, partial_notes, unnamed_rows
 from app.modules.analysis.facts.statistics import statistics
-from app.modules.analysis.facts.table import Table, is_named, names
-from app.modules.analysis.facts.wording import Counted, Names, Percent, Points, Slot
+from app.modules.analysis.facts.table import FactTable, is_named, names
+from app.modules.analysis.facts.wording import Amount, Counted, Names, Percent, Points, Slot
 from app.modules.analysis.figures import Direction, NumericColumn
 
 _MEASURES = 4
@@ -31,8 +31,8 @@ class Ranked:
     """The entries of a measure among others: `over` are the periods over which they were summed, `by` names
     the second label of a matrix."""
 
-    table: Table
-    entries: Entries
+    table: FactTable
+    entries: RankedEntries
     over: Counted | None = None
     by: str | None = None
 
@@ -40,20 +40,50 @@ class Ranked:
     def measure(self) -> NumericColumn:
         return self.entries.measure
 
-    @property
-    def name(self) -> str:
-        return self.table.measure(self.measure)
+    def fact(
+        self,
+        kind: FactKind,
+        template: str,
+        named: Sequence[Entry],
+        *,
+        slots: Mapping[str, Slot],
+        how: str,
+        counted: int | None = None,
+        value: Decimal | None = None,
+        key: Sequence[str] = (),
+        also: Sequence[int] = (),
+    ) -> Fact:
+        """Make a fact that names entries. It is computed from all rows with a value, or from those `counted`.
 
-    @property
-    def columns(self) -> list[str]:
+        `also` are further rows that it rests on.
+        """
         columns = self.table.rows["columns"]
-        return [self.measure.name, *(columns[at]["name"] for at in self.entries.by)]
+        return self.table.measure_fact(
+            kind,
+            template,
+            self.measure,
+            slots={"over": self.over, **slots},
+            rows=[*(row for each in named for row in each.rows), *also],
+            how=how,
+            counted=len(self.measure.rows) if counted is None else counted,
+            value=value,
+            key=key,
+            columns=[columns[at]["name"] for at in self.entries.by],
+            labels=[each.label for each in named],
+        )
+
+    def amount(self, value: Decimal) -> Amount:
+        return self.table.amount(value, self.measure)
+
+    def pair(self, entry: Entry) -> str:
+        """An entry's name with its value."""
+        return self.table.wording.say("pair", label=entry.name, value=self.amount(entry.value))
 
 
-def ranking_facts(table: Table, *, course: Sequence[Fact] = ()) -> list[Fact]:
+def ranking_facts(table: FactTable, *, course: Sequence[Fact] = (), led: int = 0) -> list[Fact]:
     """The end asked for, the entry next to it and the other end; then figures of all, and other measures.
 
-    `course` are facts on all groups over time.
+    `course` are facts on all groups over time, the first of which, `led`, follow the end asked for.
     """
     found = table.found
     if found.main is None or found.ranking is None or found.label is None:
@@ -62,7 +92,7 @@ def ranking_facts(table: Table, *, course: Sequence[Fact] = ()) -> list[Fact]:
     over = None
     if found.ranking.summed and found.course is not None:
         over = Counted(len(found.course.points), found.course.unit)
-    elif found.ranking.summed and not found.grouped:
+    elif found.ranking.summed and not found.statement.grouped:
         over = Counted(len(table.rows["rows"]), "row")
     summed = found.ranking.summed
     main = Ranked(table=table, entries=entries_of(table, found.main, by, summed=summed), over=over)
@@ -70,46 +100,42 @@ def ranking_facts(table: Table, *, course: Sequence[Fact] = ()) -> list[Fact]:
         notes = [*unnamed_rows(table, main.entries), *missing_values(table, found.main)]
         return [*(statistics(table, found.main) if found.whole else []), *notes]
     first, *others = _ends(main)
-    facts = [first, *course[:1], *others]
-    if found.second is not None and found.group is not None and len(found.second) > 1:
+    facts = [first, *course[:led], *others]
+    if found.shape == "matrix" and found.group is not None and found.summed and found.main.additive:
         second = entries_of(table, found.main, [found.group], summed=True)
         crossing = Ranked(table=table, entries=second, by=table.title(found.group))
         facts += _end(crossing, "highest", proof=_proof(table, found.main, "highest"), bold=True)
-    facts += course[1:]
+    facts += course[led:]
     facts += partial_notes(table) if found.course is None else []
     facts += [*unnamed_rows(table, main.entries), *missing_values(table, found.main)]
-    if not is_bounded(table):
+    if not table.found.bounded:
         facts += [*statistics(table, found.main, named=_losses(main))]
         facts += [*_shares(main), *_gap(main), *_same(main)]
         more = [_ranked_by(table, each, over=over) for each in _others(table)]
         facts += [fact for each in more for fact in _other(each)]
-        facts += _leader([main, *more])
+        leader = _leader([main, *more])
+        facts = [*leader, *facts] if not found.asked and len(more) > 1 else [*facts, *leader]
     else:
         facts += [_label_fact(main, each) for each in _named(main)]
     facts += _order(main)
-    facts += [] if is_bounded(table) else _next(main)
+    facts += [] if table.found.bounded else _next(main)
     return facts
 
 
-def is_bounded(table: Table) -> bool:
-    """Return True if a limit may have cut rows off."""
-    return table.found.limit is not None or not table.found.complete
-
-
-def begins_low(table: Table) -> bool:
+def begins_low(table: FactTable) -> bool:
     if table.found.direction is not None:
         return table.found.direction == "lowest"
     return table.found.sorted_descending is False
 
 
-def _proof(table: Table, measure: NumericColumn, end: Direction) -> Proof:
+def _proof(table: FactTable, measure: NumericColumn, end: Direction) -> Proof:
     found = table.found
-    if not is_bounded(table):
-        return "selected" if found.selective else "all"
-    if measure is not found.main or found.sorted_descending is None or found.within is not None:
+    if not table.found.bounded:
+        return "selected" if found.statement.selective or measure.truncated else "all"
+    if measure is not found.main or found.sorted_descending is None or found.statement.within is not None:
         return "none"
     sorted_end = "highest" if found.sorted_descending else "lowest"
-    return "sorted" if sorted_end == end and not found.selective else "none"
+    return "sorted" if sorted_end == end and not found.statement.selective else "none"
 
 
 def _ends(ranked: Ranked) -> list[Fact]:
@@ -130,49 +156,33 @@ def _ends(ranked: Ranked) -> list[Fact]:
         and not ranked.entries.nameless
     ):
         facts = [_all_alike(ranked, "same.nearly"), *facts]
-    after = _next(ranked) if is_bounded(table) else []
+    after = _next(ranked) if table.found.bounded else []
     facts += after or _second(ranked, rising=rising, proof=proof)
-    if not is_bounded(table):
+    if not table.found.bounded:
         facts += _end(ranked, other, proof=proof, bold=False)
     return facts
 
 
 def _end(ranked: Ranked, end: Direction, *, proof: Proof, bold: bool) -> list[Fact]:
-    table, entries = ranked.table, ranked.entries
+    entries = ranked.entries
     leaders = entries.end(rising=end == "lowest")
     if not leaders or len(leaders) == len(entries.all):
         return []
-    things = table.things(ranked.measure)
-    template = end if things is None else {"highest": "most", "lowest": "fewest"}[end]
     share = _share_slots(ranked, leaders[0].value, proof if bold else "none")
     slots: dict[str, Slot] = {
         "scope": _scope(ranked, proof, leaders[-1].value, rising=end == "lowest"),
         "by": ranked.by,
         "leaders": names([each.name for each in leaders], bold=bold),
-        "measure": ranked.name,
-        "things": things,
-        "over": ranked.over,
-        "value": table.amount(leaders[0].value, ranked.measure),
+        "value": ranked.amount(leaders[0].value),
         **share,
     }
-    rows = [row for each in leaders for row in each.rows]
     how = "share" if share else f"{end}_sum" if entries.summed else end
-    return [
-        table.fact(
-            end,
-            template,
-            slots,
-            key=[ranked.measure.name, *([ranked.by] if ranked.by else [])],
-            how=table.how(how, ranked.name, len(entries.rows)),
-            value=leaders[0].value,
-            cells=table.cells([*rows, *entries.rows] if share else rows, ranked.measure),
-            columns=ranked.columns,
-            labels=[each.label for each in leaders],
-        )
-    ]
+    key = [ranked.measure.name, ranked.by] if ranked.by else ()
+    also = ranked.measure.rows if share else ()
+    return [ranked.fact(end, end, leaders, slots=slots, how=how, value=leaders[0].value, key=key, also=also)]
 
 
-def scope(table: Table, proof: Proof, count: int, *, summed: bool = False) -> str | None:
+def scope(table: FactTable, proof: Proof, count: int, *, summed: bool = False) -> str | None:
     """The phrase that says of which rows an end is meant; None for all."""
     if proof in ("all", "sorted"):
         return None
@@ -183,13 +193,13 @@ def scope(table: Table, proof: Proof, count: int, *, summed: bool = False) -> st
 def _scope(ranked: Ranked, proof: Proof, value: Decimal, *, rising: bool) -> str | None:
     """The scope of an end; without the rows that have no name, if one of them stands before the value."""
     table, entries = ranked.table, ranked.entries
-    shown = scope(table, proof, len(entries.all), summed=entries.summed)
+    shown = scope(table, proof, entries.count, summed=entries.summed)
     if not entries.has_nameless_before(value, rising=rising):
         return shown
     return ", ".join(filter(None, [shown, named_only(table, entries)]))
 
 
-def named_only(table: Table, entries: Entries) -> str:
+def named_only(table: FactTable, entries: RankedEntries) -> str:
     """The phrase that leaves out the rows without a name."""
     return table.wording.say(
         "scope.named", label=names([table.title(at) for at in entries.unnamed_by(table)])
@@ -197,69 +207,43 @@ def named_only(table: Table, entries: Entries) -> str:
 
 
 def _share_slots(ranked: Ranked, value: Decimal, proof: Proof) -> dict[str, Slot]:
-    """The share of a value in all, or in those that the statement selected; nothing if it has no meaning."""
-    total = ranked.entries.total
-    positive = total is not None and total > 0 and ranked.measure.minimum >= 0
-    if total is None or not positive or proof not in ("all", "selected"):
+    """The share of a value in all; nothing if it has no meaning, or if the statement left groups out."""
+    total = ranked.measure.total
+    if total is None or total <= 0 or ranked.measure.minimum < 0 or proof != "all":
         return {}
-    shown = ranked.table.amount(total, ranked.measure)
-    share = Percent(value / total)
-    if ranked.table.found.whole:
-        return {"share": share, "total": shown}
-    return {"share": share, "shown_total": shown, "among": len(ranked.entries.all)}
+    return {"share": Percent(value / total), "total": ranked.amount(total)}
 
 
 def _label_fact(ranked: Ranked, entry: Entry) -> Fact:
     """The value of a label, with its share of all if there are others."""
-    table = ranked.table
     alone = len(ranked.entries.all) == 1
-    found = _share_slots(ranked, entry.value, "none" if alone or is_bounded(table) else "all")
-    slots: dict[str, Slot] = {
-        "label": entry.name,
-        "measure": ranked.name,
-        "over": ranked.over,
-        "value": table.amount(entry.value, ranked.measure),
-        **found,
-    }
-    rows = [*entry.rows, *ranked.entries.rows] if found else entry.rows
-    how = "share" if found else "sum" if len(entry.rows) > 1 else "value"
-    return table.fact(
+    found = _share_slots(ranked, entry.value, "all" if ranked.table.found.whole and not alone else "none")
+    every = ranked.measure.rows
+    return ranked.fact(
         "share" if found else "value",
         "value.of",
-        slots,
-        key=[ranked.measure.name, entry.label],
-        how=table.how(how, ranked.name, len(ranked.entries.rows) if found else len(entry.rows)),
+        [entry],
+        slots={"label": entry.name, "value": ranked.amount(entry.value), **found},
+        how="share" if found else "sum" if len(entry.rows) > 1 else "value",
+        counted=len(every) if found else len(entry.rows),
         value=entry.value,
-        cells=table.cells(rows, ranked.measure),
-        columns=ranked.columns,
-        labels=[entry.label],
+        key=[ranked.measure.name, entry.label],
+        also=every if found else (),
     )
 
 
 def _all_alike(ranked: Ranked, template: str) -> Fact:
     """All entries have the same value, or nearly."""
     table, entries = ranked.table, ranked.entries
-    bounded = is_bounded(table) or table.found.selective
-    things = table.things(ranked.measure) if template == "same.all" else None
+    bounded = table.found.bounded or table.found.statement.selective
     slots: dict[str, Slot] = {
-        "count": None if bounded else len(entries.all),
-        "shown": len(entries.all) if bounded else None,
-        "measure": ranked.name,
-        "things": things,
-        "over": ranked.over,
-        "value": table.amount(entries.all[0].value, ranked.measure),
-        "low": table.amount(entries.all[-1].value, ranked.measure),
+        "count": None if bounded else entries.count,
+        "shown": entries.count if bounded else None,
+        "value": ranked.amount(entries.all[0].value),
+        "low": ranked.amount(entries.all[-1].value),
     }
-    return table.fact(
-        "same",
-        template if things is None else f"{template}.things",
-        slots,
-        key=[ranked.measure.name],
-        how=table.how("values", ranked.name, len(entries.rows)),
-        value=entries.all[0].value,
-        cells=table.cells(entries.rows, ranked.measure),
-        columns=ranked.columns,
-    )
+    value = entries.all[0].value
+    return ranked.fact("same", template, [], slots=slots, how="values", value=value, also=ranked.measure.rows)
 
 
 def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
@@ -273,29 +257,15 @@ def _second(ranked: Ranked, *, rising: bool, proof: Proof) -> list[Fact]:
         return []
     if after[0].value == entries.end(rising=not rising)[0].value:
         return []  # the other end; of a result that a limit cut, others may share the value
-    things = table.things(ranked.measure)
+    if rising and len(entries.all) <= _ORDERED:
+        return []  # of three, the second lowest is the middle
     slots: dict[str, Slot] = {
         "leaders": names([each.name for each in after]),
-        "measure": ranked.name,
-        "things": things,
-        "over": ranked.over,
-        "value": table.amount(after[0].value, ranked.measure),
+        "value": ranked.amount(after[0].value),
         "scope": _scope(ranked, proof, after[0].value, rising=rising),
     }
-    rows = [row for each in after for row in each.rows]
-    return [
-        table.fact(
-            "second",
-            "second" if not rising else "second.low" if things is None else "second.few",
-            slots,
-            key=[ranked.measure.name],
-            how=table.how("second", ranked.name, len(entries.rows)),
-            value=after[0].value,
-            cells=table.cells(rows, ranked.measure),
-            columns=ranked.columns,
-            labels=[each.label for each in after],
-        )
-    ]
+    template = "second.low" if rising else "second"
+    return [ranked.fact("second", template, after, slots=slots, how="second", value=after[0].value)]
 
 
 def _next(ranked: Ranked) -> list[Fact]:
@@ -306,32 +276,14 @@ def _next(ranked: Ranked) -> list[Fact]:
     rest: list[Entry] = []
     while after := entries.next_entries([*leaders, *rest], rising=rising):
         rest += after
-    if len(entries.all) > _FEW or len(rest) < (1 if is_bounded(table) else 2):
+    if len(entries.all) > _FEW or len(rest) < (1 if table.found.bounded else 2):
         return []
     proof = _proof(table, ranked.measure, "lowest" if rising else "highest")
     slots: dict[str, Slot] = {
-        "leaders": Names([_pair(ranked, each) for each in rest]),
-        "measure": ranked.name,
-        "scope": scope(table, proof, len(entries.all), summed=entries.summed),
+        "leaders": Names(list(map(ranked.pair, rest))),
+        "scope": scope(table, proof, entries.count, summed=entries.summed),
     }
-    return [
-        table.fact(
-            "order",
-            "next",
-            slots,
-            key=[ranked.measure.name, "next"],
-            how=table.how("order", ranked.name, len(entries.rows)),
-            cells=table.cells([row for each in rest for row in each.rows], ranked.measure),
-            columns=ranked.columns,
-            labels=[each.label for each in rest],
-        )
-    ]
-
-
-def _pair(ranked: Ranked, entry: Entry) -> str:
-    """An entry's name with its value."""
-    table = ranked.table
-    return table.wording.say("pair", label=entry.name, value=table.amount(entry.value, ranked.measure))
+    return [ranked.fact("order", "next", rest, slots=slots, how="order", key=[ranked.measure.name, "next"])]
 
 
 def _order(ranked: Ranked) -> list[Fact]:
@@ -349,30 +301,17 @@ def _order(ranked: Ranked) -> list[Fact]:
     ):
         return []
     slots: dict[str, Slot] = {
-        "leaders": Names([_pair(ranked, each) for each in first]),
-        "measure": ranked.name,
+        "leaders": Names(list(map(ranked.pair, first))),
         "scope": _scope(ranked, proof, first[-1].value, rising=rising),
     }
-    rows = [row for each in first for row in each.rows]
-    return [
-        table.fact(
-            "order",
-            "order.low" if rising else "order",
-            slots,
-            key=[ranked.measure.name],
-            how=table.how("order", ranked.name, len(entries.rows)),
-            cells=table.cells(rows, ranked.measure),
-            columns=ranked.columns,
-            labels=[each.label for each in first],
-        )
-    ]
+    return [ranked.fact("order", "order.low" if rising else "order", first, slots=slots, how="order")]
 
 
 def _shares(ranked: Ranked) -> list[Fact]:
     """The labels that the question names, and the shares of the first three."""
     if len({each.value for each in ranked.entries.all}) < 2:
         return []
-    first = ranked.entries.all[:_SHARES] if ranked.entries.total is not None else []
+    first = ranked.entries.all[:_SHARES] if ranked.measure.total is not None else []
     chosen = {each.name: each for each in [*_named(ranked), *first]}
     return [_label_fact(ranked, each) for each in chosen.values()]
 
@@ -394,28 +333,19 @@ def _gap(ranked: Ranked) -> list[Fact]:
     if table.are_written_alike(leaders[0].value, after[0].value, ranked.measure):
         return []
     difference = abs(leaders[0].value - after[0].value)
-    share = _share_slots(ranked, difference, "all")
+    share = _share_slots(ranked, difference, "all" if table.found.whole else "none")
     points = share.get("share")
     slots: dict[str, Slot] = {
         "label": leaders[0].name,
         "other": after[0].name,
-        "measure": ranked.name,
         "difference": table.difference(difference, ranked.measure),
         "points": Points(points.ratio * 100) if isinstance(points, Percent) else None,
     }
-    rows = [*leaders[0].rows, *after[0].rows]
+    pair = [*leaders, *after]
+    counted = sum(len(each.rows) for each in pair)
+    template = "gap.low" if rising else "gap"
     return [
-        table.fact(
-            "gap",
-            "gap.low" if rising else "gap",
-            slots,
-            key=[ranked.measure.name],
-            how=table.how("difference", ranked.name, len(rows)),
-            value=difference,
-            cells=table.cells(rows, ranked.measure),
-            columns=ranked.columns,
-            labels=[leaders[0].label, after[0].label],
-        )
+        ranked.fact("gap", template, pair, slots=slots, how="difference", counted=counted, value=difference)
     ]
 
 
@@ -431,25 +361,19 @@ def _same(ranked: Ranked) -> list[Fact]:
 
 
 def _tie(ranked: Ranked, tie: Sequence[Entry]) -> Fact:
-    table = ranked.table
-    things = table.things(ranked.measure)
     slots: dict[str, Slot] = {
         "leaders": names([each.name for each in tie]),
-        "measure": ranked.name,
-        "things": things,
-        "value": table.amount(tie[0].value, ranked.measure),
+        "value": ranked.amount(tie[0].value),
     }
-    rows = [row for each in tie for row in each.rows]
-    return table.fact(
+    return ranked.fact(
         "same",
-        "same" if things is None else "same.things",
-        slots,
-        key=[ranked.measure.name, *(each.label for each in tie)],
-        how=table.how("values", ranked.name, len(rows)),
+        "same",
+        tie,
+        slots=slots,
+        how="values",
+        counted=sum(len(each.rows) for each in tie),
         value=tie[0].value,
-        cells=table.cells(rows, ranked.measure),
-        columns=ranked.columns,
-        labels=[each.label for each in tie],
+        key=[ranked.measure.name, *(each.label for each in tie)],
     )
 
 
@@ -458,11 +382,11 @@ def _losses(ranked: Ranked) -> Names | None:
     below = [each for each in ranked.entries.all[::-1] if each.value < 0]
     if not below or ranked.entries.summed or ranked.entries.unnamed:
         return None
-    listed = [_pair(ranked, each) for each in below]
+    listed = list(map(ranked.pair, below))
     return names(listed) if len(listed) > _FEW else Names(listed)
 
 
-def _others(table: Table) -> list[NumericColumn]:
+def _others(table: FactTable) -> list[NumericColumn]:
     """The other measures, without a count of rows that has no name."""
     measures = table.found.measures[1:_MEASURES]
     rows = table.wording.formats.title("count")
@@ -478,7 +402,7 @@ def _other(ranked: Ranked) -> list[Fact]:
     return [*highest, *statistics(ranked.table, ranked.measure)]
 
 
-def _ranked_by(table: Table, measure: NumericColumn, *, over: Counted | None) -> Ranked:
+def _ranked_by(table: FactTable, measure: NumericColumn, *, over: Counted | None) -> Ranked:
     found = table.found
     label = [found.label] if found.label is not None else []
     crossed = [at for at in (found.group, found.time) if at is not None]

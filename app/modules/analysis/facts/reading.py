@@ -9,9 +9,10 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 
 from app.core.words import without_accents
+from app.modules.analysis.words import word_set
 from graph.state import Rows
 
-_NUMBERS = """
+_NUMBER_WORDS = word_set("""
 zero cero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand
 thousands million millions billion billions dozen dozens half halves halved third thirds quarter quarters
@@ -26,8 +27,8 @@ mitad tercio tercios cuarto doble dobles duplico duplicado porcentaje primero pr
 unica deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt trente
 quarante cinquante soixante cent cents mille milliard milliards douzaine moitie tiers quart quarts doublees
 pourcent pourcentage premier premiere deuxieme seconde unique seul seule
-"""
-_MEANING = """
+""")
+_MEANING_WORDS = word_set("""
 high higher highest top best leading leads lead led leader leaders large larger largest big bigger biggest
 great greater greatest max maximum peak peaks peaked strong stronger strongest record dominant dominates
 dominated ahead outperform outperforms outperformed exceeds exceeded exceed above low lower lowest bottom
@@ -73,14 +74,14 @@ gagne ameliore amelioration baisse baissent chute chutent diminue diminution rec
 pertes reduit empire meme memes egal egale egaux egales identique similaire ecart changement parts majorite
 minorite plupart beaucoup plusieurs nombreux tout toute tous toutes chaque chacun aucun aucune rien personne
 jamais toujours seulement tendance
-"""
-_MONTH_NAMES = """
+""")
+_MONTHS = word_set("""
 january february april june july august september october november december januar februar marz juni juli
 oktober dezember enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
 janvier fevrier avril juin juillet aout septembre octobre novembre decembre monday tuesday wednesday
 thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag sonntag lunes martes
 miercoles jueves viernes sabado domingo lundi mardi mercredi jeudi vendredi samedi dimanche
-"""
+""")
 _MONTHS_THAT_ARE_WORDS = {"may", "march", "mars", "mai"}
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\w+")
 _MOST_LABEL_WORDS = 12
@@ -94,11 +95,8 @@ def _folded(text: str) -> str:
     return without_accents(text.casefold().replace("ß", "ss"))
 
 
-_NUMBER_WORDS = frozenset(_NUMBERS.split())
 _ANY_PERSON = "body"
 """End of the English words that speak of all or of none."""
-_MEANING_WORDS = frozenset(_MEANING.split())
-_MONTHS = frozenset(_MONTH_NAMES.split())
 
 
 class ReadingGate:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from app.modules.analysis.facts.fact import Fact, FactKind
-from app.modules.analysis.facts.selecting import Condition, Selection
-from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.selecting import RowCondition, Selection
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Slot, TitledName
 
 
@@ -20,20 +20,22 @@ def scoped_fact(
     value: Decimal,
     labels: Sequence[str] = (),
 ) -> Fact:
-    """Make a fact of rows. The statement begins with the conditions, and has no headline with them."""
+    """Make a fact of rows. Its statement and its headline begin with the conditions."""
     table = found.table
     how = {"total": "sum", "gap": "difference", "same": "values"}.get(kind, kind)
     count = len(found.rows if kind in ("highest", "lowest") else rows)
-    fact = table.fact(
+    labels = [*(each.written for each in found.conditions), *labels]
+    fact = table.measure_fact(
         kind,
         template,
-        slots,
-        key=[found.measure.name, *(each.written for each in found.conditions), *labels],
-        how=table.how(how, table.measure(found.measure), count),
+        found.measure,
+        slots=slots,
+        rows=rows,
+        how=how,
+        counted=count,
         value=value,
-        cells=table.cells(rows, found.measure),
-        columns=[found.measure.name],
-        labels=[*(each.written for each in found.conditions), *labels],
+        key=[found.measure.name, *labels],
+        labels=labels,
     )
     if not found.conditions:
         return fact
@@ -41,12 +43,14 @@ def scoped_fact(
     return replace(
         fact,
         statement=table.wording.say("scoped", scope=scope, statement=fact.statement),
-        headline=None,
+        headline=table.wording.headline("scoped", scope=scope, statement=fact.headline)
+        if fact.headline
+        else "",
         how=table.wording.say("how.where", how=fact.how, conditions=scope),
     )
 
 
-def said_conditions(table: Table, conditions: Sequence[Condition]) -> list[str]:
+def said_conditions(table: FactTable, conditions: Sequence[RowCondition]) -> list[str]:
     """Conditions in words: a label with its column's name before it, a period alone."""
     said = list[str]()
     for each in conditions:

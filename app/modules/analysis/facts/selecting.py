@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from app.modules.analysis.facts.calls import Argument, Call, CallRefused
-from app.modules.analysis.facts.table import Table
-from app.modules.analysis.facts.wording import Span
+from app.modules.analysis.facts.calls import Argument, FactCall, FactCallRefused
+from app.modules.analysis.facts.table import FactTable
+from app.modules.analysis.facts.wording import PeriodSpan
 from app.modules.analysis.figures import NumericColumn
 from app.modules.analysis.figures.calendar import UNITS, Period, read_periods
 from app.modules.analysis.words import title
@@ -15,7 +15,7 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Condition:
+class RowCondition:
     """The rows of a label or of periods. `name` is it as Markdown, `written` as the model has written it."""
 
     column: int
@@ -28,25 +28,25 @@ class Condition:
 class Selection:
     """A measure, and its rows with a value that meet all conditions; never empty."""
 
-    table: Table
+    table: FactTable
     measure: NumericColumn
-    conditions: Sequence[Condition]
+    conditions: Sequence[RowCondition]
     rows: Sequence[int]
 
     def value(self, row: int) -> Decimal:
         return self.measure.values[row] or Decimal(0)
 
     def sum(self, rows: Sequence[int]) -> Decimal:
-        """Raises `CallRefused` if the values of several rows may not be added up."""
+        """Raises `FactCallRefused` if the values of several rows may not be added up."""
         if len(rows) > 1:
             periods = self.table.found.periods
             is_over_time = bool(periods) and len({periods[row] for row in rows}) > 1
             if not (self.measure.adds_over_time if is_over_time else self.measure.additive):
-                raise CallRefused(f"{title(self.measure.name)} may not be added up")
+                raise FactCallRefused(f"{title(self.measure.name)} may not be added up")
         return sum(map(self.value, rows), Decimal(0))
 
-    def rows_of(self, condition: Condition) -> list[int]:
-        """The rows of one condition that have a value. Raises `CallRefused` if there are none."""
+    def rows_of(self, condition: RowCondition) -> list[int]:
+        """The rows of one condition that have a value. Raises `FactCallRefused` if there are none."""
         return _find_rows(self.measure, [condition])
 
     @property
@@ -55,41 +55,35 @@ class Selection:
         return _find_rows(self.measure, [])
 
 
-def select(table: Table, call: Call) -> Selection:
-    """Read the measure and the conditions of a call. Raises `CallRefused`."""
+def select(table: FactTable, call: FactCall) -> Selection:
+    """Read the measure and the conditions of a call. Raises `FactCallRefused`."""
     measure = _measure(table, call)
     conditions = [condition_of(table, each) for each in call.arguments if each.name]
     rows = _find_rows(measure, conditions)
     return Selection(table=table, measure=measure, conditions=conditions, rows=rows)
 
 
-def dimensions(table: Table) -> list[int]:
-    """The columns that name a row."""
-    found = table.found
-    return [at for at in (found.label, found.group, found.time) if at is not None]
-
-
-def column_of(table: Table, name: str) -> int:
-    """The column of a name, also as words or in another case. Raises `CallRefused`."""
+def column_of(table: FactTable, name: str) -> int:
+    """The column of a name, also as words or in another case. Raises `FactCallRefused`."""
     columns = [column["name"] for column in table.rows["columns"]]
     for same in (str, str.casefold, title):
         found = [at for at, each in enumerate(columns) if same(each) == same(name)]
         if len(found) == 1:
             return found[0]
     is_plain = name.isidentifier() and not any(map(str.isdigit, name)) and len(name) <= _LONGEST
-    raise CallRefused(f"there is no column {name}" if is_plain else "there is no such column")
+    raise FactCallRefused(f"there is no column {name}" if is_plain else "there is no such column")
 
 
-def condition_of(table: Table, argument: Argument) -> Condition:
-    """Raises `CallRefused` if there is no such column, or no row of it."""
+def condition_of(table: FactTable, argument: Argument) -> RowCondition:
+    """Raises `FactCallRefused` if there is no such column, or no row of it."""
     at = column_of(table, argument.name)
     written = argument.value if argument.until is None else f"{argument.value}..{argument.until}"
     rows, name = _labelled(table, at, argument)
     if not rows:
         rows, name = _dated(table, at, argument)
     if not rows:
-        raise CallRefused(f"no row has this {title(table.rows['columns'][at]['name'])}")
-    return Condition(column=at, rows=frozenset(rows), name=name, written=written)
+        raise FactCallRefused(f"no row has this {title(table.rows['columns'][at]['name'])}")
+    return RowCondition(column=at, rows=frozenset(rows), name=name, written=written)
 
 
 def read_span(argument: Argument) -> tuple[Period, Period] | None:
@@ -105,29 +99,29 @@ def read_span(argument: Argument) -> tuple[Period, Period] | None:
     return begin, end
 
 
-def _measure(table: Table, call: Call) -> NumericColumn:
+def _measure(table: FactTable, call: FactCall) -> NumericColumn:
     first = next((each for each in call.arguments if not each.name), None)
     if first is None:
-        raise CallRefused("it names no measure")
+        raise FactCallRefused("it names no measure")
     at = column_of(table, first.value)
     found = next((each for each in table.found.measures if each.column == at), None)
     if found is None:
-        raise CallRefused(f"{title(table.rows['columns'][at]['name'])} is no measure")
+        raise FactCallRefused(f"{title(table.rows['columns'][at]['name'])} is no measure")
     return found
 
 
-def _find_rows(measure: NumericColumn, conditions: Sequence[Condition]) -> list[int]:
+def _find_rows(measure: NumericColumn, conditions: Sequence[RowCondition]) -> list[int]:
     rows = [
         row
         for row, value in enumerate(measure.values)
         if value is not None and all(row in each.rows for each in conditions)
     ]
     if not rows:
-        raise CallRefused("no row with a value meets its conditions")
+        raise FactCallRefused("no row with a value meets its conditions")
     return rows
 
 
-def _labelled(table: Table, at: int, argument: Argument) -> tuple[list[int], str]:
+def _labelled(table: FactTable, at: int, argument: Argument) -> tuple[list[int], str]:
     """The rows of a label, as it is written in the cells or else in another case, and its name."""
     if argument.until is not None:
         return [], ""
@@ -140,7 +134,7 @@ def _labelled(table: Table, at: int, argument: Argument) -> tuple[list[int], str
     return rows, table.cell_name(rows[0], at)
 
 
-def _dated(table: Table, at: int, argument: Argument) -> tuple[list[int], str]:
+def _dated(table: FactTable, at: int, argument: Argument) -> tuple[list[int], str]:
     """The rows of periods, which may be of a coarser unit than the column's, and their name."""
     span = read_span(argument)
     periods = table.periods(at)
@@ -153,7 +147,7 @@ def _dated(table: Table, at: int, argument: Argument) -> tuple[list[int], str]:
         for row, period in enumerate(periods)
         if period is not None and first <= period.within(first.unit) <= last
     ]
-    return rows, table.wording.format(first if first == last else Span(first, last))
+    return rows, table.wording.format(first if first == last else PeriodSpan(first, last))
 
 
 def _period(text: str) -> Period | None:

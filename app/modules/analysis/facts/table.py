@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
@@ -11,38 +11,51 @@ from pydantic import JsonValue
 
 from app.core.words import plural
 from app.modules.analysis.facts.fact import MOST_CELLS, Fact, FactKind
-from app.modules.analysis.facts.wording import Amount, Counted, Names, Points, Slot, TitledName, Wording
+from app.modules.analysis.facts.wording import (
+    Amount,
+    Counted,
+    MeasureName,
+    Names,
+    Points,
+    Slot,
+    TitledName,
+    Wording,
+)
 from app.modules.analysis.figures import Figures, NumericColumn
-from app.modules.analysis.figures.calendar import Period, read_periods
+from app.modules.analysis.figures.calendar import Period, month_number, read_periods
 from app.modules.analysis.figures.names import (
+    calendar_title,
     is_calendar,
     is_calendar_or_key,
     is_dated,
     is_plural,
-    is_ratio,
     names_no_count,
 )
 from app.modules.analysis.figures.numbers import exact
-from app.modules.analysis.formats import Formats, Unit, unit_of
-from app.modules.analysis.words import label, plain_label, title
+from app.modules.analysis.formats import Formats, Unit, decimals_of, unit_of_column, without_unit
+from app.modules.analysis.words import label, plain_label, title, word_set
 from graph.state import Rows
 
 Cells = Sequence[tuple[int, str]]
 
 _LONGEST_KEY = 60
 _LONGEST_LABEL = 200
-_MOST_HEADLINE_WORDS = 12
 _NAMED = 3
 _LONGEST_YES = 10
 _MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$")
 _SHORTEST_NAME = 3
 _NUMBER_OF = re.compile(r"^(?:number of|(?:an)?zahl(?: der| von)?|n[uú]mero de|cantidad de|nombre de) ")
 _SHORT_COUNTS = frozenset({"n", "c", "cnt", "ct", "num"})
+_FLAGS = word_set("""
+    active consent enabled flag paid cancelled canceled damaged verified aktiv bezahlt einwilligung
+    storniert beschädigt beschaedigt activo consentimiento pagado cancelado dañado actif consentement payé
+    paye annulé annule endommagé endommage
+""")
 _YES_OR_NO = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class FactTable:
     """The rows with their figures, and the words in which facts speak of them."""
 
     question: str
@@ -52,6 +65,7 @@ class Table:
     _periods: dict[int, Sequence[Period | None]] = field(default_factory=dict, repr=False)
     _units: dict[int, Unit | None] = field(default_factory=dict, repr=False)
     _decimals: dict[int, int | None] = field(default_factory=dict, repr=False)
+    _flags: dict[int, bool] = field(default_factory=dict, repr=False)
 
     # Words
 
@@ -62,10 +76,10 @@ class Table:
         """A column's name as words, as Markdown; a count without a name is that of its table's rows."""
         return self._title(self.wording.formats, at)
 
-    def measure(self, measure: NumericColumn) -> str:
-        return self.title(measure.column)
+    def measure(self, measure: NumericColumn) -> MeasureName:
+        return MeasureName(self.title(measure.column), self._things(measure))
 
-    def things(self, measure: NumericColumn) -> str | None:
+    def _things(self, measure: NumericColumn) -> str | None:
         """The plural of what a count or a sum of counts counts, such as "orders"; None for other measures."""
         name = self._title(Formats("en"), measure.column)
         numbered = _NUMBER_OF.sub("", name)
@@ -78,12 +92,6 @@ class Table:
             return None
         return self.wording.formats.noun(things)
 
-    def numbered(self, measure: NumericColumn) -> str | None:
-        """What is counted by a measure that is called "number of orders", say; None for other measures."""
-        name = self._title(Formats("en"), measure.column)
-        things = _NUMBER_OF.sub("", name)
-        return self.wording.formats.noun(things) if things != name else None
-
     def _is_sum_of_counts(self, measure: NumericColumn) -> bool:
         if measure.kind not in ("sum", "plain") or names_no_count(measure.name):
             return False
@@ -92,30 +100,27 @@ class Table:
 
     def _title(self, formats: Formats, at: int) -> str:
         name = self.rows["columns"][at]["name"]
-        counted = self.found.counted or ""
+        counted = self.found.statement.counted or ""
         things = plural(title(counted)) if len(counted) >= _SHORTEST_NAME else None
-        if at in self.found.row_counts and name.lower() in _SHORT_COUNTS:
+        if at in self.found.statement.row_counts and name.lower() in _SHORT_COUNTS:
             name = "count"
+        measure = next((each for each in self.found.measures if each.column == at), None)
+        if measure is not None:
+            name = without_unit(name, self.unit(measure))
         return label(formats.title(name, things))
 
     def amount(self, value: Decimal, measure: NumericColumn) -> Amount:
         return Amount(value, measure.name, self.unit(measure), self._places(measure))
 
     def _places(self, measure: NumericColumn) -> int | None:
-        """The decimals of a measure whose values have three or four, such as exchange rates."""
-        if self.unit(measure) is not None:
-            return None
         if measure.column not in self._decimals:
-            most = max((-int(each.normalize().as_tuple().exponent) for each in measure.known), default=0)
-            is_fine = most in (3, 4) and measure.maximum >= 1 and not measure.additive
-            self._decimals[measure.column] = most if is_fine else None
+            self._decimals[measure.column] = decimals_of(measure.name, measure.known)
         return self._decimals[measure.column]
 
     def unit(self, measure: NumericColumn) -> Unit | None:
         if measure.column not in self._units:
-            is_part = measure.kind == "ratio" and is_ratio(measure.name)
-            ratio = "ratio" if is_part and all(0 <= each <= 1 for each in measure.known) else None
-            self._units[measure.column] = ratio or unit_of(measure.name, measure.known)
+            is_ratio = measure.kind == "ratio"
+            self._units[measure.column] = unit_of_column(measure.name, measure.known, is_ratio=is_ratio)
         return self._units[measure.column]
 
     def are_written_alike(self, one: Decimal, other: Decimal, measure: NumericColumn) -> bool:
@@ -132,6 +137,11 @@ class Table:
 
     # Names of rows
 
+    @property
+    def dimensions(self) -> list[int]:
+        """The columns that name a row."""
+        return [at for at in (self.found.label, self.found.group, self.found.time) if at is not None]
+
     def named(self, row: int, by: Sequence[int]) -> str:
         """The name of a row by its columns, as Markdown."""
         names = [self.cell_name(row, at) for at in by]
@@ -144,17 +154,47 @@ class Table:
         period = self.periods(at)[row]
         if period is not None and not _has_time(cell):
             return self.period(period)
+        flag = self._flag(row, at)
+        if flag is not None:
+            return TitledName(f"{label(_flagged(title(column['name'])))} = {self.wording.formats.cell(flag)}")
         if at in self._yes_or_no:
             return TitledName(f"{self.title(at)} = {label(cell)}")
         if cell is None:
             return self.wording.formats.cell(cell)
         if isinstance(cell, bool):
             return TitledName(f"{self.title(at)} = {self.wording.formats.cell(cell)}")
+        month = month_number(cell) if calendar_title(column["name"]) == "month" else None
+        if month is not None:
+            return TitledName(self.wording.formats.month(month))
         is_datetime = isinstance(cell, str) and column["type"] == "datetime"
         name = label(_MIDNIGHT.sub("", str(cell)) if is_datetime else cell)
         is_number = column["type"] in ("integer", "number", "boolean")
         is_number = is_number or (name.isdecimal() and is_calendar(column["name"]))
         return TitledName(f"{self.title(at)} {name}") if is_number else name
+
+    def pair(self, row: int, at: int, measure: NumericColumn) -> str:
+        """A cell as a name, with the row's value of a measure."""
+        value = self.amount(measure.values[row] or measure.minimum, measure)
+        return self.wording.say("pair", label=self.cell_name(row, at), value=value)
+
+    def is_flag(self, at: int) -> bool:
+        """Return True for a column of yes and no: a boolean, or one such as `is_active` of only 0 and 1."""
+        return self.rows["columns"][at]["type"] == "boolean" or self._is_numeric_flag(at)
+
+    def _is_numeric_flag(self, at: int) -> bool:
+        if at not in self._flags:
+            column, cells = self.rows["columns"][at], [each[at] for each in self.rows["rows"]]
+            is_named = _flagged(title(column["name"])) != title(column["name"])
+            is_named = is_named or title(column["name"]).split(" ")[-1] in _FLAGS
+            is_flag = column["type"] == "boolean" or (column["type"] in ("integer", "number") and is_named)
+            is_bit = all(cell is None or (cell in (0, 1) and not isinstance(cell, bool)) for cell in cells)
+            self._flags[at] = is_flag and is_bit
+        return self._flags[at]
+
+    def _flag(self, row: int, at: int) -> bool | None:
+        """The cell of a flag that holds only 0 and 1; None of other columns."""
+        cell = self.rows["rows"][row][at]
+        return bool(cell) if self._is_numeric_flag(at) and cell is not None else None
 
     @cached_property
     def _yes_or_no(self) -> frozenset[int]:
@@ -203,13 +243,16 @@ class Table:
         if at == self.found.time:
             return self.found.periods
         column = self.rows["columns"][at]
+        if at in self.found.roles.unread_weeks:
+            return none
         is_date = column["type"] in ("date", "datetime")
         if not is_date and (not is_dated(column["name"]) or column["type"] == "boolean"):
             return none
         partial = [each.period.unit for each in self.found.partial]
         cells = [row[at] for row in self.rows["rows"]]
         try:
-            return read_periods(cells, partial[0] if partial else None) or none
+            unit, name = partial[0] if partial else None, calendar_title(column["name"])
+            return read_periods(cells, unit, name=name) or none
         except (ValueError, OverflowError):
             return none
 
@@ -217,10 +260,15 @@ class Table:
         """A cell as a value."""
         cell = self.rows["rows"][row][at]
         column = self.rows["columns"][at]
+        if (flag := self._flag(row, at)) is not None:
+            return self.wording.formats.cell(flag)
         value = exact(cell) if column["type"] in ("integer", "number") else None
         if value is not None and not is_calendar_or_key(column["name"]):
+            name = column["name"]
             values = [each for row in self.rows["rows"] if (each := exact(row[at])) is not None]
-            return self.wording.format(Amount(value, column["name"], unit_of(column["name"], values)))
+            return self.wording.format(
+                Amount(value, name, unit_of_column(name, values), decimals_of(name, values))
+            )
         period = self.periods(at)[row]
         if period is not None and (column["type"] in ("date", "datetime") or is_calendar(column["name"])):
             return label(cell) if _has_time(cell) else self.period(period)
@@ -235,9 +283,9 @@ class Table:
     def how(self, name: str, measure: str, count: int) -> str:
         """The computation over so many rows, with the simple conditions of the statement."""
         text = self.wording.say(f"how.{name}", measure=measure, rows=Counted(count, "row"))
-        if not self.found.conditions:
+        if not self.found.statement.conditions:
             return text
-        return self.wording.say("how.where", how=text, conditions=", ".join(self.found.conditions))
+        return self.wording.say("how.where", how=text, conditions=", ".join(self.found.statement.conditions))
 
     def fact(
         self,
@@ -252,18 +300,13 @@ class Table:
         columns: Sequence[str] = (),
         labels: Sequence[str] = (),
     ) -> Fact:
-        """Make a fact by the statement `name`; its headline has no bold names."""
-        plain = {
-            slot: replace(each, bold=False) if isinstance(each, Names) else each
-            for slot, each in slots.items()
-        }
-        headline = self.wording.say_or_none(f"{name}.headline", **plain)
+        """Make a fact by the statement `name`."""
         unique = list(dict.fromkeys(cells))
         return Fact(
             key=key_of([kind, *key]),
             kind=kind,
             statement=self.wording.say(name, **slots),
-            headline=headline if headline and len(headline.split(" ")) <= _MOST_HEADLINE_WORDS else None,
+            headline=self.wording.headline(name, **slots),
             how=how,
             value=value,
             cells=tuple(unique[:MOST_CELLS]),
@@ -271,6 +314,43 @@ class Table:
             columns=tuple(columns),
             labels=tuple(labels),
         )
+
+    def measure_fact(
+        self,
+        kind: FactKind,
+        name: str,
+        measure: NumericColumn,
+        *,
+        slots: Mapping[str, Slot],
+        rows: Sequence[int],
+        how: str,
+        counted: int | None = None,
+        value: Decimal | None = None,
+        key: Sequence[str] = (),
+        columns: Sequence[str] = (),
+        labels: Sequence[str] = (),
+    ) -> Fact:
+        """Make a fact of a measure in rows. It is computed from as many rows, or from those `counted`.
+
+        Its key is the measure's name unless another is given; `columns` are those beside the measure.
+        """
+        title = self.measure(measure)
+        return self.fact(
+            kind,
+            name,
+            {"measure": title, **slots},
+            key=key or [measure.name],
+            how=self.how(how, title, len(rows) if counted is None else counted),
+            cells=self.cells(rows, measure),
+            value=value,
+            columns=[measure.name, *columns],
+            labels=labels,
+        )
+
+
+def _flagged(name: str) -> str:
+    """The name of a yes or no without its verb: "is active" is "active"."""
+    return re.sub(r"^(?:is|has|was|ist|hat|es|tiene|est|a) (?=\w)", "", name)
 
 
 def names(shown: Sequence[str | Period], *, bold: bool = False) -> Names:
@@ -284,10 +364,6 @@ def key_of(parts: Sequence[str]) -> str:
     """ASCII snake_case of the parts, at most 60 characters."""
     text = unicodedata.normalize("NFKD", " ".join(parts)).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "_", text).strip("_")[:_LONGEST_KEY].strip("_")
-
-
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _has_time(cell: JsonValue) -> bool:

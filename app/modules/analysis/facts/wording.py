@@ -8,11 +8,16 @@ A template is plain text with slots:
   form of its noun, `month.dative`;
 - `{leaders|has|share}` chooses a form by the slot's count in the language's plural rules (`one|other`); `#`
   in a form is the count itself;
-- `[, {share} of the total]` is left out when a slot within it is None.
+- `[, {share} of the total]` is left out when a slot within it is None;
+- `{measure:highest}` is the phrase `measure.highest` of the table or, for a measure that counts things, the
+  phrase `things.highest`.
+
+A headline is the template `NAME.headline` or, without one, the statement without its details; `NAME.short` is
+a shorter one.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -23,12 +28,27 @@ from app.core.language import Language, language_of
 from app.modules.analysis.facts.languages import TABLES
 from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.formats import Formats, Unit, rounded_per_cent, unit_of
+from app.modules.analysis.words import word_set
 
 
 class TitledName(str):
     """A label of a row that begins with its column's title, such as "grade 3"."""
 
     __slots__ = ()
+
+
+class MeasureName(str):
+    """The title of a measure. `things` is the plural of what it counts, such as "orders"; None if it counts
+    nothing.
+    """
+
+    __slots__ = ("things",)
+    things: str | None
+
+    def __new__(cls, name: str, things: str | None) -> "MeasureName":
+        made = super().__new__(cls, name)
+        made.things = things
+        return made
 
 
 @dataclass(frozen=True)
@@ -83,20 +103,27 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Span:
+class PeriodSpan:
     """The periods from first to last, both included."""
 
     first: Period
     last: Period
 
 
-Slot = str | int | Decimal | Names | Percent | Points | Amount | Counted | Period | Span | date | None
+Slot = str | int | Decimal | Names | Percent | Points | Amount | Counted | Period | PeriodSpan | date | None
 
 _PIECE = re.compile(
     r"\{(?P<slot>\w+)(?::(?P<form>\w+))?(?:\|(?P<one>[^{}|]*)\|(?P<other>[^{}|]*))?\}"
     r"|(?P<bracket>[\[\]])|(?P<text>[^\[\]{}]+)"
 )
 _NAME_SLOTS = frozenset({"label"})
+_DETAILS = word_set("""
+    over share total points average named low_at high_at low first last other error covered
+""")
+"""Slots that a headline leaves out where they stand in brackets."""
+_CONDITIONS = frozenset({"which"})
+"""Slots that a headline leaves out, too, if it is too long."""
+_MOST_HEADLINE_WORDS = 12
 
 
 class _Piece(NamedTuple):
@@ -131,12 +158,28 @@ class Wording:
             raise ValueError(f"{name} lacks a slot: {TABLES[self.language][name]}")
         return text
 
-    def say_or_none(self, name: str, **slots: Slot) -> str | None:
-        """Return None where a slot outside brackets is None, or the table has no such template."""
-        return self._filled(name, slots) if name in TABLES[self.language] else None
+    def headline(self, name: str, **slots: Slot) -> str:
+        """Return a statement in at most twelve words, without its details, bold names and full stop.
 
-    def _filled(self, name: str, slots: Mapping[str, Slot]) -> str | None:
-        """Fill a template; None if a slot outside brackets is None."""
+        Of names that are too many, the first stands with the number of the others. What is still too long
+        loses what says which periods are meant, then is worded shorter. Then its end is cut, which an
+        ellipsis shows; it is empty if the end has numbers.
+        """
+        short = f"{name}.short"
+        own = f"{name}.headline"
+        name = own if own in TABLES[self.language] else name
+        text = self._filled(name, slots, left_out=_DETAILS) or self.say(name, **slots)
+        fewer = {slot: _first_name(value) for slot, value in slots.items()}
+        tries = [(name, _DETAILS), (name, _DETAILS | _CONDITIONS), (short, _DETAILS | _CONDITIONS)]
+        for template, left_out in tries:
+            if not _is_long(text):
+                break
+            if template in TABLES[self.language]:
+                text = self._filled(template, fewer, left_out=left_out) or text
+        return _short(text)
+
+    def _filled(self, name: str, slots: Mapping[str, Slot], *, left_out: Collection[str] = ()) -> str | None:
+        """Fill a template; None if a slot outside brackets is None. Those `left_out` are so within them."""
         template = TABLES[self.language][name]
         text = ""
         first: _Piece | None = None
@@ -152,6 +195,8 @@ class Wording:
             elif piece.slot is None:
                 first = first if text else piece
                 text += piece.text
+            elif outside is not None and piece.slot in left_out:
+                is_missing = True
             elif (value := _value(slots, piece.slot, is_optional=outside is not None)) is not None:
                 first = first if text else piece
                 text = self.formats.elided(text, self._slot(value, piece))
@@ -159,7 +204,7 @@ class Wording:
                 return None
             else:
                 is_missing = True
-        if not (template.endswith(".") or name.endswith("headline")):
+        if not (template.endswith(".") or name.endswith(("headline", ".short"))):
             return text
         is_name = _is_name(first, slots) and not self.formats.begins_with_period(text)
         return text if is_name else _capital(text)
@@ -176,6 +221,9 @@ class Wording:
         match value:
             case None:
                 raise ValueError("a slot without a value has no text")
+            case MeasureName() if form:
+                name = f"measure.{form}" if value.things is None else f"things.{form}"
+                return self.say(name, measure=str(value), things=value.things)
             case str():
                 return self.formats.name(value, form)
             case int() | Decimal():
@@ -195,7 +243,7 @@ class Wording:
                 return self._counted(Decimal(value.count), value.noun, form)
             case Period():
                 return self.formats.period(value, form)
-            case Span():
+            case PeriodSpan():
                 return self.formats.span(value.first, value.last, form)
             case date():
                 return self.formats.period(Period(value, "day"), form)
@@ -213,6 +261,20 @@ class Wording:
         if name in TABLES[self.language]:
             return self.say(name, count=count)
         return f"{self.formats.amount(count)} {noun}"
+
+
+def _is_long(text: str) -> bool:
+    return len(text.split(" ")) > _MOST_HEADLINE_WORDS
+
+
+def _short(text: str) -> str:
+    """A text without bold names and full stop, cut after twelve words; empty if a number would be cut off."""
+    words = text.replace("**", "").removesuffix(".").split(" ")
+    if len(words) <= _MOST_HEADLINE_WORDS:
+        return " ".join(words)
+    if re.search(r"\d", " ".join(words[_MOST_HEADLINE_WORDS:])):
+        return ""
+    return " ".join(words[:_MOST_HEADLINE_WORDS]).rstrip(",;:(") + "…"
 
 
 def wording_for(question: str) -> Wording:
@@ -234,6 +296,10 @@ def _pieces(template: str) -> Sequence[_Piece]:
         pieces.append(_Piece(text or bracket or "", slot=slot, form=form or "", choice=choice))
         at = found.end()
     return pieces
+
+
+def _first_name(value: Slot) -> Slot:
+    return Names(value.shown[:1], value.count - 1) if isinstance(value, Names) else value
 
 
 def _value(slots: Mapping[str, Slot], name: str, *, is_optional: bool) -> Slot:

@@ -15,6 +15,8 @@ UNITS: Sequence[CalendarUnit] = ("day", "week", "month", "quarter", "year")
 WeekNumbering = Literal["iso", "monday", "sunday"]
 """The numbering of weeks: ISO's, or strftime's %W and %U. These count from the year's first Monday or Sunday;
 the days before it are week 0, so that the turn of the year cuts a week in two."""
+WrittenWeeks = WeekNumbering | Literal["unknown"]
+"""The numbering of the weeks that a statement writes: no period is read of an unknown one."""
 
 _MONTHS = {name.lower(): at for names in (month_name, month_abbr) for at, name in enumerate(names) if name}
 _MONTHS["sept"] = 9
@@ -180,16 +182,20 @@ _FORMS: Sequence[_Form] = (
 
 
 def read_periods(
-    cells: Sequence[JsonValue], unit: CalendarUnit | None = None, weeks: WeekNumbering | None = None
+    cells: Sequence[JsonValue],
+    unit: CalendarUnit | None = None,
+    weeks: WrittenWeeks | None = None,
+    *,
+    name: str = "",
 ) -> list[Period | None] | None:
     """Return each cell's period (None for null), or None unless one format fits all cells.
 
     03/04/2025 fits two formats: such cells are parsed only if another cell (13/04/2025) decides. `unit` is
-    the unit that dates stand for, if known; otherwise it is inferred from the dates. With `weeks`, the cells
-    are a year and the number of a week ("2026-36").
+    the unit that dates stand for, if known; otherwise it is inferred from the dates, and from the column's
+    `name` if it ends in a unit. With `weeks`, the cells are a year and the number of a week ("2026-36").
     """
     texts = list(dict.fromkeys(str(cell).strip() for cell in cells if cell is not None))
-    if not texts or any(len(text) > _LONGEST_TEXT for text in texts[:100]):
+    if not texts or weeks == "unknown" or any(len(text) > _LONGEST_TEXT for text in texts[:100]):
         return None
     if weeks is not None:
         numbered = {text: _numbered(text, weeks) for text in texts}
@@ -203,7 +209,9 @@ def read_periods(
     starts, read_unit = fitting[0]
     if unit is not None and UNITS.index(unit) < UNITS.index(read_unit):
         return None  # 2025-07 may be a week
-    final = (unit or _unit_of(starts)) if read_unit == "day" else read_unit
+    final = (unit or _named_unit(name, starts) or _unit_of(starts)) if read_unit == "day" else read_unit
+    if final == "week" and read_unit == "day" and any(each.weekday() for each in starts):
+        return None  # weeks that do not begin on Monday
     periods = {text: period_of(start, final) for text, start in zip(texts, starts, strict=True)}
     return [None if cell is None else periods[str(cell).strip()] for cell in cells]
 
@@ -277,6 +285,13 @@ def _unit_of(days: Sequence[date]) -> CalendarUnit:
     if len(distinct) > 2 and all(day.weekday() == 0 for day in distinct):
         candidates.append("week")
     return next((unit for unit in candidates if _is_dense(distinct, unit)), "day")
+
+
+def _named_unit(name: str, days: Sequence[date]) -> CalendarUnit | None:
+    """The unit by which a column is called, if all dates are first days of it."""
+    found = next((unit for unit in UNITS[1:] if name.endswith(unit)), None)
+    are_first = found is not None and all(period_of(day, found).start == day for day in days)
+    return found if are_first else None
 
 
 def _is_dense(days: Sequence[date], unit: CalendarUnit) -> bool:

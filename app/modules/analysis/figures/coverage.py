@@ -1,7 +1,8 @@
 """Facts from the database about a statement's data: its key columns, and its first and last day."""
 
 from collections.abc import Sequence
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, timedelta
 
 from pydantic import JsonValue
 from sqlglot import exp
@@ -9,20 +10,37 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from app.modules.analysis.figures.calendar import CalendarUnit
-from app.modules.analysis.figures.course import Span
 from app.modules.analysis.figures.statement import calendar_unit
+from app.modules.analysis.figures.trend import DataSpan
 from app.modules.database_connection.schema import Schema
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
 
 _DEEPEST = 12
+_COLUMNS = 3
+_BOUNDS = 5
+_BEFORE = 4
+_ISO_DATE = len("2026-01-31")
+_WEEKDAYS = frozenset({"WEEKDAY", "YEARWEEK"})
+_PARTS = frozenset({"ISODOW", "DOW", "DAYOFWEEK", "WEEKDAY"})
 
 
-def span_statement(sql: str, schema: Schema) -> str | None:
+@dataclass(frozen=True)
+class SpanStatement:
+    """A statement that returns the days of another one's dates, which is `narrowed` if other conditions than
+    those on the dates choose among their rows.
+    """
+
+    sql: str
+    narrowed: bool
+
+
+def span_statement(sql: str, schema: Schema) -> SpanStatement | None:
     """Build the statement that returns the first day, the last day and the count of a statement's dates.
 
     These are the dates that the statement cuts to weeks, months, quarters or years. The new statement reads
-    their whole table, with only those conditions that are about this date column.
+    their whole table, with only those conditions that are about this date column. If these are bounds, it
+    returns them too (from when, before when, and up to when) with the first and last day of the whole table.
 
     Returns None when there are no such dates, when it is unclear which table they belong to, or when the
     statement cannot be parsed.
@@ -31,14 +49,29 @@ def span_statement(sql: str, schema: Schema) -> str | None:
         with sqlglot_errors_only():
             scope = build_scope(statement_of(sql, schema.dialect).tree)
             found = _cut_date(scope, schema) if scope is not None else None
+            narrowing = _narrowing(scope) if scope is not None else 0
     except (SqlglotError, RecursionError):
         return None
     if found is None:
         return None
     column, table, select = found
-    wanted = [exp.Min(this=column.copy()), exp.Max(this=column.copy()), exp.Count(this=column.copy())]
-    statement = exp.select(*wanted).from_(table.copy()).where(*_conditions(select, column))
-    return statement.sql(dialect=schema.dialect)
+    conditions = _conditions(select, column)
+    wanted: list[exp.Expr] = [each(this=column.copy()) for each in (exp.Min, exp.Max, exp.Count)]
+    bounds = _bounds(conditions)
+    if any(bounds):
+        wanted += [exp.null() if each is None else each.copy() for each in bounds]
+        wanted += [exp.select(each.copy()).from_(table.copy()).subquery() for each in wanted[:2]]
+    statement = exp.select(*wanted).from_(table.copy()).where(*conditions)
+    return SpanStatement(statement.sql(dialect=schema.dialect), narrowing > len(conditions))
+
+
+def _narrowing(scope: Scope) -> int:
+    """The number of conditions, joins and limits in a statement, each of which may leave rows out."""
+    tree = scope.expression
+    wheres = [each.this for each in tree.find_all(exp.Where, exp.Having, exp.Qualify)]
+    conditions = sum(len(list(each.flatten())) if isinstance(each, exp.And) else 1 for each in wheres)
+    conditional = len(list(tree.find_all(exp.Join, exp.Limit, exp.Fetch, exp.If, exp.Filter)))
+    return conditions + conditional
 
 
 def key_columns(sql: str, schema: Schema) -> frozenset[str]:
@@ -55,15 +88,24 @@ def key_columns(sql: str, schema: Schema) -> frozenset[str]:
     return frozenset(own | referring)
 
 
-def read_span(rows: Sequence[Sequence[JsonValue]]) -> Span | None:
+def read_span(rows: Sequence[Sequence[JsonValue]], *, narrowed: bool = False) -> DataSpan | None:
     """Parse the rows of a `span_statement`; None unless its dates are ISO text, which sorts by time."""
-    if len(rows) != 1 or len(rows[0]) != 3:
+    if len(rows) != 1 or len(rows[0]) not in (_COLUMNS, _COLUMNS + _BOUNDS):
         return None
-    first, last, count = rows[0]
-    if not isinstance(first, str) or not isinstance(last, str) or not isinstance(count, int):
+    days = [_day(cell) for cell in rows[0]]
+    first, last, count = *days[:2], rows[0][2]
+    if first is None or last is None or not isinstance(count, int):
         return None
+    since, before, until, earliest, latest = days[_COLUMNS:] or [None] * _BOUNDS
+    if before is not None:
+        is_midnight = str(rows[0][_BEFORE])[_ISO_DATE:].strip("T 0:.Z+") == ""
+        until = before - timedelta(days=1) if is_midnight else before
+    return DataSpan(first, last, count, since, until, earliest, latest, narrowed)
+
+
+def _day(cell: JsonValue) -> date | None:
     try:
-        return Span(date.fromisoformat(first[:10]), date.fromisoformat(last[:10]), count)
+        return date.fromisoformat(cell[:_ISO_DATE]) if isinstance(cell, str) else None
     except ValueError:
         return None
 
@@ -88,7 +130,9 @@ def _origin(projection: exp.Expr, scope: Scope, schema: Schema) -> _Found | None
             return None
         if projection.find(exp.AggFunc) is not None:
             return None
-        units |= {calendar_unit(part) for part in projection.unalias().walk()}
+        units |= {
+            "week" if _is_weekday(part) else calendar_unit(part) for part in projection.unalias().walk()
+        }
         inner = _inner(scope, columns[0])
         if inner is None:
             table = _table_of(columns[0], scope, schema)
@@ -143,3 +187,39 @@ def _is_about(condition: exp.Expr, column: exp.Column) -> bool:
     columns = list(condition.find_all(exp.Column))
     same = all(each.name.lower() == column.name.lower() and each.table == column.table for each in columns)
     return bool(columns) and same and condition.find(exp.Query) is None
+
+
+def _is_weekday(part: exp.Expr) -> bool:
+    """Return True for a day of the week, by which dates are set back to the first day of theirs."""
+    match part:
+        case exp.Literal():
+            return part.is_string and (part.name.lower().startswith("weekday ") or part.name in ("%w", "%u"))
+        case exp.Anonymous():
+            return part.name.upper() in _WEEKDAYS
+        case exp.Extract():
+            return part.this.name.upper() in _PARTS
+        case exp.DateDiff():
+            return part.text("unit").upper() == "WEEK"
+    return isinstance(part, exp.DayOfWeek | exp.DayOfWeekIso)
+
+
+_Bounds = tuple[exp.Expr | None, exp.Expr | None, exp.Expr | None]
+
+
+def _bounds(conditions: Sequence[exp.Expr]) -> _Bounds:
+    """The day from which, before which and up to which conditions let dates through."""
+    since = before = until = None
+    for each in conditions:
+        bound = each.args.get("expression")
+        match each:
+            case exp.Between(this=exp.Column()):
+                since, until = each.args["low"], each.args["high"]
+            case exp.Binary(this=exp.Column()) if bound is None or bound.find(exp.Column) is not None:
+                continue
+            case exp.GTE(this=exp.Column()) | exp.GT(this=exp.Column()):
+                since = bound
+            case exp.LT(this=exp.Column()):
+                before = bound
+            case exp.LTE(this=exp.Column()):
+                until = bound
+    return since, before, until

@@ -4,102 +4,46 @@ import re
 from itertools import pairwise
 from typing import Literal
 
+from app.modules.analysis.words import word_set
+
 Direction = Literal["highest", "lowest"]
 
 _WORD = re.compile(r"[^\W_]+")
-_CLEAR_LOW = frozenset(
-    {
-        *(
-            "lowest",
-            "fewest",
-            "smallest",
-            "minimum",
-            "min",
-            "minimal",
-            "littlest",
-            "menor",
-            "menores",
-            "mínimo",
-        ),
-        *("niedrigste", "niedrigsten", "niedrigster", "geringste", "geringsten", "kleinste", "kleinsten"),
-    }
-)
-_CLEAR_HIGH = frozenset(
-    {
-        *(
-            "highest",
-            "largest",
-            "biggest",
-            "greatest",
-            "maximum",
-            "max",
-            "maximal",
-            "mayor",
-            "mayores",
-            "máximo",
-        ),
-        *("höchste", "höchsten", "höchster", "größte", "größten"),
-    }
-)
+_CLEAR_LOW = word_set("""
+    lowest fewest smallest minimum min minimal littlest menor menores mínimo niedrigste niedrigsten
+    niedrigster geringste geringsten kleinste kleinsten
+""")
+_CLEAR_HIGH = word_set("""
+    highest largest biggest greatest maximum max maximal mayor mayores máximo höchste höchsten höchster
+    größte größten
+""")
 _LEAST = frozenset({"least", "wenigsten", "menos", "moins"})
 _MOST = frozenset({"most", "meisten", "más", "plus"})
-_LOW = frozenset(
-    {
-        *("worst", "bottom", "shortest", "lightest", "youngest", "poorest", "weakest", "rarest", "lower"),
-        *("earliest", "nearest", "closest", "ascending", "cheapest"),
-        *("schlechteste", "schlechtesten", "billigste", "billigsten", "günstigste", "günstigsten"),
-        *("peor", "peores", "pire", "pires"),
-    }
-)
-_HIGH = frozenset(
-    {
-        *("best", "dearest", "priciest", "top", "longest", "heaviest", "oldest", "richest", "strongest"),
-        *("farthest", "latest", "newest", "furthest", "descending"),
-        *("beste", "besten", "teuerste", "teuersten"),
-        *("mejor", "mejores", "meilleur", "meilleure", "meilleurs"),
-    }
-)
-_FAST = frozenset(
-    {"fastest", "quickest", "schnellste", "schnellsten", "rápido", "rápida", "rapide", "rapides"}
-)
+_LOW = word_set("""
+    worst bottom shortest lightest youngest poorest weakest rarest lower earliest nearest closest ascending
+    cheapest schlechteste schlechtesten billigste billigsten günstigste günstigsten peor peores pire pires
+""")
+_HIGH = word_set("""
+    best dearest priciest top longest heaviest oldest richest strongest farthest latest newest furthest
+    descending beste besten teuerste teuersten mejor mejores meilleur meilleure meilleurs
+""")
+_FAST = word_set("""
+    fastest quickest schnellste schnellsten rápido rápida rapide rapides
+""")
 _SLOW = frozenset({"slowest", "langsamste", "langsamsten", "lento", "lenta", "lent", "lente", "lents"})
 _MORE = frozenset({"más", "plus"})
 _MORE_CLEAR_LOW = frozenset({"bajo", "bajos", "baja", "bajas", "faible", "faibles", "bas", "basse", "basses"})
-_MORE_CLEAR_HIGH = frozenset(
-    {"alto", "altos", "alta", "altas", "élevé", "élevés", "élevée", "élevées", "haut", "haute", "hauts"}
-)
+_MORE_CLEAR_HIGH = word_set("""
+    alto altos alta altas élevé élevés élevée élevées haut haute hauts
+""")
 _MORE_LOW = frozenset({"barato", "barata", "baratos", "baratas"})
 _MORE_HIGH = frozenset({"caro", "cara", "caros", "caras", "cher", "chère", "chers", "chères"})
 """Words that ask for an end of the scale after one for more, as in "más alto"."""
-_FALLING = frozenset(
-    {
-        *(
-            "lost",
-            "lose",
-            "losing",
-            "loss",
-            "losses",
-            "decline",
-            "declined",
-            "drop",
-            "dropped",
-            "fell",
-            "fall",
-        ),
-        *(
-            "fallen",
-            "decrease",
-            "decreased",
-            "shrank",
-            "shrunk",
-            "reduction",
-            "verlust",
-            "verloren",
-            "rückgang",
-        ),
-        *("pérdida", "pérdidas", "perdió", "perdieron", "caída", "perte", "pertes", "perdu", "baisse"),
-    }
-)
+_FALLING = word_set("""
+    lost lose losing loss losses decline declined drop dropped fell fall fallen decrease decreased shrank
+    shrunk reduction verlust verloren rückgang pérdida pérdidas perdió perdieron caída perte pertes perdu
+    baisse
+""")
 """Words with which more is a lower change, or a higher loss."""
 _TIMES = re.compile(
     r"time|duration|second|minute|hour|day|week|month|delay|latency|lap|age|wait|price|cost|zeit|dauer|stunde"

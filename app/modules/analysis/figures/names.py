@@ -1,83 +1,84 @@
 """Guesses about a column's values, from its name alone."""
 
 import re
+from typing import Literal
 
 from app.core.language import Language
 from app.core.words import singular, without_accents
-from app.modules.analysis.figures.asked import words_of
-from app.modules.analysis.words import title
+from app.modules.analysis.figures.requested_measures import words_of
+from app.modules.analysis.words import title, word_set
 
-_KEYS = frozenset(
-    {
-        "id",
-        "uuid",
-        "guid",
-        "key",
-        "identifier",
-        "zip",
-        "zipcode",
-        "code",
-        "phone",
-        "fax",
-        "postcode",
-        "isbn",
-        "sku",
-    }
-)
-_NO_KEYS = frozenset(
-    {"paid", "unpaid", "prepaid", "grid", "valid", "invalid", "solid", "liquid", "bid", "aid"}
-)
+_KEYS = word_set("""
+    id uuid guid key identifier zip zipcode code phone fax postcode isbn sku
+""")
+_CHANGES = word_set("""
+    change growth increase delta mom yoy veranderung wachstum zuwachs cambio crecimiento variacion
+    croissance variation changement
+""")
+_NO_KEYS = word_set("""
+    paid unpaid prepaid grid valid invalid solid liquid bid aid
+""")
 _CALENDAR = frozenset({"year", "quarter", "month", "week", "day", "weekday", "hour", "decade"})
+_IN_ENGLISH = {
+    **dict.fromkeys(("jahr", "jahre", "ano", "anio", "annee", "an"), "year"),
+    **dict.fromkeys(("quartal", "trimestre"), "quarter"),
+    **dict.fromkeys(("monat", "mes", "mois"), "month"),
+    **dict.fromkeys(("woche", "kw", "semana", "semaine"), "week"),
+    **dict.fromkeys(("tag", "dia", "jour"), "day"),
+    **dict.fromkeys(("datum", "fecha"), "date"),
+}
+"""Names of periods in other languages, without their accents."""
 _DATED = _CALENDAR | {"date", "period", "time", "since", "founded", "yr", "yyyymm", "yyyymmdd"}
 _REFERRING = frozenset({"to", "by"})  # as in reports to, managed by
 _POSITIONS = frozenset({"rank", "position", "row", "rn", "index"})
-_ADDITIVE = frozenset(
-    {
-        *("amount", "revenue", "sale", "turnover", "quantity", "qty", "unit", "count", "total", "subtotal"),
-        *("profit", "spend", "spent", "spending", "cost", "expense", "order", "payment", "paid", "earning"),
-    }
+_ADDITIVE = word_set("""
+    amount revenue sale turnover quantity qty unit count total subtotal profit spend spent spending cost
+    expense order payment paid earning
+""")
+_NOT_ADDITIVE = word_set("""
+    avg average mean median price rate ratio share percent percentage per age year score rating margin
+    running cumulative cum rolling distinct unique min max minimum maximum rank index growth change pct
+    moving unitprice highest lowest
+""")
+_PARTS = word_set("""
+    share pct percent percentage ratio rate prozent porcentaje tasa pourcentage taux
+""")
+_COMPOUND_PART = re.compile(r"(?:quote|anteil)$")
+_SHARES_OF_ONE = frozenset({"rate", "ratio", "share", "fraction", "proportion", "quote", "anteil"})
+_FIRST_OF_SHARES = frozenset(
+    {"tasa", "cuota", "proporcion", "taux", "proportion", "ratio", "anteil", "quote"}
 )
-_NOT_ADDITIVE = frozenset(
-    {
-        *("avg", "average", "mean", "median", "price", "rate", "ratio", "share", "percent", "percentage"),
-        *("per", "age", "year", "score", "rating", "margin", "running", "cumulative", "cum", "rolling"),
-        *("distinct", "unique", "min", "max", "minimum", "maximum", "rank", "index", "growth", "change"),
-        *("pct", "moving", "unitprice", "highest", "lowest"),
-    }
-)
-_RATIOS = frozenset(
-    {
-        *("share", "pct", "percent", "percentage", "ratio", "rate", "avg", "average", "mean"),
-        *("prozent", "porcentaje", "promedio", "tasa", "pourcentage", "taux", "moyenne"),
-    }
-)
-_COMPOUND_RATIO = re.compile(r"^durchschnitt|(?:quote|anteil)$")
-_NO_COUNTS = frozenset(
-    {
-        *("revenue", "sale", "income", "earning", "cost", "expense", "spending", "profit", "loss"),
-        *("saving", "gain", "payment", "fee", "tax", "wage", "salary", "asset", "fund", "credit", "debit"),
-        *("euro", "dollar", "pound", "cent", "second", "minute", "hour", "day", "week", "month", "quarter"),
-        *("year", "meter", "metre", "mile", "kilometer", "kilometre", "gram", "kilogram", "ton", "tonne"),
-        *("liter", "litre", "gallon", "byte", "degree", "value", "amount", "status", "net", "gross"),
-        *("plan", "target", "budget", "date", "level", "balance", "difference", "variance", "stock"),
-        *("umsatz", "umsaetze", "kosten", "erloese", "einnahmen", "ausgaben", "tage", "stunden", "jahre"),
-        *("venta", "ingreso", "gasto", "costo", "coste", "beneficio", "ganancia", "hora", "dia", "precio"),
-        *("vente", "revenu", "cout", "frai", "depense", "benefice", "montant", "heure", "jour", "chiffre"),
-    }
-)
+"""First words of the names of shares, such as tasa de retorno."""
+_NO_SHARES = frozenset({"exchange", "fx", "currency", "cambio", "change", "sharpe", "odds", "aspect", "per"})
+"""Words of the names of rates and ratios that are prices or numbers."""
+_RATIOS = _PARTS | {"avg", "average", "mean", "promedio", "moyenne"}
+_MONEY = word_set("""
+    revenue sale income earning cost expense spending profit loss price saving payment fee tax wage salary
+    asset fund credit debit budget euro dollar pound amount turnover spend spent paid umsatz umsaetze kosten
+    erloese einnahmen ausgaben preis gewinn venta ingreso gasto costo coste beneficio ganancia precio
+    importe vente revenu cout depense benefice montant prix unitprice
+""")
+_NO_COUNTS = _MONEY | word_set("""
+    gain cent second minute hour day week month quarter year meter metre mile kilometer kilometre gram
+    kilogram ton tonne liter litre gallon byte degree value status net gross plan target date level balance
+    difference variance stock tage stunden jahre hora dia frai heure jour chiffre
+""")
 _GERMAN_PLURALS = ("en", "er", "e", "n")
 _GERMAN_PLURALS_ONLY = ("ungen", "heiten", "keiten")
 _GERMAN_SINGULARS = frozenset({"anzahl", "menge", "summe", "quote", "rate", "nummer", "gruppe", "note"})
 _PARTICIPLES = ("ed", "sold", "won", "lost", "sent", "made")
-_LEVELS = frozenset(
-    {"balance", "stock", "inventory", "headcount", "level", "backlog", "outstanding", "population"}
-)
+_LEVELS = word_set("""
+    balance stock inventory headcount level backlog outstanding population
+""")
 
 
 def is_calendar_or_key(name: str) -> bool:
     """Return True if the numbers are ids, positions or parts of dates, which are not compared or added."""
     words = _words(name)
     last = words[-1] if words else ""
+    last = _IN_ENGLISH.get(without_accents(last), last)
+    if len(words) > 1 and last in _CALENDAR and title(name).endswith("s"):
+        return False  # a number of days, say
     return is_key(name) or last in _CALENDAR | _POSITIONS | _REFERRING or words == ["number"]
 
 
@@ -89,11 +90,27 @@ def is_key(name: str) -> bool:
 
 
 def is_calendar(name: str) -> bool:
-    return title(name) in _CALENDAR
+    return calendar_title(name) in _CALENDAR
 
 
 def is_dated(name: str) -> bool:
-    return bool(_DATED & set(_words(name)))
+    return bool(_DATED & {*_words(name), *calendar_title(name).split()})
+
+
+def calendar_title(name: str) -> str:
+    """The title of a column, in which the names of periods are English."""
+    return " ".join(_IN_ENGLISH.get(without_accents(word), word) for word in title(name).split())
+
+
+def part_of_year(part: str, year: str) -> Literal["month", "quarter"] | None:
+    """What a column has of the years in another one, by their titles: "order month" and "order year".
+
+    Titles are as of `calendar_title`. None if it has nothing of a year, or of another one.
+    """
+    *before, last = part.removesuffix(" name").removesuffix(" number").split() or [""]
+    if not year.endswith("year") or (before and before != year.split()[:-1]):
+        return None
+    return "month" if last == "month" else "quarter" if last == "quarter" else None
 
 
 def is_additive(name: str) -> bool:
@@ -102,15 +119,37 @@ def is_additive(name: str) -> bool:
     return bool(words & _ADDITIVE) and not words & _NOT_ADDITIVE
 
 
+def is_share_of_one(name: str) -> bool:
+    """Return True for names of rates, ratios and shares in four languages, which 0.429 means 42.9% of."""
+    words = [without_accents(word) for word in title(name).split()]
+    if not words or _NO_SHARES & set(words):
+        return False
+    last = words[-1]
+    return last in _SHARES_OF_ONE or bool(_COMPOUND_PART.search(last)) or words[0] in _FIRST_OF_SHARES
+
+
 def is_ratio(name: str) -> bool:
     """Return True for names of shares and averages, even when the column is computed as a sum or count."""
     words = _words(name)
-    return bool(_RATIOS & set(words)) or any(map(_COMPOUND_RATIO.search, words))
+    return (
+        is_part(name) or bool(_RATIOS & set(words)) or any(each.startswith("durchschnitt") for each in words)
+    )
+
+
+def is_part(name: str) -> bool:
+    """Return True for names of shares and rates, whose changes are differences."""
+    words = _words(name)
+    return bool(_PARTS & set(words)) or any(map(_COMPOUND_PART.search, words))
 
 
 def is_rate(name: str, kind: str) -> bool:
     """Return True for averages and ratios, by their computation or by their name."""
     return kind in ("average", "ratio") or is_ratio(name) or "per" in _words(name)
+
+
+def is_change(name: str, kind: str) -> bool:
+    """Return True for changes and growth, by their computation or by their name."""
+    return kind == "change" or (kind != "plain" and bool(_CHANGES & set(_words(without_accents(name)))))
 
 
 def is_numeric(name: str) -> bool:
@@ -133,6 +172,12 @@ def names_no_count(name: str) -> bool:
     words = {singular(without_accents(each)) for each in title(name).split()}
     known = words | set(_words(name)) | set(title(name).split())
     return bool(known & (_NO_COUNTS | _NOT_ADDITIVE | _RATIOS | _LEVELS))
+
+
+def is_money(name: str) -> bool:
+    """Return True for names of amounts of money, whose values have two decimals."""
+    words = {without_accents(each) for each in [*title(name).split(), *_words(name)]}
+    return bool(words & _MONEY) and not is_part(name)
 
 
 def is_level(name: str) -> bool:

@@ -1,10 +1,16 @@
 """Parse cells as numbers: doubles to compare, decimals for sums that are shown."""
 
 import re
+import statistics
+from collections.abc import Sequence
 from decimal import Decimal
 from math import isfinite
+from typing import Literal
 
 from pydantic import JsonValue
+
+Aggregate = Literal["none", "sum", "mean", "count", "median"]
+"""The way several values become one."""
 
 _DIGITS = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?")
 
@@ -39,3 +45,14 @@ def exact(cell: JsonValue) -> Decimal | None:
     if type(cell) is int:
         return Decimal(cell)
     return Decimal(cell) if isinstance(cell, str) and number(cell) is not None else None
+
+
+def together(numbers: Sequence[Decimal], how: Aggregate | None) -> Decimal:
+    """One number of several, which are at least one; their sum unless `how` says otherwise."""
+    match how:
+        case "mean":
+            return sum(numbers, Decimal(0)) / len(numbers)
+        case "median":
+            return statistics.median(numbers)
+        case _:
+            return sum(numbers, Decimal(0))

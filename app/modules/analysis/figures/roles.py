@@ -6,9 +6,10 @@ from operator import itemgetter
 
 from pydantic import JsonValue
 
-from app.modules.analysis.figures.asked import measure_asked_for, naming
 from app.modules.analysis.figures.calendar import Period, month_number, period_of, read_periods
+from app.modules.analysis.figures.measure import NumericColumn
 from app.modules.analysis.figures.names import (
+    calendar_title,
     is_additive,
     is_calendar,
     is_calendar_or_key,
@@ -16,11 +17,13 @@ from app.modules.analysis.figures.names import (
     is_key,
     is_level,
     is_numeric,
-    is_rate,
     is_ratio,
+    part_of_year,
 )
 from app.modules.analysis.figures.numbers import number
+from app.modules.analysis.figures.requested_measures import measure_asked_for, naming
 from app.modules.analysis.figures.statement import ColumnKind, Output, StatementReading
+from app.modules.analysis.figures.winners import Winners
 from app.modules.analysis.words import title
 from graph.state import Rows
 
@@ -34,27 +37,18 @@ _TELLING = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureRole:
-    """A measure: its column, and flags for adding its values up over groups and over time."""
-
-    column: int
-    name: str
-    kind: ColumnKind
-    additive: bool
-    adds_over_time: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class ColumnRoles:
     """The roles of a result's columns, which are zero-based. `measures` has the most important first.
 
     `time` is the column of `periods`, one for each row. `dimensions` are the columns that name a group.
     `picked_periods` are the periods of the rows, also when they are only a selection and `time` is None.
     `summed` is true when the rows of one label belong together, `asked` when the question or the sort order
-    names the first measure. `constants` are the columns that the statement itself fills with a constant.
+    names the first measure. `constants` are the columns that the statement itself fills with a constant,
+    `unread_weeks` those of weeks whose numbering is unknown. `winners` is true of rows that have the first
+    value of their `group` each, or of their label without one.
     """
 
-    measures: Sequence[MeasureRole]
+    measures: Sequence[NumericColumn]
     label: int | None
     group: int | None
     time: int | None
@@ -65,6 +59,8 @@ class ColumnRoles:
     summed: bool
     asked: bool
     constants: frozenset[int] = frozenset()
+    winners: bool = False
+    unread_weeks: frozenset[int] = frozenset()
 
 
 def roles_of(
@@ -78,7 +74,7 @@ def roles_of(
     time, periods = _time(described, outputs, rows)
     others = [at for at in described if at != time and not _is_part_of_time(at, time, names)]
     label, group = _label_and_group(question, others, rows, grouped=statement.grouped)
-    measures = [_measure(at, names[at], outputs[at], statement=statement) for at in measured]
+    measures = [_measure(at, rows, outputs[at], statement=statement) for at in measured]
     asked_for = _asked_for(question, sorted_by, measures, groups=[names[at] for at in described])
     ordered = [*asked_for, *(role for role in measures if role not in asked_for)]
     main = ordered[0] if ordered else None
@@ -96,6 +92,11 @@ def roles_of(
         periods = []
     elif time is not None and label is not None:
         label, group = _beside_time(label, periods)
+    winners = statement.winners is not None and bool(statement.winners.groups)
+    if statement.winners is not None and winners:
+        label, group, ordered = _winning(statement.winners, described, ordered, outputs=outputs, rows=rows)
+        time = None
+        periods = []
     return ColumnRoles(
         measures=ordered,
         label=label,
@@ -111,7 +112,32 @@ def roles_of(
         constants=frozenset(
             at for at, output in enumerate(outputs) if output is not None and output.kind == "constant"
         ),
+        winners=winners and bool(ordered),
+        unread_weeks=frozenset(
+            at for at, output in enumerate(outputs) if output is not None and output.weeks == "unknown"
+        ),
     )
+
+
+def _winning(
+    winners: Winners,
+    described: Sequence[int],
+    measures: Sequence[NumericColumn],
+    *,
+    outputs: Sequence[Output | None],
+    rows: Rows,
+) -> tuple[int | None, int | None, list[NumericColumn]]:
+    """The label of the winners, the column of their groups, and the measure by which they won.
+
+    There is none if they are the first by something else, such as a date: no value is a group's highest then.
+    """
+    names = [output.name.lower() if output is not None else "" for output in outputs]
+    groups = [at for at in described if names[at] in winners.groups]
+    labels = [at for at in described if at not in groups and _label_rank(at, rows) == 0]
+    won = [role for role in measures if names[role.column] == winners.by]
+    if not groups or not won:
+        return next(iter([*labels, *groups]), None), None, []
+    return (labels[0], groups[0], won) if labels else (groups[0], None, won)
 
 
 def _aligned(statement: StatementReading, rows: Rows) -> list[Output | None]:
@@ -140,7 +166,7 @@ def _is_measure(at: int, output: Output | None, rows: Rows, *, keys: frozenset[s
     column = rows["columns"][at]
     if column["type"] not in _NUMBERS and not _holds_numbers(at, rows):
         return False
-    if kind in ("count", "sum", "average", "distinct", "ratio", "window"):
+    if kind in ("count", "sum", "average", "distinct", "ratio", "window", "running", "moving", "change"):
         return True
     return not is_calendar_or_key(column["name"]) and not _is_flag(at, rows)
 
@@ -171,20 +197,20 @@ def _describes(at: int, output: Output | None, rows: Rows) -> bool:
 def _time(
     described: Sequence[int], outputs: Sequence[Output | None], rows: Rows
 ) -> tuple[int | None, list[Period | None]]:
-    names = [title(column["name"]) for column in rows["columns"]]
+    names = [calendar_title(column["name"]) for column in rows["columns"]]
     for at in described:
         output = outputs[at]
         cells = [row[at] for row in rows["rows"]]
         if not _may_be_time(at, names[at], cells, rows=rows):
             continue
-        periods = read_periods(cells, output.unit if output else None, output.weeks if output else None)
+        unit, weeks = (output.unit, output.weeks) if output else (None, None)
+        periods = read_periods(cells, unit, weeks, name=names[at])
         if periods is None or all(period is None for period in periods):
             continue
-        finer = next(
-            (other for other in described if other != at and names[other] in ("month", "quarter")), None
-        )
-        if periods and names[at].endswith("year") and finer is not None:
-            combined = _combined(periods, [row[finer] for row in rows["rows"]], names[finer])
+        parts = {part_of_year(names[other], names[at]): other for other in reversed(described)}
+        part = "month" if "month" in parts else "quarter"
+        if periods and part in parts:
+            combined = _combined(periods, [row[parts[part]] for row in rows["rows"]], part)
             periods = combined or periods
         return at, periods
     return None, []
@@ -217,7 +243,10 @@ def _combined(
 
 
 def _is_part_of_time(at: int, time: int | None, names: Sequence[str]) -> bool:
-    return time is not None and is_calendar(names[at]) and title(names[time]).endswith("year")
+    if time is None:
+        return False
+    name, year = calendar_title(names[at]), calendar_title(names[time])
+    return part_of_year(name, year) is not None or (is_calendar(name) and year.endswith("year"))
 
 
 def _label_and_group(
@@ -286,7 +315,7 @@ def _belong_together(
     *,
     rows: Rows,
     grouped: bool,
-    main: MeasureRole | None,
+    main: NumericColumn | None,
 ) -> bool:
     """Return True if rows with the same label are about the same thing and may be added up.
 
@@ -308,29 +337,37 @@ def _belong_together(
     return time is not None or len(rows["rows"]) >= _CROSSED * _distinct(label, rows)
 
 
-def _measure(at: int, name: str, output: Output | None, *, statement: StatementReading) -> MeasureRole:
+def _measure(at: int, rows: Rows, output: Output | None, *, statement: StatementReading) -> NumericColumn:
     kind: ColumnKind = output.kind if output else "plain"
+    name = rows["columns"][at]["name"]
     named = [name, *(output.sources if output else ())]
     additive = (kind in _ADDED and not is_ratio(name)) or (kind == "plain" and is_additive(name))
     additive = additive and not statement.added_up
-    return MeasureRole(
+    return NumericColumn(
         column=at,
         name=name,
         kind=kind,
         additive=additive,
         adds_over_time=additive and not any(map(is_level, named)),
+        cells=list(map(itemgetter(at), rows["rows"])),
+        truncated=kind == "plain" and output is not None and bool(statement.bounded & _lower(output.sources)),
     )
 
 
+def _lower(names: Sequence[str]) -> set[str]:
+    return {name.lower() for name in names}
+
+
 def _asked_for(
-    question: str, sorted_by: int | None, measures: Sequence[MeasureRole], *, groups: Sequence[str]
-) -> list[MeasureRole]:
+    question: str, sorted_by: int | None, measures: Sequence[NumericColumn], *, groups: Sequence[str]
+) -> list[NumericColumn]:
     """The measure that the question or the sort order asks for, if there is one."""
     first = measure_asked_for(
         question,
         [role.name for role in measures],
         sorted_by=next((role.name for role in measures if role.column == sorted_by), None),
-        rates={role.name for role in measures if is_rate(role.name, role.kind)},
+        rates={role.name for role in measures if role.is_rate},
+        counts={role.name for role in measures if role.kind == "count"},
         groups=groups,
     )
     return [role for role in measures if role.name == first][:1]

@@ -9,8 +9,9 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from app.modules.analysis.figures.calendar import CalendarUnit, WeekNumbering
+from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, WeekNumbering, WrittenWeeks
 from app.modules.analysis.figures.conditions import simple_conditions
+from app.modules.analysis.figures.winners import Winners, ranks_of, winners_of
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
 
@@ -24,11 +25,17 @@ ColumnKind = Literal[
     "distinct",
     "ratio",
     "window",
+    "running",
+    "moving",
+    "change",
     "rank",
     "constant",
     "mixed",
 ]
-"""The kind of a column: `key` is grouped by, `plain` is a row's value, `mixed` has no simple meaning."""
+"""The kind of a column: `key` is grouped by, `plain` is a row's value, `mixed` has no simple meaning.
+
+Of windows, `running` goes on adding up, `moving` is of the rows around, and `change` compares two rows.
+"""
 
 _AGGREGATES: Mapping[type[exp.Expr], ColumnKind] = {
     exp.Sum: "sum",
@@ -58,7 +65,7 @@ _FORMATS: Sequence[tuple[str, CalendarUnit]] = (
     ("Mon", "month"),
     ("%Y", "year"),
 )
-_WEEK_FORMAT = re.compile(r"%(?P<year>[YG])[-/ .]?(?:W|KW|S)?[-/ ]?%(?P<week>[WUV])")
+_WEEK_FORMAT = re.compile(r"%(?P<year>[YG])[-/ .]?(?:W|KW|S)?[-/ ]?%(?P<week>[WUVv])")
 _WEEKS: Mapping[str, WeekNumbering] = {"YW": "monday", "YU": "sunday", "GV": "iso"}
 _STRFTIME = frozenset({"sqlite", "duckdb", "bigquery"})
 _LENGTHS: Mapping[str, CalendarUnit] = {"4": "year", "7": "month", "10": "day"}
@@ -73,7 +80,7 @@ class Output:
     kind: ColumnKind
     sources: Sequence[str] = ()
     unit: CalendarUnit | None = None
-    weeks: WeekNumbering | None = None
+    weeks: WrittenWeeks | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +92,9 @@ class StatementReading:
     out by HAVING, OFFSET or a rank. `added_up` is true when the rows include subtotals or come from several
     queries, so that they may not be added up. `counted` is the one table whose rows `COUNT(*)` counts.
     `row_counts` are the positions of outputs that are `COUNT(*)`. `conditions` are the simple ones of the
-    outermost WHERE and HAVING, such as "region = West".
+    outermost WHERE and HAVING, such as "region = West". `winners` tells of rows kept as the first of their
+    group, `ranks` of the outputs that number the rows of each group. `bounded` are the columns, in lower
+    case, that the outermost WHERE compares with a bound.
     """
 
     outputs: Sequence[Output] | None = None
@@ -99,6 +108,9 @@ class StatementReading:
     counted: str | None = None
     row_counts: frozenset[int] = frozenset()
     conditions: Sequence[str] = ()
+    winners: Winners | None = None
+    ranks: Mapping[str, Winners] = field(default_factory=dict)
+    bounded: frozenset[str] = frozenset()
 
 
 def read_statement(sql: str, dialect: str) -> StatementReading:
@@ -112,7 +124,8 @@ def read_statement(sql: str, dialect: str) -> StatementReading:
     if dialect in _STRFTIME or reading.outputs is None:
         return reading
     # The formats of other databases only resemble those of strftime: WW of PostgreSQL begins on 1 January.
-    outputs = [each if each.weeks == "iso" else replace(each, weeks=None) for each in reading.outputs]
+    known = (None, "iso")
+    outputs = [each if each.weeks in known else replace(each, weeks="unknown") for each in reading.outputs]
     return replace(reading, outputs=outputs)
 
 
@@ -154,10 +167,18 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
             outputs = outputs + starred if starred is not None else None
         else:
             outputs.append(_output(each, sources, grouped=grouped))
+    winners = winners_of(
+        select,
+        {name: rank for each in sources.derived.values() for name, rank in each.ranks.items()},
+        inner=next((each.winners for each in sources.derived.values() if each.winners), None),
+        regrouped=any(each.grouped for each in sources.derived.values()),
+    )
     return StatementReading(
         outputs=outputs,
         grouped=grouped or any(each.grouped for each in sources.derived.values()),
-        selective=_is_selective(select, sources) or any(each.selective for each in sources.derived.values()),
+        selective=winners is not None
+        or _is_selective(select, sources)
+        or any(each.selective for each in sources.derived.values()),
         added_up=_has_subtotals(select)
         or (not grouped and any(each.added_up for each in sources.derived.values())),
         limit=min(
@@ -167,7 +188,16 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
         counted=None if sources.joined or sources.derived else _table_name(select),
         row_counts=_row_counts(select),
         conditions=simple_conditions(select),
+        winners=winners,
+        ranks=ranks_of(select),
+        bounded=_bounded(select),
     )
+
+
+def _bounded(select: exp.Select) -> frozenset[str]:
+    where = select.args.get("where")
+    found = where.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between) if where is not None else ()
+    return frozenset(each.this.name.lower() for each in found if isinstance(each.this, exp.Column))
 
 
 def _row_counts(select: exp.Select) -> frozenset[int]:
@@ -242,7 +272,7 @@ def _output(projection: exp.Expr, sources: _Sources, *, grouped: bool) -> Output
 def _kind(expression: exp.Expr, sources: _Sources) -> ColumnKind:
     match expression:
         case exp.Window():
-            return "rank" if isinstance(expression.this, _RANKS) else "window"
+            return "rank" if isinstance(expression.this, _RANKS) else _kind_of_window(expression)
         case exp.Column():
             inner = sources.output(expression)
             return inner.kind if inner else "plain"
@@ -250,6 +280,8 @@ def _kind(expression: exp.Expr, sources: _Sources) -> ColumnKind:
             return "constant"
         case exp.Coalesce() if all(isinstance(each, exp.Literal) for each in expression.expressions):
             return _kind(expression.this, sources)
+        case exp.Sub() | exp.Div() if expression.find(exp.Lag, exp.Lead) is not None:
+            return "change"
         case exp.Add() | exp.Sub():
             return _sum_of([_kind(expression.left, sources), _kind(expression.right, sources)])
         case exp.Mul() | exp.Div():
@@ -305,9 +337,22 @@ def _product_of(left: ColumnKind, right: ColumnKind, expression: exp.Binary) -> 
         return left
     if left == "constant" and isinstance(expression, exp.Mul):
         return right
-    if "window" in (left, right):
-        return "window"
+    for kind in ("change", "window"):
+        if kind in (left, right):
+            return kind
     return "plain" if {left, right} <= {"plain", "constant"} else "ratio"
+
+
+def _kind_of_window(window: exp.Window) -> ColumnKind:
+    spec = window.args.get("spec")
+    goes_on = spec is None or spec.text("start").upper() == "UNBOUNDED"
+    if window.args.get("order") is None or (
+        goes_on and spec is not None and spec.text("end") != "CURRENT ROW"
+    ):
+        return "window"
+    if isinstance(window.this, exp.Sum | exp.Count):
+        return "running" if goes_on else "moving"
+    return "moving" if isinstance(window.this, exp.Avg) else "window"
 
 
 def _has_aggregate(expression: exp.Expr) -> bool:
@@ -407,6 +452,8 @@ def calendar_unit(expression: exp.Expr) -> CalendarUnit | None:
 def _format_unit(arguments: Sequence[exp.Expr]) -> CalendarUnit | None:
     """The unit of a strftime call: its SQLite modifier ("start of month"), else the format's finest part."""
     texts = [each.name for each in arguments if isinstance(each, exp.Literal) and each.is_string]
+    if any(each.startswith("weekday ") for each in texts) and texts[-1] in ("-6 days", "-7 days"):
+        return "week"
     for text in texts:
         if text.lower().startswith("start of "):
             return _named_unit(text.lower().removeprefix("start of "))
@@ -414,8 +461,8 @@ def _format_unit(arguments: Sequence[exp.Expr]) -> CalendarUnit | None:
     return next((unit for part, unit in _FORMATS if part in form), None)
 
 
-def _week_numbering(expression: exp.Expr) -> WeekNumbering | None:
-    """The numbering of weeks that a strftime call writes beside the year; None for other expressions."""
+def _week_numbering(expression: exp.Expr) -> WrittenWeeks | None:
+    """The numbering of weeks that an expression writes; None if it writes no number of a week."""
     match expression:
         case exp.TimeToStr():
             form = expression.args["format"].name
@@ -423,12 +470,16 @@ def _week_numbering(expression: exp.Expr) -> WeekNumbering | None:
             form = expression.expressions[0].name
         case exp.Cast() | exp.Paren():
             return _week_numbering(expression.this)
+        case exp.Anonymous() if expression.name.upper() == "YEARWEEK":
+            mode = expression.expressions[-1].name
+            return "iso" if mode == "3" else "unknown"
         case _:
-            return None
-    found = _WEEK_FORMAT.fullmatch(form)
-    return _WEEKS.get(found["year"] + found["week"]) if found else None
+            return "unknown" if expression.find(exp.Week, exp.WeekOfYear) is not None else None
+    found = _WEEK_FORMAT.fullmatch(form.replace('"', ""))
+    if found is None:
+        return "unknown" if re.search("%[WUVvu]", form) else None
+    return _WEEKS.get((found["year"] + found["week"]).replace("v", "V"), "unknown")
 
 
 def _named_unit(name: str) -> CalendarUnit | None:
-    units: Sequence[CalendarUnit] = ("day", "week", "month", "quarter", "year")
-    return next((unit for unit in units if name.lower().startswith(unit)), None)
+    return next((unit for unit in UNITS if name.lower().startswith(unit)), None)

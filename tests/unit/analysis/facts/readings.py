@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from app.modules.analysis.facts import FactSheet
 from app.modules.analysis.facts.answering import CallAnswers
 from app.modules.analysis.facts.sheet import fact_sheet
-from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import wording_for
 from app.modules.analysis.figures import figures
 from graph.state import Column, Rows
@@ -43,5 +43,5 @@ def read(
 ) -> tuple[FactSheet, CallAnswers]:
     found = figures(question, sql, "sqlite", rows=rows, today=TODAY)
     wording = wording_for(question)
-    table = Table(question=question, rows=rows, found=found, wording=wording)
+    table = FactTable(question=question, rows=rows, found=found, wording=wording)
     return fact_sheet(table), CallAnswers(table)

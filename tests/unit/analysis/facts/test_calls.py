@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.modules.analysis.facts.calls import CallRefused, parse_call
+from app.modules.analysis.facts.calls import FactCallRefused, parse_call
+from tests.support.cases import assert_each
 from tests.unit.analysis.facts.readings import read, rows_of
 
 MONTHS = [
@@ -77,31 +78,33 @@ def test_a_call_may_name_periods_and_ranges(call: str, statement: str) -> None:
     assert OVER_TIME.answer(call).statement == statement
 
 
-@pytest.mark.parametrize(
-    ("call", "reason"),
-    [
-        ("profit(revenue)", "no statement of this kind can be called for"),
-        ("total(profit)", "there is no column profit"),
-        ("total(region)", "region is no measure"),
-        ("total()", "it names no measure"),
-        ('total(revenue, region="Sued")', "no row has this region"),
-        ('value(revenue, region="West")', "23 rows meet its conditions"),
-        ('change(revenue, "2025-11", "2026-11")', "one of its periods is not whole"),
-        ('change(revenue, "2025-03", "2026-10")', "a season may lie between its periods"),
-        ('change(revenue, "2025-03", "2026")', "its periods differ in length"),
-        ('change(revenue, "2024-03", "2025-03")', "one of its periods has no row"),
-        ('change(revenue, "2025-03")', "it needs two periods, or two ranges of them"),
-        ('gap(revenue, region="West")', "it needs two labels of one column"),
-        ("share(revenue)", "a share of it has no meaning"),
-        ("count()", "it needs a condition"),
-        ("total(revenue, ", "it is no call"),
-        ("total(revenue=)", "its arguments cannot be read"),
-        ("total(" + "a" * 300 + ")", "it is longer than 300 characters"),
-    ],
-)
-def test_a_call_that_has_no_fact_is_refused_with_its_reason(call: str, reason: str) -> None:
-    with pytest.raises(CallRefused, match=reason.replace("(", r"\(")):
-        OVER_TIME.answer(call)
+def test_a_call_that_has_no_fact_is_refused_with_its_reason() -> None:
+    def check(call: str, reason: str) -> None:
+        with pytest.raises(FactCallRefused, match=reason.replace("(", r"\(")):
+            OVER_TIME.answer(call)
+
+    assert_each(
+        [
+            ("profit(revenue)", "no statement of this kind can be called for"),
+            ("total(profit)", "there is no column profit"),
+            ("total(region)", "region is no measure"),
+            ("total()", "it names no measure"),
+            ('total(revenue, region="Sued")', "no row has this region"),
+            ('value(revenue, region="West")', "23 rows meet its conditions"),
+            ('change(revenue, "2025-11", "2026-11")', "one of its periods is not whole"),
+            ('change(revenue, "2025-03", "2026-10")', "a season may lie between its periods"),
+            ('change(revenue, "2025-03", "2026")', "its periods differ in length"),
+            ('change(revenue, "2024-03", "2025-03")', "one of its periods has no row"),
+            ('change(revenue, "2025-03")', "it needs two periods, or two ranges of them"),
+            ('gap(revenue, region="West")', "it needs two labels of one column"),
+            ("share(revenue)", "a share of it has no meaning"),
+            ("count()", "it needs a condition"),
+            ("total(revenue, ", "it is no call"),
+            ("total(revenue=)", "its arguments cannot be read"),
+            ("total(" + "a" * 300 + ")", "it is longer than 300 characters"),
+        ],
+        check,
+    )
 
 
 def test_of_a_result_that_a_limit_cut_only_values_can_be_called_for() -> None:
@@ -109,7 +112,7 @@ def test_of_a_result_that_a_limit_cut_only_values_can_be_called_for() -> None:
     _, calls = read(rows, "SELECT country, SUM(total) AS revenue FROM i GROUP BY 1 ORDER BY 2 DESC LIMIT 2")
     assert calls.answer('value(revenue, country="Chad")').statement == "Revenue of Chad: 40."
     for call in ("total(revenue)", "lowest(revenue)", 'share(revenue, country="Chad")', "average(revenue)"):
-        with pytest.raises(CallRefused, match="only a part"):
+        with pytest.raises(FactCallRefused, match="only a part"):
             calls.answer(call)
 
 
@@ -117,7 +120,7 @@ def test_what_is_not_additive_has_no_total_and_no_share() -> None:
     rows = rows_of("city:text avg_price:number", [["Oslo", 5.5], ["Rome", 4.5], ["Bonn", 4]])
     _, calls = read(rows, "SELECT city, AVG(price) AS avg_price FROM t GROUP BY 1", "Average price by city")
     for call in ("total(avg_price)", 'share(avg_price, city="Oslo")', "average(avg_price)"):
-        with pytest.raises(CallRefused):
+        with pytest.raises(FactCallRefused):
             calls.answer(call)
     assert "1" in calls.answer('gap(avg_price, city="Oslo", city="Rome")').statement
 
@@ -125,7 +128,7 @@ def test_what_is_not_additive_has_no_total_and_no_share() -> None:
 def test_a_label_that_stands_twice_is_not_called_by_it_alone() -> None:
     rows = rows_of("name:text amount:number", [["Ann", 5], ["Ann", 7], ["Bob", 3]])
     _, calls = read(rows, "SELECT name, amount FROM orders", "amount by name")
-    with pytest.raises(CallRefused, match="2 rows"):
+    with pytest.raises(FactCallRefused, match="2 rows"):
         calls.answer('value(amount, name="Ann")')
 
 
@@ -142,7 +145,7 @@ def test_the_value_of_a_call_is_that_of_a_query(region: str | None, start: int, 
     arguments = conditions if kind == "count" else ["revenue", *conditions]
     try:
         fact = OVER_TIME.answer(f"{kind}({', '.join(arguments)})")
-    except CallRefused:
+    except FactCallRefused:
         return
     where = f"month BETWEEN '{first}' AND '{last}'" + (f" AND region = '{region}'" if region else "")
     by = "region" if region is None else "month"
@@ -171,5 +174,14 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
     try:
         parse_call(text)
         OVER_TIME.answer(text)
-    except CallRefused:
+    except FactCallRefused:
         pass
+
+
+def test_the_value_of_a_single_row_can_be_called_for() -> None:
+    _, single = read(
+        rows_of("revenue:number orders:integer", [[1234.5, 7]]),
+        "SELECT SUM(a) AS revenue, COUNT(*) AS orders FROM t",
+    )
+    assert single.answer("value(revenue)").statement == "**Revenue: 1,234.50**."
+    assert single.answer("value(orders)").statement == "**Orders: 7**."

@@ -4,19 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.modules.analysis.facts.choice import Choice, read_choice
+from app.modules.analysis.facts.choice import FactChoice, read_choice
 from app.modules.analysis.facts.judging import ReadingJudge
+from app.modules.analysis.facts.wording import Wording
 from tests.unit.analysis.facts.readings import BY_CATEGORY, QUESTION, read
 
 SHEET, CALLS = read()
 JUDGE = ReadingJudge(BY_CATEGORY, QUESTION)
 
 
-def chosen(reply: str, most: int = 3) -> Choice:
-    return read_choice(reply, SHEET, answer_call=CALLS.answer, judge_reading=JUDGE.fault, most=most)
+def chosen(reply: str) -> FactChoice:
+    return read_choice(
+        reply, SHEET, answer_call=CALLS.answer, judge_reading=JUDGE.fault, wording=Wording("en")
+    )
 
 
-def numbers(choice: Choice) -> list[int]:
+def numbers(choice: FactChoice) -> list[int]:
     return [SHEET.facts.index(fact) + 1 for fact in choice.facts]
 
 
@@ -70,32 +73,28 @@ def test_a_reply_without_a_choice_leaves_the_order_of_the_sheet(reply: str) -> N
 def test_what_cannot_be_shown_is_left_out_with_its_reason() -> None:
     choice = chosen('{"facts": ["f77", "share(profit, category=\\"Tents\\")", "f2"], "reading": ""}')
     assert numbers(choice) == [2]
-    assert choice.left_out == [
-        "f77 is left out: no statement has this name.",
-        "A call of share is left out: there is no column profit.",
-    ]
+    assert choice.left_out == ["2 statements that the model named are left out: these rows do not give them."]
 
 
 def test_what_is_left_out_is_named_without_the_words_of_the_model() -> None:
     choice = chosen(
         '{"facts": ["Revenue rose by 12 %", "Clothing(12 %)", "total(revenue, category=\\"12 %\\")"]}'
     )
-    assert len(choice.left_out) == 4
+    assert len(choice.left_out) == 2
     assert not any("12" in each for each in choice.left_out)
 
 
-def test_at_most_three_statements_are_shown_and_in_investigations_twelve() -> None:
+def test_at_most_three_statements_are_shown() -> None:
     reply = '{"facts": ["f1", "f2", "f3", "f4", "f5"]}'
     assert numbers(chosen(reply)) == [1, 2, 3]
-    assert "More than 3 statements" in chosen(reply).left_out[0]
-    assert numbers(chosen(reply, most=12)) == [1, 2, 3, 4, 5]
+    assert "More than three statements" in chosen(reply).left_out[0]
 
 
 def test_at_most_three_calls_are_answered() -> None:
     wrong = ", ".join(f'"value(revenue, category=\\"No {each}\\")"' for each in range(3))
     choice = chosen(f'{{"facts": [{wrong}, "total(revenue)", "f2"]}}')
     assert numbers(choice) == [2]
-    assert "too many calls" in choice.left_out[-1]
+    assert choice.left_out[0].startswith("4 statements")
 
 
 def test_a_called_fact_is_shown_in_the_words_of_the_program() -> None:
@@ -115,7 +114,7 @@ def test_a_reading_is_kept_beside_statements_and_judged() -> None:
     assert (good.reading, good.left_out) == ("A look at the season may help.", [])
     bad = chosen('{"facts": ["f1"], "reading": "Clothing rose by 12 %."}')
     assert bad.reading is None
-    assert bad.left_out[0].startswith("A reading is left out: it ")
+    assert bad.left_out[0].startswith("A sentence of the model is left out: ")
     assert chosen("Answer: f1\nReading: A look at the season may help.").reading == good.reading
 
 

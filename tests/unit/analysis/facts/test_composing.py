@@ -23,7 +23,7 @@ SECOND = Fact(
     key="total_staff",
     kind="total",
     statement="The total of staff is 250.",
-    headline=None,
+    headline="The total of staff is 250",
     how="sum of staff over 80 rows",
     value=Decimal("2.5E+2"),
     cells=[(row, "staff") for row in range(80)],
@@ -52,7 +52,7 @@ def test_values_are_exact_and_cells_are_bounded_and_counted() -> None:
     (reference,) = made.references
     assert reference["value"] == "250"
     assert (len(reference["cells"]), reference["cell_count"]) == (MOST_CELLS, 80)
-    assert made.headline is None
+    assert made.headline == SECOND.headline
 
 
 def test_without_a_statement_the_text_is_the_notice() -> None:

@@ -2,18 +2,23 @@
 
 from collections.abc import Mapping
 
-_SHARE = "[ ({share} der Gesamtsumme von {total})][ ({share} der Summe der {among} gezeigten, {shown_total})]"
+_SHARE = "[ ({share} der Gesamtsumme von {total})]"
 _HAVE = "{leaders:the} {leaders|hat|haben}[ {scope}][ nach {by}]"
-_LIE = "{leaders:the} {leaders|liegt|liegen}[ {scope}][ nach {by}] bei {measure}"
-_LIE_IT = "{leaders:the} {leaders|liegt|liegen}[ {scope}] bei {measure}"
-_HAVE_IT = "{leaders:the} {leaders|hat|haben}[ {scope}]"
 _OVER = "[ über die {over}]"
+_EACH = "{leaders||je }{value}"
 
 TABLE: Mapping[str, str] = {
     # Around statements
     "reading": "Einordnung",
     "choice_missing": "Die Auswahl des Modells fehlt:",
     "own_choice": "Diese Aussagen hat KAI selbst ausgewählt.",
+    "left_out.more": "Es wurden mehr als drei Aussagen gewählt: Die übrigen sind weggelassen.",
+    "left_out.statement": "{count|Eine Aussage|# Aussagen} des Modells {count|ist|sind} weggelassen: Diese "
+    "Zeilen ergeben sie nicht.",
+    "left_out.finding": "{count|Ein Befund ist|# Befunde sind} weggelassen: Kein Fakt belegt "
+    "{count|ihn|sie}.",
+    "left_out.sentence": "{count|Ein Satz|# Sätze} des Modells {count|ist|sind} weggelassen: Zahlen, Namen "
+    "aus den Zeilen und Vergleiche dürfen nur in Fakten stehen.",
     "doubts": "Die Zahlen können falsch sein:",
     "changed": "Die Abfrage wurde geändert:",
     "changed.more": "{count} weitere {count|Änderung steht|Änderungen stehen} beim SQL.",
@@ -35,107 +40,93 @@ TABLE: Mapping[str, str] = {
     "which.full": "mit vollständigen Daten",
     "which.with_values": "mit Werten",
     "which.shown": "in diesem Ergebnis",
+    # Measures, or the things that they count
+    "measure.highest": "den höchsten Wert bei {measure}",
+    "things.highest": "die meisten {things}",
+    "measure.lowest": "den niedrigsten Wert bei {measure}",
+    "things.lowest": "die wenigsten {things}",
+    "measure.second_lowest": "den zweitniedrigsten Wert bei {measure}",
+    "things.second_lowest": "die zweitwenigsten {things}",
+    "measure.same": "denselben Wert bei {measure}",
+    "things.same": "gleich viele {things}",
+    "measure.total": "die Summe von {measure}",
+    "things.total": "die Gesamtzahl der {things}",
+    "measure.average": "der Durchschnitt von {measure}",
+    "things.average": "die durchschnittliche Anzahl der {things}",
+    "measure.median": "der Median von {measure}",
+    "things.median": "der Median der Anzahl der {things}",
     # Values and rankings
     "values": "{pairs}[ und {more} weitere {more|Spalte|Spalten}].",
-    "values.bold": "**{pairs}**[ und {more} weitere {more|Spalte|Spalten}].",
-    "values.bold.headline": "{pairs}",
-    "value.of": f"{{measure}} {{label:of}}[ über die {{over}}]: {{value}}{_SHARE}.",
-    "value.of.headline": "{measure} {label:of}: {value}",
-    "highest": f"{_LIE}{_OVER} vorn: {{leaders||je }}{{value}}{_SHARE}.",
-    "highest.headline": f"{_LIE} vorn: {{value}}",
-    "lowest": f"{_HAVE} den niedrigsten Wert bei {{measure}}{_OVER}: {{leaders||je }}{{value}}{_SHARE}.",
-    "lowest.headline": f"{_HAVE} den niedrigsten Wert bei {{measure}}: {{value}}",
-    "most": f"{_HAVE} die meisten {{things}}{_OVER}: {{leaders||je }}{{value}}{_SHARE}.",
-    "most.headline": f"{_HAVE} die meisten {{things}}: {{value}}",
-    "fewest": f"{_HAVE} die wenigsten {{things}}{_OVER}: {{leaders||je }}{{value}}{_SHARE}.",
-    "fewest.headline": f"{_HAVE} die wenigsten {{things}}: {{value}}",
-    "second": f"{_LIE_IT}{_OVER} auf Platz zwei: {{value}}.",
-    "second.headline": f"{_LIE_IT} auf Platz zwei: {{value}}",
-    "second.low": f"{_HAVE_IT} den zweitniedrigsten Wert bei {{measure}}{_OVER}: {{value}}.",
-    "second.low.headline": f"{_HAVE_IT} den zweitniedrigsten Wert bei {{measure}}: {{value}}",
-    "second.few": f"{_HAVE_IT} die zweitwenigsten {{things}}{_OVER}: {{value}}.",
-    "second.few.headline": f"{_HAVE_IT} die zweitwenigsten {{things}}: {{value}}",
+    "value.of": f"{{measure}} {{label:of}}{_OVER}: {{value}}{_SHARE}.",
+    "highest": f"{_HAVE} {{measure:highest}}{_OVER}: {_EACH}{_SHARE}.",
+    "lowest": f"{_HAVE} {{measure:lowest}}{_OVER}: {_EACH}{_SHARE}.",
+    "second": "{leaders:the} {leaders|liegt|liegen}[ {scope}] bei {measure}[ über die {over}] auf Platz "
+    "zwei: {value}.",
+    "second.low": f"{_HAVE} {{measure:second_lowest}}{_OVER}: {{value}}.",
     "order": "die {leaders|#|#} höchsten Werte bei {measure}[ {scope}] haben, der Reihe nach, {leaders}.",
     "order.headline": "höchste Werte bei {measure}[ {scope}]: {leaders}",
     "order.low": "die {leaders|#|#} niedrigsten Werte bei {measure}[ {scope}] haben, der Reihe nach, "
     "{leaders}.",
     "order.low.headline": "niedrigste Werte bei {measure}[ {scope}]: {leaders}",
     "next": "danach {leaders|folgt|folgen} bei {measure}[ {scope}]{leaders||, der Reihe nach,} {leaders}.",
+    "winners.highest": "je {label} hat {measure:highest}: {leaders}.",
+    "winners.lowest": "je {label} hat {measure:lowest}: {leaders}.",
+    "winners.highest.headline": "je {label} hat {measure:highest}[, zuerst {top}]",
+    "winners.lowest.headline": "je {label} hat {measure:lowest}[, zuerst {top}]",
     "gap": "{label} liegt bei {measure} um {difference} vor {other}[, {points} der Gesamtsumme].",
-    "gap.headline": "{label} liegt bei {measure} um {difference} vor {other}",
     "gap.low": "{label} liegt bei {measure} um {difference} unter {other}[, {points} der Gesamtsumme].",
-    "gap.low.headline": "{label} liegt bei {measure} um {difference} unter {other}",
+    "compared": "{measure} liegt in {count} von {rows:dative} über {other}"
+    "[, am weitesten bei {named}][, und darunter bei {leaders}].",
+    "compared.headline": "{measure} liegt in {count} von {rows:dative} über {other}",
+    "compared.pair": "{label} ({value} gegenüber {other})",
+    "compared.total": "über die {rows} beträgt {measure} {new} und {other} {old}[ ({change})].",
     "leader": "{label} hat[ {scope}] bei {measures} jeweils den höchsten Wert.",
-    "leader.headline": "{label} hat[ {scope}] bei {measures} jeweils den höchsten Wert",
-    "same": "{leaders} haben denselben Wert bei {measure}: {value}.",
-    "same.headline": "{leaders} haben denselben Wert bei {measure}: {value}",
-    "same.things": "{leaders} haben gleich viele {things}: {value}.",
-    "same.things.headline": "{leaders} haben gleich viele {things}: {value}",
-    "same.all": f"alle [{{count}}][{{shown}} gezeigten] haben denselben Wert bei {{measure}}{_OVER}: "
-    f"{{value}}.",
-    "same.all.headline": "alle [{count}][{shown} gezeigten] haben denselben Wert bei {measure}: {value}",
-    "same.all.things": f"alle [{{count}}][{{shown}} gezeigten] haben gleich viele {{things}}{_OVER}: "
-    f"{{value}}.",
-    "same.all.things.headline": "alle [{count}][{shown} gezeigten] haben gleich viele {things}: {value}",
-    "same.nearly": f"alle [{{count}}][{{shown}} gezeigten] haben praktisch denselben Wert bei "
-    f"{{measure}}{_OVER}: von {{low}} bis {{value}}.",
-    "same.nearly.headline": "alle [{count}][{shown} gezeigten] haben praktisch denselben Wert bei {measure}",
+    "same": "{leaders} haben {measure:same}: {value}.",
+    "same.all": f"alle [{{count}}][{{shown}} gezeigten] haben {{measure:same}}{_OVER}: {{value}}.",
+    "same.nearly": f"alle [{{count}}][{{shown}} gezeigten] haben praktisch {{measure:same}}{_OVER}"
+    "[: von {low} bis {value}].",
     # All values of a measure
-    "total": "die Summe von {measure}[ über die {over}][ in den gezeigten {shown:dative}] beträgt {value}.",
-    "total.headline": "die Summe von {measure}[ in den gezeigten {shown:dative}] beträgt {value}",
-    "total.things": "die Gesamtzahl der {things}[ über die {over}][ in den gezeigten {shown:dative}] beträgt "
-    "{value}.",
-    "total.things.headline": "die Gesamtzahl der {things}[ in den gezeigten {shown:dative}] beträgt {value}",
-    "average": "der Durchschnitt von {measure} über {rows} beträgt {value}.",
-    "average.headline": "der Durchschnitt von {measure} beträgt {value}",
-    "average.things": "die durchschnittliche Anzahl der {things} über {rows} beträgt {value}.",
-    "average.things.headline": "die durchschnittliche Anzahl der {things} beträgt {value}",
-    "median": "der Median von {measure} über {rows} beträgt {value}.",
-    "median.headline": "der Median von {measure} beträgt {value}",
-    "median.things": "der Median der Anzahl der {things} über {rows} beträgt {value}.",
-    "median.things.headline": "der Median der Anzahl der {things} beträgt {value}",
+    "total": f"{{measure:total}}{_OVER}[ in den gezeigten {{shown:dative}}] beträgt {{value}}.",
+    "average": "{measure:average} über {rows} beträgt {value}.",
+    "median": "{measure:median} über {rows} beträgt {value}.",
+    "highest.short": "{measure}: {leaders}, {value}",
+    "lowest.short": "{measure}: {leaders}, {value}",
+    "winners.highest.short": "{measure}: {top}",
+    "winners.lowest.short": "{measure}: {top}",
     "below_zero": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null[: "
-    "{leaders}].",
-    "below_zero.headline": "{count} von {rows:dative} {count|hat|haben} bei {measure} einen Wert unter null",
+    "{named}].",
     "spread": "{measure}[ {scope}]: von {low} bis {high}[, im Durchschnitt {average}].",
-    "spread.headline": "{measure}[ {scope}]: von {low} bis {high}",
-    "spread.same": "alle {rows} haben[ {scope}] denselben Wert bei {measure}: {value}.",
-    "spread.same.headline": "alle {rows} haben[ {scope}] denselben Wert bei {measure}: {value}",
+    "spread.same": "alle {rows} haben[ {scope}] {measure:same}: {value}.",
     # Lists
     "count": "{rows} mit {columns}[ und {more} {more|weiteren Spalte|weiteren Spalten}].",
     "count.where": "{count} von {rows:dative} {count|hat|haben} {conditions}.",
-    "count.where.headline": "{count} von {rows:dative} {count|hat|haben} {conditions}",
-    "latest": "{leaders} {leaders|hat|haben}[ {scope}] den spätesten Wert bei {measure}: "
-    "{value}[; unter den {count} "
-    "gezeigten steht {other} mit {last} an letzter Stelle].",
-    "earliest": "{leaders} {leaders|hat|haben}[ {scope}] den frühesten Wert bei {measure}: "
-    "{value}[; unter den {count} "
-    "gezeigten steht {other} mit {last} an letzter Stelle].",
+    "latest": "{leaders} {leaders|hat|haben}[ {scope}] den spätesten Wert bei {measure}: {value}"
+    "[; unter den {count} gezeigten steht {other} mit {last} an letzter Stelle].",
+    "earliest": "{leaders} {leaders|hat|haben}[ {scope}] den frühesten Wert bei {measure}: {value}"
+    "[; unter den {count} gezeigten steht {other} mit {last} an letzter Stelle].",
     "dates": "nach {measure} reichen die {rows}[ {which}] {span:from}.",
-    "latest.headline": "{leaders} {leaders|hat|haben}[ {scope}] den spätesten Wert bei {measure}: {value}",
-    "earliest.headline": "{leaders} {leaders|hat|haben}[ {scope}] den frühesten Wert bei {measure}: {value}",
-    "frequent": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten: {count} von {rows:dative}.",
-    "frequent.headline": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten",
+    "frequent": "{leaders} {leaders|ist|sind} bei {measure} am häufigsten"
+    "[: {leaders||je }{count} von {rows:dative}].",
     # Time
     "change.rose": "{measure} {span:of}[ {scope}]: Anstieg um {change} {before:on}, von {old} auf {new}.",
-    "change.rose.headline": "{measure}[ {scope}][ {at:in}]: Anstieg um {change} gegenüber dem Vorjahr",
+    "change.rose.headline": "{measure}[ {scope}][ {at:in}]: Anstieg um {change} {base:on}",
     "change.fell": "{measure} {span:of}[ {scope}]: Rückgang um {change} {before:on}, von {old} auf {new}.",
-    "change.fell.headline": "{measure}[ {scope}][ {at:in}]: Rückgang um {change} gegenüber dem Vorjahr",
-    "change.near": "{span:the} und {before:the} haben[ {scope}] praktisch denselben Wert bei {measure}: "
-    "{new} und {old}.",
-    "change.near.headline": "[{at}: ]praktisch derselbe Wert bei {measure}[ {scope}] wie im Vorjahr",
-    "change.equal": "{span:the} und {before:the} haben[ {scope}] denselben Wert bei {measure}: {new}.",
-    "change.equal.headline": "[{at}: ]derselbe Wert bei {measure}[ {scope}] wie im Vorjahr: {new}",
+    "change.fell.headline": "{measure}[ {scope}][ {at:in}]: Rückgang um {change} {base:on}",
+    "change.near": "{span:the} und {before:the} haben[ {scope}] praktisch {measure:same}: {new} und {old}.",
+    "change.near.headline": "{measure}[ {scope}][ {at:in}]: praktisch unverändert {base:on}",
+    "change.equal": "{span:the} und {before:the} haben[ {scope}] {measure:same}: {new}.",
+    "change.equal.headline": "{measure}[ {scope}][ {at:in}]: unverändert {base:on}, {new}",
+    "change.base": "gegenüber dem Vorjahr",
+    "grew": "{label} ist bei {measure} am stärksten gewachsen: von {old} ({before}) auf {new} ({span})"
+    "[; {other} ist am stärksten gesunken, von {first} auf {last}].",
     "level": "{measure}[ {scope}] in den {periods:dative}[ {which}]: [im Durchschnitt {average}, ]zwischen "
-    "{low} ({low_at}) und {high} ({high_at})"
-    "[, von {first} zu Beginn auf {last} am Ende].",
-    "level.headline": "{measure}[ {scope}][ in den {periods:dative} {which}]: zwischen {low} und {high}",
-    "level.same": "alle {periods}[ {which}] haben[ {scope}] denselben Wert bei {measure}: {value}.",
-    "level.same.headline": "alle {periods}[ {which}] haben[ {scope}] denselben Wert bei {measure}: {value}",
-    "season.highest": "{label:the} hat[ {scope}] den höchsten Wert bei {measure} in den {periods:dative} "
-    "{last:to}, wie {before:the} in denen davor.",
-    "season.lowest": "{label:the} hat[ {scope}] den niedrigsten Wert bei {measure} in den {periods:dative} "
-    "{last:to}, wie {before:the} in denen davor.",
+    "{low}[ ({low_at})] und {high}[ ({high_at})][, von {first} zu Beginn auf {last} am Ende].",
+    "level.same": "alle {periods}[ {which}] haben[ {scope}] {measure:same}: {value}.",
+    "running": "{measure} {label:to}: {value}.",
+    "season.highest": "{label:the} hat[ {scope}] {measure:highest} in den {periods:dative} {last:to}, wie "
+    "{before:the} in denen davor.",
+    "season.lowest": "{label:the} hat[ {scope}] {measure:lowest} in den {periods:dative} {last:to}, wie "
+    "{before:the} in denen davor.",
     "season.unknown": "Ohne {periods} mit vollständigen Daten lässt sich Wachstum nicht von einem saisonalen "
     "Verlauf unterscheiden.",
     "rises.before": "{measure}[ {scope}]: Anstieg gegenüber dem Zeitraum davor in {count} von "
@@ -147,25 +138,27 @@ TABLE: Mapping[str, str] = {
     "no_full": "Nicht einmal {one} ist vollständig erfasst, also gibt es nichts zu vergleichen.",
     # Outlook
     "forecast": "Prognose für {measure}: {steps}[; im Test über die letzten {periods} lag sie im "
-    "Durchschnitt um {error} daneben]. Die Spannen sollen {covered} der Werte enthalten.",
-    "forecast.headline": "Prognose für {measure}: {steps}",
+    "Durchschnitt um {error} daneben][. Die Spannen sollen {covered} der Werte enthalten].",
     "forecast.step": "{value} {period:in} ({low} bis {high})",
     "outliers": "von {periods:dative} fallen bei {measure} auf: {leaders}.",
-    "outliers.headline": "bei {measure} fallen auf: {leaders}",
     "outliers.none": "von {periods:dative} fällt bei {measure} nichts auf.",
-    "outliers.none.headline": "von {periods:dative} fällt bei {measure} nichts auf",
     "outliers.one": "{label} ({value}, üblich sind {low} bis {high})",
     # Notes
-    "partial.begins": "{period:the}[ ({value})] ist unvollständig: Die Daten beginnen {day:in}.",
-    "partial.ends": "{period:the}[ ({value})] ist unvollständig: Die Daten enden {day:in}.",
+    "partial.begins": "{period:the}[ ({value})] ist unvollständig[: Die Daten beginnen {day:in}].",
+    "partial.ends": "{period:the}[ ({value})] ist unvollständig[: Die Daten enden {day:in}].",
+    "partial.since": "{period:the}[ ({value})] ist unvollständig: Gezählt sind nur die Tage ab dem {day}.",
+    "partial.until": "{period:the}[ ({value})] ist unvollständig: Gezählt sind nur die Tage bis zum {day}.",
     "partial.running": "{period:the}[ ({value})] ist unvollständig: Der Zeitraum läuft {day:in} noch.",
+    "partial.ahead": "{leaders:the} {leaders|liegt|liegen} in der Zukunft.",
     "partial.cut": "{period:the}[ ({value})] ist unvollständig: Der Jahreswechsel teilt sie.",
     "gaps": "{periods} {periods|hat|haben} keine Zeile: {leaders}.",
     "missing": "{rows} {rows|hat|haben} bei {measure} keinen Wert.",
     "missing.named": "{leaders} {leaders|hat|haben} bei {measure} keinen Wert.",
     "unnamed": f"{{measure}} {{rows|der Zeile|der # Zeilen}} ohne {{label}}: {{value}}{_SHARE}.",
+    "unnamed.flag": f"{{measure}} ohne Angabe zu {{label}}: {{value}}{_SHARE}.",
     "one_row": "Die Abfrage behält nur eine Zeile, ein Gleichstand wäre also nicht zu sehen.",
     "no_value": "Es gab keinen Wert, aus dem sich das berechnen ließe.",
+    "no_rows.headline": "Keine Zeilen passen",
     "no_rows": "Keine Zeilen passen. Wenn es welche geben sollte, die Filter prüfen: Ein Wert kann anders "
     "geschrieben oder der Zeitraum leer sein.",
     "notice.cut": "Das Ergebnis wurde bei {count} Zeilen abgeschnitten: Alle Zahlen hier gelten nur für "
@@ -213,10 +206,6 @@ TABLE: Mapping[str, str] = {
     "year.dative": "{count|# Jahr|# Jahren}",
     "row": "{count|# Zeile|# Zeilen}",
     "row.dative": "{count|# Zeile|# Zeilen}",
-    "column": "{count|# Spalte|# Spalten}",
-    "column.dative": "{count|# Spalte|# Spalten}",
-    "value": "{count|# Wert|# Werte}",
-    "value.dative": "{count|# Wert|# Werten}",
     "point": "{count|# Prozentpunkt|# Prozentpunkte}",
     "point.dative": "{count|# Prozentpunkt|# Prozentpunkten}",
     # Facts over two results

@@ -2,18 +2,22 @@
 
 from collections.abc import Mapping
 
-_SHARE = "[, {share} of the total of {total}][, {share} of the total of the {among} shown, {shown_total}]"
-_SHARES = (
-    "{leaders|| each}[, {share}{leaders|| each} of the total of {total}]"
-    "[, {share}{leaders|| each} of the total of the {among} shown, {shown_total}]"
-)
-_OF_ALL = "[{scope}, ][by {by}, ]{leaders} {leaders|has|share}"
+_SHARE = "[, {share} of the total of {total}]"
+_SHARES = "{leaders|| each}[, {share}{leaders|| each} of the total of {total}]"
+_HAVE = "[{scope}, ][by {by}, ]{leaders} {leaders|has|share}"
+_OVER = "[ over the {over}]"
 
 TABLE: Mapping[str, str] = {
     # Around statements
     "reading": "Reading",
     "choice_missing": "The model's choice is missing:",
     "own_choice": "These statements are KAI's own choice.",
+    "left_out.more": "More than three statements were chosen: the others are left out.",
+    "left_out.statement": "{count|A statement|# statements} that the model named {count|is|are} left out: "
+    "these rows do not give {count|it|them}.",
+    "left_out.finding": "{count|A finding is|# findings are} left out: no fact bears {count|it|them} out.",
+    "left_out.sentence": "{count|A sentence|# sentences} of the model {count|is|are} left out: a figure, a "
+    "name of the rows or a comparison may only stand in a fact.",
     "doubts": "The figures may be wrong:",
     "changed": "The statement was changed:",
     "changed.more": "{count} more {count|change is|changes are} listed with the SQL.",
@@ -35,104 +39,90 @@ TABLE: Mapping[str, str] = {
     "which.full": "covered whole",
     "which.with_values": "that have a value",
     "which.shown": "shown",
+    # Measures, or the things that they count
+    "measure.highest": "the highest {measure}",
+    "things.highest": "the most {things}",
+    "measure.lowest": "the lowest {measure}",
+    "things.lowest": "the fewest {things}",
+    "measure.second_lowest": "the second lowest {measure}",
+    "things.second_lowest": "the second fewest {things}",
+    "measure.same": "the same {measure}",
+    "things.same": "the same number of {things}",
+    "measure.total": "the total of {measure}",
+    "things.total": "the total number of {things}",
+    "measure.average": "the average of {measure}",
+    "things.average": "the average number of {things}",
+    "measure.median": "the median of {measure}",
+    "things.median": "the median number of {things}",
     # Values and rankings
     "values": "{pairs}[ and {more} more {more|column|columns}].",
-    "values.bold": "**{pairs}**[ and {more} more {more|column|columns}].",
-    "values.bold.headline": "{pairs}",
-    "value.of": f"{{measure}} {{label:of}}[ over the {{over}}]: {{value}}{_SHARE}.",
-    "value.of.headline": "{measure} {label:of}: {value}",
-    "highest": f"{_OF_ALL} the highest {{measure}}[ over the {{over}}]: {{value}}{_SHARES}.",
-    "highest.headline": f"{_OF_ALL} the highest {{measure}}: {{value}}",
-    "lowest": f"{_OF_ALL} the lowest {{measure}}[ over the {{over}}]: {{value}}{_SHARES}.",
-    "lowest.headline": f"{_OF_ALL} the lowest {{measure}}: {{value}}",
-    "most": f"{_OF_ALL} the most {{things}}[ over the {{over}}]: {{value}}{_SHARES}.",
-    "most.headline": f"{_OF_ALL} the most {{things}}: {{value}}",
-    "fewest": f"{_OF_ALL} the fewest {{things}}[ over the {{over}}]: {{value}}{_SHARES}.",
-    "fewest.headline": f"{_OF_ALL} the fewest {{things}}: {{value}}",
-    "second": "[{scope}, ]{leaders} {leaders|is|are} second by {measure}[ over the {over}] with {value}.",
-    "second.headline": "[{scope}, ]{leaders} {leaders|is|are} second by {measure} with {value}",
-    "second.low": "[{scope}, ]{leaders} {leaders|has|share} the second lowest {measure}[ over the "
-    "{over}]: {value}.",
-    "second.low.headline": "[{scope}, ]{leaders} {leaders|has|share} the second lowest {measure}: {value}",
-    "second.few": "[{scope}, ]{leaders} {leaders|has|share} the second fewest {things}[ over the {over}]: "
-    "{value}.",
-    "second.few.headline": "[{scope}, ]{leaders} {leaders|has|share} the second fewest {things}: {value}",
+    "value.of": f"{{measure}} {{label:of}}{_OVER}: {{value}}{_SHARE}.",
+    "highest": f"{_HAVE} {{measure:highest}}{_OVER}: {{value}}{_SHARES}.",
+    "lowest": f"{_HAVE} {{measure:lowest}}{_OVER}: {{value}}{_SHARES}.",
+    "second": f"[{{scope}}, ]{{leaders}} {{leaders|is|are}} second by {{measure}}{_OVER} with {{value}}.",
+    "second.low": f"{_HAVE} {{measure:second_lowest}}{_OVER}: {{value}}.",
     "order": "[{scope}, ]the {leaders|one|#} highest by {measure}, in order, are {leaders}.",
     "order.headline": "[{scope}, ]highest by {measure}: {leaders}",
     "order.low": "[{scope}, ]the {leaders|one|#} lowest by {measure}, in order, are {leaders}.",
     "order.low.headline": "[{scope}, ]lowest by {measure}: {leaders}",
     "next": "[{scope}, ]next by {measure}{leaders| comes|, in order, come} {leaders}.",
+    "winners.highest": "{measure:highest} by {label}: {leaders}.",
+    "winners.lowest": "{measure:lowest} by {label}: {leaders}.",
+    "winners.highest.headline": "{measure:highest} by {label}[, first {top}]",
+    "winners.lowest.headline": "{measure:lowest} by {label}[, first {top}]",
     "gap": "{label} is {difference} ahead of {other} in {measure}[, {points} of the total].",
-    "gap.headline": "{label} is {difference} ahead of {other} in {measure}",
     "gap.low": "{label} is {difference} below {other} in {measure}[, {points} of the total].",
-    "gap.low.headline": "{label} is {difference} below {other} in {measure}",
+    "compared": "{measure} is above {other} in {count} of {rows}"
+    "[, most for {named}][, and below it for {leaders}].",
+    "compared.headline": "{measure} is above {other} in {count} of {rows}",
+    "compared.pair": "{label} ({value} against {other})",
+    "compared.total": "over the {rows}, {measure} is {new} and {other} {old}[ ({change})].",
     "leader": "[{scope}, ]{label} is highest in {measures}.",
-    "leader.headline": "[{scope}, ]{label} is highest in {measures}",
-    "same": "{leaders} have the same {measure}: {value}.",
-    "same.headline": "{leaders} have the same {measure}: {value}",
-    "same.things": "{leaders} have the same number of {things}: {value}.",
-    "same.things.headline": "{leaders} have the same number of {things}: {value}",
-    "same.all": "all [{count}][{shown} shown] have the same {measure}[ over the {over}]: {value}.",
-    "same.all.headline": "all [{count}][{shown} shown] have the same {measure}: {value}",
-    "same.all.things": "all [{count}][{shown} shown] have the same number of {things}[ over the {over}]: "
-    "{value}.",
-    "same.all.things.headline": "all [{count}][{shown} shown] have the same number of {things}: {value}",
-    "same.nearly": "all [{count}][{shown} shown] have practically the same {measure}[ over the {over}]: "
-    "from {low} to {value}.",
-    "same.nearly.headline": "all [{count}][{shown} shown] have practically the same {measure}",
+    "same": "{leaders} have {measure:same}: {value}.",
+    "same.all": f"all [{{count}}][{{shown}} shown] have {{measure:same}}{_OVER}: {{value}}.",
+    "same.nearly": f"all [{{count}}][{{shown}} shown] have practically {{measure:same}}{_OVER}"
+    "[: from {low} to {value}].",
     # All values of a measure
-    "total": "the total of {measure}[ over the {over}][ of the {shown} shown] is {value}.",
-    "total.headline": "the total of {measure}[ of the {shown} shown] is {value}",
-    "total.things": "the total number of {things}[ over the {over}][ of the {shown} shown] is {value}.",
-    "total.things.headline": "the total number of {things}[ of the {shown} shown] is {value}",
-    "average": "the average of {measure} over {rows} is {value}.",
-    "average.headline": "the average of {measure} is {value}",
-    "average.things": "the average number of {things} over {rows} is {value}.",
-    "average.things.headline": "the average number of {things} is {value}",
-    "median": "the median of {measure} over {rows} is {value}.",
-    "median.headline": "the median of {measure} is {value}",
-    "median.things": "the median number of {things} over {rows} is {value}.",
-    "median.things.headline": "the median number of {things} is {value}",
-    "below_zero": "{count} of {rows} {count|has|have} {measure} below zero[: {leaders}].",
-    "below_zero.headline": "{count} of {rows} {count|has|have} {measure} below zero",
+    "total": f"{{measure:total}}{_OVER}[ of the {{shown}} shown] is {{value}}.",
+    "average": "{measure:average} over {rows} is {value}.",
+    "median": "{measure:median} over {rows} is {value}.",
+    "highest.short": "{measure}: {leaders}, {value}",
+    "lowest.short": "{measure}: {leaders}, {value}",
+    "winners.highest.short": "{measure:highest}: {top}",
+    "winners.lowest.short": "{measure:lowest}: {top}",
+    "below_zero": "{count} of {rows} {count|has|have} {measure} below zero[: {named}].",
     "spread": "[{scope}, ]{measure} goes from {low} to {high}[, {average} on average].",
-    "spread.headline": "[{scope}, ]{measure} goes from {low} to {high}",
-    "spread.same": "[{scope}, ]all {rows} have the same {measure}: {value}.",
-    "spread.same.headline": "[{scope}, ]all {rows} have the same {measure}: {value}",
+    "spread.same": "[{scope}, ]all {rows} have {measure:same}: {value}.",
     # Lists
     "count": "{rows} with {columns}[ and {more} more {more|column|columns}].",
     "count.where": "{count} of {rows} {count|has|have} {conditions}.",
-    "count.where.headline": "{count} of {rows} {count|has|have} {conditions}",
-    "latest": "[{scope}, ]{leaders} {leaders|has|share} the latest {measure}: "
-    "{value}[; {other} is last of the {count} "
-    "shown with {last}].",
-    "earliest": "[{scope}, ]{leaders} {leaders|has|share} the earliest {measure}: "
-    "{value}[; {other} is last of the {count} "
-    "shown with {last}].",
+    "latest": "[{scope}, ]{leaders} {leaders|has|share} the latest {measure}: {value}"
+    "[; {other} is last of the {count} shown with {last}].",
+    "earliest": "[{scope}, ]{leaders} {leaders|has|share} the earliest {measure}: {value}"
+    "[; {other} is last of the {count} shown with {last}].",
     "dates": "by {measure}, the {rows}[ {which}] go {span:from}.",
-    "latest.headline": "[{scope}, ]{leaders} {leaders|has|share} the latest {measure}: {value}",
-    "earliest.headline": "[{scope}, ]{leaders} {leaders|has|share} the earliest {measure}: {value}",
-    "frequent": "{leaders} {leaders|is|are} the most frequent {measure}: {count} of {rows}.",
-    "frequent.headline": "{leaders} {leaders|is|are} the most frequent {measure}",
+    "frequent": "{leaders} {leaders|is|are} the most frequent {measure}"
+    "[: {count}{leaders|| each} of {rows}].",
     # Time
     "change.rose": "[{scope}, ]{measure} {span:of} rose by {change} on {before}, from {old} to {new}.",
-    "change.rose.headline": "[{scope}, ][{at}: ]{measure} rose by {change} on the year before",
+    "change.rose.headline": "[{scope}, ][{at}: ]{measure} rose by {change} on {base}",
     "change.fell": "[{scope}, ]{measure} {span:of} fell by {change} on {before}, from {old} to {new}.",
-    "change.fell.headline": "[{scope}, ][{at}: ]{measure} fell by {change} on the year before",
-    "change.near": "[{scope}, ]{span} and {before} have practically the same {measure}: {new} and {old}.",
-    "change.near.headline": "[{scope}, ][{at}: ]practically the same {measure} as the year before",
-    "change.equal": "[{scope}, ]{span} and {before} have the same {measure}: {new}.",
-    "change.equal.headline": "[{scope}, ][{at}: ]the same {measure} as the year before: {new}",
-    "level": "[{scope}, ]{measure} in the {periods}[ {which}]: [{average} on average, ]between {low} "
-    "({low_at}) and {high} ({high_at})"
-    "[, from {first} in the first to {last} in the last].",
-    "level.headline": "[{scope}, ]{measure}[ in the {periods} {which}]: between {low} and {high}",
-    "level.same": "[{scope}, ]each of the {periods}[ {which}] has the same {measure}: {value}.",
-    "level.same.headline": "[{scope}, ]each of the {periods}[ {which}] has the same {measure}: {value}",
-    "season.highest": "[{scope}, ]{label} has the highest {measure} of the {periods} to {last}, as "
-    "{before} has of those before.",
-    "season.lowest": "[{scope}, ]{label} has the lowest {measure} of the {periods} to {last}, as "
-    "{before} has of those before.",
+    "change.fell.headline": "[{scope}, ][{at}: ]{measure} fell by {change} on {base}",
+    "change.near": "[{scope}, ]{span} and {before} have practically {measure:same}: {new} and {old}.",
+    "change.near.headline": "[{scope}, ][{at}: ]{measure} practically unchanged on {base}",
+    "change.equal": "[{scope}, ]{span} and {before} have {measure:same}: {new}.",
+    "change.equal.headline": "[{scope}, ][{at}: ]{measure} unchanged on {base}: {new}",
+    "change.base": "the year before",
+    "grew": "{label} grew most in {measure}: from {old} ({before}) to {new} ({span})"
+    "[; {other} fell most, from {first} to {last}].",
+    "level": "[{scope}, ]{measure} in the {periods}[ {which}]: [{average} on average, ]between {low}"
+    "[ ({low_at})] and {high}[ ({high_at})][, from {first} in the first to {last} in the last].",
+    "level.same": "[{scope}, ]each of the {periods}[ {which}] has {measure:same}: {value}.",
+    "running": "{measure} up {label:to}: {value}.",
+    "season.highest": "[{scope}, ]{label} has {measure:highest} of the {periods} to {last}, as {before} has "
+    "of those before.",
+    "season.lowest": "[{scope}, ]{label} has {measure:lowest} of the {periods} to {last}, as {before} has "
+    "of those before.",
     "season.unknown": "With fewer than {periods:complete}, growth cannot be distinguished from a season.",
     "rises.before": "[{scope}, ]{measure} rose on the period before in {count} of {periods}.",
     "rises.groups": "{measure} rose on the period before: {leaders}.",
@@ -141,25 +131,27 @@ TABLE: Mapping[str, str] = {
     "no_full": "Not even {one} is covered whole, so there is nothing to compare.",
     # Outlook
     "forecast": "forecast of {measure}: {steps}[; in a test on the last {periods} it was off by {error} on "
-    "average]. The ranges are made to hold {covered} of the values.",
-    "forecast.headline": "forecast of {measure}: {steps}",
+    "average][. The ranges are made to hold {covered} of the values].",
     "forecast.step": "{value} {period:in} ({low} to {high})",
     "outliers": "of {periods}, these stand out in {measure}: {leaders}.",
-    "outliers.headline": "these stand out in {measure}: {leaders}",
     "outliers.none": "none of {periods} stands out in {measure}.",
-    "outliers.none.headline": "none of {periods} stands out in {measure}",
     "outliers.one": "{label} ({value}, usually {low} to {high})",
     # Notes
-    "partial.begins": "{period}[ ({value})] is partial: the data begins {day:in}.",
-    "partial.ends": "{period}[ ({value})] is partial: the data ends {day:in}.",
+    "partial.begins": "{period}[ ({value})] is partial[: the data begins {day:in}].",
+    "partial.ends": "{period}[ ({value})] is partial[: the data ends {day:in}].",
+    "partial.since": "{period}[ ({value})] is partial: only its days from {day} on are counted.",
+    "partial.until": "{period}[ ({value})] is partial: only its days up to {day} are counted.",
     "partial.running": "{period}[ ({value})] is partial: it still runs {day:in}.",
+    "partial.ahead": "{leaders} {leaders|lies|lie} in the future.",
     "partial.cut": "{period}[ ({value})] is partial: the turn of the year cuts it.",
     "gaps": "{periods} {periods|has|have} no row: {leaders}.",
     "missing": "{rows} {rows|has|have} no {measure}.",
     "missing.named": "{leaders} {leaders|has|have} no {measure}.",
     "unnamed": f"{{measure}} of the {{rows|row|# rows}} without {{label}}: {{value}}{_SHARE}.",
+    "unnamed.flag": f"{{measure}} with unknown {{label}}: {{value}}{_SHARE}.",
     "one_row": "The statement keeps one row, so a tie would not show.",
     "no_value": "There was no value to compute it from.",
+    "no_rows.headline": "No rows match",
     "no_rows": "No rows match. If there should be some, check the filters: a value may be spelled otherwise, "
     "or the period be empty.",
     "notice.cut": "The result was cut off at {count} rows: all figures here are of these rows only.",
@@ -193,18 +185,13 @@ TABLE: Mapping[str, str] = {
     "how.where": "{how} where {conditions}",
     # Things that are counted
     "day": "{count|# day|# days}",
-    "day.complete": "{count|# complete day|# complete days}",
     "week": "{count|# week|# weeks}",
-    "week.complete": "{count|# complete week|# complete weeks}",
     "month": "{count|# month|# months}",
     "month.complete": "{count|# complete month|# complete months}",
     "quarter": "{count|# quarter|# quarters}",
     "quarter.complete": "{count|# complete quarter|# complete quarters}",
     "year": "{count|# year|# years}",
-    "year.complete": "{count|# complete year|# complete years}",
     "row": "{count|# row|# rows}",
-    "column": "{count|# column|# columns}",
-    "value": "{count|# value|# values}",
     "point": "{count|# point|# points}",
     # Facts over two results
     "across.more": "That is {amount} more[ ({percent})].",

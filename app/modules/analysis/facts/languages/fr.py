@@ -2,16 +2,23 @@
 
 from collections.abc import Mapping
 
-_SHARE = "[ ({share} du total de {total})][ ({share} du total des {among} valeurs affichées, {shown_total})]"
+_SHARE = "[ ({share} du total de {total})]"
 _HAVE = "[{scope}, ][par {by}, ]{leaders:the} {leaders|a|ont}"
-_HAVE_IT = "[{scope}, ]{leaders:the} {leaders|a|ont}"
 _OVER = "[ sur {over}]"
+_ALL = "tous ([{count}][{shown} affichés]) ont"
 
 TABLE: Mapping[str, str] = {
     # Around statements
     "reading": "Lecture\u00a0",
     "choice_missing": "La sélection du modèle manque\u00a0:",
     "own_choice": "Ces affirmations ont été choisies par KAI.",
+    "left_out.more": "Plus de trois affirmations ont été choisies\u00a0: les autres sont omises.",
+    "left_out.statement": "{count|Une affirmation|# affirmations} du modèle {count|est omise|sont omises}"
+    "\u00a0: ces lignes ne {count|la|les} donnent pas.",
+    "left_out.finding": "{count|Un constat est omis|# constats sont omis}\u00a0: aucun fait ne "
+    "{count|le|les} confirme.",
+    "left_out.sentence": "{count|Une phrase|# phrases} du modèle {count|est omise|sont omises}\u00a0: "
+    "chiffres, noms des lignes et comparaisons ne figurent que dans les faits.",
     "doubts": "Les chiffres peuvent être faux\u00a0:",
     "changed": "La requête a été modifiée\u00a0:",
     "changed.more": "{count} {count|autre modification figure|autres modifications figurent} avec le SQL.",
@@ -33,30 +40,29 @@ TABLE: Mapping[str, str] = {
     "which.full": "aux données complètes",
     "which.with_values": "avec des valeurs",
     "which.shown": "de ce résultat",
+    # Measures, or the things that they count
+    "measure.highest": "la valeur la plus élevée de {measure}",
+    "things.highest": "le plus grand nombre de {things}",
+    "measure.lowest": "la valeur la plus basse de {measure}",
+    "things.lowest": "le plus petit nombre de {things}",
+    "measure.second_lowest": "la deuxième plus basse valeur de {measure}",
+    "things.second_lowest": "le deuxième plus petit nombre de {things}",
+    "measure.same": "la même valeur de {measure}",
+    "things.same": "le même nombre de {things}",
+    "measure.total": "le total de {measure}",
+    "things.total": "le nombre total de {things}",
+    "measure.average": "la moyenne de {measure}",
+    "things.average": "le nombre moyen de {things}",
+    "measure.median": "la médiane de {measure}",
+    "things.median": "la médiane du nombre de {things}",
     # Values and rankings
     "values": "{pairs}[ et {more} {more|autre colonne|autres colonnes}].",
-    "values.bold": "**{pairs}**[ et {more} {more|autre colonne|autres colonnes}].",
-    "values.bold.headline": "{pairs}",
     "value.of": f"{{measure}} {{label:of}}{_OVER}\u00a0: {{value}}{_SHARE}.",
-    "value.of.headline": "{measure} {label:of}\u00a0: {value}",
-    "highest": f"{_HAVE} la valeur la plus élevée de {{measure}}{_OVER}\u00a0: {{value}}{{leaders|| "
-    f"chacun}}{_SHARE}.",
-    "highest.headline": f"{_HAVE} la valeur la plus élevée de {{measure}}\u00a0: {{value}}",
-    "lowest": f"{_HAVE} la valeur la plus basse de {{measure}}{_OVER}\u00a0: {{value}}{{leaders|| "
-    f"chacun}}{_SHARE}.",
-    "lowest.headline": f"{_HAVE} la valeur la plus basse de {{measure}}\u00a0: {{value}}",
-    "most": f"{_HAVE} le plus grand nombre de {{things}}{_OVER}\u00a0: {{value}}{{leaders|| "
-    f"chacun}}{_SHARE}.",
-    "most.headline": f"{_HAVE} le plus grand nombre de {{things}}\u00a0: {{value}}",
-    "fewest": f"{_HAVE} le plus petit nombre de {{things}}{_OVER}\u00a0: {{value}}{{leaders|| "
-    f"chacun}}{_SHARE}.",
-    "fewest.headline": f"{_HAVE} le plus petit nombre de {{things}}\u00a0: {{value}}",
-    "second": f"{_HAVE_IT} la deuxième plus haute valeur de {{measure}}{_OVER}\u00a0: {{value}}.",
-    "second.headline": f"{_HAVE_IT} la deuxième plus haute valeur de {{measure}}\u00a0: {{value}}",
-    "second.low": f"{_HAVE_IT} la deuxième plus basse valeur de {{measure}}{_OVER}\u00a0: {{value}}.",
-    "second.low.headline": f"{_HAVE_IT} la deuxième plus basse valeur de {{measure}}\u00a0: {{value}}",
-    "second.few": f"{_HAVE_IT} le deuxième plus petit nombre de {{things}}{_OVER}\u00a0: {{value}}.",
-    "second.few.headline": f"{_HAVE_IT} le deuxième plus petit nombre de {{things}}\u00a0: {{value}}",
+    "highest": f"{_HAVE} {{measure:highest}}{_OVER}\u00a0: {{value}}{{leaders|| chacun}}{_SHARE}.",
+    "lowest": f"{_HAVE} {{measure:lowest}}{_OVER}\u00a0: {{value}}{{leaders|| chacun}}{_SHARE}.",
+    "second": "[{scope}, ]{leaders:the} {leaders|a|ont} la deuxième plus haute valeur de {measure}"
+    "[ sur {over}]\u00a0: {value}.",
+    "second.low": f"{_HAVE} {{measure:second_lowest}}{_OVER}\u00a0: {{value}}.",
     "order": "[{scope}, ]les {leaders|#|#} valeurs les plus élevées de {measure} sont, dans l'ordre, celles "
     "de {leaders}.",
     "order.headline": "[{scope}, ]valeurs les plus élevées de {measure}\u00a0: {leaders}",
@@ -64,89 +70,66 @@ TABLE: Mapping[str, str] = {
     "celles de {leaders}.",
     "order.low.headline": "[{scope}, ]valeurs les plus basses de {measure}\u00a0: {leaders}",
     "next": "[{scope}, ]{leaders|vient|viennent} ensuite pour {measure}{leaders||, dans l'ordre,} {leaders}.",
+    "winners.highest": "{measure:highest} par {label}\u00a0: {leaders}.",
+    "winners.lowest": "{measure:lowest} par {label}\u00a0: {leaders}.",
+    "winners.highest.headline": "{measure:highest} par {label}[, d'abord {top}]",
+    "winners.lowest.headline": "{measure:lowest} par {label}[, d'abord {top}]",
     "gap": "{label} devance {other} de {difference} pour {measure}[, soit {points} du total].",
-    "gap.headline": "{label} devance {other} de {difference} pour {measure}",
     "gap.low": "{label} est {difference} en dessous de {other} pour {measure}[, soit {points} du total].",
-    "gap.low.headline": "{label} est {difference} en dessous de {other} pour {measure}",
+    "compared": "{measure} dépasse {other} dans {count} cas sur {rows}"
+    "[, surtout pour {named}][, et reste en dessous pour {leaders}].",
+    "compared.headline": "{measure} dépasse {other} dans {count} cas sur {rows}",
+    "compared.pair": "{label} ({value} contre {other})",
+    "compared.total": "sur {rows}, {measure} est de {new} et {other} de {old}[ ({change})].",
     "leader": "[{scope}, ]{label} a la valeur la plus élevée pour {measures}.",
-    "leader.headline": "[{scope}, ]{label} a la valeur la plus élevée pour {measures}",
-    "same": "{leaders} ont la même valeur de {measure}\u00a0: {value}.",
-    "same.headline": "{leaders} ont la même valeur de {measure}\u00a0: {value}",
-    "same.things": "{leaders} ont le même nombre de {things}\u00a0: {value}.",
-    "same.things.headline": "{leaders} ont le même nombre de {things}\u00a0: {value}",
-    "same.all": f"les [{{count}} valeurs][{{shown}} valeurs affichées] de {{measure}}{_OVER} sont "
-    f"égales\u00a0: {{value}}.",
-    "same.all.headline": "les [{count} valeurs][{shown} valeurs affichées] de {measure} sont égales\u00a0: "
-    "{value}",
-    "same.all.things": f"les [{{count}} valeurs][{{shown}} valeurs affichées] du nombre de "
-    f"{{things}}{_OVER} sont égales\u00a0: {{value}}.",
-    "same.all.things.headline": "les [{count} valeurs][{shown} valeurs affichées] du nombre de {things} sont "
-    "égales\u00a0: {value}",
-    "same.nearly": f"les [{{count}} valeurs][{{shown}} valeurs affichées] de {{measure}}{_OVER} sont "
-    f"pratiquement égales\u00a0: de {{low}} à {{value}}.",
-    "same.nearly.headline": "les [{count} valeurs][{shown} valeurs affichées] de {measure} sont pratiquement "
-    "égales",
+    "same": "{leaders} ont {measure:same}\u00a0: {value}.",
+    "same.all": f"{_ALL} {{measure:same}}{_OVER}\u00a0: {{value}}.",
+    "same.nearly": f"{_ALL} pratiquement {{measure:same}}{_OVER}[\u00a0: de {{low}} à {{value}}].",
     # All values of a measure
-    "total": "le total de {measure}[ sur {over}][ dans ce qui est affiché ({shown})] est de {value}.",
-    "total.headline": "le total de {measure}[ dans ce qui est affiché ({shown})] est de {value}",
-    "total.things": "le nombre total de {things}[ sur {over}][ dans ce qui est affiché ({shown})] est de "
-    "{value}.",
-    "total.things.headline": "le nombre total de {things}[ dans ce qui est affiché ({shown})] est de {value}",
-    "average": "la moyenne de {measure} sur {rows} est de {value}.",
-    "average.headline": "la moyenne de {measure} est de {value}",
-    "average.things": "le nombre moyen de {things} sur {rows} est de {value}.",
-    "average.things.headline": "le nombre moyen de {things} est de {value}",
-    "median": "la médiane de {measure} sur {rows} est de {value}.",
-    "median.headline": "la médiane de {measure} est de {value}",
-    "median.things": "la médiane du nombre de {things} sur {rows} est de {value}.",
-    "median.things.headline": "la médiane du nombre de {things} est de {value}",
-    "below_zero": "{count} sur {rows} {count|a|ont} une valeur de {measure} inférieure à zéro[\u00a0: "
-    "{leaders}].",
-    "below_zero.headline": "{count} sur {rows} {count|a|ont} {measure} en dessous de zéro",
+    "total": f"{{measure:total}}{_OVER}[ dans ce qui est affiché ({{shown}})] est de {{value}}.",
+    "average": "{measure:average} sur {rows} est de {value}.",
+    "median": "{measure:median} sur {rows} est de {value}.",
+    "highest.short": "{measure}\u00a0: {leaders}, {value}",
+    "lowest.short": "{measure}\u00a0: {leaders}, {value}",
+    "winners.highest.short": "{measure}\u00a0: {top}",
+    "winners.lowest.short": "{measure}\u00a0: {top}",
+    "below_zero": "{count} sur {rows} {count|a|ont} une valeur de {measure} inférieure à zéro"
+    "[\u00a0: {named}].",
     "spread": "[{scope}, ]{measure}\u00a0: de {low} à {high}[, avec une moyenne de {average}].",
-    "spread.headline": "[{scope}, ]{measure}\u00a0: de {low} à {high}",
-    "spread.same": "[{scope}, ]la valeur de {measure} est la même dans les {rows}\u00a0: {value}.",
-    "spread.same.headline": "[{scope}, ]la même valeur de {measure} dans les {rows}\u00a0: {value}",
+    "spread.same": "[{scope}, ]les {rows} ont {measure:same}\u00a0: {value}.",
     # Lists
     "count": "{rows} avec {columns}[ et {more} {more|autre colonne|autres colonnes}].",
     "count.where": "{count} sur {rows} {count|a|ont} {conditions}.",
-    "count.where.headline": "{count} sur {rows} {count|a|ont} {conditions}",
-    "latest": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus récente de {measure}\u00a0: "
-    "{value}[\u00a0; la "
-    "dernière des {count} valeurs affichées est celle de {other}\u00a0: {last}].",
-    "earliest": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus ancienne de {measure}\u00a0: "
-    "{value}[\u00a0; la "
-    "dernière des {count} valeurs affichées est celle de {other}\u00a0: {last}].",
+    "latest": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus récente de "
+    "{measure}\u00a0: {value}"
+    "[\u00a0; la liste de {count} se termine par {other} ({last})].",
+    "earliest": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus ancienne de "
+    "{measure}\u00a0: {value}"
+    "[\u00a0; la liste de {count} se termine par {other} ({last})].",
     "dates": "par {measure}, les {rows}[ {which}] vont {span:from}.",
-    "latest.headline": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus récente de "
-    "{measure}\u00a0: {value}",
-    "earliest.headline": "[{scope}, ]{leaders} {leaders|a|partagent} la valeur la plus ancienne de "
-    "{measure}\u00a0: {value}",
     "frequent": "{leaders} {leaders|est la valeur la plus fréquente|sont les valeurs les plus fréquentes} de "
-    "{measure}\u00a0: {count} sur {rows}.",
-    "frequent.headline": "{leaders} "
-    "{leaders|est la valeur la plus fréquente|sont les valeurs les plus fréquentes} de {measure}",
+    "{measure}[\u00a0: {count}{leaders|| chacune} sur {rows}].",
     # Time
     "change.rose": "[{scope}, ]{measure} {span:of}\u00a0: hausse de {change} {before:on}, de {old} à {new}.",
-    "change.rose.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: hausse de {change} sur un an",
+    "change.rose.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: hausse de {change} {base:on}",
     "change.fell": "[{scope}, ]{measure} {span:of}\u00a0: baisse de {change} {before:on}, de {old} à {new}.",
-    "change.fell.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: baisse de {change} sur un an",
-    "change.near": "[{scope}, ]{span:the} et {before:the} ont pratiquement la même valeur de "
-    "{measure}\u00a0: {new} et {old}.",
-    "change.near.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: pratiquement le même niveau qu'un an "
-    "avant",
-    "change.equal": "[{scope}, ]{span:the} et {before:the} ont la même valeur de {measure}\u00a0: {new}.",
-    "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: le même niveau qu'un an avant, {new}",
-    "level": "[{scope}, ]{measure} sur les {periods}[ {which}]\u00a0: [{average} en moyenne, ]entre {low} "
-    "({low_at}) et {high} ({high_at})"
-    "[, de {first} au début à {last} à la fin].",
-    "level.headline": "[{scope}, ]{measure}[ sur les {periods} {which}]\u00a0: entre {low} et {high}",
+    "change.fell.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: baisse de {change} {base:on}",
+    "change.near": "[{scope}, ]{span:the} et {before:the} ont pratiquement "
+    "{measure:same}\u00a0: {new} et {old}.",
+    "change.near.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: pratiquement inchangé {base:on}",
+    "change.equal": "[{scope}, ]{span:the} et {before:the} ont {measure:same}\u00a0: {new}.",
+    "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: inchangé {base:on}, {new}",
+    "change.base": "sur un an",
+    "grew": "{label} progresse le plus pour {measure}\u00a0: de {old} ({before}) à {new} ({span})"
+    "[\u00a0; {other} recule le plus, de {first} à {last}].",
+    "level": "[{scope}, ]{measure} sur les {periods}[ {which}]\u00a0: [{average} en moyenne, ]entre {low}"
+    "[ ({low_at})] et {high}[ ({high_at})][, de {first} au début à {last} à la fin].",
     "level.same": "[{scope}, ]{measure}\u00a0: la même valeur sur les {periods}[ {which}], {value}.",
-    "level.same.headline": "[{scope}, ]{measure}\u00a0: la même valeur sur les {periods}[ {which}], {value}",
-    "season.highest": "[{scope}, ]{label:the} a la valeur la plus élevée de {measure} des {periods} qui se "
-    "terminent {last:in}, comme {before:the} pour les précédents.",
-    "season.lowest": "[{scope}, ]{label:the} a la valeur la plus basse de {measure} des {periods} qui se "
-    "terminent {last:in}, comme {before:the} pour les précédents.",
+    "running": "{measure} jusqu'{label:to}\u00a0: {value}.",
+    "season.highest": "[{scope}, ]{label:the} a {measure:highest} des {periods} qui se terminent {last:in}, "
+    "comme {before:the} pour les précédents.",
+    "season.lowest": "[{scope}, ]{label:the} a {measure:lowest} des {periods} qui se terminent {last:in}, "
+    "comme {before:the} pour les précédents.",
     "season.unknown": "Avec moins de {periods} complets, la croissance ne se distingue pas d'un effet "
     "saisonnier.",
     "rises.before": "[{scope}, ]{measure}\u00a0: hausse par rapport à la période précédente dans {count} cas "
@@ -158,27 +141,32 @@ TABLE: Mapping[str, str] = {
     "no_full": "Les données ne couvrent même pas {one} en entier\u00a0: il n'y a rien à comparer.",
     # Outlook
     "forecast": "prévision de {measure}\u00a0: {steps}[\u00a0; lors d'un test sur {periods} à la fin, "
-    "l'écart moyen était de {error}]. Les intervalles doivent contenir {covered} des valeurs.",
-    "forecast.headline": "prévision de {measure}\u00a0: {steps}",
+    "l'écart moyen était de {error}][. Les intervalles doivent contenir {covered} des valeurs].",
     "forecast.step": "{value} {period:in} (de {low} à {high})",
     "outliers": "sur {periods}, se démarquent pour {measure}\u00a0: {leaders}.",
-    "outliers.headline": "se démarquent pour {measure}\u00a0: {leaders}",
     "outliers.none": "sur {periods}, rien ne se démarque pour {measure}.",
-    "outliers.none.headline": "sur {periods}, rien ne se démarque pour {measure}",
     "outliers.one": "{label} ({value}, d'ordinaire de {low} à {high})",
     # Notes
-    "partial.begins": "Les données {period:of}[ ({value})] sont partielles\u00a0: elles commencent {day:in}.",
-    "partial.ends": "Les données {period:of}[ ({value})] sont partielles\u00a0: elles s'arrêtent {day:in}.",
+    "partial.begins": "Les données {period:of}[ ({value})] sont partielles[\u00a0: "
+    "elles commencent {day:in}].",
+    "partial.ends": "Les données {period:of}[ ({value})] sont partielles[\u00a0: elles s'arrêtent {day:in}].",
+    "partial.since": "Les données {period:of}[ ({value})] sont partielles\u00a0: seuls comptent "
+    "les jours à partir du {day}.",
+    "partial.until": "Les données {period:of}[ ({value})] sont partielles\u00a0: seuls comptent "
+    "les jours jusqu'au {day}.",
     "partial.running": "Les données {period:of}[ ({value})] sont partielles\u00a0: la période est encore en "
     "cours {day:in}.",
+    "partial.ahead": "{leaders:the} {leaders|est|sont} dans le futur.",
     "partial.cut": "Les données {period:of}[ ({value})] sont partielles\u00a0: le changement "
     "d'année la coupe.",
     "gaps": "{periods} {periods|n'a|n'ont} aucune ligne\u00a0: {leaders}.",
     "missing": "{rows} {rows|n'a|n'ont} pas de valeur de {measure}.",
     "missing.named": "{leaders} {leaders|n'a|n'ont} pas de valeur de {measure}.",
     "unnamed": f"{{measure}} {{rows|de la ligne|des # lignes}} sans {{label}}\u00a0: {{value}}{_SHARE}.",
+    "unnamed.flag": f"{{measure}} de valeur inconnue pour {{label}}\u00a0: {{value}}{_SHARE}.",
     "one_row": "La requête ne garde qu'une ligne\u00a0: une égalité ne se verrait pas.",
     "no_value": "Il n'y avait aucune valeur pour le calculer.",
+    "no_rows.headline": "Aucune ligne ne correspond",
     "no_rows": "Aucune ligne ne correspond. S'il devrait y en avoir, vérifiez les filtres\u00a0: une valeur "
     "peut s'écrire autrement, ou la période être vide.",
     "notice.cut": "Le résultat a été coupé à {count} lignes\u00a0: tous les chiffres ne portent que sur ces "
@@ -220,8 +208,6 @@ TABLE: Mapping[str, str] = {
     "quarter": "{count|# trimestre|# trimestres}",
     "year": "{count|# an|# ans}",
     "row": "{count|# ligne|# lignes}",
-    "column": "{count|# colonne|# colonnes}",
-    "value": "{count|# valeur|# valeurs}",
     "point": "{count|# point|# points}",
     # Facts over two results
     "across.more": "Cela fait {amount} de plus[ ({percent})].",

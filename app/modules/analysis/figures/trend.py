@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Literal
@@ -14,16 +14,26 @@ _SMALLEST_MISSING_SHARE = 0.02
 _USUAL_GAPS = 3
 _SATURDAY = 5
 
-Reason = Literal["begins", "ends", "running", "cut"]
+Reason = Literal["begins", "since", "ends", "until", "running", "ahead", "cut"]
 
 
 @dataclass(frozen=True)
-class Span:
-    """The first and last day of the data behind the periods, and its number of values."""
+class DataSpan:
+    """The first and last day of the data behind the periods, and its number of values.
+
+    `since` and `until` are the first and last day that the statement's conditions on the dates let through,
+    None without such a condition. `earliest` and `latest` are the first and last day without them. The days
+    are those of the whole table if the statement is `narrowed`: it may leave their rows out.
+    """
 
     first: date
     last: date
     count: int
+    since: date | None = None
+    until: date | None = None
+    earliest: date | None = None
+    latest: date | None = None
+    narrowed: bool = False
 
     @property
     def usual_gap_days(self) -> float:
@@ -40,13 +50,34 @@ class PeriodValue:
 class Partial:
     """A period that the data covers only in part.
 
-    The data begins or ends on `day`, or the period is still running and `day` is today. The turn of the year
-    may cut a week, which begins on `day`.
+    The data begins or ends on `day`, or the statement counts days `since` or `until` then only, or the period
+    is still running or `ahead` and `day` is today. The turn of the year may cut a week, which begins on
+    `day`. `last` is the last day with data of a running period, if known. A day that is not `dated` may have
+    no row of the statement.
     """
 
     period: Period
     reason: Reason
     day: date
+    last: date | None = None
+    dated: bool = True
+
+    @property
+    def said(self) -> date | None:
+        """The day to say of the data; None if it is unknown."""
+        if self.reason in ("running", "ahead"):
+            return self.last
+        return self.day if self.dated else None
+
+    @property
+    def is_first(self) -> bool:
+        """True if the beginning of the period is missing."""
+        return self.reason in ("begins", "since")
+
+    @property
+    def edge(self) -> date:
+        """The first or the last day that is covered."""
+        return self.last or self.day
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,28 +111,37 @@ class Course:
     year: Year | None
 
 
-def course(points: Iterable[PeriodValue], span: Span | None, today: date | None) -> Course | None:
+def course(points: Iterable[PeriodValue], span: DataSpan | None, today: date | None) -> Course | None:
     """Build the course. The points have one unit and one value a period; None without points."""
     ordered = sorted(points, key=lambda point: point.period)
     if not ordered:
         return None
-    unit = ordered[0].period.unit
     partial = partial_periods([point.period for point in ordered], span, today)
+    found = course_of(ordered, partial, _gaps(ordered))
+    return replace(found, year=_year(found.full))
+
+
+def course_of(ordered: Sequence[PeriodValue], partial: Sequence[Partial], gaps: Sequence[Period]) -> Course:
+    """Build the course of points in order of time, of which there is one at least, without its `year`."""
     left_out = {each.period for each in partial}
     full = [point for point in ordered if point.period not in left_out]
     compared = full or ordered
-    highest = max(point.value for point in compared)
-    lowest = min(point.value for point in compared)
+    values = [point.value for point in compared]
     return Course(
-        unit=unit,
+        unit=ordered[0].period.unit,
         points=ordered,
         full=full,
         partial=partial,
-        peaks=[point for point in compared if point.value == highest],
-        troughs=[point for point in compared if point.value == lowest],
-        gaps=_gaps(ordered),
-        year=_year(full),
+        peaks=sharing(compared, max(values)),
+        troughs=sharing(compared, min(values)),
+        gaps=gaps,
+        year=None,
     )
+
+
+def sharing(points: Sequence[PeriodValue], value: Decimal) -> list[PeriodValue]:
+    """The points of one value."""
+    return [point for point in points if point.value == value]
 
 
 def folded(points: Iterable[PeriodValue], unit: CalendarUnit) -> list[PeriodValue]:
@@ -112,19 +152,27 @@ def folded(points: Iterable[PeriodValue], unit: CalendarUnit) -> list[PeriodValu
     return [PeriodValue(period, value) for period, value in sums.items()]
 
 
-def partial_periods(ordered: Sequence[Period], span: Span | None, today: date | None) -> list[Partial]:
-    """The first and the last period, if the data covers them only in part. `ordered` is in order of time."""
+def partial_periods(ordered: Sequence[Period], span: DataSpan | None, today: date | None) -> list[Partial]:
+    """The periods that the data covers only in part: the first, the last, the one that holds today and those
+    after it, unless all are after it, as plans are. `ordered` is in order of time.
+    """
     first = ordered[0]
     last = ordered[-1]
     found: list[Partial] = []
     if span is not None and first.start < span.first < first.end:
-        missing = _days(first.start, span.first)
-        if _is_partial(missing, first, span):
-            found.append(Partial(first, "begins", span.first))
-    ended = _partial_at_end(last, span)
+        goes_on = span.earliest is not None and span.earliest < first.start
+        if span.since is not None and first.start < span.since:
+            found.append(Partial(first, "since", span.since))
+        elif not goes_on and _is_partial(_days(first.start, span.first), first, span):
+            found.append(Partial(first, "begins", span.first, dated=not span.narrowed))
+    if today is not None and last.start > today and first.end <= today:
+        found += [Partial(each, "running", today) for each in ordered if each.start <= today < each.end]
+        found += [Partial(each, "ahead", today) for each in ordered if each.start > today]
+    ended = _partial_at_end(last, span) if last not in {each.period for each in found} else None
     running = today is not None and last.start <= today < last.end
     if today is not None and running and (ended is None or ended.day >= today - timedelta(days=1)):
-        found.append(Partial(last, "running", today))
+        is_known = span is not None and not span.narrowed and span.last <= today
+        found.append(Partial(last, "running", today, span.last if span is not None and is_known else None))
     elif ended is not None:
         found.append(ended)
     found = found if len({each.period for each in found}) == len(found) else found[-1:]
@@ -133,14 +181,23 @@ def partial_periods(ordered: Sequence[Period], span: Span | None, today: date | 
     return [*found, *(Partial(each, "cut", each.start) for each in cut)]
 
 
-def _partial_at_end(last: Period, span: Span | None) -> Partial | None:
+def _partial_at_end(last: Period, span: DataSpan | None) -> Partial | None:
     if span is None or not last.start <= span.last < last.end - timedelta(days=1):
         return None
+    if (
+        span.until is not None
+        and span.until < last.end - timedelta(days=1)
+        and span.until <= (span.latest or span.until)
+    ):
+        return Partial(last, "until", span.until)
+    goes_on = span.latest is not None and span.latest >= last.end
     missing = _days(span.last + timedelta(days=1), last.end)
-    return Partial(last, "ends", span.last) if _is_partial(missing, last, span) else None
+    if goes_on or not _is_partial(missing, last, span):
+        return None
+    return Partial(last, "ends", span.last, dated=not span.narrowed)
 
 
-def _is_partial(missing: Sequence[date], period: Period, span: Span) -> bool:
+def _is_partial(missing: Sequence[date], period: Period, span: DataSpan) -> bool:
     """Return True if the days without data at an end of the period are too many to be normal.
 
     They are normal within three usual gaps between two values, within 2 % of the period, and, of periods
@@ -197,7 +254,7 @@ def _common(before: Sequence[PeriodValue], latest: Sequence[PeriodValue], *, sig
     return leaders[1] if leaders[0].after(len(latest)) == leaders[1] else None
 
 
-def folded_span(points: Sequence[PeriodValue]) -> Span:
+def folded_span(points: Sequence[PeriodValue]) -> DataSpan:
     """The span of points that are days, for the coarser periods into which they are added up."""
     days = [period_of(point.period.start, "day").start for point in points]
-    return Span(min(days), max(days), len(days))
+    return DataSpan(min(days), max(days), len(days))
