@@ -1,6 +1,6 @@
 """Problems that a caller may see: one base class, answered as problem+json (RFC 9457) at the HTTP edge."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -44,19 +44,25 @@ def file_error_text(error: OSError) -> str:
 class Problem(Exception):
     """An error that the caller can understand and often cure; `detail` says what is wrong and what helps.
 
-    `members` are further fields of the problem object. Neither holds secrets. `headers` are sent with the
-    HTTP response.
+    `sentence` is the detail of a class that always says the same. It takes no detail, but the facts in its
+    braces; `shows` names those that are members, too. `members` are further fields of the problem
+    object. Neither holds secrets. `headers` are sent with the HTTP response.
     """
 
     problem = "internal"
     title = "Something went wrong"
     status = 500
     headers: Mapping[str, str] = {}
+    sentence = ""
+    shows: Sequence[str] = ()
 
-    def __init__(self, detail: str, **members: JsonValue) -> None:
+    def __init__(self, detail: str | None = None, **facts: JsonValue) -> None:
+        self.members = facts
+        if detail is None:
+            detail = self.sentence.format(**facts)
+            self.members = {name: facts[name] for name in self.shows}
         super().__init__(detail)
         self.detail = detail
-        self.members = members
 
 
 class Unauthenticated(Problem):
@@ -122,7 +128,9 @@ class TooMany(Problem):
     title = "Too many requests"
     status = 429
 
-    def __init__(self, detail: str, *, retry_after_seconds: int | None = None, **members: JsonValue) -> None:
-        super().__init__(detail, **members)
+    def __init__(
+        self, detail: str | None = None, *, retry_after_seconds: int | None = None, **facts: JsonValue
+    ) -> None:
+        super().__init__(detail, **facts)
         if retry_after_seconds is not None:
             self.headers = {"Retry-After": str(retry_after_seconds)}

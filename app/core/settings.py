@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from cryptography.fernet import Fernet, MultiFernet
@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     HttpUrl,
     IPvAnyNetwork,
+    JsonValue,
     SecretStr,
     TypeAdapter,
     model_validator,
@@ -27,7 +28,7 @@ from app.core.llm.capabilities import AnalysisFormSetting, InstructionSetting, R
 from app.core.llm.context_kinds import ALL_CONTEXT, ContextKind
 from app.core.llm.settings import Provider
 from app.core.secrets import split_keys
-from app.core.variables import PREFIX, check_names, is_of_kubernetes
+from app.core.variables import PREFIX, Tuned, apply_tuning, check_names, is_of_kubernetes
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 
@@ -205,14 +206,14 @@ class LlmSettings(_Group):
     """Let the summary model write titles of conversations. Otherwise the first question is the title."""
     memories: bool = True
     """Let the models write and embed the searchable memory of each conversation. Otherwise it is a digest."""
-    connect_timeout_seconds: Seconds = 5
+    connect_timeout_seconds: Tuned[Seconds] = 5
     first_token_timeout_seconds: Seconds = 60
-    token_timeout_seconds: Seconds = 30
+    token_timeout_seconds: Tuned[Seconds] = 30
     """The longest pause between two pieces of a reply, if it is shorter than the wait for the first."""
     total_timeout_seconds: Seconds = 180
-    reply_chars: Annotated[int, Field(ge=1_000, le=4_194_304)] = 131_072
+    reply_chars: Tuned[Annotated[int, Field(ge=1_000, le=4_194_304)]] = 131_072
     """The longest reply in characters, reasoning between tags included."""
-    max_retries: Annotated[int, Field(ge=0, le=10)] = 2
+    max_retries: Tuned[Annotated[int, Field(ge=0, le=10)]] = 2
     max_output_tokens: Annotated[int, Field(ge=16)] = 4_096
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     reply_format: ReplyFormatSetting = "auto"
@@ -306,13 +307,13 @@ class AgentSettings(_Group):
     """Minutes after which a call that waits for a person can no longer be approved."""
     max_steps: Annotated[int, Field(ge=1, le=50)] = 12
     """Steps of an investigation. Beyond a limit, the model answers from what it has found."""
-    max_calls: Annotated[int, Field(ge=1, le=200)] = 24
-    max_calls_per_step: Annotated[int, Field(ge=1, le=16)] = 8
-    parallel_calls: Annotated[int, Field(ge=1, le=16)] = 4
+    max_calls: Tuned[Annotated[int, Field(ge=1, le=200)]] = 24
+    max_calls_per_step: Tuned[Annotated[int, Field(ge=1, le=16)]] = 8
+    parallel_calls: Tuned[Annotated[int, Field(ge=1, le=16)]] = 4
     """Calls of a step that run at the same time."""
     max_tokens: Annotated[int, Field(ge=1_000)] = 60_000
     max_seconds: Seconds = 300
-    tool_seconds: Annotated[float, Field(gt=0, le=240)] = 30
+    tool_seconds: Tuned[Annotated[float, Field(gt=0, le=240)]] = 30
     """Seconds that a call of a tool may take."""
 
 
@@ -366,9 +367,9 @@ class McpSettings(_Group):
     """JSON file with `mcpServers`. Nothing else names a server."""
     networks: tuple[IPvAnyNetwork, ...] = ()
     """Loopback and private networks in which servers may be."""
-    call_seconds: Annotated[float, Field(gt=0, le=240)] = 30
+    call_seconds: Tuned[Annotated[float, Field(gt=0, le=240)]] = 30
     """Seconds that a server may take for a call."""
-    check_seconds: Annotated[float, Field(ge=0.1, le=3_600)] = 300
+    check_seconds: Tuned[Annotated[float, Field(ge=0.1, le=3_600)]] = 300
     """Seconds after which the tools of a server are compared with their approvals again."""
 
 
@@ -376,9 +377,9 @@ class LimitSettings(_Group):
     """`KAI_LIMITS__...`: limits of a single statement."""
 
     statement_seconds: Seconds = 30
-    statement_chars: Annotated[int, Field(ge=1, le=MAX_STATEMENT_CHARACTERS)] = 65_536
+    statement_chars: Tuned[Annotated[int, Field(ge=1, le=MAX_STATEMENT_CHARACTERS)]] = 65_536
     """The longest statement that is parsed, checked or run."""
-    check_seconds: Seconds = 20
+    check_seconds: Tuned[Seconds] = 20
     """The longest that a statement is checked before it runs."""
     result_rows: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     result_bytes: Annotated[int, Field(ge=1_024)] = 16 * 1024 * 1024
@@ -406,9 +407,9 @@ NO_QUOTAS = QuotaSettings(
 class ConversationSettings(_Group):
     """`KAI_CONVERSATIONS__...`: the in-memory cache of conversations, and the reduction of long ones."""
 
-    enabled: bool = True
-    max_cache_memory_mb: Annotated[int, Field(ge=1)] = 1_024
-    inactivity_timeout_minutes: Annotated[float, Field(gt=0)] = 60
+    max_cache_memory_mb: Annotated[int, Field(ge=0)] = 1_024
+    """0 keeps no conversation in memory."""
+    inactivity_timeout_minutes: Tuned[Annotated[float, Field(gt=0)]] = 60
     reduce_with_ai: bool = False
     """Let the summary model summarize what prompts leave out of a long conversation, in place of a digest."""
     reduce_threshold: Annotated[int, Field(ge=1)] = 15
@@ -428,8 +429,8 @@ class TypesenseSettings(_Group):
     api_key: SecretStr | None = None
     prefix: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")] = "kai_"
     """Prefix of the names of KAI's collections."""
-    timeout_seconds: Seconds = 5
-    max_retries: Annotated[int, Field(ge=0, le=10)] = 2
+    timeout_seconds: Tuned[Seconds] = 5
+    max_retries: Tuned[Annotated[int, Field(ge=0, le=10)]] = 2
 
 
 class CheckpointSettings(_Group):
@@ -460,19 +461,19 @@ class MemorySettings(_Group):
     """Keep lines of questions such as `preference: months as 2026-03` as facts."""
     profile: bool = False
     """Keep a profile of each user who consents, read from their questions by the summary model."""
-    profile_seconds: Seconds = 2
+    profile_seconds: Tuned[Seconds] = 2
     """The longest that the first question of a session waits for the profile."""
     facts: bool = True
     """Remember facts. If false, those that are kept can still be read and forgotten."""
-    unused_days: Annotated[int, Field(ge=1, le=3650)] = 90
+    unused_days: Tuned[Annotated[int, Field(ge=1, le=3650)]] = 90
     """In a full scope, a fact that was not used for so long may go for a new one."""
-    recall_ms: Annotated[int, Field(ge=1, le=10_000)] = 750
+    recall_ms: Tuned[Annotated[int, Field(ge=1, le=10_000)]] = 750
     """Milliseconds that a question waits for facts. What is not found by then is left out."""
-    max_facts: Annotated[int, Field(ge=1, le=10)] = 10
+    max_facts: Tuned[Annotated[int, Field(ge=1, le=10)]] = 10
     """Facts in a prompt."""
-    max_tokens: Annotated[int, Field(ge=1, le=4_000)] = 600
+    max_tokens: Tuned[Annotated[int, Field(ge=1, le=4_000)]] = 600
     """Tokens of facts in a prompt."""
-    scopes: Annotated[str, Field(pattern=_SCOPE_LISTS)] = "auto"
+    scopes: Tuned[Annotated[str, Field(pattern=_SCOPE_LISTS)]] = "auto"
     """Scopes of the facts in a prompt: `auto`, or a list of `session`, `workspace` and `user`."""
 
     @model_validator(mode="after")
@@ -513,12 +514,12 @@ class GraphMemorySettings(_Group):
     """Value of `Authorization` for a proxy before the service; a single word is a bearer token."""
     networks: tuple[IPvAnyNetwork, ...] = ()
     """Networks besides loopback to which memories may go without TLS."""
-    max_message_chars: Annotated[int, Field(ge=100, le=100_000)] = 4_000
-    queue: Annotated[int, Field(ge=1, le=1_000)] = 1_000
+    max_message_chars: Tuned[Annotated[int, Field(ge=100, le=100_000)]] = 4_000
+    queue: Tuned[Annotated[int, Field(ge=1, le=1_000)]] = 1_000
     """Questions that wait at most. Beyond it the oldest are dropped; facts never are."""
-    retries: Annotated[int, Field(ge=1, le=100)] = 5
+    retries: Tuned[Annotated[int, Field(ge=1, le=100)]] = 5
     """Tries of an entry."""
-    system_messages: bool = True
+    system_messages: Tuned[bool] = True
     """Begin each group with a message that says whose it is."""
     connection_names: bool = False
     """Name the database as the source of a message."""
@@ -582,17 +583,17 @@ class WorkerSettings(_Group):
 
     concurrency: Annotated[int, Field(ge=1, le=1_000)] = 32
     """Runs that a process answers at once."""
-    owner_share: Annotated[float, Field(gt=0, le=1)] = 1
+    owner_share: Tuned[Annotated[float, Field(gt=0, le=1)]] = 1
     """Share of these that the runs of one owner may take; at least one."""
     max_waiting: Annotated[int, Field(ge=1)] = 1_000
     """Runs that wait for a worker. Further questions are refused."""
-    lease_seconds: Annotated[float, Field(ge=3, le=600)] = 15
+    lease_seconds: Tuned[Annotated[float, Field(ge=3, le=600)]] = 15
     """Seconds without a renewal after which other workers take over a worker's runs."""
-    store_patience_seconds: Annotated[float, Field(ge=0, le=600)] = 15
+    store_patience_seconds: Tuned[Annotated[float, Field(ge=0, le=600)]] = 15
     """Seconds that questions and runs wait for an unavailable store before they report it."""
     drain_seconds: Annotated[float, Field(ge=0, le=600)] = 35
     """Seconds that a stopping worker gives its runs before it hands them over."""
-    follow_up_pause_seconds: Annotated[float, Field(ge=0, le=600)] = 5
+    follow_up_pause_seconds: Tuned[Annotated[float, Field(ge=0, le=600)]] = 5
     """Seconds after an answer before its title and memory begin: the next question comes first, and the
     answers of a session within this time share their calls of the model."""
     host: str = "127.0.0.1"
@@ -617,6 +618,50 @@ class ScheduleSettings(_Group):
 
     webhook_networks: tuple[IPvAnyNetwork, ...] = ()
     """Loopback and private networks that webhooks may be sent to, also without TLS."""
+    chat_servers: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$")], ...] = ()
+    """Hosts of chat servers that the installation runs itself, with a port where their URLs have one."""
+
+
+class OverviewSettings(_Group):
+    """`KAI_OVERVIEW__...`: what databases hold, computed for the start of the page."""
+
+    enabled: bool = True
+    table_rows: Annotated[int, Field(ge=0)] = 5_000_000
+    """Larger tables are left out."""
+    statement_seconds: Seconds = 5
+    """Time limit for each statement; that of all statements counts, too."""
+
+
+_MAIL_PORTS = {"starttls": 587, "tls": 465, "none": 25}
+
+
+class MailSettings(_Group):
+    """`KAI_MAIL__...`: the SMTP server that sends notices of schedules as mail; off without `host`."""
+
+    host: str | None = None
+    port: Annotated[int, Field(ge=1, le=65_535)] | None = None
+    tls: Literal["starttls", "tls", "none"] = "starttls"
+    """`starttls`: TLS is begun, and required. `tls`: TLS from the first byte. `none`: a server nearby."""
+    user: str | None = None
+    password: SecretStr | None = None
+    sender: Annotated[str, Field(pattern=r"^([A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,189})?$")] = ""
+    """Address that the mails come from."""
+    domains: tuple[Annotated[str, Field(pattern=r"^[a-z0-9.-]{1,189}$")], ...] = ()
+    """Domains to whose addresses mails may be sent. Empty: all."""
+
+    @property
+    def server_port(self) -> int:
+        return self.port or _MAIL_PORTS[self.tls]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.host is not None and not self.sender:
+            raise ValueError("KAI_MAIL__HOST needs KAI_MAIL__SENDER, the address that mails come from")
+        if (self.user is None) != (self.password is None):
+            raise ValueError("KAI_MAIL__USER and KAI_MAIL__PASSWORD belong together: set both")
+        if self.password is not None and self.tls == "none" and not is_loopback(self.host or ""):
+            raise ValueError("KAI_MAIL__TLS=none would send the password in clear: use starttls or tls")
+        return self
 
 
 class UploadSettings(_Group):
@@ -629,9 +674,9 @@ class UploadSettings(_Group):
     """Largest file. 0 takes none."""
     owner_bytes: Annotated[int, Field(ge=0, le=2**53)] = 1_000_000_000
     """All files of an owner together."""
-    receive_seconds: Seconds = 600
+    receive_seconds: Tuned[Seconds] = 600
     """Time limit for sending a file."""
-    import_seconds: Seconds = 120
+    import_seconds: Tuned[Seconds] = 120
     """Time limit for reading a file."""
 
 
@@ -680,7 +725,7 @@ class OidcSettings(_Group):
     admin_value: Annotated[str, Field(min_length=1)] = "kai-admin"
     database_claim: str | None = None
     """A text that chooses the role in databases registered with roles by claim."""
-    leeway_seconds: Annotated[float, Field(ge=0, le=300)] = 30
+    leeway_seconds: Tuned[Annotated[float, Field(ge=0, le=300)]] = 30
     client_id: Annotated[str, Field(min_length=1)] | None = None
     """KAI's own name at the issuer. Without one the page has no button for it."""
     client_secret: SecretStr | None = None
@@ -730,9 +775,9 @@ class AuthSettings(_Group):
 class HttpSettings(_Group):
     """`KAI_HTTP__...`: how long a client may take to send a request."""
 
-    head_seconds: Seconds = 10
+    head_seconds: Tuned[Seconds] = 10
     """Time limit for the request line and the headers."""
-    body_seconds: Seconds = 30
+    body_seconds: Tuned[Seconds] = 30
 
 
 class _OpenAiEnvironment(BaseSettings):
@@ -764,10 +809,12 @@ class Settings(BaseSettings):
     encrypt_checkpoints: bool = False
     """Encrypt checkpoints with the encryption key."""
     encryption_key: Annotated[SecretStr, AfterValidator(_fernet_key)] | None = None
-    """Fernet keys for database URLs, webhooks and checkpoints, separated by commas: the first one encrypts,
-    and all decrypt. Default: a key that is created in the data folder."""
+    """Fernet keys for database URLs, webhooks, chats and checkpoints, separated by commas: the first one
+    encrypts, and all decrypt. Default: a key that is created in the data folder."""
     allowed_hosts: tuple[HostPattern, ...] | None = None
     """Names by which requests may address KAI."""
+    public_url: BaseUrl | None = None
+    """Address at which users open KAI's page. Mails and messages to chats link to it."""
     cors_origins: Origins = ()
     """Pages of other sites that may call KAI from a browser. `*` is every page."""
     protocols: Protocols = PROTOCOLS
@@ -803,8 +850,17 @@ class Settings(BaseSettings):
     worker: WorkerSettings = WorkerSettings()
     databases: DatabaseSettings = DatabaseSettings()
     schedules: ScheduleSettings = ScheduleSettings()
+    overview: OverviewSettings = OverviewSettings()
+    mail: MailSettings = MailSettings()
     uploads: UploadSettings = UploadSettings()
     audit: AuditSettings = AuditSettings()
+    tuning: Tuned[dict[str, JsonValue]] = {}
+    """`KAI_TUNING__...`: other values of what is `Tuned`, for tests."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_tuning(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return apply_tuning(cls, given, given.get("tuning", {}))
 
     @property
     def upload_folder(self) -> Path:

@@ -2,9 +2,11 @@
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsError
 from rapidfuzz import fuzz, process
 
@@ -14,6 +16,11 @@ PREFIX = "KAI_"
 _OF_OPTIONS = {"KAI_API_KEY", "KAI_DB"}
 _OF_MODELS = {"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"}
 _CLOSE_PERCENT = 65
+_TUNING = "TUNING__"
+_TUNED = "tuned"
+_INSTEAD = {"KAI_CONVERSATIONS__ENABLED": "KAI_CONVERSATIONS__MAX_CACHE_MEMORY_MB=0 switches the cache off."}
+"""What does the work of a name that was a setting."""
+_FIXED = "KAI chooses its value itself: take it out."
 # Kubernetes sets these in every pod of a namespace with a Service whose name begins with "kai".
 _OF_KUBERNETES = re.compile(
     r"KAI_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)"
@@ -21,6 +28,11 @@ _OF_KUBERNETES = re.compile(
 
 _LIST = 'it must be a JSON list, such as ["..."]'
 _WORDS = {"tuple_type": _LIST, "list_type": _LIST}
+
+
+Value = TypeVar("Value")
+Tuned: TypeAlias = Annotated[Value, _TUNED]
+"""A value that is no setting, because no operator needs another one. Tests set it by `KAI_TUNING__...`."""
 
 
 class UnknownVariable(CannotRun):
@@ -32,16 +44,19 @@ def unknown_names(variables: Iterable[tuple[str, str]], settings: type[BaseModel
 
     A group may be given as a whole, as one JSON object, whose names are checked, too.
     """
-    leaves, groups = set(_leaves(settings, PREFIX)), set(_groups(settings, PREFIX))
+    fields, groups = dict(_fields(settings, PREFIX)), set(_groups(settings, PREFIX))
+    leaves = {name for name, info in fields.items() if not is_tuned(info)}
+    instead = {**dict.fromkeys(set(fields) - leaves, _FIXED), **_INSTEAD}
+    tuning = {name.replace(PREFIX, PREFIX + _TUNING, 1) for name in instead}
     given = [
         each
         for name, value in sorted(variables)
         if name.upper().startswith(PREFIX) and value and not is_of_kubernetes(name, value)
         for each in (_names_in(name, value, groups) if name.upper() in groups else [name])
     ]
-    known = leaves | groups | _OF_OPTIONS
+    known = leaves | groups | tuning | _OF_OPTIONS
     return [
-        f"There is no setting {name}. {_advice(name.upper(), leaves)}"
+        f"There is no setting {name}. {instead.get(name.upper()) or _advice(name.upper(), leaves)}"
         for name in given
         if name.upper() not in known
     ]
@@ -72,12 +87,30 @@ def is_of_kubernetes(name: str, value: str) -> bool:
     return port or _OF_KUBERNETES.fullmatch(name.upper()) is not None
 
 
-def _leaves(model: type[BaseModel], prefix: str) -> Iterator[str]:
+def is_tuned(info: FieldInfo) -> bool:
+    """True for a field that is `Tuned`, so no setting."""
+    return _TUNED in info.metadata
+
+
+def apply_tuning(
+    model: type[BaseModel], given: Mapping[str, Any], tuning: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns the given values of a group; those of its tuned fields come from `tuning` alone."""
+    values: dict[str, Any] = {}
+    for name, info in model.model_fields.items():
+        if isinstance(info.default, BaseModel) and isinstance(held := given.get(name, {}), Mapping):
+            values[name] = apply_tuning(type(info.default), held, tuning.get(name, {}))
+        elif name in (source := tuning if is_tuned(info) else given):
+            values[name] = source[name]
+    return values
+
+
+def _fields(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInfo]]:
     for field, info in model.model_fields.items():
         if isinstance(info.default, BaseModel):
-            yield from _leaves(type(info.default), f"{prefix}{field.upper()}__")
+            yield from _fields(type(info.default), f"{prefix}{field.upper()}__")
         else:
-            yield f"{prefix}{field.upper()}"
+            yield f"{prefix}{field.upper()}", info
 
 
 def _groups(model: type[BaseModel], prefix: str) -> Iterator[str]:

@@ -5,6 +5,12 @@ import unicodedata
 
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
+_TO_TWENTY = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty
+"""
+NUMBER_WORDS = {word: number for number, word in enumerate(_TO_TWENTY.split(), start=1)}
+
 
 def split_identifier(text: str) -> str:
     """`InvoiceLines` as two words with a space between them."""

@@ -5,17 +5,17 @@ import secrets
 import string
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 
 from cachetools import TTLCache
-from pydantic import TypeAdapter
 
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller, Role, Scope, checked_owner, unknown_credential
 from app.core.clock import now_ms
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
-from app.core.storage.port import Condition, Equals, Storage, StorageUnavailable
+from app.core.storage.documents import Documents
+from app.core.storage.port import Condition, Equals, Query, Storage, StorageUnavailable
 
 COLLECTION = "api_keys"
 KEY_BEGINS = "kai_"
@@ -77,14 +77,10 @@ class ApiKey:
         )
 
 
-_API_KEY = TypeAdapter(ApiKey)
-
-
 class KeyUnknown(NotFound):
     """There is no API key with this id."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no API key with this id.")
+    sentence = "There is no API key with this id."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +100,7 @@ class ApiKeys:
     """All keys of a store. Every method raises `StorageUnavailable` if the store is unavailable."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._keys = Documents(storage, COLLECTION, ApiKey)
         self._trusted: TTLCache[str, ApiKey] = TTLCache(_REMEMBERED, _REVOKED_WITHIN_SECONDS)
         self._use_stored: TTLCache[str, None] = TTLCache(_REMEMBERED, _USE_STORED_EVERY_SECONDS)
 
@@ -122,7 +118,7 @@ class ApiKeys:
             created_at=now_ms(),
             expires_at=wanted.expires_at,
         )
-        await self._storage.create(COLLECTION, asdict(key))
+        await self._keys.create(key)
         return key, text
 
     async def caller(self, text: str) -> Caller:
@@ -147,10 +143,9 @@ class ApiKeys:
 
         Browsers of an owner that were signed in longest ago are signed out beyond the most of them.
         """
-        found = await self._storage.get(COLLECTION, key_id)
-        if found is None:
+        key = await self._keys.get(key_id)
+        if key is None:
             raise KeyUnknown
-        key = _API_KEY.validate_python(found)
         await self._drop_oldest(key.owner)
         prefix, text = _new_text()
         latest = _last_of_browser()
@@ -165,7 +160,7 @@ class ApiKeys:
             last_used_at=None,
             of=key.id,
         )
-        await self._storage.create(COLLECTION, asdict(browser))
+        await self._keys.create(browser)
         return browser, text
 
     async def sign_in_by_issuer(self, caller: Caller, issuer: str, *, expires_at: int) -> tuple[ApiKey, str]:
@@ -185,14 +180,14 @@ class ApiKeys:
             issuer=issuer,
             database_claim=caller.database_claim,
         )
-        await self._storage.create(COLLECTION, asdict(browser))
+        await self._keys.create(browser)
         return browser, text
 
     async def sign_out(self, key_id: str) -> None:
         """Delete a browser's key; within three seconds every process refuses it."""
-        found = await self._storage.get(COLLECTION, key_id)
-        if found is not None and (key := _API_KEY.validate_python(found)).of_browser:
-            await self._storage.delete(COLLECTION, [Equals("id", key_id)])
+        key = await self._keys.get(key_id)
+        if key is not None and key.of_browser:
+            await self._keys.delete(Equals("id", key_id))
             self._trusted.pop(key.digest, None)
 
     async def _drop_oldest(self, owner: str) -> None:
@@ -202,15 +197,8 @@ class ApiKeys:
 
     async def _of_owner(self, owner: str) -> list[ApiKey]:
         """Newest first."""
-        keys: list[ApiKey] = []
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query(
-                COLLECTION, [Equals("owner", owner)], descending=True, limit=_PAGE, cursor=cursor
-            )
-            keys += (_API_KEY.validate_python(each) for each in page.items)
-            if (cursor := page.next_cursor) is None:
-                return keys
+        own = Query([Equals("owner", owner)], descending=True, limit=_PAGE)
+        return [key async for key in self._keys.all(own)]
 
     async def _known(self, text: str) -> ApiKey:
         """Returns a usable key. Raises `Unauthenticated`."""
@@ -224,39 +212,28 @@ class ApiKeys:
 
     async def page(self, limit: int, cursor: str | None) -> tuple[list[ApiKey], str | None]:
         """Keys of all owners, newest first."""
-        found = await self._storage.query(COLLECTION, [], descending=True, limit=limit, cursor=cursor)
-        return [_API_KEY.validate_python(each) for each in found.items], found.next_cursor
+        return await self._keys.page(Query(descending=True, limit=limit, cursor=cursor))
 
     async def revoke(self, key_id: str) -> ApiKey:
         """Revoke a key permanently. A second call changes nothing. Raises `KeyUnknown`."""
         not_yet: list[Condition] = [Equals("revoked_at", None)]
-        await self._storage.patch(COLLECTION, key_id, {"revoked_at": now_ms()}, where=not_yet)
-        found = await self._storage.get(COLLECTION, key_id)
-        if found is None:
+        await self._keys.change(key_id, {"revoked_at": now_ms()}, not_yet)
+        key = await self._keys.get(key_id)
+        if key is None:
             raise KeyUnknown
-        key = _API_KEY.validate_python(found)
         self._trusted.pop(key.digest, None)
         return key
 
     async def usable(self, where: Sequence[Condition] = ()) -> list[ApiKey]:
         """Keys that are neither expired nor revoked, without those of browsers."""
-        keys: list[ApiKey] = []
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query(
-                COLLECTION, [Equals("revoked_at", None), *where], limit=_PAGE, cursor=cursor
-            )
-            keys += (_API_KEY.validate_python(each) for each in page.items)
-            if (cursor := page.next_cursor) is None:
-                return [key for key in keys if key.usable() and not key.of_browser]
+        unrevoked = self._keys.all(Query([Equals("revoked_at", None), *where], limit=_PAGE))
+        return [key async for key in unrevoked if key.usable() and not key.of_browser]
 
     async def _find(self, text: str, digest: str) -> ApiKey:
         prefix = text.removeprefix(KEY_BEGINS).split("_", 1)[0]
         if len(prefix) != _PREFIX_LENGTH or not set(prefix) <= set(_PREFIX_CHARACTERS):
             raise unknown_credential()
-        found = await self._storage.query(COLLECTION, [Equals("prefix", prefix)])
-        keys = (_API_KEY.validate_python(each) for each in found.items)
-        for key in keys:
+        for key in await self._keys.first(Query([Equals("prefix", prefix)])):
             if compare_digest(key.digest, digest) and await self._counts(key):
                 return key
         raise unknown_credential()
@@ -265,8 +242,8 @@ class ApiKeys:
         """False for a browser's key whose own key was revoked or deleted."""
         if key.of is None:
             return True
-        found = await self._storage.get(COLLECTION, key.of)
-        return found is not None and _API_KEY.validate_python(found).usable()
+        found = await self._keys.get(key.of)
+        return found is not None and found.usable()
 
     async def _store_use(self, key: ApiKey) -> None:
         """Best-effort: a store that cannot be written to must not lock readers out."""
@@ -274,7 +251,7 @@ class ApiKeys:
             return
         self._use_stored[key.id] = None
         with suppress(StorageUnavailable):
-            await self._storage.patch(COLLECTION, key.id, {"last_used_at": now_ms()})
+            await self._keys.change(key.id, {"last_used_at": now_ms()})
 
 
 def _new_text() -> tuple[str, str]:

@@ -20,7 +20,7 @@ old, is another browser's, or was used before. `refused`: the provider's answer 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attempt:
+class SignInAttempt:
     """What must come back as it went out, and where the browser goes after that."""
 
     state: str
@@ -36,12 +36,12 @@ class Attempt:
         return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-_ATTEMPT = TypeAdapter(Attempt)
+_ATTEMPT = TypeAdapter(SignInAttempt)
 
 
-def new_attempt(redirect_uri: str, return_to: str) -> Attempt:
+def new_attempt(redirect_uri: str, return_to: str) -> SignInAttempt:
     state, nonce, verifier = (secrets.token_urlsafe(_RANDOM_BYTES) for _ in range(3))
-    return Attempt(
+    return SignInAttempt(
         state=state, nonce=nonce, verifier=verifier, redirect_uri=redirect_uri, return_to=return_to
     )
 
@@ -56,10 +56,10 @@ class Attempts:
     def __init__(self, key: bytes) -> None:
         self._fernet = Fernet(key)
 
-    def seal(self, attempt: Attempt) -> str:
+    def seal(self, attempt: SignInAttempt) -> str:
         return self._fernet.encrypt(json.dumps(asdict(attempt)).encode()).decode("ascii")
 
-    def open(self, sealed: str) -> Attempt:
+    def open(self, sealed: str) -> SignInAttempt:
         """Raises `AttemptLost`."""
         try:
             return _ATTEMPT.validate_json(self._fernet.decrypt(sealed.encode(), ttl=ATTEMPT_SECONDS))

@@ -8,7 +8,7 @@ from urllib.parse import quote_plus
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from app.core.auth.attempt import Attempt, Attempts
+from app.core.auth.attempt import Attempts, SignInAttempt
 from app.core.auth.caller import unknown_credential
 from app.core.auth.signing_keys import IssuerUnavailable, SigningKeys
 from app.core.auth.tokens import SignedIn, Tokens
@@ -38,7 +38,7 @@ class Provider:
         self._keys = keys
         self._tokens = tokens
 
-    async def page(self, attempt: Attempt) -> str:
+    async def page(self, attempt: SignInAttempt) -> str:
         """Returns the address of the provider that the browser has to open. Raises `IssuerUnavailable`."""
         endpoints = await self._keys.endpoints()
         asked = {
@@ -53,7 +53,7 @@ class Provider:
         }
         return str(httpx.URL(endpoints.authorization).copy_merge_params(asked))
 
-    async def signed_in(self, attempt: Attempt, code: str) -> SignedIn:
+    async def signed_in(self, attempt: SignInAttempt, code: str) -> SignedIn:
         """Exchange the code that the browser has brought; says how long it is signed in. Raises
         `Unauthenticated` or `IssuerUnavailable`.
         """

@@ -16,7 +16,7 @@ ENDING_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """An event as sent: `data` is one line of JSON."""
 
     id: int
@@ -31,9 +31,9 @@ def first_id(attempt: int) -> int:
     return attempt * IDS_PER_ATTEMPT + 1
 
 
-def entries(start: int, said: Sequence[tuple[str, str]]) -> list[Entry]:
+def entries(start: int, said: Sequence[tuple[str, str]]) -> list[LogEntry]:
     """Returns entries for events (names and data), with ids from `start` on."""
-    return [Entry(start + position, event, data) for position, (event, data) in enumerate(said)]
+    return [LogEntry(start + position, event, data) for position, (event, data) in enumerate(said)]
 
 
 class EventLog:
@@ -41,7 +41,7 @@ class EventLog:
 
     def __init__(self) -> None:
         self.ended = False
-        self._entries: list[Entry] = []
+        self._entries: list[LogEntry] = []
         self._news = asyncio.Event()
 
     @property
@@ -49,7 +49,7 @@ class EventLog:
         """0 if the log is empty."""
         return self._entries[-1].id if self._entries else 0
 
-    def extend(self, entries: Sequence[Entry], *, ended: bool = False) -> None:
+    def extend(self, entries: Sequence[LogEntry], *, ended: bool = False) -> None:
         """Add entries of increasing ids, and perhaps the end. Entries that are not newer than the
         last are left out.
         """
@@ -61,11 +61,11 @@ class EventLog:
         self.ended = ended
         self.wake_readers()
 
-    def after(self, entry_id: int) -> Sequence[Entry]:
+    def after(self, entry_id: int) -> Sequence[LogEntry]:
         """Returns the present entries with greater ids."""
         return self._entries[bisect_right(self._entries, entry_id, key=lambda entry: entry.id) :]
 
-    async def read(self, after: int, stop: Callable[[], bool]) -> AsyncGenerator[Entry]:
+    async def read(self, after: int, stop: Callable[[], bool]) -> AsyncGenerator[LogEntry]:
         """Yields the entries of `read_batches` one by one."""
         async with aclosing(self.read_batches(after, stop)) as batches:
             async for batch in batches:
@@ -74,7 +74,7 @@ class EventLog:
 
     async def read_batches(
         self, after: int, stop: Callable[[], bool], *, silence_seconds: float | None = None
-    ) -> AsyncGenerator[Sequence[Entry]]:
+    ) -> AsyncGenerator[Sequence[LogEntry]]:
         """Yields every entry with a greater id than `after`, present and future, until the end: those that
         are present at a time in one batch, and an empty one after each silence of `silence_seconds`.
 
@@ -128,5 +128,5 @@ class Attempt:
         self._extend(event, data, ended=False)
 
     def _extend(self, event: str, data: str, *, ended: bool) -> None:
-        self._log.extend([Entry(self._next_id, event, data)], ended=ended)
+        self._log.extend([LogEntry(self._next_id, event, data)], ended=ended)
         self._next_id += 1

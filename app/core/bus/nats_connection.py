@@ -15,7 +15,7 @@ from nats.js import JetStreamContext
 from nats.js.api import StreamConfig
 from nats.js.errors import APIError, NoStreamResponseError, NotFoundError, ServiceUnavailableError
 
-from app.core.bus.nats_streams import Names, consumer_configs, stream_configs
+from app.core.bus.nats_streams import StreamNames, consumer_configs, stream_configs
 from app.core.bus.port import FOLLOW_UPS, BusUnavailable, FollowUp
 from app.core.errors import CannotRun
 from app.core.settings import NatsSettings
@@ -71,7 +71,7 @@ class NatsConnection:
         self, settings: NatsSettings, lease_seconds: float, follow_ups: Sequence[FollowUp] = FOLLOW_UPS
     ) -> None:
         """`follow_ups` are the kinds of jobs that follow each answer."""
-        self.names = Names(settings.prefix)
+        self.names = StreamNames(settings.prefix)
         self.client = _Client()
         self.streams: JetStreamContext = self.client.jetstream(timeout=TIMEOUT_SECONDS)
         self.settings = settings

@@ -18,7 +18,7 @@ from nats.js import JetStreamContext
 from nats.js.api import Header
 from nats.js.errors import APIError, NotFoundError
 
-from app.core.bus.event_log import ENDING_SECONDS, Attempt, Entry, EventLog, entries, first_id
+from app.core.bus.event_log import ENDING_SECONDS, Attempt, EventLog, LogEntry, entries, first_id
 from app.core.bus.nats_connection import NATS_FAILURES, TIMEOUT_SECONDS, NatsConnection
 from app.core.bus.port import BusUnavailable, LogWriter
 from app.core.tasks import end_tasks
@@ -188,7 +188,9 @@ class NatsLogs:
                 async with asyncio.timeout(pace.pause_seconds()):
                     await ending.wait()
 
-    async def _push(self, run_id: str, attempt: int, after: int, new: Sequence[Entry], *, ended: bool) -> int:
+    async def _push(
+        self, run_id: str, attempt: int, after: int, new: Sequence[LogEntry], *, ended: bool
+    ) -> int:
         """Append behind the message of this sequence; returns its own. Raises `BusUnavailable`."""
         packed = ormsgpack.packb([(entry.id, entry.event, entry.data) for entry in new])
         parts = [packed[start : start + _PART_BYTES] for start in range(0, len(packed), _PART_BYTES)]
@@ -308,7 +310,7 @@ class _Followed:
             self.parts.clear()
         self.parts.append(message.data)
         if number == count == len(self.parts):
-            new = [Entry(*each) for each in ormsgpack.unpackb(b"".join(self.parts))]
+            new = [LogEntry(*each) for each in ormsgpack.unpackb(b"".join(self.parts))]
             self.log.extend(new, ended=headers[_ENDED] == "1")
 
     async def end(self) -> None:

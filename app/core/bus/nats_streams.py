@@ -37,7 +37,7 @@ _DUPLICATE_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
-class Names:
+class StreamNames:
     """Every name and subject begins with the prefix, so that several KAIs can share an account."""
 
     prefix: str
@@ -117,7 +117,7 @@ def run_consumer(line: int) -> str:
     return f"run-{line}"
 
 
-def stream_configs(names: Names, replicas: int) -> list[StreamConfig]:
+def stream_configs(names: StreamNames, replicas: int) -> list[StreamConfig]:
     """The queue refuses a second message of a run; logs are dropped by age, completed messages by number.
 
     Of decisions the latest of each document is kept. They are read from their leader only, which has it.
@@ -168,7 +168,7 @@ def stream_configs(names: Names, replicas: int) -> list[StreamConfig]:
 
 
 def consumer_configs(
-    names: Names, lease_seconds: float, follow_ups: Sequence[FollowUp] = FOLLOW_UPS
+    names: StreamNames, lease_seconds: float, follow_ups: Sequence[FollowUp] = FOLLOW_UPS
 ) -> list[tuple[str, ConsumerConfig]]:
     """Each with its stream: one for each line of runs, one for each kind that follows."""
     lines = (_consumer(run_consumer(line), lease_seconds, names.line(line)) for line in range(LINES))

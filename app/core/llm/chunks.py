@@ -55,7 +55,7 @@ class ErrorInStream(Exception):
     """The service reports an error within the stream. Holds the service's own text."""
 
 
-class Malformed(ValueError):
+class NoChunk(ValueError):
     """Data that is no chunk."""
 
 
@@ -75,7 +75,7 @@ class ChunkReader:
         """
         body: JsonValue = json.loads(data.decode())
         if not isinstance(body, dict):
-            raise Malformed("not an object")
+            raise NoChunk("not an object")
         error = body.get("error")
         if error or body.get("object") == "error":
             raise ErrorInStream(_error_text(error or body))
@@ -120,7 +120,7 @@ def _contents(content: JsonValue) -> tuple[str, str]:
     if content is None or isinstance(content, str):
         return content or "", ""
     if not isinstance(content, list):
-        raise Malformed("content is neither text nor parts")
+        raise NoChunk("content is neither text nor parts")
     text = reasoning = ""
     for part in map(_object, content):
         text += _text(part.get("text"))
@@ -160,12 +160,12 @@ def _error_text(error: JsonValue) -> str:
 
 
 def _object(value: JsonValue) -> _Object:
-    """Returns the object; an empty one for null. Raises `Malformed` for anything else."""
+    """Returns the object; an empty one for null. Raises `NoChunk` for anything else."""
     if isinstance(value, dict):
         return value
     if value is None:
         return {}
-    raise Malformed("not an object")
+    raise NoChunk("not an object")
 
 
 def _text(value: JsonValue) -> str:

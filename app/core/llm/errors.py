@@ -81,7 +81,7 @@ OPENAI_CURES = Cures()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refusal:
+class ServiceRefusal:
     """A response that is not a success. `code` is the service's own code of the error, if it names one."""
 
     status: int
@@ -98,7 +98,7 @@ def translated(error: Exception, model: str, cures: Cures = OPENAI_CURES) -> Mod
 
     match error:
         case openai.APIStatusError():
-            refusal = Refusal(
+            refusal = ServiceRefusal(
                 status=error.status_code,
                 code=error.code or "",
                 message=error.message,
@@ -138,7 +138,7 @@ def ended_early(model: str, error: str = "", cures: Cures = OPENAI_CURES) -> Mod
     )
 
 
-def refused(refusal: Refusal, model: str) -> ModelUnavailable | ModelRejected:
+def refused(refusal: ServiceRefusal, model: str) -> ModelUnavailable | ModelRejected:
     """Returns the error for a refusal."""
     status = refusal.status
     cures = refusal.cures
@@ -167,7 +167,7 @@ def refused(refusal: Refusal, model: str) -> ModelUnavailable | ModelRejected:
     return _rejected(refusal)
 
 
-def _rejected(refusal: Refusal) -> FormatRejected:
+def _rejected(refusal: ServiceRefusal) -> FormatRejected:
     code = f", {refusal.code}" if _ERROR_CODE.fullmatch(refusal.code) else ""
     cure = "Check KAI_LLM__MODEL, KAI_LLM__TEMPERATURE and KAI_LLM__MAX_OUTPUT_TOKENS."
     kind = ToolsRejected if _TOOLS.search(refusal.message) else FormatRejected

@@ -90,10 +90,7 @@ class ReplyStream:
             return
         self._characters_left -= characters
         if self._characters_left < 0:
-            raise ReplyTooLong(
-                "The model's answer was stopped: it is too long. "
-                "To allow such answers, raise KAI_LLM__REPLY_CHARS."
-            )
+            raise ReplyTooLong("The model's answer was stopped: it is too long. Ask again, or ask for less.")
 
     @property
     def runs_on(self) -> bool:

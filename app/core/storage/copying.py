@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.core.errors import CannotRun
-from app.core.storage.port import AnyOf, Document, Storage
+from app.core.storage.documents import all_pages
+from app.core.storage.port import AnyOf, Document, Query, Storage
 
 Watch = Callable[[int, int], None]
 """Callback with the number of copied documents and the number of all documents."""
@@ -38,8 +39,10 @@ async def copy_collection(source: Storage, target: Storage, name: str, *, watch:
     """
     total = await source.count(name, [])
     done = 0
-    async for documents in _pages(source, name):
-        there = await target.query(name, [AnyOf("id", [str(each["id"]) for each in documents])], limit=1_000)
+    async for documents in all_pages(source, name, Query(limit=_AT_ONCE)):
+        there = await target.query(
+            name, Query([AnyOf("id", [str(each["id"]) for each in documents])], limit=1_000)
+        )
         known = {str(each["id"]): _encoded(each) for each in there.items}
         await target.put(name, [each for each in documents if known.get(str(each["id"])) != _encoded(each)])
         done += len(documents)
@@ -57,21 +60,11 @@ async def copy_collection(source: Storage, target: Storage, name: str, *, watch:
 async def contents(storage: Storage, name: str) -> StoreContents:
     digest = hashlib.sha256()
     count = 0
-    async for documents in _pages(storage, name):
+    async for documents in all_pages(storage, name, Query(limit=_AT_ONCE)):
         count += len(documents)
         for document in documents:
             digest.update(_encoded(document) + b"\n")
     return StoreContents(count, digest.hexdigest())
-
-
-async def _pages(storage: Storage, name: str) -> AsyncGenerator[Sequence[Document]]:
-    cursor: str | None = None
-    while True:
-        page = await storage.query(name, [], limit=_AT_ONCE, cursor=cursor)
-        if page.items:
-            yield page.items
-        if (cursor := page.next_cursor) is None:
-            return
 
 
 def _encoded(document: Document) -> bytes:

@@ -14,6 +14,7 @@ from app.core.storage.port import (
     Field,
     Near,
     Page,
+    Query,
     Storage,
     StorageUnavailable,
 )
@@ -87,20 +88,9 @@ class MeasuredStorage:
         with self._timed("count"):
             return await self._store.count(collection, where)
 
-    async def query(
-        self,
-        collection: str,
-        where: Sequence[Condition],
-        *,
-        order_by: str = "id",
-        descending: bool = False,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page:
+    async def query(self, collection: str, query: Query) -> Page:
         with self._timed("query"):
-            return await self._store.query(
-                collection, where, order_by=order_by, descending=descending, limit=limit, cursor=cursor
-            )
+            return await self._store.query(collection, query)
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100

@@ -7,7 +7,7 @@ compiles them, so that no text from outside becomes filter syntax.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from pydantic import JsonValue
@@ -218,6 +218,22 @@ def meets(document: Document, condition: Condition, collection: Collection) -> b
 
 
 @dataclass(frozen=True)
+class Query:
+    """Documents that meet all conditions, in order of `id` or of an integer field; null sorts lowest.
+
+    Ties are ordered by id, in the same direction. A cursor is of the page before, with the same field and
+    direction. `limit` is from 1 to 1,000.
+    """
+
+    where: Sequence[Condition] = ()
+    _: KW_ONLY
+    order_by: str = "id"
+    descending: bool = False
+    limit: int = 100
+    cursor: str | None = None
+
+
+@dataclass(frozen=True)
 class Page:
     """Some documents in order, and the cursor of the next page (None on the last page)."""
 
@@ -314,21 +330,8 @@ class Storage(Protocol):
     async def count(self, collection: str, where: Sequence[Condition]) -> int:
         """Returns the number of documents that meet the conditions."""
 
-    async def query(
-        self,
-        collection: str,
-        where: Sequence[Condition],
-        *,
-        order_by: str = "id",
-        descending: bool = False,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page:
-        """Returns documents that meet the conditions, by `id` or an integer field; null sorts lowest.
-
-        Ties are ordered by id, in the same direction. Raises `InvalidCursor` for a cursor of another
-        collection, field or direction.
-        """
+    async def query(self, collection: str, query: Query) -> Page:
+        """Returns a page. Raises `InvalidCursor` for a cursor of another collection, field or direction."""
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from sqlalchemy import bindparam, column, delete, func, insert, select, update
 from sqlalchemy.schema import CreateIndex, CreateTable, DropTable
 
-from app.core.storage.paging import Order, Place, check_limit, check_vector, read_cursor, write_cursor
+from app.core.storage.paging import Order, PageKey, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import (
     Collection,
     Condition,
@@ -29,6 +29,7 @@ from app.core.storage.port import (
     Field,
     Near,
     Page,
+    Query,
 )
 from app.core.storage.sqlite_access import Prepared, SqliteAccess, definition
 from app.core.storage.sqlite_tables import CATALOG, CollectionTable, Shape
@@ -161,33 +162,24 @@ class SqliteStorage:
         number: int = await self._reading.read(lambda opened: statement.run(opened, values).fetchone()[0])
         return number
 
-    async def query(
-        self,
-        collection: str,
-        where: Sequence[Condition],
-        *,
-        order_by: str = "id",
-        descending: bool = False,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page:
-        check_limit(limit)
+    async def query(self, collection: str, query: Query) -> Page:
+        check_limit(query.limit)
         table = await self._table(collection)
-        order = Order.of(table.collection, order_by, descending=descending)
-        shape, values = table.shape(where)
-        place = None if cursor is None else read_cursor(cursor, order)
+        order = Order.of(table.collection, query)
+        shape, values = table.shape(query.where)
+        place = None if query.cursor is None else read_cursor(query.cursor, order)
         begin: Begin = "first"
         if place is not None:
             begin = "after null" if place.value is None else "after value"
             values = {**values, "place": place.value, "place_id": place.document_id}
         statement = _page(table, shape, order, begin=begin)
-        values = {**values, "limit": limit + 1}
+        values = {**values, "limit": query.limit + 1}
         found = await self._reading.read(lambda opened: statement.run(opened, values).fetchall())
-        items = [table.document_of(row[2:]) for row in found[:limit]]
-        if len(found) <= limit:
+        items = [table.document_of(row[2:]) for row in found[: query.limit]]
+        if len(found) <= query.limit:
             return Page(items, None)
-        value, document_id = found[limit - 1][:2]
-        return Page(items, write_cursor(order, Place(value, document_id)))
+        value, document_id = found[query.limit - 1][:2]
+        return Page(items, write_cursor(order, PageKey(value, document_id)))
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100

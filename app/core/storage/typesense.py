@@ -26,12 +26,13 @@ from app.core.storage.port import (
     Field,
     Near,
     Page,
+    Query,
     is_uuid,
     meets,
 )
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_compare_and_set import LONGEST_TRY_SECONDS, CompareAndSet
-from app.core.storage.typesense_successors import CreatedSuccessors, DecidedSuccessors, Documents
+from app.core.storage.typesense_successors import CreatedSuccessors, DecidedSuccessors, StoredCollection
 from typesense_checkpoint.collection import MAX_HITS, TypesenseCollection
 from typesense_checkpoint.searches import Search
 
@@ -84,9 +85,9 @@ class TypesenseStorage:
     def _documents(self, collection: Collection) -> TypesenseCollection[layout.Row]:
         return TypesenseCollection(self._client, f"{self._prefix}{layout.place_of(collection)}")
 
-    async def _known(self, name: str) -> Documents:
+    async def _known(self, name: str) -> StoredCollection:
         collection = await self._collection(name)
-        return Documents(collection, self._documents(collection))
+        return StoredCollection(collection, self._documents(collection))
 
     def _patches(self, collection: str) -> CompareAndSet:
         return self._by_decision if collection in self._decided else self._by_creation
@@ -127,7 +128,7 @@ class TypesenseStorage:
         self._collections[collection] = extended
         cursor: str | None = None
         while True:
-            page = await self.query(collection, [], limit=_REFILLED_AT_ONCE, cursor=cursor)
+            page = await self.query(collection, Query(limit=_REFILLED_AT_ONCE, cursor=cursor))
             await self.put(collection, page.items)
             if (cursor := page.next_cursor) is None:
                 break
@@ -185,7 +186,7 @@ class TypesenseStorage:
         # Above the number of every decision, so that none is taken for later.
         now = time.time_ns() // 1_000
         rows = [layout.row(kept, document, layout.numbered(uuid4().hex, now)) for document in documents]
-        target = Documents(kept, self._documents(kept))
+        target = StoredCollection(kept, self._documents(kept))
         ids = [str(document["id"]) for document in documents]
         patches = self._patches(collection)
         patches.drop_known(target, ids)
@@ -252,31 +253,23 @@ class TypesenseStorage:
         with translated_errors():
             return await self._documents(self._collections[collection]).count(compiled)
 
-    async def query(
-        self,
-        collection: str,
-        where: Sequence[Condition],
-        *,
-        order_by: str = "id",
-        descending: bool = False,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page:
-        check_limit(limit)
+    async def query(self, collection: str, query: Query) -> Page:
+        check_limit(query.limit)
         kept = await self._collection(collection)
-        order = Order.of(kept, order_by, descending=descending)
-        place = None if cursor is None else read_cursor(cursor, order)
-        compiled = layout.compile_all(kept, where)
+        order = Order.of(kept, query)
+        place = None if query.cursor is None else read_cursor(query.cursor, order)
+        compiled = layout.compile_all(kept, query.where)
         if compiled is None:
             return Page([], None)
         further = [compiled] if compiled else []
         if place is not None:
             further.append(layout.beyond(order, place))
         search: Search = {"filter_by": " && ".join(further), "sort_by": layout.sorting(order)}
-        found = await self._find(kept, search, where, limit=limit + 1)
-        if len(found) <= limit:
+        found = await self._find(kept, search, query.where, limit=query.limit + 1)
+        if len(found) <= query.limit:
             return Page(found, None)
-        return Page(found[:limit], write_cursor(order, order.place_of(found[limit - 1])))
+        last = found[query.limit - 1]
+        return Page(found[: query.limit], write_cursor(order, order.place_of(last)))
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100

@@ -27,7 +27,7 @@ from app.core.bus.port import BusUnavailable
 from app.core.storage import typesense_layout as layout
 from app.core.storage.port import ChangeNotWritten, Condition, Document, StorageUnavailable, meets
 from app.core.storage.typesense_client import translated_errors
-from app.core.storage.typesense_successors import Documents, State, Successors, key_of
+from app.core.storage.typesense_successors import State, StoredCollection, Successors, key_of
 
 LONGEST_TRY_SECONDS = 15.0
 """Of a change, from the read of a state to the creation of its successor."""
@@ -42,7 +42,7 @@ _KNOWN_STATES = 1_000
 class _Rows:
     """Documents that are written as they are, and where."""
 
-    of: Documents
+    of: StoredCollection
     rows: Sequence[layout.Row]
 
 
@@ -50,7 +50,7 @@ class _Rows:
 class _Change:
     """A conditional change while it is made."""
 
-    documents: Documents
+    documents: StoredCollection
     document_id: str
     changes: Mapping[str, JsonValue]
     where: Sequence[Condition]
@@ -70,7 +70,7 @@ class CompareAndSet:
         self._known: TTLCache[str, State] = TTLCache(_KNOWN_STATES, _KNOWN_SECONDS, timer=time.monotonic)
         """The latest written states that this process has seen, by the key of their document."""
 
-    async def get(self, documents: Documents, document_id: str) -> Document | None:
+    async def get(self, documents: StoredCollection, document_id: str) -> Document | None:
         """Returns the document in its latest state, or None. That state is written first.
 
         While the bus that has the successors is unavailable, nothing can be changed, and the document is
@@ -88,12 +88,12 @@ class CompareAndSet:
 
     async def apply(
         self,
-        documents: Documents,
+        documents: StoredCollection,
         document_id: str,
         changes: Mapping[str, JsonValue],
         *,
         where: Sequence[Condition],
-        also: Sequence[tuple[Documents, Document]] = (),
+        also: Sequence[tuple[StoredCollection, Document]] = (),
     ) -> Document | None:
         """Change a document. Returns it changed, or None if it is missing or does not meet the conditions.
 
@@ -129,13 +129,13 @@ class CompareAndSet:
             await _pause()
         return None
 
-    async def forget_earlier(self, documents: Documents, document_id: str) -> None:
+    async def forget_earlier(self, documents: StoredCollection, document_id: str) -> None:
         """Erase what the successors before the latest state say. Raises `TimeoutError` after 15 seconds."""
         async with asyncio.timeout(LONGEST_TRY_SECONDS):
             if (state := await self.find_written(documents, document_id)) is not None:
                 await self._successors.forget_earlier(documents, state)
 
-    async def find_written(self, documents: Documents, document_id: str) -> State | None:
+    async def find_written(self, documents: StoredCollection, document_id: str) -> State | None:
         """Returns the latest state once it is written, if need be by this reader. None without a document."""
         first_seen: dict[str, float] = {}
         while (state := await self._successors.latest(documents, document_id)) is not None:
@@ -193,7 +193,7 @@ class CompareAndSet:
         (found,) = await change.documents.kept.find({"filter_by": by_id})
         return str(found[0][layout.REVISION]) if found else None
 
-    async def _write(self, documents: Documents, state: State, also: Sequence[_Rows] = ()) -> bool:
+    async def _write(self, documents: StoredCollection, state: State, also: Sequence[_Rows] = ()) -> bool:
         """Write a state to its document. If that was slow, also write a later state that exists by then.
 
         Returns False if the document is deleted.
@@ -217,18 +217,18 @@ class CompareAndSet:
                 await self._write(documents, latest)
         return True
 
-    def drop_known(self, documents: Documents, ids: Sequence[str]) -> None:
+    def drop_known(self, documents: StoredCollection, ids: Sequence[str]) -> None:
         """Drop the known states of documents that are written or deleted without a condition."""
         for each in ids:
             self._known.pop(key_of(documents, each), None)
 
-    async def forget(self, documents: Documents, ids: Sequence[str]) -> None:
+    async def forget(self, documents: StoredCollection, ids: Sequence[str]) -> None:
         """Delete the successors of deleted documents."""
         self.drop_known(documents, ids)
         await self._successors.forget(documents, ids)
 
 
-def _rows(documents: Sequence[tuple[Documents, Document]]) -> list[_Rows]:
+def _rows(documents: Sequence[tuple[StoredCollection, Document]]) -> list[_Rows]:
     return [
         _Rows(each, [layout.row(each.declared, document, layout.first_revision(document))])
         for each, document in documents

@@ -20,7 +20,7 @@ from uuid import UUID
 
 from typesense.types.collection import RegularCollectionFieldSchema as FieldSchema
 
-from app.core.storage.paging import Order, Place
+from app.core.storage.paging import Order, PageKey
 from app.core.storage.port import (
     AnyOf,
     Collection,
@@ -202,7 +202,7 @@ def _names_collection(collection: Collection, condition: Condition) -> bool:
     return is_keyword and not (isinstance(condition, Equals) and condition.value is None)
 
 
-def beyond(order: Order, place: Place) -> str:
+def beyond(order: Order, place: PageKey) -> str:
     """Returns the filter for documents after a place in an order."""
     sign = "<" if order.descending else ">"
     high, low = _halves(place.document_id)

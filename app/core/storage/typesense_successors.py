@@ -27,7 +27,7 @@ _SWEPT_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
-class Documents:
+class StoredCollection:
     """A collection as it is declared, and its Typesense collection."""
 
     declared: Collection
@@ -47,37 +47,37 @@ class State:
     """Number of the connection to the bus on which that was read."""
 
 
-Find: TypeAlias = Callable[[str], Awaitable[Documents]]
+Find: TypeAlias = Callable[[str], Awaitable[StoredCollection]]
 """Finds a collection by its name."""
 
-Finish: TypeAlias = Callable[[Documents, str], Awaitable[object]]
+Finish: TypeAlias = Callable[[StoredCollection, str], Awaitable[object]]
 """Writes the latest state of a document, if it is not written."""
 
 
 class Successors(Protocol):
     """What a place of successors does."""
 
-    async def latest(self, documents: Documents, document_id: str) -> State | None:
+    async def latest(self, documents: StoredCollection, document_id: str) -> State | None:
         """The document as its last successor has it. None without a document."""
 
-    async def create(self, documents: Documents, state: State, changed: Document) -> State | None:
+    async def create(self, documents: StoredCollection, state: State, changed: Document) -> State | None:
         """Returns the successor, None if the state has another."""
 
     def is_certain(self, state: State) -> bool:
         """Whether the creation of the state's successor shows that the state was the latest."""
 
-    async def find_other(self, documents: Documents, state: State, successor: State) -> State | None:
+    async def find_other(self, documents: StoredCollection, state: State, successor: State) -> State | None:
         """Returns what the bus has in the place of this successor, which is written, if the bus has lost it.
         None if the successor stands.
         """
 
-    async def withdraw(self, documents: Documents, state: State) -> None:
+    async def withdraw(self, documents: StoredCollection, state: State) -> None:
         """Delete the successor of this state of a document that is deleted."""
 
-    async def forget(self, documents: Documents, ids: Sequence[str]) -> None:
+    async def forget(self, documents: StoredCollection, ids: Sequence[str]) -> None:
         """Delete or erase the successors of deleted documents."""
 
-    async def forget_earlier(self, documents: Documents, state: State) -> None:
+    async def forget_earlier(self, documents: StoredCollection, state: State) -> None:
         """Erase what successors say but this state, which is written. Who reads an earlier state follows them
         to it all the same.
         """
@@ -94,7 +94,7 @@ class DecidedSuccessors:
     def __init__(self, decisions: Decisions) -> None:
         self._decisions = decisions
 
-    async def latest(self, documents: Documents, document_id: str) -> State | None:
+    async def latest(self, documents: StoredCollection, document_id: str) -> State | None:
         (found,) = await documents.kept.find({"filter_by": layout.by_id(documents.declared, document_id)})
         if not found:
             return None
@@ -110,7 +110,7 @@ class DecidedSuccessors:
         number = 0 if decision is None else decision.number
         return State(layout.document_of(found[0]), stored, True, number, connection)
 
-    async def create(self, documents: Documents, state: State, changed: Document) -> State | None:
+    async def create(self, documents: StoredCollection, state: State, changed: Document) -> State | None:
         revision, connection = uuid4().hex, self._decisions.connections
         value = json.dumps([revision, layout.number_of(state.revision), changed])
         document = _decided(documents, str(changed["id"]))
@@ -126,7 +126,7 @@ class DecidedSuccessors:
         is_own = state.latest == layout.number_of(state.revision) > 0
         return not self._decisions.may_lose or (is_own and state.connection == self._decisions.connections)
 
-    async def find_other(self, documents: Documents, state: State, successor: State) -> State | None:
+    async def find_other(self, documents: StoredCollection, state: State, successor: State) -> State | None:
         """Decided for the same state, or later and not for the successor: perhaps for such another one.
 
         Where there is no decision, or an earlier one, all others look at the document before they write.
@@ -142,18 +142,18 @@ class DecidedSuccessors:
             return None
         return State(document, revision, False, decision.number, self._decisions.connections)
 
-    async def withdraw(self, documents: Documents, state: State) -> None:
+    async def withdraw(self, documents: StoredCollection, state: State) -> None:
         """The document is deleted, and so is what it would have become."""
         await self.forget(documents, [str(state.document["id"])])
 
-    async def forget(self, documents: Documents, ids: Sequence[str]) -> None:
+    async def forget(self, documents: StoredCollection, ids: Sequence[str]) -> None:
         """If the bus is unavailable, they expire."""
         try:
             await self._decisions.erase([_decided(documents, each) for each in ids])
         except BusUnavailable as error:
             logger.warning("decisions about deleted documents are kept until they expire: %s", error)
 
-    async def forget_earlier(self, documents: Documents, state: State) -> None:
+    async def forget_earlier(self, documents: StoredCollection, state: State) -> None:
         """Only the latest decision about a document is kept."""
 
 
@@ -174,7 +174,7 @@ class CreatedSuccessors:
             ]
         )
 
-    async def latest(self, documents: Documents, document_id: str) -> State | None:
+    async def latest(self, documents: StoredCollection, document_id: str) -> State | None:
         key = key_of(documents, document_id)
         found, successors = await documents.kept.find(
             {"filter_by": layout.by_id(documents.declared, document_id)},
@@ -188,7 +188,7 @@ class CreatedSuccessors:
             current = following
         return State(layout.document_of(current), str(current[layout.REVISION]), current is found[0])
 
-    async def create(self, documents: Documents, state: State, changed: Document) -> State | None:
+    async def create(self, documents: StoredCollection, state: State, changed: Document) -> State | None:
         key, revision = key_of(documents, str(changed["id"])), uuid4().hex
         kept = {
             "id": layout.key(key, state.revision),
@@ -212,17 +212,17 @@ class CreatedSuccessors:
         """Documents are not lost."""
         return True
 
-    async def find_other(self, documents: Documents, state: State, successor: State) -> State | None:
+    async def find_other(self, documents: StoredCollection, state: State, successor: State) -> State | None:
         return None
 
-    async def withdraw(self, documents: Documents, state: State) -> None:
+    async def withdraw(self, documents: StoredCollection, state: State) -> None:
         key = layout.key(key_of(documents, str(state.document["id"])), state.revision)
         await self._successors.delete_any("id", [key])
 
-    async def forget(self, documents: Documents, ids: Sequence[str]) -> None:
+    async def forget(self, documents: StoredCollection, ids: Sequence[str]) -> None:
         await self._successors.delete_any("of", [key_of(documents, each) for each in ids])
 
-    async def forget_earlier(self, documents: Documents, state: State) -> None:
+    async def forget_earlier(self, documents: StoredCollection, state: State) -> None:
         key = key_of(documents, str(state.document["id"]))
         found = await self._successors.find_all({"filter_by": f"of:={key}"})
         earlier = [each for each in found if each[layout.REVISION] != state.revision]
@@ -246,7 +246,7 @@ class CreatedSuccessors:
         await self._successors.delete_any("id", [str(each["id"]) for each in old])
 
 
-def _decided(documents: Documents, document_id: str) -> str:
+def _decided(documents: StoredCollection, document_id: str) -> str:
     return f"{documents.declared.name}.{document_id}"
 
 
@@ -256,6 +256,6 @@ def _read(decision: Decision) -> tuple[str, int, Document]:
     return layout.numbered(revision, decision.number), since, document
 
 
-def key_of(documents: Documents, document_id: str) -> str:
+def key_of(documents: StoredCollection, document_id: str) -> str:
     """Key of a document in all collections."""
     return layout.key(documents.kept.name, layout.row_id(documents.declared, document_id))

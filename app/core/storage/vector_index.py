@@ -6,7 +6,7 @@ A collection holds vectors of one length. So there is one collection per length,
 from array import array
 from collections.abc import Sequence
 
-from app.core.storage.port import AnyOf, Collection, Condition, Document, Field, Near, Storage
+from app.core.storage.port import AnyOf, Collection, Condition, Document, Field, Near, Query, Storage
 
 _LETTERS = str.maketrans("0123456789", "abcdefghij")
 _VECTOR = "vector"
@@ -42,7 +42,7 @@ class VectorIndex:
         if not document_ids:
             return []
         name = await self._collection(dimensions)
-        page = await self._storage.query(name, [AnyOf("id", document_ids)], limit=len(document_ids))
+        page = await self._storage.query(name, Query([AnyOf("id", document_ids)], limit=len(document_ids)))
         return page.items
 
     async def drop(self, where: Sequence[Condition], *, dimensions: int) -> None:

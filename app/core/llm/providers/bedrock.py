@@ -312,7 +312,7 @@ def _refused(
     code = str(reported.get("Code", ""))
     response = error.response.get("ResponseMetadata", {})
     status = _STATUS_IN_STREAM.get(code) or int(response.get("HTTPStatusCode", 500))
-    refusal = errors.Refusal(
+    refusal = errors.ServiceRefusal(
         status=429 if code in _QUOTA_CODES else status,
         message=str(reported.get("Message", "")),
         headers=response.get("HTTPHeaders", {}),

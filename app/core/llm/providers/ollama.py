@@ -172,7 +172,9 @@ def _translated(error: Exception, model: str) -> errors.ModelUnavailable | error
     cures = ollama_api.CURES
     match error:
         case ollama.ResponseError() if error.status_code >= 400:
-            refusal = errors.Refusal(status=error.status_code, message=error.error, headers={}, cures=cures)
+            refusal = errors.ServiceRefusal(
+                status=error.status_code, message=error.error, headers={}, cures=cures
+            )
             return errors.refused(refusal, model)
         case httpx.ConnectTimeout():
             return errors.not_accepted(cures)

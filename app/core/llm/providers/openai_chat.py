@@ -192,14 +192,14 @@ async def _drain(response: aiohttp.ClientResponse) -> None:
                 pass
 
 
-async def _refusal(response: aiohttp.ClientResponse, cures: errors.Cures) -> errors.Refusal:
+async def _refusal(response: aiohttp.ClientResponse, cures: errors.Cures) -> errors.ServiceRefusal:
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
         if len(body) > _MAX_ERROR_BYTES:
             break
     text = body[:_MAX_ERROR_BYTES].decode(errors="replace")
-    return errors.Refusal(
+    return errors.ServiceRefusal(
         status=response.status,
         code=_error_code(text),
         message=text,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import httpx
 from pydantic import JsonValue
 
-from app.core.llm.errors import Cures, ModelRejected, Refusal, ended_early, not_connected, refused
+from app.core.llm.errors import Cures, ModelRejected, ServiceRefusal, ended_early, not_connected, refused
 from app.core.llm.settings import ModelSettings
 
 
@@ -36,7 +36,7 @@ async def _json(settings: ModelSettings, request: httpx.Request, cures: Cures) -
         if response.status_code == 404:
             raise ModelRejected(f"The model's service has no such address (404). Check {cures.address}.")
         if not response.is_success:
-            refusal = Refusal(
+            refusal = ServiceRefusal(
                 status=response.status_code,
                 message=response.text,
                 path=request.url.path,

@@ -196,7 +196,7 @@ def _translated(error: BaseException, model: str) -> errors.ModelUnavailable | e
     while cause is not None:
         match cause:
             case APIError():
-                refusal = errors.Refusal(
+                refusal = errors.ServiceRefusal(
                     status=cause.code,
                     message=str(cause),
                     headers=_retry_after(cause.details),

@@ -1,0 +1,120 @@
+"""The documents of a collection as records of one class."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Generic, TypeVar
+
+from pydantic import JsonValue, TypeAdapter
+
+from app.core.storage.port import Condition, Document, DocumentExists, Query, Storage
+
+Record = TypeVar("Record")
+
+
+class Documents(Generic[Record]):
+    """Records in one collection. Methods fail as those of `Storage` do.
+
+    `write` returns the document of a record. `upgrade` returns a document that was written by an earlier
+    release as it is written now. `read` validates it.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        collection: str,
+        kind: type[Record],
+        *,
+        write: Callable[[Any], Document] = asdict,
+        upgrade: Callable[[Document], Mapping[str, object]] | None = None,
+    ) -> None:
+        self._storage = storage
+        self._collection = collection
+        self._adapter: TypeAdapter[Record] = TypeAdapter(kind)
+        self._write = write
+        self._upgrade = upgrade
+
+    def read(self, document: Document) -> Record:
+        return self._adapter.validate_python(self._upgrade(document) if self._upgrade else document)
+
+    async def get(self, record_id: str) -> Record | None:
+        found = await self._storage.get(self._collection, record_id)
+        return None if found is None else self.read(found)
+
+    async def create(self, record: Record) -> None:
+        """Raises `DocumentExists`."""
+        await self._storage.create(self._collection, self._write(record))
+
+    async def add(self, record: Record) -> bool:
+        """Store a record unless one of its id is stored. Returns False if one is."""
+        try:
+            await self.create(record)
+        except DocumentExists:
+            return False
+        return True
+
+    async def add_missing(self, records: Sequence[Record]) -> None:
+        """Store, in one write, the records whose ids are not stored yet."""
+        await self._storage.create_missing(self._collection, [self._write(each) for each in records])
+
+    async def put(self, *records: Record) -> None:
+        await self._storage.put(self._collection, [self._write(each) for each in records])
+
+    async def change(
+        self,
+        record_id: str,
+        changes: Mapping[str, JsonValue],
+        where: Sequence[Condition] = (),
+        *,
+        also: Sequence[tuple[str, Document]] = (),
+    ) -> Record | None:
+        """Returns the changed record. Returns None if it is gone or does not meet the conditions."""
+        changed = await self._storage.patch(self._collection, record_id, changes, where=where, also=also)
+        return None if changed is None else self.read(changed)
+
+    async def replace(self, record: Record, where: Sequence[Condition] = ()) -> bool:
+        """Write all fields of a stored record. Returns False if it is gone or meets not all conditions."""
+        changes = self._write(record)
+        record_id = str(changes.pop("id"))
+        return await self._storage.patch(self._collection, record_id, changes, where=where) is not None
+
+    async def delete(self, *where: Condition) -> int:
+        return await self._storage.delete(self._collection, where)
+
+    async def count(self, *where: Condition) -> int:
+        return await self._storage.count(self._collection, where)
+
+    async def page(self, query: Query) -> tuple[list[Record], str | None]:
+        """Returns a page of records and the cursor of the next one (None on the last page)."""
+        page = await self._storage.query(self._collection, query)
+        return [self.read(each) for each in page.items], page.next_cursor
+
+    async def first(self, query: Query) -> list[Record]:
+        """Returns the records of the first page."""
+        return (await self.page(query))[0]
+
+    async def all(self, query: Query) -> AsyncGenerator[Record]:
+        """Yields the records of all pages."""
+        async for document in all_documents(self._storage, self._collection, query):
+            yield self.read(document)
+
+    async def search(self, words: str, where: Sequence[Condition], *, limit: int) -> list[Record]:
+        """Returns the records that contain all words, best first."""
+        found = await self._storage.search(self._collection, words, where, limit=limit)
+        return [self.read(each) for each in found]
+
+
+async def all_documents(storage: Storage, collection: str, query: Query) -> AsyncGenerator[Document]:
+    """Yields the documents of all pages. `limit` is the size of a page."""
+    async for page in all_pages(storage, collection, query):
+        for each in page:
+            yield each
+
+
+async def all_pages(storage: Storage, collection: str, query: Query) -> AsyncGenerator[Sequence[Document]]:
+    while True:
+        page = await storage.query(collection, query)
+        if page.items:
+            yield page.items
+        if page.next_cursor is None:
+            return
+        query = replace(query, cursor=page.next_cursor)
