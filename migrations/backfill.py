@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from app.core.storage.port import Document, Storage
+from app.core.storage.port import Document, Query, Storage
 
 Progress = Callable[[int, int], Awaitable[None]]
 """Called with the number of items done and the total."""
@@ -18,7 +18,7 @@ async def backfill(
     done = 0
     cursor: str | None = None
     while True:
-        page = await storage.query(collection, [], limit=_AT_ONCE, cursor=cursor)
+        page = await storage.query(collection, Query(limit=_AT_ONCE, cursor=cursor))
         await storage.put(collection, [change(document) for document in page.items])
         done += len(page.items)
         await progress(done, max(total, done))

@@ -5,7 +5,7 @@ compared in documents. A store that `initial` made as it is now is only looked a
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
-from app.core.storage.port import Collection, Document, Equals, Field, Storage
+from app.core.storage.port import Collection, Document, Equals, Field, Query, Storage
 from migrations.backfill import Progress
 
 _AT_ONCE = 500
@@ -55,7 +55,7 @@ async def _change_lacking(
     """Change every document without this field, which `change` sets."""
     lacking = [Equals(field, None)]
     total, done = await storage.count(collection, lacking), 0
-    while found := (await storage.query(collection, lacking, limit=_AT_ONCE)).items:
+    while found := (await storage.query(collection, Query(lacking, limit=_AT_ONCE))).items:
         await storage.put(collection, [await change(document) for document in found])
         done += len(found)
         await progress(done, max(total, done))
@@ -67,7 +67,7 @@ async def _number_messages(storage: Storage, session_id: str) -> int:
     cursor: str | None = None
     while True:
         page = await storage.query(
-            "messages", [Equals("session_id", session_id)], limit=_AT_ONCE, cursor=cursor
+            "messages", Query([Equals("session_id", session_id)], limit=_AT_ONCE, cursor=cursor)
         )
         numbered: list[Document] = []
         for message in page.items:

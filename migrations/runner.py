@@ -14,7 +14,7 @@ from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.ids import id_of, new_id
 from app.core.storage.lease import Lease
-from app.core.storage.port import Collection, Document, DocumentExists, Field, Storage
+from app.core.storage.port import Collection, Document, DocumentExists, Field, Query, Storage
 from migrations import (
     m0001_initial,
     m0002_investigations,
@@ -25,6 +25,9 @@ from migrations import (
     m0007_schedules,
     m0009_earlier_forms,
     m0010_instance_keys,
+    m0011_deliveries,
+    m0012_comments,
+    m0013_overviews,
 )
 from migrations.backfill import Progress
 
@@ -53,6 +56,9 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(7, "schedules", m0007_schedules.migrate),
     MigrationStep(9, "earlier_forms", m0009_earlier_forms.migrate),
     MigrationStep(10, "instance_keys", m0010_instance_keys.migrate),
+    MigrationStep(11, "deliveries", m0011_deliveries.migrate),
+    MigrationStep(12, "comments", m0012_comments.migrate),
+    MigrationStep(13, "overviews", m0013_overviews.migrate),
 )
 
 RETIRED = frozenset(
@@ -98,7 +104,7 @@ def silent(_: MigrationStep) -> Progress:
 async def missing_steps(storage: Storage, steps: Sequence[MigrationStep] = STEPS) -> list[MigrationStep]:
     """Returns the steps that the store lacks, by number and name. Raises `StoreTooNew` or `StoreUnknown`."""
     await storage.create_collection(_RECORDS)
-    records = (await storage.query(_RECORDS.name, [], limit=1_000)).items
+    records = (await storage.query(_RECORDS.name, Query(limit=1_000))).items
     done = {
         (number, str(record["name"])) for record in records if isinstance(number := record["number"], int)
     }

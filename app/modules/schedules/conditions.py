@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import assert_never
 
 from pydantic import JsonValue
 
-from app.modules.schedules.model import Condition, Failure
+from app.core.values.numbers import read_number
+from app.modules.schedules.model import Condition, NoticeFailure
 from graph.state import Column
 
 
@@ -17,7 +18,7 @@ class Verdict:
 
     is_met: bool
     value: JsonValue = None
-    failure: Failure | None = None
+    failure: NoticeFailure | None = None
 
 
 def judge(
@@ -39,7 +40,7 @@ def judge(
     cell = None if first_row is None else first_row[names.index(condition.column)]
     if cell is None:
         return Verdict(False)
-    number = number_of(cell)
+    number = read_number(cell)
     if number is None:
         return Verdict(False, cell, _failure(f"The first cell of {condition.column!r} is no number."))
     bound = Decimal(str(condition.value))
@@ -49,7 +50,7 @@ def judge(
         case "below":
             return Verdict(number < bound, cell)
         case "changed":
-            before = number_of(previous)
+            before = read_number(previous)
             if before is None:
                 return Verdict(False, cell)
             return Verdict(abs(number - before) * 100 > bound * abs(before), cell)
@@ -57,19 +58,8 @@ def judge(
             assert_never(condition.kind)
 
 
-def number_of(cell: JsonValue) -> Decimal | None:
-    """Returns the number of a cell. Exact decimals come as text. None if it is no finite number."""
-    if isinstance(cell, bool) or not isinstance(cell, int | float | str):
-        return None
-    try:
-        number = Decimal(str(cell))
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
-
-
-def _failure(detail: str) -> Failure:
-    return Failure(
+def _failure(detail: str) -> NoticeFailure:
+    return NoticeFailure(
         title="The condition could not be judged",
         detail=detail,
         cure="Change the condition of the schedule, or the statement of the pin.",

@@ -1,20 +1,18 @@
 """Errors of schedules. Each names the cure."""
 
-from app.core.errors import Invalid, NotFound
+from app.core.errors import Invalid, NotFound, TooMany
 
 
 class ScheduleUnknown(NotFound):
     """There is no such schedule, or it belongs to another owner."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no schedule with this id. GET /schedules lists yours.")
+    sentence = "There is no schedule with this id. GET /schedules lists yours."
 
 
 class NoticeUnknown(NotFound):
     """There is no such notice, or it belongs to another owner."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no notice with this id. GET /notices lists yours.")
+    sentence = "There is no notice with this id. GET /notices lists yours."
 
 
 class TooManySchedules(Invalid):
@@ -22,9 +20,7 @@ class TooManySchedules(Invalid):
 
     problem = "too-many-schedules"
     title = "Too many schedules"
-
-    def __init__(self, most: int) -> None:
-        super().__init__(f"You have {most} schedules, as many as an owner may have. Delete one first.")
+    sentence = "You have {most} schedules, as many as an owner may have. Delete one first."
 
 
 class BadTimes(Invalid):
@@ -46,3 +42,17 @@ class WebhookRefused(Invalid):
 
     problem = "webhook-address"
     title = "KAI does not send to this address"
+
+
+class TargetRefused(Invalid):
+    """KAI does not send to this mail address or chat."""
+
+    problem = "schedule-target"
+    title = "KAI does not send there"
+
+
+class TestedBefore(TooMany):
+    """The targets of this schedule were tested a moment ago."""
+
+    problem = "tested-before"
+    title = "Tested a moment ago"

@@ -1,5 +1,6 @@
 """Schedules and what they tell their owners. Times are epoch milliseconds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,11 +10,17 @@ MOST_SCHEDULES = 50
 """Schedules of an owner."""
 NOTICE_DAYS = 90
 """Days after which notices are deleted."""
+MOST_TARGETS = 10
+"""Targets of a schedule."""
+TEST_SECONDS = 60
+"""Time between two tests of a schedule's targets."""
 
 ConditionKind = Literal["above", "below", "changed", "no_rows"]
 Outcome = Literal["ran", "met", "not_met", "failed"]
-NoticeKind = Literal["ran", "met", "failed", "missed"]
-WebhookState = Literal["waiting", "delivered", "given_up"]
+NoticeKind = Literal["ran", "met", "failed", "missed", "mention"]
+DeliveryState = Literal["waiting", "delivered", "given_up"]
+TargetKind = Literal["mail", "chat"]
+MessageLanguage = Literal["en", "de"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +43,33 @@ class Webhook:
     host: str
     url: str = field(repr=False)
     secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A person's mail or a chat to which notices are sent, as messages.
+
+    `label` is the address of a mail, or the service of a chat with the last characters of its URL. The URL
+    of a chat is a secret: it is encrypted, and None for a mail.
+    """
+
+    id: str
+    kind: TargetKind
+    label: str
+    url: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """A notice on its way to a target. `due_at` is when it is tried next, None when it has ended."""
+
+    target_id: str
+    kind: TargetKind
+    label: str
+    state: DeliveryState = "waiting"
+    tries: int = 0
+    due_at: int | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +102,11 @@ class Schedule:
     time_zone: str
     condition: Condition | None
     webhook: Webhook | None
+    targets: Sequence[Target] = ()
+    language: MessageLanguage = "en"
+    """That of messages to targets."""
+    tested_at: int | None = None
+    """When a test was sent to the targets last."""
     paused: bool
     due_at: int | None
     slot_at: int | None = None
@@ -82,7 +121,7 @@ class Schedule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class NoticeFailure:
     """Why a run gave no rows, and what helps."""
 
     title: str
@@ -91,16 +130,28 @@ class Failure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Notice:
-    """What happened at a time of a schedule. Its id follows from both, so it is stored once.
+class Mention:
+    """A comment that names a person. `link_id` is the link by which they see the thing; None for theirs."""
 
-    `failed_pins` are those of a board. `webhook_due_at` is when the webhook is tried next.
+    comment_id: str
+    kind: Literal["answer", "board"]
+    thing_id: str
+    link_id: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """What happened at a time of a schedule, or a mention. Its id follows from both the schedule and the
+    time, or from the comment and the person, so it is stored once.
+
+    `failed_pins` are those of a board. `webhook_due_at` is when the webhook is tried next, and
+    `deliver_due_at` when the next of the deliveries is.
     """
 
     id: str
     owner: str
-    schedule_id: str
-    board_id: str
+    schedule_id: str | None
+    board_id: str | None
     pin_id: str | None
     db_connection_id: str | None
     title: str
@@ -112,9 +163,16 @@ class Notice:
     condition: Condition | None = None
     value: JsonValue = None
     previous: JsonValue = None
-    failure: Failure | None = None
+    failure: NoticeFailure | None = None
     failed_pins: int = 0
-    webhook: WebhookState | None = None
+    webhook: DeliveryState | None = None
     webhook_tries: int = 0
     webhook_due_at: int | None = None
     webhook_error: str | None = None
+    deliveries: Sequence[Delivery] = ()
+    deliver_due_at: int | None = None
+    session_id: str | None = None
+    """Session of the answer of a mention."""
+    author: str | None = None
+    """Person who has mentioned the owner."""
+    mention: Mention | None = None

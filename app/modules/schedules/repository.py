@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from uuid import UUID
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from app.core.ids import id_of
-from app.core.storage.port import Condition, DocumentExists, Equals, Range, Storage
+from app.core.storage.claims import Claims
+from app.core.storage.documents import Documents
+from app.core.storage.port import Condition, Equals, Query, Range, Storage
 from app.modules.schedules.errors import NoticeUnknown, ScheduleUnknown
-from app.modules.schedules.model import Notice, Schedule
+from app.modules.schedules.model import Delivery, Notice, Schedule
 
-_SCHEDULE = TypeAdapter(Schedule)
-_NOTICE = TypeAdapter(Notice)
 _MARKS = str(UUID(int=21))
 
 
@@ -21,12 +21,19 @@ class ScheduleRepository:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._schedules = Documents(storage, "schedules", Schedule)
+        self._notices = Documents(storage, "notices", Notice)
+        self.schedules = Claims(self._schedules, "due_at")
+        self.webhooks = Claims(self._notices, "webhook_due_at")
+        """Notices whose webhook is to be tried."""
+        self.deliveries = Claims(self._notices, "deliver_due_at")
+        """Notices of which a delivery to a target is to be tried."""
 
     async def add(self, schedule: Schedule) -> None:
-        await self._storage.create("schedules", asdict(schedule))
+        await self._schedules.create(schedule)
 
     async def count(self, owner: str) -> int:
-        return await self._storage.count("schedules", [Equals("owner", owner)])
+        return await self._schedules.count(Equals("owner", owner))
 
     async def get(self, owner: str, schedule_id: str) -> Schedule:
         """Raises `ScheduleUnknown`, also for a schedule of another owner."""
@@ -36,8 +43,7 @@ class ScheduleRepository:
         return schedule
 
     async def find(self, schedule_id: str) -> Schedule | None:
-        found = await self._storage.get("schedules", schedule_id)
-        return None if found is None else _SCHEDULE.validate_python(found)
+        return await self._schedules.get(schedule_id)
 
     async def page(
         self, owner: str, board_id: str | None, limit: int, *, cursor: str | None
@@ -46,33 +52,22 @@ class ScheduleRepository:
         where: list[Condition] = [Equals("owner", owner)]
         if board_id is not None:
             where.append(Equals("board_id", board_id))
-        page = await self._storage.query(
-            "schedules", where, order_by="created_at", descending=True, limit=limit, cursor=cursor
+        return await self._schedules.page(
+            Query(where, order_by="created_at", descending=True, limit=limit, cursor=cursor)
         )
-        return [_SCHEDULE.validate_python(each) for each in page.items], page.next_cursor
 
-    async def due(self, now: int, limit: int) -> list[Schedule]:
-        """Those that a worker is to look at by now, the longest due first."""
-        page = await self._storage.query(
-            "schedules", [Range("due_at", below=now + 1)], order_by="due_at", limit=limit
-        )
-        return [_SCHEDULE.validate_python(each) for each in page.items]
-
-    async def change(
-        self, schedule: Schedule, changes: Mapping[str, JsonValue], *, while_due_at: int | None = None
-    ) -> Schedule | None:
-        """Returns the changed schedule. Returns None if it is gone, or due at another time than given."""
-        where = [] if while_due_at is None else [Equals("due_at", while_due_at)]
-        changed = await self._storage.patch("schedules", schedule.id, changes, where=where)
-        return None if changed is None else _SCHEDULE.validate_python(changed)
+    async def change(self, schedule: Schedule, changes: Mapping[str, JsonValue]) -> Schedule | None:
+        """Returns the changed schedule. Returns None if it is gone."""
+        return await self._schedules.change(schedule.id, changes)
 
     async def delete(self, schedule: Schedule) -> None:
-        await self._storage.delete("schedules", [Equals("id", schedule.id)])
+        await self._schedules.delete(Equals("id", schedule.id))
 
     async def delete_all(self, owner: str) -> None:
-        """Delete the schedules, notices and marks of an owner."""
+        """Delete the schedules, notices and marks of an owner, and the notices of their mentions."""
         for collection in ("schedules", "notices", "notice_marks"):
             await self._storage.delete(collection, [Equals("owner", owner)])
+        await self._notices.delete(Equals("author", owner))
 
     async def forget_connection(self, connection_id: str) -> None:
         """Delete the schedules of pins of a connection with their notices, which name values."""
@@ -83,58 +78,43 @@ class ScheduleRepository:
 
     async def tell(self, notice: Notice) -> bool:
         """Store a notice. Returns False if it was stored before."""
-        try:
-            await self._storage.create("notices", asdict(notice))
-        except DocumentExists:
-            return False
-        return True
+        return await self._notices.add(notice)
 
     async def withdraw(self, notice_id: str) -> None:
-        await self._storage.delete("notices", [Equals("id", notice_id)])
+        await self._notices.delete(Equals("id", notice_id))
 
     async def notices(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Notice], str | None]:
         """Newest first."""
-        page = await self._storage.query(
-            "notices",
-            [Equals("owner", owner)],
-            order_by="at",
-            descending=True,
-            limit=limit,
-            cursor=cursor,
+        own = [Equals("owner", owner)]
+        return await self._notices.page(
+            Query(own, order_by="at", descending=True, limit=limit, cursor=cursor)
         )
-        return [_NOTICE.validate_python(each) for each in page.items], page.next_cursor
 
     async def unread(self, owner: str) -> int:
         """The number of notices after the owner's mark."""
         mark = await self._storage.get("notice_marks", id_of(_MARKS, owner))
         read_until = 0 if mark is None else mark["read_until"]
         since = read_until + 1 if isinstance(read_until, int) else 0
-        return await self._storage.count("notices", [Equals("owner", owner), Range("at", at_least=since)])
+        return await self._notices.count(Equals("owner", owner), Range("at", at_least=since))
 
     async def mark_read(self, owner: str, notice_id: str) -> None:
         """Mark a notice and all before it as read. Raises `NoticeUnknown`."""
-        found = await self._storage.get("notices", notice_id)
-        if found is None or found["owner"] != owner:
+        found = await self._notices.get(notice_id)
+        if found is None or found.owner != owner:
             raise NoticeUnknown
-        mark_id, at = id_of(_MARKS, owner), found["at"]
+        mark_id, at = id_of(_MARKS, owner), found.at
         mark = await self._storage.get("notice_marks", mark_id)
         before = None if mark is None else mark["read_until"]
-        if not isinstance(before, int) or not isinstance(at, int) or at > before:
+        if not isinstance(before, int) or at > before:
             await self._storage.put("notice_marks", [{"id": mark_id, "owner": owner, "read_until": at}])
 
-    async def undelivered(self, now: int, limit: int) -> Sequence[Notice]:
-        """Notices whose webhook is to be tried by now, the longest due first."""
-        page = await self._storage.query(
-            "notices", [Range("webhook_due_at", below=now + 1)], order_by="webhook_due_at", limit=limit
-        )
-        return [_NOTICE.validate_python(each) for each in page.items]
-
-    async def change_notice(self, notice: Notice, changes: Mapping[str, JsonValue]) -> Notice | None:
+    async def change_deliveries(
+        self, notice: Notice, deliveries: Sequence[Delivery], *, due_at: int | None
+    ) -> Notice | None:
         """Returns the changed notice. Returns None if another process has changed it, or it is gone."""
-        same = [Equals("webhook_due_at", notice.webhook_due_at)]
-        changed = await self._storage.patch("notices", notice.id, changes, where=same)
-        return None if changed is None else _NOTICE.validate_python(changed)
+        stored: list[JsonValue] = [asdict(each) for each in deliveries]
+        return await self.deliveries.change(notice, {"deliveries": stored, "deliver_due_at": due_at})
 
     async def delete_old(self, before: int) -> int:
         """Delete notices of before this time."""
-        return await self._storage.delete("notices", [Range("at", below=before)])
+        return await self._notices.delete(Range("at", below=before))

@@ -16,6 +16,8 @@ from app.modules.schedules.schemas import (
     ReadUntil,
     ScheduleBody,
     ScheduleChange,
+    TriedTargetBody,
+    TriedTargetsBody,
 )
 from app.modules.schedules.service import Schedules
 
@@ -48,8 +50,8 @@ async def create_schedule(body: NewScheduleBody, owner: Owner, schedules: Servic
     Each run is a refresh: the same statement, guard and limits, with the rights that the owner then has, and
     no model. It runs once, whatever number of workers there is. Times that no worker ran are reported and not
     made up for. Answers 404 for an unknown board or pin, and 422 for times (`schedule-times`), a condition
-    (`schedule-condition`) or an address (`webhook-address`) that cannot be used, and beyond 50 schedules
-    (`too-many-schedules`).
+    (`schedule-condition`), the address of a webhook (`webhook-address`), or a mail address or chat
+    (`schedule-target`) that cannot be used, and beyond 50 schedules (`too-many-schedules`).
     """
     return ScheduleBody.made(await schedules.create(owner, body.new()))
 
@@ -79,9 +81,18 @@ async def change_schedule(
     schedule_id: ScheduleId, body: ScheduleChange, owner: Owner, schedules: Service
 ) -> ScheduleBody:
     """Changes the fields that the body holds, and no others. Needs scope `ask`. Answers as creating does."""
-    condition = None if body.condition is None else body.condition.condition()
     changes = body.model_dump(exclude_unset=True)
-    return ScheduleBody.made(await schedules.change(owner, schedule_id, changes, condition=condition))
+    return ScheduleBody.made(await schedules.change(owner, schedule_id, changes, parts=body.parts()))
+
+
+@router.post("/schedules/{schedule_id}/test", summary="Send a test to the targets", dependencies=[ASK])
+async def try_targets(schedule_id: ScheduleId, owner: Owner, schedules: Service) -> TriedTargetsBody:
+    """Sends a message that says it is a test to the schedule's mail addresses and chats, and answers what
+    came of it. Needs scope `ask`. No statement runs, and nothing is tried again. Answers 422
+    (`schedule-target`) without a target, and 429 (`tested-before`) within a minute.
+    """
+    tried = await schedules.try_targets(owner, schedule_id)
+    return TriedTargetsBody(items=[TriedTargetBody.tried(each) for each in tried])
 
 
 @router.delete(
@@ -97,7 +108,8 @@ async def delete_schedule(schedule_id: ScheduleId, owner: Owner, schedules: Serv
 
 @router.get("/notices", summary="List notices", dependencies=[READ])
 async def list_notices(page: PageParameters, owner: Owner, schedules: Service) -> NoticesPage:
-    """Lists what happened at the times of the caller's schedules, newest first. Needs scope `read`.
+    """Lists what happened at the times of the caller's schedules, and comments that mention the caller,
+    newest first. Needs scope `read`.
 
     Notices are kept for 90 days. `unread` counts those after the latest that was marked as read.
     """

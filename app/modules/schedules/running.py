@@ -23,7 +23,15 @@ from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
 from app.modules.run.records import RowsGone
 from app.modules.schedules.conditions import judge
-from app.modules.schedules.model import Failure, LastRun, Notice, NoticeKind, Outcome, Schedule
+from app.modules.schedules.model import (
+    Delivery,
+    LastRun,
+    Notice,
+    NoticeFailure,
+    NoticeKind,
+    Outcome,
+    Schedule,
+)
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.times import latest_time, next_time
 
@@ -31,19 +39,19 @@ logger = logging.getLogger(__name__)
 
 LEASE_MS = 60_000
 MOST_TRIES = 3
-"""Workers that may begin one time of a schedule; each before has died."""
+"""Workers that may begin one time of a schedule; each before has died or lost the store."""
 
 _RENEW_SECONDS = 15.0
 
-_NO_ACCESS = Failure(
+_NO_ACCESS = NoticeFailure(
     title="The database may not be used",
     detail="The connection of this pin was deleted, or it is no longer shared with you.",
     cure="Ask its owner to share it, or remove the pin.",
 )
-_REMOVED = Failure(title="Not run", detail="The pin was removed meanwhile.", cure="Nothing to do.")
-_INTERRUPTED = Failure(
+_REMOVED = NoticeFailure(title="Not run", detail="The pin was removed meanwhile.", cure="Nothing to do.")
+INTERRUPTED = NoticeFailure(
     title="Not run",
-    detail=f"KAI stopped {MOST_TRIES} times while it ran this.",
+    detail=f"This was begun {MOST_TRIES} times and did not end: KAI stopped, or its store was unavailable.",
     cure="Refresh the board, and see whether a statement takes too long.",
 )
 
@@ -55,7 +63,7 @@ class Result:
     outcome: Outcome
     row_count: int | None = None
     value: JsonValue = None
-    failure: Failure | None = None
+    failure: NoticeFailure | None = None
     failed_pins: int = 0
 
 
@@ -84,7 +92,7 @@ class Runs:
     async def claim(self, most: int) -> list[Schedule]:
         """Claim schedules that are due. Raises `StorageUnavailable`."""
         now = self._now()
-        claimed = [await self._claim(each, now) for each in await self._repository.due(now, most)]
+        claimed = [await self._claim(each, now) for each in await self._repository.schedules.due(now, most)]
         return [each for each in claimed if each is not None]
 
     async def _claim(self, schedule: Schedule, now: int) -> Schedule | None:
@@ -100,7 +108,7 @@ class Runs:
             "missed": missed,
             "tries": schedule.tries + 1,
         }
-        return await self._repository.change(schedule, claim, while_due_at=schedule.due_at)
+        return await self._repository.schedules.change(schedule, claim)
 
     async def run(self, schedule: Schedule) -> None:
         """Run a claimed schedule, tell its owner, and make it due for its next time.
@@ -134,7 +142,7 @@ class Runs:
 
     async def _result(self, schedule: Schedule, board: Board, pins: Sequence[Pin]) -> Result:
         if schedule.tries > MOST_TRIES:
-            return Result(outcome="failed", failure=_INTERRUPTED)
+            return Result(outcome="failed", failure=INTERRUPTED)
         refreshed = await asyncio.gather(*(self._refresh(board, pin) for pin in pins))
         if schedule.pin_id is None:
             failures = [failure for _, failure in refreshed if failure is not None]
@@ -148,7 +156,7 @@ class Runs:
             return Result(outcome="failed", failure=failure)
         return await self._judged(schedule, pin)
 
-    async def _refresh(self, board: Board, pin: Pin) -> tuple[Pin, Failure | None]:
+    async def _refresh(self, board: Board, pin: Pin) -> tuple[Pin, NoticeFailure | None]:
         """Returns the pin afterwards, and why it has no new rows."""
         after = await self._refreshing.refresh(board, pin)
         if after is None:
@@ -158,7 +166,7 @@ class Runs:
         if after.failure is None:
             return after, _NO_ACCESS
         found = after.failure
-        return after, Failure(title=found.title, detail=found.detail, cure=found.cure)
+        return after, NoticeFailure(title=found.title, detail=found.detail, cure=found.cure)
 
     async def _judged(self, schedule: Schedule, pin: Pin) -> Result:
         found = pin.result
@@ -169,7 +177,7 @@ class Runs:
         try:
             rows = await self._boards.rows.read(found.id, 0, 1) if found.row_count else []
         except RowsGone:
-            failure = Failure(
+            failure = NoticeFailure(
                 title="Not judged",
                 detail="The rows were replaced by a newer refresh.",
                 cure="Nothing to do: the next run judges its own.",
@@ -211,7 +219,7 @@ class Runs:
         }
         if pin is not None:
             changes["db_connection_id"] = pin.db_connection_id
-        return await self._repository.change(schedule, changes, while_due_at=schedule.due_at) is not None
+        return await self._repository.schedules.change(schedule, changes) is not None
 
     @asynccontextmanager
     async def _renewed(self, schedule: Schedule) -> AsyncGenerator["_Lease"]:
@@ -232,9 +240,7 @@ class Runs:
                     return
             held = lease.schedule
             try:
-                renewed = await self._repository.change(
-                    held, {"due_at": self._now() + LEASE_MS}, while_due_at=held.due_at
-                )
+                renewed = await self._repository.schedules.change(held, {"due_at": self._now() + LEASE_MS})
             except StorageUnavailable as error:
                 logger.warning("the lease of schedule %s was not renewed: %s", held.id, error)
                 continue
@@ -279,6 +285,11 @@ def _notice(schedule: Schedule, result: Result, subject: Board | Pin, *, now: in
         failed_pins=result.failed_pins,
         webhook="waiting" if is_sent else None,
         webhook_due_at=now if is_sent else None,
+        deliveries=[
+            Delivery(target_id=each.id, kind=each.kind, label=each.label, due_at=now)
+            for each in schedule.targets
+        ],
+        deliver_due_at=now if schedule.targets else None,
     )
 
 

@@ -1,20 +1,25 @@
 """Bodies of schedules and notices. Fields left out of a change stay unchanged."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null
+from app.modules.schedules.deliveries import NewTarget, TargetTest
 from app.modules.schedules.model import (
+    MOST_TARGETS,
     Condition,
     ConditionKind,
+    DeliveryState,
+    MessageLanguage,
     Notice,
     NoticeKind,
     Outcome,
     Schedule,
-    WebhookState,
+    Target,
+    TargetKind,
 )
-from app.modules.schedules.service import MadeSchedule, NewSchedule
+from app.modules.schedules.service import ChangedParts, MadeSchedule, NewSchedule
 
 _ID = "019ab1c2-0000-7000-8000-000000000000"
 
@@ -48,6 +53,31 @@ class NewCondition(Body):
         return Condition(kind=self.kind, column=self.column, value=self.value)
 
 
+class NewTargetBody(Body):
+    """A target of messages, by one of these fields."""
+
+    id: Id | None = None
+    """Id of a target that the schedule has, to keep it."""
+    address: Annotated[Text, Field(min_length=3, max_length=254)] | None = None
+    """A mail address."""
+    url: Annotated[Text, Field(min_length=1, max_length=2_000)] | None = None
+    """URL of a chat: the one that its service shows for a webhook, or one as apprise writes it. It is not
+    shown again.
+    """
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(each is not None for each in (self.id, self.address, self.url)) != 1:
+            raise ValueError("name one of id, address and url")
+        return self
+
+    def new(self) -> NewTarget:
+        return NewTarget(id=self.id, address=self.address, url=self.url)
+
+
+NewTargets = Annotated[list[NewTargetBody], Field(max_length=MOST_TARGETS)]
+
+
 class NewScheduleBody(Body):
     """A schedule to create."""
 
@@ -69,6 +99,10 @@ class NewScheduleBody(Body):
     """When to tell you. Left out: after each run. Needs a pin."""
     webhook_url: WebhookUrl | None = None
     """Address to send notices to, too. It is not shown again."""
+    targets: NewTargets = Field(default_factory=list)
+    """Mail addresses and chats to send notices to, as messages. At most 10."""
+    language: MessageLanguage = "en"
+    """Language of these messages: `en` or `de`."""
 
     def new(self) -> NewSchedule:
         return NewSchedule(
@@ -78,6 +112,8 @@ class NewScheduleBody(Body):
             time_zone=self.time_zone,
             condition=None if self.condition is None else self.condition.condition(),
             webhook_url=self.webhook_url,
+            targets=[each.new() for each in self.targets],
+            language=self.language,
         )
 
 
@@ -96,8 +132,18 @@ class ScheduleChange(Body):
     """The new condition. Null: tell after each run."""
     webhook_url: WebhookUrl | None = None
     """The new address, with a new secret. Null: no webhook."""
+    targets: NewTargets | None = None
+    """All targets from now on. Those to keep are named by their ids."""
+    language: MessageLanguage | None = None
+    """The new language of messages to targets."""
 
-    _given = field_validator("cron", "time_zone", "paused", mode="before")(not_null)
+    _given = field_validator("cron", "time_zone", "paused", "targets", "language", mode="before")(not_null)
+
+    def parts(self) -> ChangedParts:
+        return ChangedParts(
+            condition=None if self.condition is None else self.condition.condition(),
+            targets=None if self.targets is None else [each.new() for each in self.targets],
+        )
 
 
 class ConditionBody(ResponseBody):
@@ -109,6 +155,39 @@ class ConditionBody(ResponseBody):
     """Name of the column. Null for `no_rows`."""
     value: float | None
     """The bound; for `changed` percent. Null for `no_rows`."""
+
+
+class TargetBody(ResponseBody):
+    """A target of messages."""
+
+    id: str
+    """Id of the target."""
+    kind: TargetKind
+    """`mail` or `chat`."""
+    label: str
+    """The mail address, or the service of a chat with the last characters of its URL."""
+
+    @classmethod
+    def of(cls, target: Target) -> "TargetBody":
+        return cls(id=target.id, kind=target.kind, label=target.label)
+
+
+class TriedTargetBody(TargetBody):
+    """A target, and what came of the test."""
+
+    error: str | None
+    """Why the test was not taken. Null if it was."""
+
+    @classmethod
+    def tried(cls, tried: TargetTest) -> "TriedTargetBody":
+        return cls(**TargetBody.of(tried.target).model_dump(), error=tried.error)
+
+
+class TriedTargetsBody(ResponseBody):
+    """What came of a test of all targets."""
+
+    items: list[TriedTargetBody]
+    """The targets of the schedule."""
 
 
 class LastRunBody(ResponseBody):
@@ -145,6 +224,10 @@ class ScheduleBody(ResponseBody):
     """Host of the webhook. Null without one."""
     webhook_secret: str | None
     """Secret that signs the webhook's requests. Only in the answer that has made it, null in all others."""
+    targets: list[TargetBody]
+    """Mail addresses and chats to which notices are sent, as messages."""
+    language: MessageLanguage
+    """Language of these messages."""
     paused: bool
     """True if it does not run."""
     running: bool
@@ -167,6 +250,7 @@ class ScheduleBody(ResponseBody):
                 "condition": None if schedule.condition is None else vars(schedule.condition),
                 "webhook_host": None if schedule.webhook is None else schedule.webhook.host,
                 "webhook_secret": webhook_secret,
+                "targets": [TargetBody.of(each) for each in schedule.targets],
                 "running": is_running,
                 "next_at": None if is_running else schedule.due_at,
             }
@@ -188,22 +272,48 @@ class NoticeFailureBody(ResponseBody):
     """What to do about it."""
 
 
+class DeliveryBody(ResponseBody):
+    """A notice on its way to a target."""
+
+    kind: TargetKind
+    """`mail` or `chat`."""
+    label: str
+    """The mail address, or the service of a chat."""
+    state: DeliveryState
+    """`waiting`, `delivered`, or `given_up` after six tries or a refusal."""
+    error: str | None
+    """Why the last try failed."""
+
+
+class MentionBody(ResponseBody):
+    """A comment that names the caller."""
+
+    comment_id: str
+    """Id of the comment."""
+    kind: Literal["answer", "board"]
+    """What it is about."""
+    thing_id: str
+    """Id of the answer or board."""
+    link_id: str | None
+    """Link by which the caller sees the thing. Null for one of theirs."""
+
+
 class NoticeBody(ResponseBody):
-    """What happened at a time of a schedule."""
+    """What happened at a time of a schedule, or a comment that mentions the caller."""
 
     id: str
     """Id of the notice."""
-    schedule_id: str
-    """Id of the schedule. It may have been deleted."""
-    board_id: str
-    """Id of the board."""
+    schedule_id: str | None
+    """Id of the schedule. It may have been deleted. Null for a mention."""
+    board_id: str | None
+    """Id of the board. Null for a mention on an answer."""
     pin_id: str | None
     """Id of the pin. Null for a board."""
     title: str
-    """Title of the pin or board, as it was."""
+    """Title of the pin or board, or question of the answer, as it was."""
     kind: NoticeKind
     """`ran`; `met`: the condition was met; `failed`, once until a run succeeds; `missed`: nothing
-    happened but the missed times.
+    happened but the missed times; `mention`: a comment names the caller.
     """
     scheduled_for: Time
     """Time of the schedule."""
@@ -223,16 +333,26 @@ class NoticeBody(ResponseBody):
     """Why the run failed; of a board, the first failure of a pin."""
     failed_pins: int
     """Pins of a board that failed."""
-    webhook: WebhookState | None
+    webhook: DeliveryState | None
     """`waiting`, `delivered`, or `given_up` after six tries or a refusal. Null without a webhook."""
     webhook_error: str | None
     """Why the last try to send it failed."""
+    author: str | None
+    """Person who has written the comment. Null for a schedule."""
+    session_id: str | None
+    """Session of the commented answer. Null for others."""
+    mention: MentionBody | None
+    """The comment. Null for a schedule."""
+    deliveries: list[DeliveryBody]
+    """The notice on its way to the targets of its schedule."""
 
     @classmethod
     def of(cls, notice: Notice) -> "NoticeBody":
         return cls.model_validate(
             {
                 **vars(notice),
+                "mention": None if notice.mention is None else vars(notice.mention),
+                "deliveries": [vars(each) for each in notice.deliveries],
                 "condition": None if notice.condition is None else vars(notice.condition),
             }
         )

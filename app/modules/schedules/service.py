@@ -1,7 +1,7 @@
 """Schedules: pins and boards that are refreshed at times, without a model."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from pydantic import JsonValue
@@ -10,8 +10,22 @@ from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.repository import BoardRepository
-from app.modules.schedules.errors import BadCondition, ScheduleUnknown, TooManySchedules
-from app.modules.schedules.model import MOST_SCHEDULES, Condition, Schedule
+from app.modules.schedules.deliveries import Deliveries, NewTarget, TargetTest
+from app.modules.schedules.errors import (
+    BadCondition,
+    ScheduleUnknown,
+    TargetRefused,
+    TestedBefore,
+    TooManySchedules,
+)
+from app.modules.schedules.model import (
+    MOST_SCHEDULES,
+    TEST_SECONDS,
+    Condition,
+    MessageLanguage,
+    Notice,
+    Schedule,
+)
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.times import check_times, next_time
 from app.modules.schedules.webhooks import Webhooks
@@ -31,6 +45,16 @@ class NewSchedule:
     time_zone: str
     condition: Condition | None
     webhook_url: str | None
+    targets: Sequence[NewTarget] = ()
+    language: MessageLanguage = "en"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedParts:
+    """Parts of a change that have types of their own. None for what stays."""
+
+    condition: Condition | None
+    targets: Sequence[NewTarget] | None
 
 
 @dataclass(frozen=True)
@@ -49,21 +73,26 @@ class Schedules:
         repository: ScheduleRepository,
         boards: BoardRepository,
         webhooks: Webhooks,
+        *,
+        deliveries: Deliveries,
     ) -> None:
         self.repository = repository
         self._boards = boards
         self._webhooks = webhooks
+        self._deliveries = deliveries
+        self._under_test: set[str] = set()
 
     async def create(self, owner: str, new: NewSchedule) -> MadeSchedule:
-        """Raises `BoardUnknown`, `PinUnknown`, `BadTimes`, `BadCondition`, `WebhookRefused` or
-        `TooManySchedules`.
+        """Raises `BoardUnknown`, `PinUnknown`, `BadTimes`, `BadCondition`, `WebhookRefused`, `TargetRefused`
+        or `TooManySchedules`.
         """
         board = await self._boards.get(owner, new.board_id)
         pin = None if new.pin_id is None else await self._boards.pin(board, new.pin_id)
         check_times(new.cron, new.time_zone)
         _check_condition(new.condition, pin)
         if await self.repository.count(owner) >= MOST_SCHEDULES:
-            raise TooManySchedules(MOST_SCHEDULES)
+            raise TooManySchedules(most=MOST_SCHEDULES)
+        targets = await self._deliveries.make(new.targets)
         webhook, secret = None, None
         if new.webhook_url is not None:
             webhook, secret = await self._webhooks.make(new.webhook_url)
@@ -78,6 +107,8 @@ class Schedules:
             time_zone=new.time_zone,
             condition=new.condition,
             webhook=webhook,
+            targets=targets,
+            language=new.language,
             paused=False,
             due_at=next_time(new.cron, new.time_zone, now),
             created_at=now,
@@ -88,9 +119,9 @@ class Schedules:
         return MadeSchedule(schedule, secret)
 
     async def change(
-        self, owner: str, schedule_id: str, changes: Mapping[str, JsonValue], *, condition: Condition | None
+        self, owner: str, schedule_id: str, changes: Mapping[str, JsonValue], *, parts: ChangedParts
     ) -> MadeSchedule:
-        """Change the fields that `changes` names. Its `condition` is replaced by the argument.
+        """Change the fields that `changes` names. Its condition and targets are those of `parts`.
 
         A change of times, or going on after a pause, makes it due at its next time: nothing is made up for.
         Raises what `create` raises.
@@ -101,6 +132,7 @@ class Schedules:
         if "condition" in changes:
             board: Board = await self._boards.get(owner, schedule.board_id)
             pin = None if schedule.pin_id is None else await self._boards.pin(board, schedule.pin_id)
+            condition = parts.condition
             _check_condition(condition, pin)
             stored["condition"] = None if condition is None else asdict(condition)
             if schedule.last_run is not None:
@@ -112,6 +144,11 @@ class Schedules:
             if isinstance(url, str):
                 webhook, secret = await self._webhooks.make(url)
                 stored["webhook"] = asdict(webhook)
+        if parts.targets is not None:
+            made = await self._deliveries.make(parts.targets, schedule.targets)
+            stored["targets"] = [asdict(each) for each in made]
+        if "language" in changes:
+            stored["language"] = changes["language"]
         if changes.keys() & {"cron", "time_zone", "paused"}:
             cron, time_zone = changes.get("cron", schedule.cron), changes.get("time_zone", schedule.time_zone)
             paused = changes.get("paused", schedule.paused)
@@ -124,6 +161,44 @@ class Schedules:
             raise ScheduleUnknown
         _audit(changed, "changed")
         return MadeSchedule(changed, secret)
+
+    async def try_targets(self, owner: str, schedule_id: str) -> list[TargetTest]:
+        """Send a test to all targets now. Raises `TargetRefused` if there is none, or `TestedBefore`."""
+        schedule, now = await self.repository.get(owner, schedule_id), now_ms()
+        if not schedule.targets:
+            raise TargetRefused("The schedule has neither a mail nor a chat to send to. Add one first.")
+        waited = TEST_SECONDS if schedule.tested_at is None else (now - schedule.tested_at) // 1_000
+        if waited < TEST_SECONDS or schedule.id in self._under_test:
+            raise TestedBefore(
+                f"The targets of a schedule can be tested every {TEST_SECONDS} seconds.",
+                retry_after_seconds=TEST_SECONDS,
+            )
+        self._under_test.add(schedule.id)
+        try:
+            await self.repository.change(schedule, {"tested_at": now})
+            tried = await self._deliveries.try_out(schedule, await self._trial(schedule, now))
+        finally:
+            self._under_test.discard(schedule.id)
+        _audit(schedule, "tested")
+        return tried
+
+    async def _trial(self, schedule: Schedule, now: int) -> Notice:
+        """Returns a notice that is not stored. Raises `BoardUnknown` or `PinUnknown`."""
+        board = await self._boards.get(schedule.owner, schedule.board_id)
+        pin = None if schedule.pin_id is None else await self._boards.pin(board, schedule.pin_id)
+        return Notice(
+            id=new_id(),
+            owner=schedule.owner,
+            schedule_id=schedule.id,
+            board_id=schedule.board_id,
+            pin_id=schedule.pin_id,
+            db_connection_id=schedule.db_connection_id,
+            title=board.title if pin is None else pin.title,
+            kind="ran",
+            scheduled_for=now,
+            at=now,
+            missed=0,
+        )
 
     async def delete(self, owner: str, schedule_id: str) -> None:
         schedule = await self.repository.get(owner, schedule_id)
@@ -146,7 +221,7 @@ def _check_condition(condition: Condition | None, pin: Pin | None) -> None:
 
 
 def _audit(schedule: Schedule, action: str) -> None:
-    """One line for each change, without the address of the webhook."""
+    """One line for each change, without addresses."""
     audit.info(
         "schedule",
         extra={
@@ -156,6 +231,7 @@ def _audit(schedule: Schedule, action: str) -> None:
             "pin_id": schedule.pin_id,
             "connection_id": schedule.db_connection_id,
             "webhook_host": None if schedule.webhook is None else schedule.webhook.host,
+            "targets": [each.kind for each in schedule.targets],
             "action": action,
         },
     )

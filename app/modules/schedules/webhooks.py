@@ -19,18 +19,16 @@ from pydantic import JsonValue
 
 from app import __version__
 from app.core.clock import rfc3339
+from app.core.network.addresses import IpNetwork
+from app.core.network.outgoing import AddressRefused, CheckedTransport, checked_address
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import StorageUnavailable
-from app.modules.database_connection.addresses import IpNetwork
-from app.modules.outgoing import AddressRefused, CheckedTransport, checked_address
 from app.modules.schedules.errors import WebhookRefused
 from app.modules.schedules.model import Notice, Webhook
 from app.modules.schedules.repository import ScheduleRepository
+from app.modules.schedules.retries import RETRY_SECONDS, DeliveryFailed
 
 logger = logging.getLogger(__name__)
-
-RETRY_SECONDS: Sequence[int] = (60, 300, 1_800, 7_200, 21_600)
-"""Waits after each failed try but the last one."""
 
 SETTING = "KAI_SCHEDULES__WEBHOOK_NETWORKS"
 _PREFIX = "whsec_"
@@ -38,14 +36,6 @@ _SECONDS = 10.0
 _LEASE_MS = 60_000
 _AT_ONCE = 20
 _AGAIN = frozenset({408, 425, 429})
-
-
-class WebhookFailed(Exception):
-    """The receiver has not taken a notice. The text names no address."""
-
-    def __init__(self, text: str, *, again: bool) -> None:
-        super().__init__(text)
-        self.again = again
 
 
 class Webhooks:
@@ -76,17 +66,17 @@ class Webhooks:
 
     async def deliver_due(self, now: int) -> None:
         """Send the notices that wait. Any number of processes may do so: each claims a notice first."""
-        waiting = await self._repository.undelivered(now, _AT_ONCE)
+        waiting = await self._repository.webhooks.due(now, _AT_ONCE)
         await asyncio.gather(*(self._deliver(notice, now) for notice in waiting))
 
     async def _deliver(self, notice: Notice, now: int) -> None:
         claim = {"webhook_due_at": now + _LEASE_MS, "webhook_tries": notice.webhook_tries + 1}
-        claimed = await self._repository.change_notice(notice, claim)
+        claimed = await self._repository.webhooks.change(notice, claim)
         if claimed is None:
             return
         try:
             changes = await self._try(claimed, now)
-            await self._repository.change_notice(claimed, changes)
+            await self._repository.webhooks.change(claimed, changes)
         except StorageUnavailable as error:
             logger.warning("webhook of notice %s is tried again: %s", notice.id, error)
 
@@ -94,7 +84,7 @@ class Webhooks:
         """Returns the changes of the notice."""
         try:
             await self._send(notice, await self._webhook(notice), now)
-        except WebhookFailed as error:
+        except DeliveryFailed as error:
             logger.info("webhook of notice %s, try %d: %s", notice.id, notice.webhook_tries, error)
             if error.again and notice.webhook_tries <= len(RETRY_SECONDS):
                 wait = RETRY_SECONDS[notice.webhook_tries - 1] * 1_000
@@ -104,21 +94,21 @@ class Webhooks:
         return {"webhook": "delivered", "webhook_due_at": None, "webhook_error": None}
 
     async def _webhook(self, notice: Notice) -> Webhook:
-        """Raises `WebhookFailed`."""
-        schedule = await self._repository.find(notice.schedule_id)
+        """Raises `DeliveryFailed`."""
+        schedule = await self._repository.find(notice.schedule_id or "")
         if schedule is None or schedule.webhook is None:
-            raise WebhookFailed("The webhook was removed.", again=False)
+            raise DeliveryFailed("The webhook was removed.", again=False)
         if notice.webhook_tries > len(RETRY_SECONDS) + 1:
-            raise WebhookFailed("KAI stopped while it was sending.", again=False)
+            raise DeliveryFailed("KAI stopped while it was sending.", again=False)
         return schedule.webhook
 
     async def _send(self, notice: Notice, webhook: Webhook, now: int) -> None:
-        """Raises `WebhookFailed`."""
+        """Raises `DeliveryFailed`."""
         try:
             url = httpx2.URL(self._box.decrypt(webhook.url))
             secret = self._box.decrypt(webhook.secret)
         except SecretUnreadable:
-            raise WebhookFailed("Its secret cannot be read: give the webhook again.", again=False) from None
+            raise DeliveryFailed("Its secret cannot be read: give the webhook again.", again=False) from None
         body = json.dumps(payload(notice), separators=(",", ":")).encode()
         headers = {
             "Content-Type": "application/json",
@@ -130,13 +120,13 @@ class Webhooks:
                 await self._check(url)
                 status = await self._post(httpx2.Request("POST", url, content=body, headers=headers))
         except AddressRefused as error:
-            raise WebhookFailed(str(error), again=True) from None
+            raise DeliveryFailed(str(error), again=True) from None
         except (TimeoutError, httpx2.TimeoutException):
-            raise WebhookFailed("The receiver does not answer in time.", again=True) from None
+            raise DeliveryFailed("The receiver does not answer in time.", again=True) from None
         except httpx2.TransportError:
-            raise WebhookFailed("The receiver cannot be reached.", again=True) from None
+            raise DeliveryFailed("The receiver cannot be reached.", again=True) from None
         if not 200 <= status < 300:
-            raise WebhookFailed(f"The receiver answers {status}.", again=status >= 500 or status in _AGAIN)
+            raise DeliveryFailed(f"The receiver answers {status}.", again=status >= 500 or status in _AGAIN)
 
     async def _post(self, request: httpx2.Request) -> int:
         """Returns the status. Follows no redirect, and reads no body.

@@ -2,14 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
+from functools import partial
+from typing import Protocol
 
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
-from app.core.tasks import end_tasks
+from app.core.tasks import Loops, end_tasks
 from app.modules.schedules.model import Schedule
 from app.modules.schedules.running import Runs
-from app.modules.schedules.webhooks import Webhooks
 
 logger = logging.getLogger(__name__)
 
@@ -19,24 +20,30 @@ AT_ONCE = 4
 _LOOK_SECONDS = 5.0
 
 
+class Sender(Protocol):
+    """Sends notices to one kind of receivers."""
+
+    async def deliver_due(self, now: int) -> None:
+        """Send the notices that wait. Any number of processes may do so. Raises `StorageUnavailable`."""
+
+
 class ScheduleWorker:
     """Any number of them, in as many processes, share the schedules."""
 
-    def __init__(self, runs: Runs, webhooks: Webhooks) -> None:
+    def __init__(self, runs: Runs, senders: Sequence[Sender]) -> None:
         self._runs = runs
-        self._webhooks = webhooks
-        self._loops: list[asyncio.Task[None]] = []
+        self._senders = senders
+        self._loops = Loops("schedules")
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        self._loops = [
-            asyncio.create_task(_for_ever(self._take), name="schedules: take"),
-            asyncio.create_task(_for_ever(self._deliver), name="schedules: deliver"),
-        ]
+        self._loops.every(_LOOK_SECONDS, "take", self._take)
+        for each in self._senders:
+            self._loops.every(_LOOK_SECONDS, type(each).__name__, partial(_deliver_due, each))
 
     async def stop(self) -> None:
         """Stop what runs. Another worker runs it again when its lease ends."""
-        await end_tasks(self._loops)
+        await self._loops.end()
         await end_tasks(self._running)
 
     async def _take(self) -> None:
@@ -58,16 +65,6 @@ class ScheduleWorker:
         else:
             logger.info("schedule %s has run", schedule.id)
 
-    async def _deliver(self) -> None:
-        await self._webhooks.deliver_due(now_ms())
 
-
-async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
-    while True:
-        try:
-            await work()
-        except StorageUnavailable as error:
-            logger.info("schedules are looked at later: %s", error)
-        except Exception:
-            logger.exception("schedules could not be looked at")
-        await asyncio.sleep(_LOOK_SECONDS)
+async def _deliver_due(sender: Sender) -> None:
+    await sender.deliver_due(now_ms())
