@@ -21,12 +21,12 @@ from kai_analyst_client.errors import (
     Unavailable,
     Unreachable,
 )
-from kai_analyst_client.events import Event
 from kai_analyst_client.flows import KEEP
 from kai_analyst_client.local import document_schema, generate_sql
+from kai_analyst_client.schema import Event
 from kai_analyst_client.tables import Table
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "KEEP",

@@ -1,44 +1,45 @@
 """The answer to a question, gathered from the events of its run."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pydantic import JsonValue
 
 from kai_analyst_client.errors import Problem, error_of
-from kai_analyst_client.events import (
-    ActionChunk,
-    AnalysisChunk,
-    ChartChunk,
+from kai_analyst_client.schema import (
+    Action,
     ClarificationChunk,
-    CodeChunk,
+    Code,
+    Column,
     Confirmation,
     ConfirmationDecided,
-    ContextChunk,
     Done,
     Event,
     Failure,
-    FindingsChunk,
-    HeadlineChunk,
-    LeftOutChunk,
-    LinkChunk,
-    ReferencesChunk,
-    Reset,
-    ResultsChunk,
-    SqlChunk,
-    SuggestionsChunk,
-)
-from kai_analyst_client.models import (
-    Action,
-    Code,
-    Column,
-    Cut,
     Finding,
     Option,
-    Outcome,
     Reference,
+    Reset,
     ResourceLink,
+    ResultsChunk,
+    SqlChunk,
     UsedContext,
 )
+
+_PARTS = (
+    "action",
+    "analysis",
+    "chart",
+    "code",
+    "context",
+    "findings",
+    "headline",
+    "left_out",
+    "link",
+    "references",
+    "suggestions",
+)
+"""Kinds of chunks that are the answer's field of that name."""
 
 
 @dataclass(kw_only=True)
@@ -52,7 +53,7 @@ class Answer:
     session_id: str = ""
     message_id: str = ""
     run_id: str = ""
-    status: Outcome = "failed"
+    status: Literal["complete", "failed", "cancelled", "awaiting_approval"] | str = "failed"
     sql: str | None = None
     dialect: str = ""
     explanation: str = ""
@@ -60,7 +61,7 @@ class Answer:
     rows: list[list[JsonValue]] = field(default_factory=list)
     row_count: int | None = None
     truncated: bool = False
-    cut_by: Cut | None = None
+    cut_by: Literal["rows", "bytes", "values"] | str | None = None
     chart: dict[str, JsonValue] | None = None
     analysis: str | None = None
     headline: str | None = None
@@ -95,31 +96,9 @@ def add_event(answer: Answer, event: Event) -> Answer:
             answer.row_count = event.content.row_count
             answer.truncated = event.content.truncated
             answer.cut_by = event.content.cut_by
-        case ChartChunk():
-            answer.chart = event.content
-        case AnalysisChunk():
-            answer.analysis = event.content
-        case HeadlineChunk():
-            answer.headline = event.content
-        case ReferencesChunk():
-            answer.references = event.content
-        case LeftOutChunk():
-            answer.left_out = event.content
-        case ContextChunk():
-            answer.context = event.content
-        case FindingsChunk():
-            answer.findings = event.content
-        case CodeChunk():
-            answer.code = event.content
-        case LinkChunk():
-            answer.link = event.content
-        case ActionChunk():
-            answer.action = event.content
         case ClarificationChunk():
             answer.clarification = event.content
             answer.options = event.options
-        case SuggestionsChunk():
-            answer.suggestions = event.content
         case Confirmation():
             answer.confirmations = [*answer.confirmations, event]
         case ConfirmationDecided():
@@ -134,6 +113,8 @@ def add_event(answer: Answer, event: Event) -> Answer:
             answer.status = event.status
             answer.tokens_used = event.tokens_used
             answer.elapsed_ms = event.elapsed_ms
+        case _ if event.event == "chunk" and event.type in _PARTS:
+            setattr(answer, event.type, event.content)
         case _:
             pass
     return answer

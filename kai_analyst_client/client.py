@@ -10,11 +10,10 @@ from httpx_sse import EventSource
 
 from kai_analyst_client.answers import Answer, add_event, answered
 from kai_analyst_client.errors import Unreachable, unreachable
-from kai_analyst_client.events import Event
 from kai_analyst_client.flows import Flow, Reply, Request
 from kai_analyst_client.following import Following
-from kai_analyst_client.models import Database, Session
 from kai_analyst_client.routes import Options, Server, ask_in, document_in, follow_in
+from kai_analyst_client.schema import Database, Event, Session
 
 T = TypeVar("T")
 

@@ -4,15 +4,25 @@ A flow is a generator: it yields requests, is sent their replies, and returns a 
 client runs flows with its own transport (`client.py`).
 """
 
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 from urllib.parse import quote
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from kai_analyst_client.errors import KaiError, Unreachable, error_of_reply
-from kai_analyst_client.models import Model
+
+
+class Model(BaseModel):
+    """Base of what KAI answers. Fields that a newer KAI adds are ignored."""
+
+    model_config = ConfigDict(frozen=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
+        """Without the secret of a webhook, which logs must not show."""
+        return ((name, value) for name, value in super().__repr_args__() if name != "webhook_secret")
+
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -1,17 +1,43 @@
 """Following a run: what to request next, and which frames are new. It does no I/O."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import get_args
 
 from httpx_sse import ServerSentEvent
+from pydantic import JsonValue
 
 from kai_analyst_client.errors import KaiError, error_of_reply, unreachable
-from kai_analyst_client.events import EVENT, EVENT_NAMES, Done, Event
 from kai_analyst_client.flows import Reply, Request, pause_of, segment
+from kai_analyst_client.schema import Done, Event, OtherChunk
 
 _MOST_FAILURES = 12
 """Connections in a row that bring no event. With their pauses that is about 45 seconds."""
 _LONGEST_PAUSE_SECONDS = 5.0
+
+
+def _models_by(field: str) -> dict[JsonValue, type[Event]]:
+    """Returns the models whose field has one value, by that value. Of several, the last in `Event`."""
+    found: dict[JsonValue, type[Event]] = {}
+    for model in get_args(Event):
+        values = get_args(model.model_fields[field].annotation) if field in model.model_fields else ()
+        if len(values) == 1:
+            found[values[0]] = model
+    return found
+
+
+_EVENTS = _models_by("event")
+"""Chunks are `OtherChunk` here."""
+_CHUNKS = _models_by("type")
+
+
+def event_of(data: Mapping[str, JsonValue]) -> Event | None:
+    """Returns an event as its model. Returns None for an event that this client does not know."""
+    model = _EVENTS.get(data.get("event"))
+    if model is OtherChunk:
+        model = _CHUNKS.get(data.get("type"), OtherChunk)
+    return None if model is None else model.model_validate(data)
 
 
 class Following:
@@ -58,12 +84,14 @@ class Following:
 
     def take(self, frame: ServerSentEvent) -> Event | None:
         """Returns the event of a frame. Returns None for comments, unknown events and those known already."""
-        if not frame.data or frame.event not in EVENT_NAMES:
+        if not frame.data:
             return None
         number = int(frame.id)
         if number <= self.last_event_id and frame.event != "done":
             return None
-        event = EVENT.validate_python(json.loads(frame.data))
+        event = event_of(json.loads(frame.data))
+        if event is None:
+            return None
         self.last_event_id = number
         self._failures = 0
         self._is_kept = True

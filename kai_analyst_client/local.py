@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kai_analyst_client.errors import KaiError, Problem
-from kai_analyst_client.models import GeneratedSql
+from kai_analyst_client.schema import GeneratedSql
 
 
 def generate_sql(question: str, *, database_url: str, run: bool = False) -> GeneratedSql:

@@ -6,8 +6,7 @@ from uuid import uuid4
 
 from pydantic import JsonValue, TypeAdapter
 
-from kai_analyst_client import models as m
-from kai_analyst_client import provenance as p
+from kai_analyst_client import schema as m
 from kai_analyst_client.answers import Answer
 from kai_analyst_client.errors import Invalid, NotFound, Problem
 from kai_analyst_client.flows import (
@@ -32,6 +31,35 @@ from kai_analyst_client.flows import (
 )
 from kai_analyst_client.following import Following
 from kai_analyst_client.tables import Table
+
+Mode = Literal["ask", "agent"]
+CallStatus = Literal[
+    "proposed",
+    "waiting",
+    "approved",
+    "begun",
+    "done",
+    "failed",
+    "denied",
+    "expired",
+    "withdrawn",
+    "unknown",
+]
+FactKind = Literal["decision", "lesson_learned", "preference", "procedure", "task_update", "terminology"]
+FactScope = Literal["session", "workspace", "user", "shared"]
+Role = Literal["user", "admin"]
+Scope = Literal["read", "ask", "approve", "manage", "admin"]
+Attribute = Literal[
+    "output_preferences",
+    "personal_preferences",
+    "assistant_preferences",
+    "knowledge",
+    "interests",
+    "dislikes",
+    "family_and_friends",
+    "work_profile",
+    "goals",
+]
 
 _MOST_ROWS = 5_000
 
@@ -66,7 +94,7 @@ class Options(TypedDict, total=False):
     """Options of a question. `sql` is a statement to run in place of a generated one."""
 
     on_busy: Literal["reject", "enqueue", "interrupt"]
-    mode: m.Mode
+    mode: Mode
     tools: ToolSelection
     sql: str
     rules: list[str]
@@ -194,24 +222,34 @@ class Databases(Group[C_co]):
         return (yield from patch(path, body, m.DatabaseTable))
 
     @endpoint
+    def overview(
+        self, database: m.Database | str, language: Literal["en", "de"] | None = None
+    ) -> Flow[m.DatabaseOverview]:
+        """What it holds: figures over time, questions worth asking, tables by use."""
+        request = Request(
+            "GET", f"{_database(database)}/overview", {"language": language} if language else {}
+        )
+        return (yield from fetch(request, m.DatabaseOverview))
+
+    @endpoint
     def sample(self, database: m.Database | str, table: str) -> Flow[m.Sample]:
         """The first rows of a table."""
         return (yield from get(f"{_database(database)}/tables/{segment(table)}/sample", m.Sample))
 
     @endpoint
-    def inspect(self, database: m.Database | str, sql: str) -> Flow[p.InspectedStatement]:
+    def inspect(self, database: m.Database | str, sql: str) -> Flow[m.InspectedStatement]:
         """Check a statement without running it. Raises `StatementFailed`."""
-        return (yield from post(f"{_database(database)}/statements", {"sql": sql}, p.InspectedStatement))
+        return (yield from post(f"{_database(database)}/statements", {"sql": sql}, m.InspectedStatement))
 
 
 class Sessions(Group[C_co]):
     """Conversations. What changes one needs scope `ask`."""
 
     @endpoint
-    def count_steps(self, database: m.Database | str, sql: str) -> Flow[p.StepCounts]:
+    def count_steps(self, database: m.Database | str, sql: str) -> Flow[m.StepCounts]:
         """Count the rows of a statement step by step, by statements of their own. Needs scope `ask`."""
         path = f"{_database(database)}/statements/counts"
-        return (yield from post(path, {"sql": sql}, p.StepCounts))
+        return (yield from post(path, {"sql": sql}, m.StepCounts))
 
     @endpoint
     def create(
@@ -219,7 +257,7 @@ class Sessions(Group[C_co]):
         database: m.Database | str,
         title: str | None = None,
         *,
-        mode: m.Mode | None = None,
+        mode: Mode | None = None,
         also: Sequence[str] = (),
         metadata: Mapping[str, JsonValue] | None = None,
     ) -> Flow[m.Session]:
@@ -285,7 +323,7 @@ class Sessions(Group[C_co]):
         session: m.Session | str,
         *,
         title: str | Keep | None = KEEP,
-        mode: m.Mode | Keep = KEEP,
+        mode: Mode | Keep = KEEP,
         also: Sequence[str] | Keep = KEEP,
         metadata: Mapping[str, JsonValue] | Keep = KEEP,
         status: Literal["idle", "closed"] | Keep = KEEP,
@@ -341,15 +379,16 @@ class Sessions(Group[C_co]):
         session: m.Session | str,
         message_id: str,
         *,
-        chart_choice: Mapping[str, JsonValue] | Keep | None = KEEP,
-        chart_option: m.ChartOption | Keep | None = KEEP,
+        chart_choice: m.ChartChoice | Keep | None = KEEP,
     ) -> Flow[m.Message]:
-        """Change how an answer is shown. None goes back to the chart as it was proposed, and removes what was
-        computed for it.
-        """
-        kept = chart_choice if chart_choice is None or isinstance(chart_choice, Keep) else dict(chart_choice)
-        body = changes(chart_choice=kept, chart_option=_option(chart_option))
+        """Change how an answer's chart is drawn. None goes back to the chart as it was proposed."""
+        body = changes(chart_choice=_choice(chart_choice))
         return (yield from patch(_message(session, message_id), body, m.Message))
+
+    @endpoint
+    def read_chart_words(self, session: m.Session | str, message_id: str, words: str) -> Flow[m.WordedChart]:
+        """Read what words make of an answer's chart: give its choice to `change_message` to keep it."""
+        return (yield from post(f"{_message(session, message_id)}/chart", {"words": words}, m.WordedChart))
 
     @endpoint
     def add_version(self, session: m.Session | str, message_id: str, sql: str) -> Flow[m.AnswerVersion]:
@@ -395,6 +434,20 @@ class Sessions(Group[C_co]):
         return (yield from send(Request("GET", path, {"format": file_format}))).content
 
     @endpoint
+    def chart(
+        self,
+        session: m.Session | str,
+        message_id: str,
+        file_format: Literal["svg", "png"] = "svg",
+        *,
+        theme: Literal["light", "dark"] | None = None,
+        width: int | None = None,
+    ) -> Flow[bytes]:
+        """The chart of an answer as a picture, the chosen one or else the proposed one."""
+        path = f"{_message(session, message_id)}/chart.{file_format}"
+        return (yield from send(Request("GET", path, _drawn(theme, width)))).content
+
+    @endpoint
     def steps(self, session: m.Session | str, message_id: str) -> Flow[Items[m.Step]]:
         """Steps of an answer's investigation with their calls of tools, also while it runs."""
         return (yield from get(f"{_message(session, message_id)}/steps", m.Investigated)).items
@@ -402,13 +455,13 @@ class Sessions(Group[C_co]):
     @endpoint
     def provenance(
         self, session: m.Session | str, message_id: str, version: int | None = None
-    ) -> Flow[p.Provenance]:
+    ) -> Flow[m.Provenance]:
         """What the statement of an answer, or of a later version, does, what its author knew, and checks of
         its rows.
         """
         query: dict[str, str | int] = {} if version is None else {"version": version}
         path = f"{_message(session, message_id)}/provenance"
-        return (yield from fetch(Request("GET", path, query), p.Provenance))
+        return (yield from fetch(Request("GET", path, query), m.Provenance))
 
     @endpoint
     def result_rows(self, session: m.Session | str, message_id: str, result_id: str) -> Flow[Table]:
@@ -417,7 +470,7 @@ class Sessions(Group[C_co]):
 
     @endpoint
     def confirmations(
-        self, session: m.Session | str, status: m.CallStatus | None = "waiting", limit: int | None = None
+        self, session: m.Session | str, status: CallStatus | None = "waiting", limit: int | None = None
     ) -> Flow[Items[m.WaitingCall]]:
         """Calls of tools that wait for a person, or with a status of None all that ever asked for one."""
         return (yield from pages(f"{_session(session)}/confirmations", m.WaitingCall, limit, status=status))
@@ -492,14 +545,13 @@ class Boards(Group[C_co]):
         message_id: str,
         *,
         title: str | None = None,
-        chart_choice: dict[str, JsonValue] | None = None,
+        chart_choice: m.ChartChoice | None = None,
         width: int | None = None,
         height: int | None = None,
     ) -> Flow[m.Pin]:
         """Pin an answer that has SQL and rows."""
-        body = given(
-            message_id=message_id, title=title, chart_choice=chart_choice, width=width, height=height
-        )
+        choice = None if chart_choice is None else chart_choice.model_dump(exclude_none=True)
+        body = given(message_id=message_id, title=title, chart_choice=choice, width=width, height=height)
         return (yield from post(f"{_board(board)}/pins", body, m.Pin))
 
     @endpoint
@@ -514,16 +566,20 @@ class Boards(Group[C_co]):
         *,
         title: str | None = None,
         message_id: str | None = None,
-        chart_choice: dict[str, JsonValue] | Keep | None = KEEP,
-        chart_option: m.ChartOption | Keep | None = KEEP,
+        chart_choice: m.ChartChoice | Keep | None = KEEP,
         width: int | None = None,
         height: int | None = None,
         period_by: str | Keep | None = KEEP,
     ) -> Flow[m.Pin]:
         """Change a pin. `message_id` replaces its statement and rows by those of another answer."""
         body = given(title=title, message_id=message_id, width=width, height=height)
-        body |= changes(chart_choice=chart_choice, chart_option=_option(chart_option), period_by=period_by)
+        body |= changes(chart_choice=_choice(chart_choice), period_by=period_by)
         return (yield from patch(_pin(board, pin_id), body, m.Pin))
+
+    @endpoint
+    def read_chart_words(self, board: m.Board | str, pin_id: str, words: str) -> Flow[m.WordedChart]:
+        """Read what words make of a pin's chart: give its choice to `change_pin` to keep it."""
+        return (yield from post(f"{_pin(board, pin_id)}/chart", {"words": words}, m.WordedChart))
 
     @endpoint
     def unpin(self, board: m.Board | str, pin_id: str) -> Flow[None]:
@@ -539,6 +595,20 @@ class Boards(Group[C_co]):
         """All last rows of a pin. No statement runs."""
         return (yield from all_rows(f"{_pin(board, pin_id)}/rows"))
 
+    @endpoint
+    def chart(
+        self,
+        board: m.Board | str,
+        pin_id: str,
+        file_format: Literal["svg", "png"] = "svg",
+        *,
+        theme: Literal["light", "dark"] | None = None,
+        width: int | None = None,
+    ) -> Flow[bytes]:
+        """The chart of a pin as a picture."""
+        path = f"{_pin(board, pin_id)}/chart.{file_format}"
+        return (yield from send(Request("GET", path, _drawn(theme, width)))).content
+
 
 class Schedules(Group[C_co]):
     """Times at which pins and boards run. What changes one needs scope `ask`."""
@@ -553,8 +623,13 @@ class Schedules(Group[C_co]):
         time_zone: str | None = None,
         condition: m.ScheduleCondition | None = None,
         webhook_url: str | None = None,
+        mail: Sequence[str] = (),
+        chats: Sequence[str] = (),
+        language: Literal["en", "de"] | None = None,
     ) -> Flow[m.Schedule]:
-        """Run a pin, or all pins of a board. `webhook_secret` of the answer is shown this once."""
+        """Run a pin, or all pins of a board. `webhook_secret` of the answer is shown this once, and the URLs
+        of `chats` never.
+        """
         body = given(
             board_id=_board_id(board),
             pin_id=pin_id,
@@ -562,6 +637,8 @@ class Schedules(Group[C_co]):
             time_zone=time_zone,
             condition=None if condition is None else condition.model_dump(),
             webhook_url=webhook_url,
+            targets=_targets((), mail, chats) or None,
+            language=language,
         )
         return (yield from post("/schedules", body, m.Schedule))
 
@@ -587,12 +664,24 @@ class Schedules(Group[C_co]):
         paused: bool | None = None,
         condition: m.ScheduleCondition | Keep | None = KEEP,
         webhook_url: str | Keep | None = KEEP,
+        keep: Sequence[m.ScheduleTarget] | None = None,
+        mail: Sequence[str] = (),
+        chats: Sequence[str] = (),
+        language: Literal["en", "de"] | None = None,
     ) -> Flow[m.Schedule]:
-        """Change a schedule. A new webhook has a new secret."""
-        body = given(cron=cron, time_zone=time_zone, paused=paused)
+        """Change a schedule. A new webhook has a new secret. With `keep`, its targets are those of `keep` and
+        the new ones of `mail` and `chats`; without it, they stay.
+        """
+        targets = None if keep is None else _targets(keep, mail, chats)
+        body = given(cron=cron, time_zone=time_zone, paused=paused, targets=targets, language=language)
         new = condition.model_dump() if isinstance(condition, m.ScheduleCondition) else condition
         body |= changes(condition=new, webhook_url=webhook_url)
         return (yield from patch(_schedule(schedule_id), body, m.Schedule))
+
+    @endpoint
+    def try_targets(self, schedule_id: str) -> Flow[m.TriedTargets]:
+        """Send a test to the mail addresses and chats of a schedule."""
+        return (yield from fetch(Request("POST", f"{_schedule(schedule_id)}/test"), m.TriedTargets))
 
     @endpoint
     def delete(self, schedule_id: str) -> Flow[None]:
@@ -618,15 +707,82 @@ class Notices(Group[C_co]):
         yield from send(Request("POST", "/notices/read", body={"notice_id": notice_id}))
 
 
+class Comments(Group[C_co]):
+    """Comments on answers and boards. `link_id` is the link by which the caller sees a thing of others. What
+    writes needs scope `ask`.
+    """
+
+    @endpoint
+    def add(
+        self, kind: Literal["answer", "board"], thing_id: str, text: str, *, link_id: str | None = None
+    ) -> Flow[m.Comment]:
+        body = given(kind=kind, thing_id=thing_id, text=text, link_id=link_id)
+        return (yield from post("/comments", body, m.Comment))
+
+    @endpoint
+    def list(
+        self,
+        kind: Literal["answer", "board"],
+        thing_id: str,
+        limit: int | None = None,
+        *,
+        link_id: str | None = None,
+    ) -> Flow[Items[m.Comment]]:
+        """Comments, oldest first."""
+        of = {"kind": kind, "thing_id": thing_id, "link_id": link_id}
+        return (yield from pages("/comments", m.Comment, limit, **of))
+
+    @endpoint
+    def people(
+        self, kind: Literal["answer", "board"], thing_id: str, *, link_id: str | None = None
+    ) -> Flow[m.People]:
+        """The owner of a thing and those who have commented on it."""
+        of = {"kind": kind, "thing_id": thing_id} | ({} if link_id is None else {"link_id": link_id})
+        return (yield from fetch(Request("GET", "/comments/people", of), m.People))
+
+    @endpoint
+    def counts(self, session: m.Session | str) -> Flow[m.CommentCounts]:
+        """Numbers of unresolved comments on the answers of a session."""
+        session_id = session if isinstance(session, str) else session.id
+        request = Request("GET", "/comments/counts", {"session_id": session_id})
+        return (yield from fetch(request, m.CommentCounts))
+
+    @endpoint
+    def change(
+        self,
+        comment_id: str,
+        *,
+        text: str | None = None,
+        resolved: bool | None = None,
+        link_id: str | None = None,
+    ) -> Flow[m.Comment]:
+        """Change the text of an own comment, or resolve or reopen one."""
+        body = given(text=text, resolved=resolved, link_id=link_id)
+        return (yield from patch(f"/comments/{segment(comment_id)}", body, m.Comment))
+
+    @endpoint
+    def delete(self, comment_id: str) -> Flow[None]:
+        yield from delete(f"/comments/{segment(comment_id)}")
+
+
 class Links(Group[C_co]):
     """Read-only links to answers, sessions and boards."""
 
     @endpoint
     def add(
-        self, kind: Literal["answer", "session", "board"], thing_id: str, *, days: int | None = None
+        self,
+        kind: Literal["answer", "session", "board"],
+        thing_id: str,
+        *,
+        days: int | None = None,
+        preview: bool | None = None,
     ) -> Flow[m.Link]:
-        """Make a link for users who may use the database. Needs scope `ask`."""
-        return (yield from post("/links", given(kind=kind, thing_id=thing_id, days=days), m.Link))
+        """Make a link for users who may use the database; with `preview`, its title, headline and picture are
+        public. Needs scope `ask`.
+        """
+        return (
+            yield from post("/links", given(kind=kind, thing_id=thing_id, days=days, preview=preview), m.Link)
+        )
 
     @endpoint
     def list(self, limit: int | None = None) -> Flow[Items[m.Link]]:
@@ -678,9 +834,19 @@ class Rules(Group[C_co]):
         active: bool | None = None,
         priority: int | None = None,
         scope: m.RuleScope | None = None,
+        chart: str | None = None,
+        chart_of: Sequence[str] | None = None,
     ) -> Flow[m.Rule]:
+        columns: list[JsonValue] | None = None if chart_of is None else [*chart_of]
         body = given(
-            name=name, text=text, apply=apply, active=active, priority=priority, scope=_dumped(scope)
+            name=name,
+            text=text,
+            apply=apply,
+            active=active,
+            priority=priority,
+            scope=_dumped(scope),
+            chart=chart,
+            chart_of=columns,
         )
         return (yield from post("/rules", body, m.Rule))
 
@@ -694,8 +860,12 @@ class Rules(Group[C_co]):
         active: bool | None = None,
         priority: int | None = None,
         scope: m.RuleScope | None = None,
+        chart: str | None = None,
+        chart_of: Sequence[str] | None = None,
     ) -> Flow[m.Rule]:
+        columns: list[JsonValue] | None = None if chart_of is None else [*chart_of]
         body = given(text=text, apply=apply, active=active, priority=priority, scope=_dumped(scope))
+        body |= given(chart=chart, chart_of=columns)
         return (yield from patch(f"/rules/{segment(name)}", body, m.Rule))
 
     @endpoint
@@ -868,8 +1038,8 @@ class Facts(Group[C_co]):
         self,
         limit: int | None = None,
         *,
-        scope: m.FactScope | None = None,
-        kind: m.FactKind | None = None,
+        scope: FactScope | None = None,
+        kind: FactKind | None = None,
         database: m.Database | str | None = None,
         status: Literal["active", "superseded", "forgotten", "waiting"] | None = None,
         message_id: str | None = None,
@@ -898,8 +1068,8 @@ class Facts(Group[C_co]):
     def add(
         self,
         text: str,
-        kind: m.FactKind,
-        scope: m.FactScope = "workspace",
+        kind: FactKind,
+        scope: FactScope = "workspace",
         *,
         database: m.Database | str | None = None,
         about: Sequence[str] = (),
@@ -928,7 +1098,7 @@ class Facts(Group[C_co]):
         fact_id: str,
         *,
         text: str | None = None,
-        scope: m.FactScope | None = None,
+        scope: FactScope | None = None,
         database: m.Database | str | None = None,
         status: Literal["active"] | None = None,
         supersedes: str | None = None,
@@ -955,8 +1125,8 @@ class Facts(Group[C_co]):
         facts: Sequence[Mapping[str, JsonValue]] = (),
         markdown: str = "",
         *,
-        kind: m.FactKind = "preference",
-        scope: m.FactScope = "user",
+        kind: FactKind = "preference",
+        scope: FactScope = "user",
         database: m.Database | str | None = None,
         confirm: bool = False,
     ) -> Flow[m.ImportedFacts]:
@@ -992,13 +1162,13 @@ class Memory(Group[C_co]):
         yield from delete("/memory/profile")
 
     @endpoint
-    def attribute(self, name: m.Attribute) -> Flow[m.ProfileAttribute]:
+    def attribute(self, name: Attribute) -> Flow[m.ProfileAttribute]:
         return (yield from get(f"/memory/profile/{name}", m.ProfileAttribute))
 
     @endpoint
     def change_attribute(
         self,
-        name: m.Attribute,
+        name: Attribute,
         items: Sequence[str] | None = None,
         *,
         add: Sequence[str] = (),
@@ -1010,7 +1180,7 @@ class Memory(Group[C_co]):
         return (yield from patch(f"/memory/profile/{name}", body, m.ProfileAttribute))
 
     @endpoint
-    def delete_attribute(self, name: m.Attribute) -> Flow[None]:
+    def delete_attribute(self, name: Attribute) -> Flow[None]:
         yield from delete(f"/memory/profile/{name}")
 
     @endpoint
@@ -1063,8 +1233,8 @@ class ApiKeys(Group[C_co]):
         days: int | None,
         *,
         name: str = "",
-        role: m.Role = "user",
-        scopes: Sequence[m.Scope] = (),
+        role: Role = "user",
+        scopes: Sequence[Scope] = (),
     ) -> Flow[m.NewApiKey]:
         """Create a key. Its text is in this answer only. `days` of None never expires."""
         body: dict[str, JsonValue] = {"owner": owner, "days": days, "name": name, "role": role}
@@ -1109,6 +1279,7 @@ class Server(Group[C_co]):
         self.boards = Boards(client)
         self.reports = Reports(client)
         self.schedules = Schedules(client)
+        self.comments = Comments(client)
         self.notices = Notices(client)
         self.links = Links(client)
         self.rules = Rules(client)
@@ -1282,12 +1453,23 @@ def _pin(board: m.Board | str, pin_id: str) -> str:
     return f"{_board(board)}/pins/{segment(pin_id)}"
 
 
+def _targets(keep: Sequence[m.ScheduleTarget], mail: Sequence[str], chats: Sequence[str]) -> list[JsonValue]:
+    named = [*(("id", each.id) for each in keep), *(("address", each) for each in mail)]
+    return [{name: value} for name, value in (*named, *(("url", each) for each in chats))]
+
+
 def _schedule(schedule_id: str) -> str:
     return f"/schedules/{segment(schedule_id)}"
 
 
-def _option(option: m.ChartOption | Keep | None) -> dict[str, JsonValue] | Keep | None:
-    return option.model_dump() if isinstance(option, m.ChartOption) else option
+def _drawn(theme: str | None, width: int | None) -> dict[str, str | int]:
+    """Returns how a picture is drawn, as a query."""
+    wanted: dict[str, str | int | None] = {"theme": theme, "width": width}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _choice(choice: m.ChartChoice | Keep | None) -> dict[str, JsonValue] | Keep | None:
+    return choice.model_dump(exclude_none=True) if isinstance(choice, m.ChartChoice) else choice
 
 
 def _message(session: m.Session | str, message_id: str) -> str:

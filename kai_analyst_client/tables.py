@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from kai_analyst_client.models import Column, Cut
+from kai_analyst_client.schema import Column
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +30,7 @@ class Table:
     rows: Sequence[Sequence[JsonValue]]
     truncated: bool
     """A limit of KAI has cut the result."""
-    cut_by: Cut | None
+    cut_by: str | None
 
     def __len__(self) -> int:
         return len(self.rows)
