@@ -18,6 +18,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 UI = Path(__file__).resolve().parent
 STATIC = UI.parent / "app" / "web" / "static"
+THEME = UI.parent / "app" / "modules" / "analysis" / "chart" / "theme.json"
+"""How charts look, on the page as in files that Python draws."""
 STAMP = STATIC / ".sources"
 NEEDED = (20, 19)
 ROUTE_WEIGHT = 60_000
@@ -105,8 +107,8 @@ def install(*options: str) -> None:
 def fingerprint() -> str:
     """Returns a digest of the names and contents of the sources."""
     digest = hashlib.sha256()
-    for path in sorted(sources()):
-        digest.update(path.relative_to(UI).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in (*sorted(sources()), THEME):
+        digest.update(path.relative_to(UI.parent).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

@@ -1,4 +1,4 @@
-import { PanelLeft } from "lucide";
+import { Menu, Plus } from "lucide";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { signInNeeded } from "./api/credential";
 import { StartPage } from "./conversation/start_page";
@@ -8,7 +8,7 @@ import { Sidebar } from "./sessions/sidebar";
 import { useArrival } from "./shared/arrival";
 import { Icon } from "./shared/icon";
 import { lazy } from "./shared/lazy";
-import { type Route, route } from "./shared/route";
+import { onLinkClick, type Route, route } from "./shared/route";
 import { texts } from "./shared/texts";
 import { Toasts } from "./shared/toasts";
 import "./app.css";
@@ -23,6 +23,7 @@ const ToolsPage = lazy(() => import("./tools/tools_page"));
 const MemoryPage = lazy(() => import("./memory/memory_page"));
 const SettingsPage = lazy(() => import("./settings/settings_page"));
 const LinksPage = lazy(() => import("./sharing/links_page"));
+const NotFound = lazy(() => import("./shared/not_found"));
 const SchedulesPage = lazy(() => import("./schedules/schedules_page"));
 const SharedPage = lazy(() => import("./sharing/shared_page"));
 const ConnectionPage = lazy(() => import("./connections/connection_page"));
@@ -44,7 +45,7 @@ export function App() {
   );
 }
 
-/** The frame: sessions at the side (a drawer on narrow screens), beside them the page of the address. */
+/** The frame: navigation at the side (a menu on narrow screens), beside it the page of the address. */
 function Frame({ isLocked }: { isLocked: boolean }) {
   const [drawer, setDrawer] = useState(false);
   const here = route.value;
@@ -59,30 +60,32 @@ function Frame({ isLocked }: { isLocked: boolean }) {
       <a class="skip" href="#main" onClick={skip}>
         {texts.skip}
       </a>
+      <PhoneBar isOpen={drawer} toggle={() => setDrawer(!drawer)} />
       <Sidebar />
-      <button
-        type="button"
-        class="scrim"
-        aria-label={texts.close}
-        tabIndex={-1}
-        onClick={() => setDrawer(false)}
-      />
       {/* What scrolls is called main: a session scrolls between its head and the field for questions. */}
       <main {...(here.page === "session" ? {} : { id: "main", tabIndex: -1 })}>
-        <button
-          type="button"
-          class="icon-button drawer-button"
-          aria-label={texts.sessions.open}
-          aria-expanded={drawer}
-          onClick={() => setDrawer(!drawer)}
-        >
-          <Icon of={PanelLeft} size={18} />
-        </button>
         <Here route={here} />
       </main>
       <PaletteShortcut />
       <Toasts />
     </div>
+  );
+}
+
+/** Above the page on a phone: the menu, and the way to a new question. */
+function PhoneBar({ isOpen, toggle }: { isOpen: boolean; toggle: () => void }) {
+  return (
+    <header class="phone-bar">
+      <button type="button" class="button plain" aria-expanded={isOpen} onClick={toggle}>
+        <Icon of={Menu} /> {texts.navigation.menu}
+      </button>
+      <a class="phone-brand" href="/" onClick={onLinkClick}>
+        {texts.product}
+      </a>
+      <a class="button plain" href="/" onClick={onLinkClick}>
+        <Icon of={Plus} /> {texts.navigation.new}
+      </a>
+    </header>
   );
 }
 
@@ -118,6 +121,8 @@ function Here({ route }: { route: Route }) {
       return <SchedulesPage />;
     case "shared":
       return <SharedPage key={route.linkId} linkId={route.linkId} />;
+    case "unknown":
+      return <NotFound />;
     case "connection":
       return <ConnectionPage key={route.connectionId} connectionId={route.connectionId} />;
   }

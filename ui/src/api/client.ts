@@ -306,11 +306,18 @@ export function correctFile(connection_id: string, body: FileCorrection): Promis
 
 /**
  * Stores what a person has chosen of an answer's chart; null goes back to the chart as it was proposed. The
- * request outlives the page, so that a choice of its last moment is kept.
+ * request outlives the page, so that a choice of its last moment is kept. Raises `chart-choice` if the rows do
+ * not allow it.
  */
 export function changeMessage(session_id: string, message_id: string, body: MessageChange): Promise<Message> {
   const options = { params: { path: { session_id, message_id } }, body, keepalive: true };
   return dataOf(http.PATCH("/api/v1/sessions/{session_id}/messages/{message_id}", options));
+}
+
+/** What the server makes of a wish in words for an answer's chart. Nothing of it is stored. */
+export function sayChart(session_id: string, message_id: string, words: string) {
+  const options = { params: { path: { session_id, message_id } }, body: { words } };
+  return dataOf(http.POST("/api/v1/sessions/{session_id}/messages/{message_id}/chart", options));
 }
 
 /** What the model wanted to know in an answer's investigation, its calls, and what they returned. */

@@ -27,6 +27,7 @@ import { deleteBoard } from "./boards_api";
 import { COLUMNS, filled } from "./grid";
 import { LENGTHS } from "./period";
 import { boardTexts, periodTexts } from "./texts";
+import { Comments } from "../comments/lazy_comments";
 import { rowsOf } from "./when";
 import { Tile } from "./tile";
 import { TitleForm } from "./title_form";
@@ -56,6 +57,7 @@ export default function BoardPage({ boardId }: { boardId: string }) {
       {board && <Head board={board} open={open} />}
       {board?.pins.length === 0 && <Nothing />}
       {board && board.pins.length > 0 && <Grid board={board} open={open} />}
+      {board && <Comments thing={{ kind: "board", thingId: board.id }} />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** The routes of boards. Every function raises what `call` raises. */
 import { call, type Page } from "../api/client";
-import type { Board, BoardWithPins, Pin, Row, RowsPage, Session } from "../api/types";
+import type { Board, BoardWithPins, Pin, Session } from "../api/types";
 
 export interface PinChange {
   title?: string;
@@ -55,19 +55,6 @@ export function changePin(boardId: string, pinId: string, change: PinChange): Pr
 export const unpin = (boardId: string, pinId: string) => call("DELETE", pathOf(boardId, pinId));
 export const refreshPin = (boardId: string, pinId: string) =>
   call<Pin>("POST", `${pathOf(boardId, pinId)}/refresh`);
-
-/** All last rows of a pin. */
-export async function readPinRows(pin: Pin): Promise<Row[]> {
-  const path = `${pathOf(pin.board_id, pin.id)}/rows?limit=5000`;
-  const rows: Row[] = [];
-  let after = "";
-  do {
-    const page = await call<RowsPage>("GET", `${path}${after}`);
-    rows.push(...(page.items as Row[]));
-    after = page.next_cursor === null ? "" : `&cursor=${encodeURIComponent(page.next_cursor)}`;
-  } while (after !== "");
-  return rows;
-}
 
 /** A session in which the statement of a pin is corrected. Its metadata names the pin. */
 export function createRepairSession(pin: Pin, title: string): Promise<Session> {

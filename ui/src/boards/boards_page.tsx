@@ -5,6 +5,7 @@ import type { Board, Problem } from "../api/types";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
 import { lazy } from "../shared/lazy";
+import { Blank } from "../shared/blank";
 import { ProblemBox } from "../shared/problem_box";
 import { go, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
@@ -53,7 +54,13 @@ export default function BoardsPage() {
       {problem && <ProblemBox problem={problem} onRetry={load} />}
       <Notices />
       {boards === null && !problem && <p class="quiet">{texts.loading} …</p>}
-      {boards?.length === 0 && <p class="boards-none quiet">{boardTexts.none}</p>}
+      {boards?.length === 0 && (
+        <Blank title={boardTexts.none} steps={boardTexts.noneSteps}>
+          <a class="button primary" href="/" onClick={onLinkClick}>
+            {texts.sessions.start}
+          </a>
+        </Blank>
+      )}
       <ul class="board-list">
         {boards?.map((each) => (
           <li key={each.id}>

@@ -1,7 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { Pin, Row } from "../api/types";
-import { readPinRows } from "./boards_api";
-import { readChart } from "../conversation/chart/intent";
+import { readSpec } from "../conversation/chart/spec";
 import { formatOf, isNumeric } from "../conversation/rows/format";
 import { lazy } from "../shared/lazy";
 import { changeOf } from "./period";
@@ -11,27 +10,21 @@ import { count } from "../shared/time";
 
 const TileChart = lazy(() => import("./tile_chart"));
 
-interface Shown {
-  pin: Pin;
-  /** Reads all rows of the pin. Null for a reader who gets the first ones and the proposed chart only. */
-  read?: ((pin: Pin) => Promise<Row[]>) | null;
-}
-
 /** The rows of a pin: as figures, as its chart, or as a table. */
-export function Shows({ pin, read = readPinRows }: Shown) {
-  const chart = useMemo(() => readChart(pin.chart), [pin.chart]);
+export function Shows({ pin }: { pin: Pin }) {
+  const spec = useMemo(() => readSpec(pin.chosen_chart ?? pin.chart), [pin.chosen_chart, pin.chart]);
   if (pin.row_count === null) return <div class="tile-body" />;
   if (pin.row_count === 0)
     return <p class="tile-body quiet">{pin.period?.column ? periodTexts.noRows : periodTexts.empty}</p>;
   if (areFigures(pin.columns, pin.row_count)) return <Figures pin={pin} />;
   return (
     <div
-      class={chart ? "tile-body charted" : "tile-body"}
+      class={spec ? "tile-body charted" : "tile-body"}
       tabIndex={0}
       role="group"
       aria-label={boardTexts.contents(pin.title)}
     >
-      {chart ? <TileChart pin={pin} chart={chart} read={read} /> : <Rows pin={pin} />}
+      {spec ? <TileChart pin={pin} spec={spec} /> : <Rows pin={pin} />}
     </div>
   );
 }

@@ -26,7 +26,12 @@ export const boardTexts: Translated<typeof englishBoards> = {
   save: "Speichern",
   name: "Name der Pinnwand",
   firstName: "Meine Pinnwand",
-  none: "Es gibt noch keine Pinnwände. Heften Sie eine Antwort an, oder legen Sie eine leere Pinnwand an.",
+  none: "Eine Pinnwand hält Antworten frisch",
+  noneSteps: [
+    "Fragen Sie etwas, das Sie jede Woche fragen.",
+    "Drücken Sie die Nadel unter der Antwort.",
+    "KAI führt dasselbe SQL wieder aus, wenn Sie die Pinnwand auffrischen, oder nach einem Zeitplan.",
+  ],
   empty: "Heften Sie eine Antwort an",
   emptyLead:
     "Stellen Sie eine Frage, und heften Sie die Antwort mit der Nadel darunter an. Sie bleibt hier und lässt sich aktualisieren.",

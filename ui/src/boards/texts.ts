@@ -24,7 +24,12 @@ export const boardTexts = {
   save: "Save",
   name: "Name of the board",
   firstName: "My board",
-  none: "There are no boards yet. Pin an answer, or make an empty board.",
+  none: "A board keeps answers fresh",
+  noneSteps: [
+    "Ask something that you ask every week.",
+    "Press the pin under the answer.",
+    "KAI runs the same SQL again when you refresh the board, or on a schedule.",
+  ],
   empty: "Pin an answer",
   emptyLead: "Ask a question, and pin its answer with the pin under it. It stays here and can be refreshed.",
   ask: "Ask and pin",

@@ -2,6 +2,7 @@ import { Plus } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import type { Connection } from "../api/types";
 import { mayManage } from "../identity/me";
+import { Blank } from "../shared/blank";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
@@ -55,7 +56,8 @@ export default function ConnectionsPage() {
 
 function List() {
   if (connections.value === null) return <div aria-busy={problem.value === null} />;
-  if (connections.value.length === 0) return <p class="quiet">{connectionTexts.none}</p>;
+  if (connections.value.length === 0)
+    return <Blank title={connectionTexts.none} lead={connectionTexts.noneLead} />;
   return (
     <ul class="connection-list">
       {connections.value.map((each) => (

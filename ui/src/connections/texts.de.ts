@@ -58,7 +58,9 @@ export const connectionTexts: Translated<typeof englishConnections> = {
   remove: "Trennen",
   removed: (name) => `„${name}“ getrennt`,
   ask: "Diese Datenbank befragen",
-  none: "Noch ist keine Datenbank verbunden. Verbinden Sie eine über ihre Adresse, oder wählen Sie eine CSV-, Excel- oder Parquet-Datei.",
+  none: "Verbinden Sie eine Datenbank, und fragen Sie sie",
+  noneLead:
+    "KAI liest sie und schreibt nie. Eine CSV-, Excel- oder Parquet-Datei wird eine eigene Datenbank.",
   back: "Alle Datenbanken",
   columns: "Spalten",
   sample: "Erste Zeilen",

@@ -1,31 +1,25 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { sayChart } from "../api/client";
 import { explain } from "../provenance/made_button";
 import type { AnswerVersion } from "../api/types";
 import { tabWanted } from "../provenance/shown";
 import { lazy } from "../shared/lazy";
-import { SqlText } from "../shared/sql_text";
 import { Tabs } from "../shared/tabs";
 import { texts } from "../shared/texts";
+import { fetchCharts } from "./chart/fetched";
 import { panelHeight } from "./chart/height";
-import { readChart } from "./chart/intent";
+import { readSpec } from "./chart/spec";
 import type { Conversation } from "./conversation";
-import { type Answer, type Exchange, type Head, isUnderWay, shownSql } from "./model";
+import { type Exchange, type Head, isUnderWay } from "./model";
 import { AnswerRows } from "./rows/answer_rows";
 import { CutNotice } from "./rows/cut_notice";
 import { RowsPanel } from "./rows/lazy_rows";
-import type { SqlShown } from "./sql/sql_panel";
 import { inOrderOf, named, type Tab, tabsOf } from "./tabs_of";
 import "./answer_card.css";
 
 const ChartPanel = lazy(() => import("./chart/chart_panel"));
 const FigurePanel = lazy(() => import("./figure/figure_panel"));
 const VersionSwitch = lazy(() => import("./sql/version_switch"));
-const SqlPanel = lazy(
-  () => import("./sql/sql_panel"),
-  ({ exchange: { answer }, version }: SqlShown) => (
-    <SqlText key={answer.sql_pretty} sql={version?.sql_pretty ?? shownSql(answer)} />
-  ),
-);
 
 /** The tabs as the reader's pointer has found them. They stay so until it leaves the card. */
 interface Held {
@@ -36,33 +30,42 @@ interface Held {
 interface Shown {
   exchange: Exchange;
   conversation: Conversation;
+  /** Undefined for the answer's own statement. */
+  version: AnswerVersion | undefined;
+  /** Picks a version by its number; 1 is the answer's own statement. */
+  pick: (number: number) => void;
 }
 
-/** Chart, rows and SQL of an answer, one at a time: the most informative, or the analyst's choice. */
-export function AnswerCard({ exchange, conversation }: Shown) {
+/** Chart and rows of an answer, one at a time: the most informative, or the analyst's choice. */
+export function AnswerCard({ exchange, conversation, version, pick }: Shown) {
   const { answer } = exchange;
   const root = useRef<HTMLElement>(null);
   const [chosen, choose] = useState<Tab | null>(null);
-  const [picked, pick] = useState<number | null>(null);
-  const version = versionOf(answer, picked);
-  const chart = useMemo(() => (version ? null : readChart(answer.chart)), [answer.chart, version]);
-  const [drawn, draw] = useState<Record<number, unknown>>({});
+  const spec = useMemo(
+    () => (version ? null : readSpec(answer.chosen_chart ?? answer.chart)),
+    [answer.chosen_chart, answer.chart, version],
+  );
   const head = version ? headOf(version) : answer.head;
   const [held, hold] = useState<Held | null>(null);
-  const tabs = inOrderOf(held?.tabs ?? [], tabsOf({ head, sql: answer.sql }, chart !== null));
+  const tabs = inOrderOf(
+    held?.tabs ?? [],
+    tabsOf(head, { charted: spec !== null, canChart: version === undefined }),
+  );
   const rows = useMemo(() => {
     if (version) return new AnswerRows(conversation.sessionId, headOf(version), undefined, version.number);
     return answer.head ? new AnswerRows(conversation.sessionId, answer.head) : null;
   }, [answer.head, version]);
-  useEffect(() => pick(null), [answer.versions.length]);
+  useEffect(() => {
+    if (isUnderWay(answer)) fetchCharts();
+  }, []);
   useEffect(() => {
     const wanted = tabWanted.value;
-    if (wanted?.exchange !== exchange.key) return;
-    pick(wanted.version ?? 1);
+    if (wanted?.exchange !== exchange.key || wanted.tab === "sql") return;
+    if (wanted.version !== "latest") pick(wanted.version ?? 1);
     tabWanted.value = null;
     choose(wanted.tab);
     hold(null);
-    if (wanted.tab === "table") root.current?.scrollIntoView({ block: "nearest" });
+    root.current?.scrollIntoView({ block: "nearest" });
   }, [tabWanted.value]);
   if (rows && answer.messageId)
     rows.explain = answer.sql ? (column) => explain(exchange, conversation, column, version?.number) : null;
@@ -91,27 +94,22 @@ export function AnswerCard({ exchange, conversation }: Shown) {
       onPointerLeave={() => hold(null)}
     >
       {answer.versions.length > 0 && <VersionSwitch answer={answer} shown={version} show={pick} />}
-      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={show}>
+      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={show} below={true}>
         {shown === "figure" && rows && <FigurePanel rows={rows} />}
         {shown === "chart" && (
-          <div style={{ minHeight: `calc(${panelHeight(chart)}px + var(--chart-tools))` }}>
+          <div style={{ minHeight: `${panelHeight(spec)}px` }}>
             <ChartPanel
-              chart={chart}
-              rows={rows}
+              spec={spec}
+              head={head}
               title={exchange.question}
-              key={version?.number}
-              choice={version ? drawn[version.number] : answer.chart_choice}
-              computed={version ? null : answer.computed_chart}
-              compute={
-                version || answer.messageId === null
-                  ? null
-                  : (option) => conversation.computeChart(exchange, option)
-              }
-              choose={(choice) =>
-                version
-                  ? draw({ ...drawn, [version.number]: choice })
-                  : conversation.chooseChart(exchange, choice)
-              }
+              choice={answer.chart_choice}
+              refusal={answer.chart_refusal}
+              changes={{
+                choose: (choice) => conversation.chooseChart(exchange, choice),
+                connectionId: conversation.session.value?.db_connection_id,
+                say: (words) => sayChart(conversation.sessionId, answer.messageId ?? "", words),
+              }}
+              ready={answer.messageId !== null}
             />
             {rows?.cutBy && rows.cutBy !== "values" && <CutNotice by={rows.cutBy} />}
           </div>
@@ -119,23 +117,9 @@ export function AnswerCard({ exchange, conversation }: Shown) {
         {shown === "table" && rows && (
           <RowsPanel key={version?.number} rows={rows} title={exchange.question} />
         )}
-        {shown === "sql" && (
-          <SqlPanel
-            key={version?.number}
-            exchange={exchange}
-            conversation={conversation}
-            version={version}
-            onVersion={() => choose("table")}
-          />
-        )}
       </Tabs>
     </section>
   );
-}
-
-/** The picked version, or the latest; undefined for the answer's own statement. */
-function versionOf({ versions }: Answer, picked: number | null): AnswerVersion | undefined {
-  return picked === null ? versions.at(-1) : versions.find((each) => each.number === picked);
 }
 
 function headOf({ columns, row_count: rowCount, cut_by: cutBy }: AnswerVersion): Head {

@@ -3,19 +3,15 @@ import { computed, signal } from "@preact/signals";
 import * as api from "../api/client";
 import { ApiError, asProblem } from "../api/problem";
 import { follow } from "../api/stream";
-import type { ChartOption, Problem, Session } from "../api/types";
+import type { ChartChoice, Problem, Session } from "../api/types";
 import { usualConnection } from "../connections/connections";
 import { expectTitle, refreshSessions } from "../sessions/sessions";
 import { onNews, tellTabs } from "../sessions/tabs";
-import { orSay } from "../shared/or_say";
 import { exchangesOf, withHistory } from "./history";
 import { stepsOf, withDecision } from "./investigation/reduce_calls";
-import { type Answer, type Exchange, isUnderWay, NOTHING, type ToolCall, waitsForDecision } from "./model";
+import { type Exchange, isUnderWay, NOTHING, type ToolCall, waitsForDecision } from "./model";
 import { reduce } from "./reduce";
 import { keptUntil } from "../identity/unsent";
-
-/** Pause after a choice, so that one request has several of them. */
-const CHOSEN_MS = 600;
 
 /** A question as it was sent; the key makes sending it twice harmless. */
 interface Sent {
@@ -48,20 +44,14 @@ export class Conversation {
   private readonly streams = new Map<string, Promise<void>>();
   /** Settles when the server has answered the last question that was sent. */
   private taken: Promise<unknown> = Promise.resolve();
-  /** Choices of charts that are not kept yet, by the key of their exchange. */
-  private readonly choosing = new Map<string, ReturnType<typeof setTimeout>>();
   private readonly forgetNews = onNews((id) => {
     if (id === null || id === this.sessionId) void this.load();
   });
 
-  constructor(readonly sessionId: string) {
-    window.addEventListener("pagehide", this.keepChoices);
-  }
+  constructor(readonly sessionId: string) {}
 
   /** Leaves the session; its run continues on the server. */
   close(): void {
-    this.keepChoices();
-    window.removeEventListener("pagehide", this.keepChoices);
     this.closed.abort();
     this.forgetNews();
   }
@@ -75,7 +65,6 @@ export class Conversation {
       this.problem.value = null;
       if (!this.exchanges.value.some((each) => each.kept)) this.earlier.value = messages.next_cursor;
       this.exchanges.value = withHistory(this.exchanges.value, exchangesOf(messages.items));
-      for (const each of this.exchanges.value) this.chooseAsBefore(each);
       if (!this.isSending()) for (const each of this.exchanges.value) this.join(each);
       if (session.status === "processing") this.joinAfterApproval(session.active_run_id);
     } catch (error) {
@@ -149,22 +138,15 @@ export class Conversation {
     });
   }
 
-  /** Draws a chart as the analyst chose, here and on the server, once its answer is stored there. */
-  chooseChart({ key }: Exchange, choice: Answer["chart_choice"]): void {
-    this.change(key, (each) => ({ ...each, answer: { ...each.answer, chart_choice: choice } }));
-    clearTimeout(this.choosing.get(key));
-    this.choosing.set(
-      key,
-      setTimeout(() => this.keepChoice(key), CHOSEN_MS),
-    );
-  }
-
-  /** Lets the server compute an option of the chart; null removes it. Throws if the rows do not allow it. */
-  async computeChart({ key, answer }: Exchange, chart_option: ChartOption | null): Promise<void> {
-    const { computed_chart } = await api.changeMessage(this.sessionId, answer.messageId ?? "", {
-      chart_option,
-    });
-    this.change(key, (each) => ({ ...each, answer: { ...each.answer, computed_chart } }));
+  /**
+   * Draws the chart of a stored answer as the analyst chose; null goes back to the proposed one. Throws if the
+   * rows do not allow it, and nothing is changed then.
+   */
+  async chooseChart({ key, answer }: Exchange, chart_choice: ChartChoice | null): Promise<void> {
+    const message = await api.changeMessage(this.sessionId, answer.messageId ?? "", { chart_choice });
+    const { chart_choice: kept, chosen_chart, chart_refusal } = message;
+    const chosen = { chart_choice: kept, chosen_chart, chart_refusal };
+    this.change(key, (each) => ({ ...each, answer: { ...each.answer, ...chosen } }));
   }
 
   /** Takes back a question that waits behind another. */
@@ -314,7 +296,6 @@ export class Conversation {
       stream.catch(() => undefined),
     );
     await stream;
-    this.keepChoice(key);
     this.announce();
     expectTitle();
   }
@@ -351,39 +332,11 @@ export class Conversation {
     return this.exchanges.value.some((each) => each.answer.phase === "sending" && !each.answer.runId);
   }
 
-  private readonly keepChoices = (): void => {
-    for (const key of this.choosing.keys()) {
-      this.keepChoice(key);
-      const answer = this.exchanges.value.find((each) => each.key === key)?.answer;
-      if (answer?.runId && answer.messageId === null)
-        sessionStorage.setItem(choiceOf(answer.runId), JSON.stringify(answer.chart_choice));
-    }
-  };
-
-  /** Draws charts as they were chosen before their answers were stored, when the page was left. */
-  private chooseAsBefore(exchange: Exchange): void {
-    const name = choiceOf(exchange.answer.runId);
-    const choice = sessionStorage.getItem(name);
-    if (choice === null) return;
-    sessionStorage.removeItem(name);
-    this.chooseChart(exchange, JSON.parse(choice) as Answer["chart_choice"]);
-  }
-
-  private keepChoice(key: string): void {
-    const answer = this.exchanges.value.find((each) => each.key === key)?.answer;
-    if (!answer || !this.choosing.has(key) || answer.messageId === null) return;
-    clearTimeout(this.choosing.get(key));
-    this.choosing.delete(key);
-    orSay(api.changeMessage(this.sessionId, answer.messageId, { chart_choice: answer.chart_choice }));
-  }
-
   private announce(): void {
     void refreshSessions();
     tellTabs(this.sessionId);
   }
 }
-
-const choiceOf = (runId: string | null) => `kai.chart.${runId}`;
 
 /** What the page proposes is asked in ask mode, also where the session is in agent mode. */
 const proposed = (about: api.About) => ({ about, mode: "ask" as const });

@@ -21,9 +21,9 @@ import { takeOpening } from "./opening";
 import { wide } from "./wide";
 import { WriterSign } from "./writer_sign";
 import { RefusedBox } from "./refused_box";
-import { StarterList } from "./starter_list";
 import "./conversation_page.css";
 
+const StarterList = lazy(() => import("./starter_list"));
 const ProvenancePanel = lazy(() => import("../provenance/provenance_panel"));
 
 /** A session: its exchanges, and the field for the next question. */

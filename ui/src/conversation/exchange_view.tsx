@@ -5,34 +5,35 @@ import { investigates } from "../shared/capability";
 import { inUse } from "../shared/in_use";
 import { useInSight } from "../shared/sight";
 import { texts } from "../shared/texts";
-import { Analysis } from "./analysis/analysis";
 import { Headline, Reading } from "./analysis/answer_text";
 import { AnswerActions } from "./answer_actions";
+import { Comments } from "../comments/lazy_comments";
 import { AnswerCard } from "./answer_card";
+import { Folds, SqlFold } from "./folds";
+import { HeadlineBones, Waiting } from "./waiting";
 import type { Conversation } from "./conversation";
 import { ExchangeMenu } from "./exchange_menu";
 import { Findings, originIn } from "./investigation/findings";
 import { MadeButton } from "../provenance/made_button";
 import { tabWanted } from "../provenance/shown";
-import { KeptFromTurn } from "../memory/kept";
-import { Remembered } from "../memory/remembered";
-import { type Answer, type Exchange, isUnderWay } from "./model";
-import { Timeline } from "./steps/timeline";
-import { Options } from "./options";
+import { type Answer, type Exchange, isAwaited, isUnderWay } from "./model";
+import { Progress } from "./steps/timeline";
 import { bringToTop } from "./place";
 import { Printed, printing } from "./printed";
 import { Problems } from "./problems";
 import { Suggestions } from "./suggestions";
 import "./exchange.css";
 
+const Clarification = lazy(() => import("./clarification"));
 const Investigation = lazy(() => import("./investigation/investigation"));
 const VerifiedBadge = lazy(
   () => import("../provenance/verified_badge"),
   () => <span class="origin verified">{texts.answer.verified}</span>,
 );
 const VerifiedMark = lazy(() => import("../provenance/verified_mark"));
-const EditQuestion = lazy(() => import("./edit_question"));
 const Terms = lazy(() => import("../knowledge/terms"));
+const KeptFromTurn = lazy(() => import("../memory/kept"));
+const Remembered = lazy(() => import("../memory/remembered"));
 const Pointers = lazy(() => import("./investigation/pointers"));
 
 interface Shown {
@@ -47,7 +48,11 @@ export function ExchangeView({ exchange, conversation }: Shown) {
   const { answer, question } = exchange;
   const connectionId = conversation.session.value?.db_connection_id;
   const sought = conversation.sought.value === exchange.key;
-  const isLive = useWasUnderWay(answer) && (answer.sql !== "" || answer.head !== null);
+  const isLive = useWasUnderWay(answer);
+  const awaited = isAwaited(answer);
+  const investigated = answer.investigation?.length !== 0 || answer.thought !== "";
+  const isAgents = conversation.session.value?.mode === "agent";
+  const { version, pick } = useVersion(answer);
   const origin = originIn(answer, () => (tabWanted.value = { exchange: exchange.key, tab: "table" }));
   useEffect(() => {
     if (!sought || root.current === null) return;
@@ -62,62 +67,74 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       tabIndex={sought ? -1 : undefined}
       aria-busy={isUnderWay(answer)}
     >
-      <div class="exchange-head">
-        <h2 class="question">{question}</h2>
-        <ExchangeMenu exchange={exchange} conversation={conversation} />
-      </div>
-      <div class="answer-meta">
-        <Timeline
-          answer={answer}
-          sessionId={conversation.sessionId}
-          link={conversation.link.value}
-          given={exchange.sql !== undefined}
-        />
-        <MadeButton exchange={exchange} conversation={conversation} />
-        {seen && connectionId && answer.messageId && answer.sql && !isOfExample(exchange) && (
-          <VerifiedMark connectionId={connectionId} sql={answer.sql} />
-        )}
-      </div>
-      {answer.standalone_question && (
-        <p class="understood">
-          <span>{texts.answer.standalone}</span> {answer.standalone_question}
-        </p>
-      )}
-      {/* Above whatever comes at the end: a call does not move under the pointer that presses it. */}
-      {(answer.investigation?.length !== 0 || answer.thought !== "") && (
+      <header class="answer-head">
+        <div class="exchange-head">
+          <h2 class={answer.headline || awaited ? "question" : "question large"}>{question}</h2>
+          <ExchangeMenu exchange={exchange} conversation={conversation} />
+        </div>
+        {awaited && <HeadlineBones />}
+        <Headline answer={answer} origin={origin} />
+        <div class="basis">
+          {isUnderWay(answer) ? (
+            <Progress answer={answer} link={conversation.link.value} sessionId={conversation.sessionId} />
+          ) : (
+            <Basis exchange={exchange} conversation={conversation} seen={seen} />
+          )}
+        </div>
+      </header>
+      {/* Above whatever comes at the end: a call does not move under the pointer that presses it. Its code is
+          fetched before there are steps, so that they don't come after the answer. */}
+      {(investigated || (isAgents && awaited)) && (
         <Investigation exchange={exchange} conversation={conversation} seen={seen} />
       )}
-      {(answer.explanation || isLive) && (
-        <p class="understood explained">
-          {answer.explanation && <Origin exchange={exchange} conversation={conversation} />}{" "}
-          {answer.explanation}
-          {answer.explanation && <NotMeant exchange={exchange} conversation={conversation} />}
-        </p>
-      )}
-      {seen && <Remembered answer={answer} />}
       {answer.clarification && <Clarification exchange={exchange} conversation={conversation} />}
-      <Headline answer={answer} origin={origin} isLive={isLive} />
-      {seen && <AnswerCard exchange={exchange} conversation={conversation} />}
-      <Reading answer={answer} origin={origin} />
+      {awaited && !investigated && !isAgents && (
+        <Waiting
+          sql={answer.sql && <SqlFold exchange={exchange} conversation={conversation} version={version} />}
+        />
+      )}
+      {seen && !awaited && (
+        <AnswerCard exchange={exchange} conversation={conversation} version={version} pick={pick} />
+      )}
+      {!awaited && <Reading answer={answer} origin={origin} />}
       <Findings answer={answer} origin={origin} />
       {hasPointers(answer) && <Pointers exchange={exchange} conversation={conversation} />}
       <Printed answer={answer} />
-      <KeptFromTurn exchange={exchange} />
       <Withdraw exchange={exchange} conversation={conversation} />
       <Problems exchange={exchange} conversation={conversation} />
+      {!isUnderWay(answer) && <Folds exchange={exchange} conversation={conversation} version={version} />}
+      {seen && !isUnderWay(answer) && <Remembered answer={answer} />}
+      <KeptFromTurn exchange={exchange} />
       <Suggestions exchange={exchange} conversation={conversation} />
       <AnswerActions exchange={exchange} conversation={conversation} />
+      {seen && answer.messageId && !isUnderWay(answer) && (
+        <Comments thing={{ kind: "answer", thingId: answer.messageId }} sessionId={conversation.sessionId} />
+      )}
       {seen && inUse.value && connectionId && <Terms connectionId={connectionId} exchange={root} />}
     </article>
   );
 }
 
-/** Where the statement comes from: the analyst, a verified example, or KAI's reading of the question. */
-function Origin({ exchange, conversation }: Shown) {
-  if (exchange.sql !== undefined) return <span class="origin">{texts.answer.ownSql}</span>;
-  if (isOfExample(exchange))
-    return <VerifiedBadge sessionId={conversation.sessionId} messageId={exchange.answer.messageId} />;
-  return <span>{texts.answer.understood}</span>;
+/** What the answer stands on: where its statement comes from, the reading of the question, how it was made. */
+function Basis({ exchange, conversation, seen }: Shown & { seen: boolean }) {
+  const { answer, sql } = exchange;
+  const connectionId = conversation.session.value?.db_connection_id;
+  const ofExample = isOfExample(exchange);
+  return (
+    <>
+      {sql !== undefined && <span class="origin">{texts.answer.ownSql}</span>}
+      {ofExample && <VerifiedBadge sessionId={conversation.sessionId} messageId={answer.messageId} />}
+      {seen && connectionId && answer.messageId && answer.sql && !ofExample && (
+        <VerifiedMark connectionId={connectionId} sql={answer.sql} />
+      )}
+      <MadeButton exchange={exchange} conversation={conversation} />
+      {answer.explanation && (
+        <span class="reading-of" title={answer.explanation}>
+          {answer.explanation}
+        </span>
+      )}
+    </>
+  );
 }
 
 /** Whether a verified example is the answer itself: only then it is used without a table. */
@@ -125,33 +142,12 @@ function isOfExample({ sql, answer: { context } }: Exchange): boolean {
   return sql === undefined && context?.examples.length === 1 && context.tables.length === 0;
 }
 
-/** Asks the question again where KAI read it in another way than its reader. */
-function NotMeant({ exchange, conversation }: Shown) {
-  const [asking, ask] = useState(false);
-  const { answer, sql } = exchange;
-  if (sql !== undefined) return null;
-  return (
-    <>
-      {" "}
-      {/* Its room is kept while the answer arrives. */}
-      <button
-        type="button"
-        class="not-meant"
-        disabled={isUnderWay(answer) || answer.messageId === null}
-        onClick={() => ask(true)}
-      >
-        {texts.answer.notMeant}
-      </button>
-      {asking && (
-        <EditQuestion
-          exchange={exchange}
-          conversation={conversation}
-          reading={answer.explanation}
-          onClose={() => ask(false)}
-        />
-      )}
-    </>
-  );
+/** The version of the answer that is shown: the picked one, or the latest; undefined for its own statement. */
+function useVersion({ versions }: Answer) {
+  const [picked, pick] = useState<number | null>(null);
+  useEffect(() => pick(null), [versions.length]);
+  const version = picked === null ? versions.at(-1) : versions.find((each) => each.number === picked);
+  return { version, pick };
 }
 
 function hasPointers({ code, link, action }: Answer): boolean {
@@ -163,16 +159,6 @@ function useWasUnderWay(answer: Answer): boolean {
   const was = useRef(false);
   was.current ||= isUnderWay(answer);
   return was.current;
-}
-
-function Clarification({ exchange, conversation }: Shown) {
-  return (
-    <div class="clarification">
-      <span>{texts.answer.clarify}</span>
-      <Analysis text={exchange.answer.clarification ?? ""} />
-      <Options exchange={exchange} conversation={conversation} />
-    </div>
-  );
 }
 
 /** A question that waits behind another can be taken back; Stop ends the one that is being answered. */

@@ -140,7 +140,8 @@ const NO_FIELDS: AnswerFields = {
   action: [],
   chart: null,
   chart_choice: null,
-  computed_chart: null,
+  chosen_chart: null,
+  chart_refusal: null,
   feedback: null,
   clarification: null,
   options: [],
@@ -189,6 +190,13 @@ export function shownSql({ sql, sql_pretty }: Answer): string {
 
 export function isUnderWay(answer: Answer): boolean {
   return answer.phase === "sending" || answer.phase === "running";
+}
+
+/** Whether nothing can be read yet: headline, picture and text come in one frame. */
+export function isAwaited(answer: Answer): boolean {
+  const { headline, head, analysis, analysisWhole, clarification, problems } = answer;
+  const isSaid = head === null ? analysis !== "" : analysisWhole;
+  return isUnderWay(answer) && !headline && !isSaid && !clarification && problems.length === 0;
 }
 
 /** Whether a call of the answer waits for a person. Its run ends then, a moment after it has said so. */

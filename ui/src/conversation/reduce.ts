@@ -93,7 +93,7 @@ function onChunk(answer: Answer, event: Of<"chunk">): Answer {
         steps: withLatest(answer.steps, { rows: event.content.row_count }),
       };
     case "analysis":
-      return { ...answer, analysis: event.content, analysisWhole: true };
+      return { ...answer, analysis: event.content, analysisWhole: true, thought: "" };
     default: // the field of its name; a chunk of a newer server has none here
       if (!isAnswerField(event.type)) return answer;
       return { ...answer, ...answerFields(event), [event.type]: event.content };

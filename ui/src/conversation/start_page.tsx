@@ -13,10 +13,11 @@ import { Composer } from "./composer";
 import { draftOfStart } from "./draft";
 import { ModeTag } from "./mode_tag";
 import { openSession } from "./opening";
-import { StarterList } from "./starter_list";
 import { keptUntil } from "../identity/unsent";
 import { WriterSign } from "./writer_sign";
 import "./start_page.css";
+
+const Overview = lazy(() => import("../overview/overview"));
 
 const ForBoard = lazy(
   () => import("../boards/for_board"),
@@ -56,35 +57,37 @@ function Ready({ connection, choose }: { connection: Connection; choose: (id: st
     });
   };
   return (
-    <div class="start">
-      <h1>{texts.start.title}</h1>
-      <p class="lead">{texts.start.lead}</p>
-      {boardId && <ForBoard key={boardId} boardId={boardId} />}
-      <Composer
-        place={place}
-        placeholder={texts.composer.placeholder}
-        asked={[]}
-        running={false}
-        disabled={opening}
-        proposed={proposed?.connectionId === connection.id ? proposed : null}
-        onAsk={ask}
-      >
-        <select
-          aria-label={texts.start.connection}
-          value={connection.id}
-          onChange={(event) => choose(event.currentTarget.value)}
+    <>
+      <div class="start">
+        <h1>{texts.start.title}</h1>
+        <p class="lead">{texts.start.lead}</p>
+        {boardId && <ForBoard key={boardId} boardId={boardId} />}
+        <Composer
+          place={place}
+          placeholder={texts.composer.placeholder}
+          asked={[]}
+          running={false}
+          disabled={opening}
+          proposed={proposed?.connectionId === connection.id ? proposed : null}
+          onAsk={ask}
         >
-          {connections.value?.map((each) => (
-            <option key={each.id} value={each.id}>
-              {each.name}
-            </option>
-          ))}
-        </select>
-        <ModeTag mode="ask" />
-        <WriterSign />
-      </Composer>
-      <StarterList key={connection.id} connection={connection} onAsk={ask} />
-    </div>
+          <select
+            aria-label={texts.start.connection}
+            value={connection.id}
+            onChange={(event) => choose(event.currentTarget.value)}
+          >
+            {connections.value?.map((each) => (
+              <option key={each.id} value={each.id}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+          <ModeTag mode="ask" />
+          <WriterSign />
+        </Composer>
+      </div>
+      <Overview key={connection.id} connection={connection} onAsk={ask} />
+    </>
   );
 }
 

@@ -4,13 +4,13 @@ import type { Connection } from "../api/types";
 import { allTables } from "../connections/connections";
 import { answersByModel, knowCapabilities } from "../shared/capability";
 import { Icon } from "../shared/icon";
-import { texts } from "../shared/texts";
+import { starterListTexts } from "./starter_list_texts";
 import "./starter_list.css";
 
 type Suggest = (own: readonly string[], byModel: boolean | null) => readonly string[];
 
 /** Questions to begin with; none if the schema suggests none or cannot be read. */
-export function StarterList({
+export default function StarterList({
   connection,
   onAsk,
 }: {
@@ -27,11 +27,11 @@ export function StarterList({
     );
   }, [connection.id]);
   const questions = suggest?.(connection.starters, answersByModel.value);
-  if (!questions) return <p class="quiet starters-reading">{texts.start.reading}</p>;
+  if (!questions) return <p class="quiet starters-reading">{starterListTexts.reading}</p>;
   if (questions.length === 0) return null;
   return (
-    <section class="starters" aria-label={texts.start.examples}>
-      <h2>{texts.start.examples}</h2>
+    <section class="starters" aria-label={starterListTexts.examples}>
+      <h2>{starterListTexts.examples}</h2>
       {questions.map((question) => (
         <button type="button" key={question} onClick={() => onAsk(question)}>
           {question}

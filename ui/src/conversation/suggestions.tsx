@@ -1,4 +1,4 @@
-import { CornerDownRight } from "lucide";
+import { ArrowRight } from "lucide";
 import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
@@ -12,7 +12,7 @@ export function Suggestions({ exchange, conversation }: { exchange: Exchange; co
     <section class="suggestions" aria-label={texts.answer.suggestions}>
       {suggestions.map((question) => (
         <button type="button" key={question} onClick={() => conversation.ask(question)}>
-          <Icon of={CornerDownRight} size={14} /> {question}
+          <Icon of={ArrowRight} size={14} /> {question}
         </button>
       ))}
     </section>

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { readFact, type WantedFacts } from "../api/client";
 import type { Fact } from "../api/types";
 import { remembersFacts } from "../shared/capability";
+import { Blank } from "../shared/blank";
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
@@ -22,7 +23,7 @@ export function FactsList({ version, onChange }: { version: number; onChange: ()
   const [adding, add] = useUnsent("new fact", false);
   const sought = useSoughtFact();
   const others = facts?.filter((each) => each.id !== sought?.id) ?? [];
-  const { none, noneFound, more, remember, waiting, named, scopes } = memoryTexts.facts;
+  const { none, noneSteps, noneFound, more, remember, waiting, named, scopes } = memoryTexts.facts;
   const isFiltered = Object.values(wanted).some((each) => each !== undefined);
   const living = others.filter((each) => each.status !== "waiting");
   const groups = [
@@ -45,7 +46,8 @@ export function FactsList({ version, onChange }: { version: number; onChange: ()
       </header>
       {problem && <ProblemBox problem={problem} onRetry={() => void load()} />}
       {facts === null && !problem && <p class="quiet">{texts.loading} …</p>}
-      {facts?.length === 0 && <p class="quiet">{isFiltered ? noneFound : none}</p>}
+      {facts?.length === 0 && isFiltered && <p class="quiet">{noneFound}</p>}
+      {facts?.length === 0 && !isFiltered && <Blank title={none} steps={noneSteps} />}
       {groups.map(
         (group) =>
           group.facts.length > 0 && (

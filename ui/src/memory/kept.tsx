@@ -15,7 +15,7 @@ const DIRECTIVE = new RegExp(`^(${KINDS.join("|")})\\s*([(（][^\\n]*)?[:：]`, 
 const KEPT_MS = [500, 1_500, 4_000, 10_000, 25_000];
 
 /** What a turn has kept, each with its undo, and why something was not kept. */
-export function KeptFromTurn({ exchange }: { exchange: Exchange }) {
+export default function KeptFromTurn({ exchange }: { exchange: Exchange }) {
   const directives = useDirectives(exchange);
   const [undone, setUndone] = useState<string[]>([]);
   const kept = [...exchange.answer.kept, ...directives].filter((each) => !undone.includes(each.id));

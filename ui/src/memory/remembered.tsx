@@ -6,7 +6,7 @@ import { onLinkClick } from "../shared/route";
 import { turnTexts } from "./turn_texts";
 
 /** The facts that the model has read with the question, each with a link to it. */
-export function Remembered({ answer }: { answer: Answer }) {
+export default function Remembered({ answer }: { answer: Answer }) {
   const facts = useNamed(answer.remembered, answer.used);
   if (facts.length === 0) return null;
   return (

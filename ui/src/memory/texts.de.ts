@@ -23,7 +23,12 @@ export const memoryTexts: Translated<typeof english> = {
       refused: (number, reason) => `Nummer ${number} wurde nicht gemerkt: ${reason}`,
     },
     search: "Fakten durchsuchen",
-    none: "Noch ist kein Fakt gemerkt.",
+    none: "Ein Fakt wird einmal gesagt und in jeder Antwort genutzt",
+    noneSteps: [
+      "Schreiben Sie einen Satz, den KAI kennen soll: was ein Wort heißt, was entschieden ist, wie Sie Zahlen mögen.",
+      "Sagen Sie, ob er für Sie, für eine Datenbank oder für alle gilt.",
+      "Jede Antwort, die ihn genutzt hat, nennt ihn.",
+    ],
     noneFound: "Kein Fakt passt.",
     more: "Weitere Fakten zeigen",
     gone: "Dieser Fakt ist nicht mehr gemerkt.",

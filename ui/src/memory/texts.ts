@@ -25,7 +25,12 @@ export const memoryTexts = {
       refused: (number: number, reason: string) => `Number ${number} was not remembered: ${reason}`,
     },
     search: "Search facts",
-    none: "No fact is remembered yet.",
+    none: "Say a fact once, and every answer uses it",
+    noneSteps: [
+      "Write a sentence that KAI should know: what a word means, what was decided, how you like figures.",
+      "Say whether it is for you, for a database or for everyone.",
+      "Each answer that used it names it.",
+    ],
     noneFound: "No fact fits.",
     more: "Show more facts",
     gone: "This fact is not remembered any more.",

@@ -17,7 +17,8 @@ export const shownProvenance = signal<ShownProvenance | null>(null);
 interface WantedTab {
   exchange: string;
   tab: "sql" | "table";
-  version?: number | undefined;
+  /** `latest`: the one that the answer shows by itself. */
+  version?: number | "latest" | undefined;
 }
 
 /** The tab of an answer that a reader of its provenance, or of a statement's source, wants to see. */

@@ -5,6 +5,7 @@ import { asProblem } from "../api/problem";
 import type { Problem, Rule } from "../api/types";
 import { connectionOf, connections, refreshConnections } from "../connections/connections";
 import { isAdmin, mayManage } from "../identity/me";
+import { Blank } from "../shared/blank";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
@@ -45,7 +46,9 @@ export default function RulesPage() {
       {isOff && <SwitchedOff what="rules" />}
       {problem && !isOff && <ProblemBox problem={problem} onRetry={load} />}
       {rules === null && !problem && <p class="quiet">{texts.loading} …</p>}
-      {rules?.length === 0 && <p class="quiet">{ruleTexts.none}</p>}
+      {rules?.length === 0 && (
+        <Blank title={ruleTexts.none} lead={ruleTexts.noneLead} steps={ruleTexts.noneSteps} />
+      )}
       <div class="entries">
         {rules?.map((each) => (
           <RuleCard

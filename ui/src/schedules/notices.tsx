@@ -5,7 +5,7 @@ import { orSay } from "../shared/or_say";
 import { onLinkClick } from "../shared/route";
 import { moment } from "../shared/time";
 import { listNotices, markRead, type NoticesPage } from "./schedules_api";
-import { sentenceOf } from "./said";
+import { addressOf, notSentOf, sentenceOf } from "./said";
 import { scheduleTexts } from "./texts";
 import { unread } from "./unread";
 import "./schedules.css";
@@ -46,10 +46,15 @@ export default function Notices() {
         {page.items.map((each) => (
           <li key={each.id}>
             <span>
-              <a href={`/boards/${each.board_id}`} onClick={onLinkClick}>
+              <a href={addressOf(each)} onClick={onLinkClick}>
                 {each.title}
               </a>{" "}
               {sentenceOf(each)}
+              {notSentOf(each).map((reason) => (
+                <span key={reason} class="quiet schedule-state">
+                  {reason}
+                </span>
+              ))}
             </span>
             <time class="quiet" dateTime={each.at}>
               {moment(each.at)}

@@ -2,6 +2,8 @@
 import type { Notice, Schedule } from "../api/types";
 import { locale } from "../shared/locale";
 import { count, moment } from "../shared/time";
+import { commentTexts } from "../comments/texts";
+import { targetTexts } from "./targets_texts";
 import { scheduleTexts } from "./texts";
 
 const TIMES: Partial<Record<string, string>> = scheduleTexts.times;
@@ -28,11 +30,30 @@ export function lastRunOf({ ended_at, outcome }: NonNullable<Schedule["last_run"
   return scheduleTexts.last(moment(ended_at), scheduleTexts.outcomes[outcome]);
 }
 
+/** Where the thing of a notice is seen. */
+export function addressOf({ mention, session_id, board_id }: Notice): string {
+  if (mention?.link_id) return `/shared/${mention.link_id}`;
+  return session_id === null ? `/boards/${board_id ?? ""}` : `/sessions/${session_id}`;
+}
+
 /** What a notice says, in a sentence. */
 export function sentenceOf(notice: Notice): string {
+  if (notice.mention) return commentTexts.mentioned(notice.author ?? "");
   const parts = [outcomeOf(notice)];
   if (notice.missed > 0) parts.push(scheduleTexts.missed(notice.missed));
   return `${parts.join("; ")}.`;
+}
+
+/** Why a notice has not come to some of those it is sent to. */
+export function notSentOf({ webhook, webhook_error, deliveries }: Notice): string[] {
+  const all = [
+    ...(webhook === null ? [] : [{ label: targetTexts.webhook, state: webhook, error: webhook_error }]),
+    ...deliveries,
+  ];
+  return all.flatMap(({ label, state, error }) => {
+    if (error === null || state === "delivered") return [];
+    return state === "waiting" ? targetTexts.waiting(label, error) : targetTexts.notDelivered(label, error);
+  });
 }
 
 function outcomeOf({ kind, condition, value, failure, failed_pins, row_count }: Notice): string {

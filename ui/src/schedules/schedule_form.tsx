@@ -3,8 +3,10 @@ import { useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { Pin, Problem, Schedule } from "../api/types";
 import { Icon } from "../shared/icon";
+import { locale } from "../shared/locale";
 import { ProblemBox } from "../shared/problem_box";
 import { addSchedule, changeSchedule } from "./schedules_api";
+import { type NewTarget, TargetsField } from "./targets_field";
 import { scheduleTexts } from "./texts";
 
 const KINDS = ["above", "below", "changed", "no_rows"] as const;
@@ -20,7 +22,7 @@ interface Shown {
   onSaved: (saved: Schedule) => void;
 }
 
-/** Asks for the times, the condition and the webhook of a schedule. */
+/** Asks for the times, the condition and the receivers of a schedule. */
 export function ScheduleForm({ boardId, pin, schedule, onSaved }: Shown) {
   const [zone, setZone] = useState(schedule?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
   const condition = schedule?.condition ?? null;
@@ -32,6 +34,7 @@ export function ScheduleForm({ boardId, pin, schedule, onSaved }: Shown) {
   const [column, setColumn] = useState(condition?.column ?? columns[0]?.name ?? "");
   const [bound, setBound] = useState(String(condition?.value ?? 0));
   const [webhook, setWebhook] = useState("");
+  const [targets, setTargets] = useState<NewTarget[]>();
   const [problem, setProblem] = useState<Problem | null>(null);
   const comparesCell = kind !== "" && kind !== "no_rows";
   const wanted = () => {
@@ -43,9 +46,10 @@ export function ScheduleForm({ boardId, pin, schedule, onSaved }: Shown) {
     setProblem(null);
     const when = { cron: times === OWN ? cron : times, time_zone: zone.trim() };
     const how = { ...(pin && { condition: wanted() }), ...(webhook !== "" && { webhook_url: webhook }) };
+    const whom = targets && ({ targets, language: locale.startsWith("de") ? "de" : "en" } as const);
     const saved = schedule
-      ? changeSchedule(schedule.id, { ...when, ...how })
-      : addSchedule({ board_id: boardId, pin_id: pin?.id ?? null, ...when, ...how });
+      ? changeSchedule(schedule.id, { ...when, ...how, ...whom })
+      : addSchedule({ board_id: boardId, pin_id: pin?.id ?? null, ...when, ...how, ...whom });
     saved.then(onSaved, (error: unknown) => setProblem(asProblem(error)));
   };
   return (
@@ -123,6 +127,7 @@ export function ScheduleForm({ boardId, pin, schedule, onSaved }: Shown) {
           onInput={(event) => setWebhook(event.currentTarget.value)}
         />
       </label>
+      <TargetsField kept={schedule?.targets ?? []} onChange={setTargets} />
       {problem && <ProblemBox problem={problem} />}
       <button type="submit" class="button primary">
         <Icon of={CalendarClock} /> {schedule ? scheduleTexts.save : scheduleTexts.add}

@@ -1,4 +1,4 @@
-import { Pause, Pencil, Play, Trash2 } from "lucide";
+import { Pause, Pencil, Play, Send, Trash2 } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Pin, Schedule } from "../api/types";
@@ -6,8 +6,9 @@ import { IconButton } from "../shared/icon_button";
 import { orSay } from "../shared/or_say";
 import { say } from "../shared/toasts";
 import { ScheduleForm } from "./schedule_form";
-import { changeSchedule, deleteSchedule } from "./schedules_api";
+import { changeSchedule, deleteSchedule, tryTargets } from "./schedules_api";
 import { conditionOf, lastRunOf, nextOf, timesOf } from "./said";
+import { targetTexts } from "./targets_texts";
 import { scheduleTexts } from "./texts";
 import "./schedules.css";
 
@@ -44,15 +45,26 @@ export function ScheduleRow({ schedule, pin, children, onChange }: Shown) {
     say(scheduleTexts.removed);
     onChange(null);
   };
+  const labels = schedule.targets.map((each) => each.label).join(", ");
+  const test = async () => {
+    const tried = await tryTargets(schedule.id);
+    const taken = tried.filter((each) => each.error === null).map((each) => each.label);
+    if (taken.length > 0) say(targetTexts.tested(taken.join(", ")));
+    for (const { label, error } of tried) if (error !== null) say(targetTexts.notDelivered(label, error));
+  };
   return (
     <li>
       <span>
         {children}
         <strong>{[times, conditionOf(schedule.condition)].filter(Boolean).join(", ")}</strong>
         {schedule.webhook_host && ` ${scheduleTexts.sent(schedule.webhook_host)}`}
+        {labels !== "" && ` ${targetTexts.sent(labels)}`}
         <span class="quiet schedule-state">{state.filter(Boolean).join(" · ")}</span>
       </span>
       <span class="schedule-actions">
+        {labels !== "" && (
+          <IconButton label={targetTexts.test(times)} icon={Send} size={15} onClick={() => orSay(test())} />
+        )}
         <IconButton
           label={scheduleTexts.edit(times)}
           icon={Pencil}

@@ -1,6 +1,7 @@
 /** The routes of schedules and notices. Every function raises what `call` raises. */
 import { call, type Page } from "../api/client";
-import type { Notice, Schedule } from "../api/types";
+import type { Notice, Schedule, TriedTarget } from "../api/types";
+import type { NewTarget } from "./targets_field";
 
 export interface NewSchedule {
   board_id: string;
@@ -9,6 +10,8 @@ export interface NewSchedule {
   time_zone: string;
   condition?: Schedule["condition"];
   webhook_url?: string;
+  targets?: NewTarget[];
+  language?: Schedule["language"];
 }
 
 /** Schedules of a board or, with a pin, of that pin; the newest first. */
@@ -28,6 +31,10 @@ export const changeSchedule = (
   change: Partial<Omit<NewSchedule, "board_id" | "pin_id">> & { paused?: boolean },
 ) => call<Schedule>("PATCH", `schedules/${encodeURIComponent(id)}`, change);
 export const deleteSchedule = (id: string) => call("DELETE", `schedules/${encodeURIComponent(id)}`);
+
+/** Sends a test to the targets of a schedule. */
+export const tryTargets = async (id: string) =>
+  (await call<{ items: TriedTarget[] }>("POST", `schedules/${encodeURIComponent(id)}/test`)).items;
 
 const after = (cursor?: string) => (cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`);
 

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { BoardWithPins, Problem, Schedule } from "../api/types";
 import { readBoard } from "../boards/boards_api";
+import { Blank } from "../shared/blank";
 import { ProblemBox } from "../shared/problem_box";
 import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
@@ -57,7 +58,13 @@ export default function SchedulesPage() {
       </header>
       {problem && <ProblemBox problem={problem} onRetry={() => void load()} />}
       {schedules === null && !problem && <p class="quiet">{texts.loading} …</p>}
-      {schedules?.length === 0 && <p class="quiet">{scheduleTexts.noneAtAll}</p>}
+      {schedules?.length === 0 && (
+        <Blank title={scheduleTexts.noneAtAll} steps={scheduleTexts.noneSteps}>
+          <a class="button primary" href="/boards" onClick={onLinkClick}>
+            {texts.boards.title}
+          </a>
+        </Blank>
+      )}
       <ul class="schedule-list">
         {schedules?.map((each) => {
           const board = boards.get(each.board_id);

@@ -38,7 +38,12 @@ export const scheduleTexts: Translated<typeof english> = {
   added: "Der Zeitplan ist angelegt.",
   next: (time, zone) => `das nächste Mal am ${time} (${zone})`,
   more: "Ältere zeigen",
-  noneAtAll: "Noch ist nichts geplant. Eine Pinnwand oder Kachel planen Sie in ihrem Menü.",
+  noneAtAll: "Ein Zeitplan führt eine Pinnwand aus, während Sie weg sind",
+  noneSteps: [
+    "Öffnen Sie eine Pinnwand, oder heften Sie eine Antwort an eine neue.",
+    "Wählen Sie den Zeitplan im Menü der Pinnwand oder einer Kachel.",
+    "Setzen Sie eine Zeit, oder eine Bedingung, die Ihnen gemeldet wird.",
+  ],
   running: "läuft gerade",
   sent: (host) => `und ein Webhook an ${host}`,
   last: (time, outcome) => `zuletzt am ${time}: ${outcome}`,

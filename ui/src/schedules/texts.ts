@@ -38,7 +38,12 @@ export const scheduleTexts = {
   added: "It is scheduled.",
   next: (time: string, zone: string) => `next on ${time} (${zone})`,
   more: "Show older ones",
-  noneAtAll: "Nothing is scheduled yet. Schedule a board or a pin from its menu.",
+  noneAtAll: "A schedule runs a board while you are away",
+  noneSteps: [
+    "Open a board, or pin an answer to a new one.",
+    "Choose the schedule in the menu of the board or of a tile.",
+    "Set a time, or a condition that you want to hear of.",
+  ],
   running: "runs now",
   sent: (host: string) => `and a webhook to ${host}`,
   last: (time: string, outcome: string) => `last on ${time}: ${outcome}`,

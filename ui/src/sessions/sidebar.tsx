@@ -1,30 +1,15 @@
 import { computed } from "@preact/signals";
-import {
-  BookText,
-  Brain,
-  Database,
-  LayoutDashboard,
-  type IconNode,
-  ListFilter,
-  LogOut,
-  Plus,
-  Search,
-  Settings2,
-  Wrench,
-} from "lucide";
+import { ListFilter, Plus, Search } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { signOut } from "../api/credential";
 import type { ListedSession } from "../api/types";
 import { connections, refreshConnections } from "../connections/connections";
-import { me } from "../identity/me";
-import { followsRules, investigates, knowCapabilities } from "../shared/capability";
 import { Icon } from "../shared/icon";
 import { IconButton } from "../shared/icon_button";
 import { orSay } from "../shared/or_say";
 import { onLinkClick, route } from "../shared/route";
 import { texts } from "../shared/texts";
 import { groupOf } from "../shared/time";
-import { countUnread, unread } from "../schedules/unread";
+import { Navigation, SidebarFoot } from "./navigation";
 import { SessionLink } from "./session_link";
 import {
   type Filter,
@@ -65,16 +50,17 @@ export function Sidebar() {
     <nav class="sidebar" aria-label={texts.sessions.title}>
       <header class="sidebar-head">
         <a class="brand" href="/" onClick={onLinkClick}>
-          <img src="/favicon.svg" alt="" width="22" height="22" />
+          <img src="/favicon.svg" alt="" width="24" height="24" />
           {texts.product}
         </a>
-        <a class="button small" href="/" onClick={onLinkClick}>
+        <a class="button" href="/" onClick={onLinkClick}>
           <Icon of={Plus} /> {texts.sessions.start}
         </a>
       </header>
+      <Navigation />
       <SearchField />
       <List />
-      <Footer />
+      <SidebarFoot />
     </nav>
   );
 }
@@ -196,68 +182,5 @@ function Failed() {
         {texts.retry}
       </button>
     </div>
-  );
-}
-
-function SignOut({ owner }: { owner: string }) {
-  return <IconButton icon={LogOut} label={texts.identity.signOut(owner)} onClick={() => orSay(signOut())} />;
-}
-
-/** As many as fit on an icon; the label has the whole number. */
-const MOST_NEWS = 99;
-
-interface Foot {
-  page: "boards" | "memory" | "rules" | "settings" | "tools";
-  icon: IconNode;
-  /** What is new there. */
-  news?: number;
-}
-
-function FootIcon({ page, icon, news = 0 }: Foot) {
-  const { title } = texts[page];
-  const here = route.value.page === "board" ? "boards" : route.value.page;
-  const label = news > 0 ? texts.boards.news(title, news) : title;
-  return (
-    <a
-      class="icon-button foot-icon"
-      href={`/${page}`}
-      aria-label={label}
-      title={label}
-      aria-current={here === page ? "page" : undefined}
-      onClick={onLinkClick}
-    >
-      <Icon of={icon} />
-      {news > 0 && <span class="foot-news">{Math.min(news, MOST_NEWS)}</span>}
-    </a>
-  );
-}
-
-function Footer() {
-  const { page } = route.value;
-  const current = page === "connections" || page === "connection";
-  useEffect(knowCapabilities, []);
-  useEffect(() => {
-    const onSeen = () => document.hidden || countUnread();
-    onSeen();
-    document.addEventListener("visibilitychange", onSeen);
-    return () => document.removeEventListener("visibilitychange", onSeen);
-  }, []);
-  return (
-    <footer class="sidebar-foot">
-      <a
-        class="foot-link"
-        href="/connections"
-        aria-current={current ? "page" : undefined}
-        onClick={onLinkClick}
-      >
-        <Icon of={Database} /> {texts.connections.title}
-      </a>
-      <FootIcon page="boards" icon={LayoutDashboard} news={unread.value} />
-      <FootIcon page="memory" icon={Brain} />
-      {followsRules.value && <FootIcon page="rules" icon={BookText} />}
-      {investigates.value && <FootIcon page="tools" icon={Wrench} />}
-      <FootIcon page="settings" icon={Settings2} />
-      {me.value && me.value.signed_in_by !== "local" && <SignOut owner={me.value.owner} />}
-    </footer>
   );
 }

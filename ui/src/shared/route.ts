@@ -14,7 +14,8 @@ export type Route =
   | { page: "tools" }
   | { page: "memory" }
   | { page: "settings" }
-  | { page: "connection"; connectionId: string };
+  | { page: "connection"; connectionId: string }
+  | { page: "unknown" };
 
 const path = signal(location.pathname);
 
@@ -47,7 +48,7 @@ export const route = computed<Route>(() => {
   const pages = ["connections", "rules", "tools", "memory", "links", "schedules", "settings"] as const;
   const page = pages.find((each) => each === first);
   if (page) return { page };
-  return { page: "start" };
+  return { page: first ? "unknown" : "start" };
 });
 
 /** The board that a question on the start page is asked for, as the address names it. */

@@ -15,7 +15,7 @@ export function useInSight(element: RefObject<Element | null>): boolean {
         setSeen(true);
         observer.disconnect();
       },
-      { rootMargin: `${NEAR}px` },
+      { root: document.getElementById("main"), rootMargin: `${NEAR}px` },
     );
     observer.observe(element.current);
     return () => observer.disconnect();

@@ -15,11 +15,13 @@ interface Shown<Key extends string> {
   tabs: Tab<Key>[];
   shown: Key;
   show: (key: Key) => void;
+  /** Whether the tabs stand under their panel. */
+  below?: boolean;
   children: ComponentChildren;
 }
 
-/** Tabs over one panel; arrow keys move between them. */
-export function Tabs<Key extends string>({ label, tabs, shown, show, children }: Shown<Key>) {
+/** Tabs over one panel, or under it; arrow keys move between them. */
+export function Tabs<Key extends string>({ label, tabs, shown, show, below = false, children }: Shown<Key>) {
   const id = useId();
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -29,27 +31,31 @@ export function Tabs<Key extends string>({ label, tabs, shown, show, children }:
     show(next.key);
     document.getElementById(`${id}-${next.key}`)?.focus();
   };
+  const list = (
+    <div class="tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+      {tabs.map(({ key, label, icon }) => (
+        <button
+          type="button"
+          role="tab"
+          key={key}
+          id={`${id}-${key}`}
+          aria-selected={key === shown}
+          aria-controls={`${id}-panel`}
+          tabIndex={key === shown ? 0 : -1}
+          onClick={() => show(key)}
+        >
+          {icon && <Icon of={icon} size={15} />} {label}
+        </button>
+      ))}
+    </div>
+  );
   return (
     <div class="tabbed">
-      <div class="tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
-        {tabs.map(({ key, label, icon }) => (
-          <button
-            type="button"
-            role="tab"
-            key={key}
-            id={`${id}-${key}`}
-            aria-selected={key === shown}
-            aria-controls={`${id}-panel`}
-            tabIndex={key === shown ? 0 : -1}
-            onClick={() => show(key)}
-          >
-            {icon && <Icon of={icon} size={15} />} {label}
-          </button>
-        ))}
-      </div>
+      {!below && list}
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${shown}`}>
         {children}
       </div>
+      {below && list}
     </div>
   );
 }

@@ -16,6 +16,8 @@ export const texts: Translated<typeof english> = {
   skip: "Zur Frage springen",
   settings: { title: "Einstellungen", changeTheme: "Farbschema wechseln" },
 
+  navigation: { menu: "Menü", new: "Neu", ask: "Fragen", memory: "Gedächtnis" },
+
   problems: {
     offlineTitle: "KAI ist nicht erreichbar",
     offlineDetail:
@@ -46,7 +48,7 @@ export const texts: Translated<typeof english> = {
 
   sessions: {
     title: "Sitzungen",
-    start: "Neue Sitzung",
+    start: "Neue Frage",
     search: "Sitzungen suchen",
     none: "Noch keine Sitzungen. Stellen Sie eine Frage, um eine zu beginnen.",
     noneFound: (words) => `Nichts gefunden für „${words}“.`,
@@ -61,7 +63,6 @@ export const texts: Translated<typeof english> = {
     answering: "antwortet gerade",
     error: "Die letzte Frage ist fehlgeschlagen",
     awaitsApproval: "wartet auf Ihre Freigabe",
-    open: "Liste der Sitzungen öffnen",
     failed: "Die Sitzungen konnten nicht gelesen werden.",
     groups: { today: "Heute", yesterday: "Gestern", week: "Letzte 7 Tage", month: "Letzte 30 Tage" },
     pinned: "Angeheftet",
@@ -105,13 +106,11 @@ export const texts: Translated<typeof english> = {
     title: "Was möchten Sie wissen?",
     lead: "Fragen Sie in eigenen Worten. KAI zeigt das ausgeführte SQL, die Zeilen, ein Diagramm und was sie bedeuten.",
     connection: "Datenbank",
-    examples: "Zum Beispiel",
     noConnections: "Verbinden Sie zuerst eine Datenbank",
     noConnectionsLead: "KAI liest nur. Die Adresse wird verschlüsselt und nie wieder angezeigt.",
     nothingShared: "Für Sie gibt es noch keine Datenbank",
     nothingSharedLead: "Bitten Sie einen Administrator, eine mit Ihnen zu teilen.",
     connect: "Datenbank verbinden",
-    reading: "Das Schema wird eingelesen …",
   },
 
   composer: {
@@ -182,6 +181,8 @@ export const texts: Translated<typeof english> = {
     figure: "Kennzahl",
     table: "Tabelle",
     sql: "SQL",
+    lines: (count) => (count === 1 ? "1 Zeile" : `${count} Zeilen`),
+    originTitle: "Herkunft",
     suggestions: "Fragen Sie weiter",
     clarify: "KAI fragt zurück",
     options: "Wählen Sie eine Möglichkeit, oder antworten Sie in eigenen Worten",
@@ -272,7 +273,7 @@ export const texts: Translated<typeof english> = {
 
   boards: {
     title: "Pinnwände",
-    news: (title, count) => `${title}, ${count} neu`,
+    news: "neu",
     pin: "An eine Pinnwand heften",
     schedules: "Zeitpläne",
   },
@@ -289,7 +290,6 @@ export const texts: Translated<typeof english> = {
     row: (number) => `Zeile ${number}`,
     more: (count) => (count === 1 ? "und 1 weitere Zelle" : `und ${count} weitere Zellen`),
     open: "Zeilen zeigen",
-    leftOut: "Weggelassen:",
   },
 
   rows: {

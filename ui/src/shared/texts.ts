@@ -14,6 +14,8 @@ export const texts = {
   skip: "Skip to the question",
   settings: { title: "Settings", changeTheme: "Change the theme" },
 
+  navigation: { menu: "Menu", new: "New", ask: "Ask", memory: "Memory" },
+
   problems: {
     offlineTitle: "KAI cannot be reached",
     offlineDetail: "The server does not answer. Check that it runs and that this machine is connected.",
@@ -41,7 +43,7 @@ export const texts = {
 
   sessions: {
     title: "Sessions",
-    start: "New session",
+    start: "New question",
     search: "Search sessions",
     none: "No sessions yet. Ask a question to begin one.",
     noneFound: (words: string) => `Nothing found for “${words}”.`,
@@ -56,7 +58,6 @@ export const texts = {
     answering: "is answering",
     error: "The last question failed",
     awaitsApproval: "waits for your approval",
-    open: "Open the list of sessions",
     failed: "The sessions could not be read.",
     groups: { today: "Today", yesterday: "Yesterday", week: "Previous 7 days", month: "Previous 30 days" },
     pinned: "Pinned",
@@ -100,13 +101,11 @@ export const texts = {
     title: "What would you like to know?",
     lead: "Ask in plain words. KAI shows the SQL it ran, the rows, a chart and what they mean.",
     connection: "Database",
-    examples: "For example",
     noConnections: "Connect a database to begin",
     noConnectionsLead: "KAI only ever reads. The address is encrypted and never shown again.",
     nothingShared: "There is no database for you yet",
     nothingSharedLead: "Ask an administrator to share one.",
     connect: "Connect a database",
-    reading: "Reading the schema …",
   },
 
   composer: {
@@ -176,6 +175,8 @@ export const texts = {
     figure: "Figure",
     table: "Table",
     sql: "SQL",
+    lines: (count: number) => (count === 1 ? "1 line" : `${count} lines`),
+    originTitle: "Origin",
     suggestions: "Ask next",
     clarify: "KAI asks back",
     options: "Choose one, or answer in your own words",
@@ -266,7 +267,7 @@ export const texts = {
 
   boards: {
     title: "Boards",
-    news: (title: string, count: number) => `${title}, ${count} new`,
+    news: "new",
     pin: "Pin to a board",
     schedules: "Schedules",
   },
@@ -283,7 +284,6 @@ export const texts = {
     row: (number: number) => `Row ${number}`,
     more: (count: number) => (count === 1 ? "and 1 more cell" : `and ${count} more cells`),
     open: "Show the rows",
-    leftOut: "Left out:",
   },
 
   rows: {

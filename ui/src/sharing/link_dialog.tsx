@@ -26,12 +26,15 @@ interface Shown {
 /** Says what a link shows, to whom and how long, and makes it. */
 export default function LinkDialog({ kind, thingId, database, onClose }: Shown) {
   const [days, setDays] = useState(DEFAULT_DAYS);
+  const [preview, setPreview] = useState(false);
   const [link, setLink] = useState<SharedLink | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const make = (event: Event) => {
     event.preventDefault();
     setProblem(null);
-    makeLink(kind, thingId, days).then(setLink, (error: unknown) => setProblem(asProblem(error)));
+    makeLink(kind, thingId, { days, preview }).then(setLink, (error: unknown) =>
+      setProblem(asProblem(error)),
+    );
   };
   return (
     <Dialog title={linkTexts.titles[kind]} onClose={onClose}>
@@ -57,6 +60,18 @@ export default function LinkDialog({ kind, thingId, database, onClose }: Shown) 
               ))}
             </select>
           </label>
+          {kind === "answer" && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={preview}
+                onChange={(event) => setPreview(event.currentTarget.checked)}
+              />
+              <span>
+                {linkTexts.preview} <small>{linkTexts.previewHint}</small>
+              </span>
+            </label>
+          )}
           {problem && <ProblemBox problem={problem} />}
           <div class="link-foot">
             <button type="submit" class="button primary">

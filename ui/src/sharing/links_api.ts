@@ -8,8 +8,13 @@ const after = (cursor: string | undefined) => (cursor === undefined ? "" : `&cur
 /** The address under which readers open a link. */
 export const addressOf = (linkId: string) => `${location.origin}/shared/${linkId}`;
 
-export function makeLink(kind: LinkKind, thing_id: string, days: number): Promise<SharedLink> {
-  return call("POST", "links", { kind, thing_id, days });
+/** `preview`: whether who has its address, also unknown, reads title, headline and picture. */
+export function makeLink(
+  kind: LinkKind,
+  thing_id: string,
+  terms: { days: number; preview: boolean },
+): Promise<SharedLink> {
+  return call("POST", "links", { kind, thing_id, ...terms });
 }
 
 /** A page of the reader's own links, newest first. */

@@ -25,7 +25,7 @@ export default function SharedBoard({ board }: { board: BoardWithPins }) {
             <header>
               <h2 title={each.question}>{each.title}</h2>
             </header>
-            <Shows pin={each} read={null} />
+            <Shows pin={each} />
             <footer class="quiet">{footOf(each)}</footer>
           </article>
         ))}

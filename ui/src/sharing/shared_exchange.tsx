@@ -1,14 +1,17 @@
+import { ChevronRight } from "lucide";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { Comments } from "../comments/lazy_comments";
 import { Analysis } from "../conversation/analysis/analysis";
 import { Headline, Reading } from "../conversation/analysis/answer_text";
 import { panelHeight } from "../conversation/chart/height";
-import { readChart } from "../conversation/chart/intent";
+import { readSpec } from "../conversation/chart/spec";
 import { Findings, originIn } from "../conversation/investigation/findings";
 import { type Exchange, shownSql } from "../conversation/model";
 import { CutNotice } from "../conversation/rows/cut_notice";
 import { RowsPanel } from "../conversation/rows/lazy_rows";
-import { Timeline } from "../conversation/steps/timeline";
+import { Steps } from "../conversation/steps/timeline";
 import { named, type Tab, tabsOf } from "../conversation/tabs_of";
+import { Icon } from "../shared/icon";
 import { lazy } from "../shared/lazy";
 import { ProblemBox } from "../shared/problem_box";
 import { useInSight } from "../shared/sight";
@@ -36,10 +39,8 @@ export function SharedExchange({ exchange, linkId }: Shown) {
   const origin = originIn(answer, null);
   return (
     <article class="exchange" ref={root}>
-      <h2 class="question">{question}</h2>
-      <div class="answer-meta">
-        <Timeline answer={answer} sessionId={null} link="live" given={exchange.sql !== undefined} />
-      </div>
+      <h2 class={answer.headline ? "question" : "question large"}>{question}</h2>
+      <Headline answer={answer} origin={origin} />
       {answer.standalone_question && (
         <p class="understood">
           <span>{texts.answer.standalone}</span> {answer.standalone_question}
@@ -61,10 +62,22 @@ export function SharedExchange({ exchange, linkId }: Shown) {
           <Analysis text={answer.clarification} />
         </div>
       )}
-      <Headline answer={answer} origin={origin} />
       {seen && <SharedCard exchange={exchange} linkId={linkId} />}
       <Reading answer={answer} origin={origin} />
       <Findings answer={answer} origin={origin} />
+      <div class="folds">
+        {answer.sql && (
+          <details class="fold fold-sql">
+            <summary>
+              <Icon of={ChevronRight} />
+              <b>{texts.answer.sql}</b>
+            </summary>
+            <SqlText sql={shownSql(answer)} />
+          </details>
+        )}
+        <Steps answer={answer} sessionId={null} given={exchange.sql !== undefined} />
+      </div>
+      {answer.messageId && <Comments thing={{ kind: "answer", thingId: answer.messageId, linkId }} />}
       {answer.phase === "cancelled" && <p class="quiet">{linkTexts.cancelled}</p>}
       {answer.problems.map((each, index) => (
         <ProblemBox key={index} problem={{ ...each, title: linkTexts.unanswered }} tone="notice" />
@@ -73,40 +86,41 @@ export function SharedExchange({ exchange, linkId }: Shown) {
   );
 }
 
-/** Chart, rows and SQL. The reader may draw the chart otherwise, for themselves only. */
+/** Chart and rows. */
 function SharedCard({ exchange, linkId }: Shown) {
   const { answer, question } = exchange;
   const [chosen, choose] = useState<Tab | null>(null);
-  const [choice, setChoice] = useState<unknown>(answer.chart_choice);
-  const chart = useMemo(() => readChart(answer.chart), [answer.chart]);
+  const spec = useMemo(
+    () => readSpec(answer.chosen_chart ?? answer.chart),
+    [answer.chosen_chart, answer.chart],
+  );
   const rows = useMemo(
     () => (answer.head && answer.messageId ? new SharedRows(linkId, answer.messageId, answer.head) : null),
     [answer.head],
   );
-  const tabs = tabsOf(answer, chart !== null);
+  const tabs = tabsOf(answer.head, { charted: spec !== null, canChart: false });
   const [first] = tabs;
   if (first === undefined) return null;
   const shown = chosen !== null && tabs.includes(chosen) ? chosen : first;
   return (
     <section class="answer-card">
-      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose}>
+      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose} below={true}>
         {shown === "figure" && rows && <FigurePanel rows={rows} />}
         {shown === "chart" && (
-          <div style={{ minHeight: `${panelHeight(chart)}px` }}>
+          <div style={{ minHeight: `${panelHeight(spec)}px` }}>
             <ChartPanel
-              chart={chart}
-              rows={rows}
+              spec={spec}
+              head={answer.head}
               title={question}
-              choice={choice}
-              choose={setChoice}
-              computed={answer.computed_chart}
-              compute={null}
+              choice={answer.chart_choice}
+              refusal={answer.chart_refusal}
+              changes={null}
+              ready={false}
             />
             {rows?.cutBy && rows.cutBy !== "values" && <CutNotice by={rows.cutBy} />}
           </div>
         )}
         {shown === "table" && rows && <RowsPanel rows={rows} title={question} />}
-        {shown === "sql" && <SqlText sql={shownSql(answer)} />}
       </Tabs>
     </section>
   );

@@ -2,6 +2,7 @@ import { GitFork, MessageSquarePlus } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { Problem, Shared } from "../api/types";
+import { Comments } from "../comments/lazy_comments";
 import { exchangesOf } from "../conversation/history";
 import { me } from "../identity/me";
 import { refreshSessions } from "../sessions/sessions";
@@ -34,6 +35,9 @@ export default function SharedPage({ linkId }: { linkId: string }) {
     <div class="shared" data-kind={shared.kind}>
       <Head shared={shared} title={title ?? ""} />
       {problem && <ProblemBox problem={problem} onRetry={() => void load()} />}
+      {shared.board && (
+        <Comments thing={{ kind: "board", thingId: shared.board.id, linkId: shared.link_id }} />
+      )}
       {shared.board ? <SharedBoard board={shared.board} /> : <Messages shared={shared} load={load} />}
     </div>
   );

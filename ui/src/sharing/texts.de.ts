@@ -32,6 +32,8 @@ export const linkTexts: Translated<typeof english> = {
     { days: 90, label: "in 90 Tagen" },
     { days: 366, label: "in einem Jahr" },
   ],
+  preview: "Vorschau zeigen, wo der Link steht",
+  previewHint: "Titel, Überschrift und Bild; auch für nicht angemeldete Personen.",
   make: "Link erstellen",
   made: (time) => `Der Link ist fertig und endet ${time}. Senden Sie ihn an seine Leser.`,
   address: "Adresse des Links",

@@ -29,6 +29,8 @@ export const linkTexts = {
     { days: 90, label: "in 90 days" },
     { days: 366, label: "in a year" },
   ],
+  preview: "Show a preview where the link is posted",
+  previewHint: "Title, headline and picture; also to people who are not signed in.",
   make: "Make the link",
   made: (time: string) => `The link is ready, and ends ${time}. Send it to its readers.`,
   address: "Address of the link",

@@ -11,10 +11,10 @@ export interface ShownText {
   /** Finds the results that references name. */
   origin?: FindOrigin;
   /** Class of the text. */
-  as?: "analysis" | "headline" | "notice" | "finding";
+  as?: "analysis" | "headline" | "notice" | "finding" | "thought";
 }
 
-/** What parses the text, fetched with the first exchange. Without it the text is shown as it was written. */
+/** What parses the text, fetched with the first exchange. Until it is there, a skeleton takes the text's room. */
 const parsed = signal<typeof import("./parsed_text") | null>(null);
 
 function fetchParser(): void {
@@ -32,7 +32,9 @@ export function Analysis(shown: ShownText) {
   if (parsed.value) return <parsed.value.ParsedText {...shown} />;
   return (
     <div class={whole ? as : `${as} writing`}>
-      <p class="written">{text}</p>
+      <p class="written" aria-busy="true">
+        {text}
+      </p>
     </div>
   );
 }

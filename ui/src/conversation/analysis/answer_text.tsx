@@ -1,5 +1,4 @@
 import { useMemo } from "preact/hooks";
-import { texts } from "../../shared/texts";
 import { type Answer, isUnderWay } from "../model";
 import { Analysis } from "./analysis";
 import { withoutNotice } from "./notice";
@@ -11,7 +10,7 @@ interface Shown {
 }
 
 /** The first statement in a few words, and below it what a reader must know of the whole. */
-export function Headline({ answer, origin, isLive = false }: Shown & { isLive?: boolean }) {
+export function Headline({ answer, origin }: Shown) {
   const { headline, references } = answer;
   const [first] = references;
   const sources = useMemo(
@@ -19,7 +18,7 @@ export function Headline({ answer, origin, isLive = false }: Shown & { isLive?: 
     [headline, first],
   );
   const [notice] = useParts(answer);
-  if (!headline && !notice && !isLive) return null;
+  if (!headline && !notice) return null;
   return (
     <div class="head-line">
       <Analysis text={headline ?? ""} references={sources} origin={origin} as="headline" />
@@ -32,23 +31,19 @@ export function Headline({ answer, origin, isLive = false }: Shown & { isLive?: 
 export function Reading({ answer, origin }: Shown) {
   const whole = answer.analysisWhole || !isUnderWay(answer);
   const [, text, references] = useParts(answer);
-  // With rows it comes at once: what is drawn of them until then moves.
-  const shown = whole || answer.head === null ? text : "";
   return (
-    <>
-      <div class="reading">
-        <Analysis text={shown} whole={whole} references={references} origin={origin} />
-      </div>
-      {answer.left_out.length > 0 && (
-        <p class="quiet left-out">
-          {texts.sources.leftOut} {answer.left_out.join(" ")}
-        </p>
-      )}
-    </>
+    <div class="reading">
+      <Analysis text={text} whole={whole} references={references} origin={origin} />
+      {answer.left_out.length > 0 && <p class="quiet left-out">{answer.left_out.join(" ")}</p>}
+    </div>
   );
 }
 
-/** The notice of an answer with a picture, the rest of its text, and the references of the rest. */
-function useParts({ analysis, references }: Answer) {
-  return useMemo(() => withoutNotice(analysis, references), [analysis, references]);
+/** The notice of an answer with a picture, the rest of its text, and the references of the rest. The text of an
+ * investigation stays whole: it is read while it is written, and nothing is taken out of it then. */
+function useParts({ analysis, references, investigation }: Answer) {
+  return useMemo((): ReturnType<typeof withoutNotice> => {
+    const isInvestigated = investigation?.length !== 0;
+    return isInvestigated ? ["", analysis, references] : withoutNotice(analysis, references);
+  }, [analysis, references, investigation]);
 }

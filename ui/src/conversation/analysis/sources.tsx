@@ -4,6 +4,7 @@ import type { Reference } from "../../api/types";
 import { texts } from "../../shared/texts";
 import type { Head } from "../model";
 import { plain } from "../rows/format";
+import { opened, rowsOf } from "./opened";
 import type { Statement } from "./statements";
 import "./sources.css";
 
@@ -38,7 +39,11 @@ export function Sources({ statements, origin, children }: Shown) {
     if (!place || !card.current || !root.current) return;
     putBeside(place, card.current, root.current);
     place.setAttribute("aria-describedby", id);
-    return () => place.removeAttribute("aria-describedby");
+    opened.value = rowsOf(statement?.sources ?? [], origin);
+    return () => {
+      place.removeAttribute("aria-describedby");
+      opened.value = null;
+    };
   }, [place]);
   useLayoutEffect(() => {
     if (!place) return;
@@ -161,15 +166,23 @@ function moveFrom(place: HTMLElement, step: number): void {
   next.focus();
 }
 
-/** Below the statement's last line, or above its first at the window's end, and never beyond the text's sides. */
+/** Below the statement's last line, or above its first where the view ends, and never beyond the text's sides. */
 function putBeside(place: HTMLElement, card: HTMLElement, root: HTMLElement): void {
   const lines = [...place.getClientRects()];
   const [first, last] = [lines[0], lines.at(-1)];
   if (!first || !last) return;
   const base = root.getBoundingClientRect();
-  const fits = last.bottom + card.offsetHeight <= window.innerHeight;
+  const fits = last.bottom + card.offsetHeight <= endOfView(root);
   const top = fits ? last.bottom : first.top - card.offsetHeight;
   const left = Math.min((fits ? last : first).left - base.left, base.width - card.offsetWidth);
   card.style.top = `${top - base.top}px`;
   card.style.left = `${Math.max(0, left)}px`;
+}
+
+/** Where what holds an element ends: below it may stand the field for the next question. */
+function endOfView(element: Element): number {
+  const parent = element.parentElement;
+  if (parent === null) return window.innerHeight;
+  const scrolls = /auto|scroll/.test(getComputedStyle(parent).overflowY);
+  return scrolls ? parent.getBoundingClientRect().bottom : endOfView(parent);
 }

@@ -1,15 +1,14 @@
 import { texts } from "../../shared/texts";
 import { count } from "../../shared/time";
-import type { Chart } from "./intent";
+import { planOf, type Spec } from "./spec";
 import { chartTexts } from "./texts";
 
-/** How many rows a chart is made of, and how; `cut` says what limit cut them off. Reports say the same. */
-export function notesOf({ rows, data, how, computed }: Chart, cut = ""): string {
+/** How many rows a chart is made of, how, and what it leaves out; empty if its specification does not say it. */
+export function notesOf(spec: Spec): string {
+  const { rows, shown, how } = planOf(spec);
+  if (rows === null) return how.join(" ");
   const counted = texts.rows.count(count(rows));
-  const said = [cut, how].filter(Boolean).join(" ");
-  const drawn =
-    how && rows !== data.length
-      ? chartTexts.drawnAs(counted, count(data.length))
-      : chartTexts.allDrawn(counted);
-  return [computed ? counted : drawn, said].filter(Boolean).join(". ");
+  const isWhole = shown === null || shown === rows;
+  const drawn = isWhole ? chartTexts.allDrawn(counted) : chartTexts.drawnAs(counted, count(shown));
+  return [drawn, how.join(" ")].filter(Boolean).join(". ");
 }

@@ -1,21 +1,50 @@
-/** A chart as a file. */
-import { written } from "./nodes";
-import type { Node } from "./nodes";
+/** A chart as a file, with its title, its notes and its legend inside. */
+import type { Theme } from "./runtime";
+import { fitted, FULL_WIDTH, heightOf, recordOf, type Spec } from "./spec";
+
+export type FileFormat = "png" | "svg" | "json";
 
 const SCALE = 2;
+const PADDING = 16;
 
-/** The drawing as SVG, or as PNG at twice the screen's resolution. */
-export async function picture(drawing: Node, format: "png" | "svg"): Promise<Blob> {
-  const text = written(drawing);
-  if (format === "svg") return new Blob([text], { type: "image/svg+xml" });
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-  await image.decode();
-  const canvas = document.createElement("canvas");
-  canvas.width = Number(drawing.attributes.width) * SCALE;
-  canvas.height = Number(drawing.attributes.height) * SCALE;
-  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png");
-  });
+interface Asked {
+  format: FileFormat;
+  theme: Theme;
+  /** Colour of the ground. */
+  background: string;
+  /** Used where the specification has no title. */
+  title: string;
+}
+
+/** PNG is at twice the screen's resolution; JSON is the specification with its data. */
+export async function pictureFile(spec: Spec, { format, theme, background, title }: Asked): Promise<Blob> {
+  if (format === "json")
+    return new Blob([JSON.stringify(spec, null, 2)], { type: "application/vnd.vegalite.v6+json" });
+  const { draw } = await import("./runtime");
+  const named = { title: { text: title }, ...titleOf(spec), background, padding: PADDING };
+  const size = { width: FULL_WIDTH, height: heightOf(spec, false) };
+  const view = await draw({ ...fitted(spec, size), ...named, autosize: "pad" }, theme);
+  try {
+    return format === "svg" ? await svgOf(view) : await pngOf(view);
+  } finally {
+    view.finalize();
+  }
+}
+
+type View = Awaited<ReturnType<typeof import("./runtime").draw>>;
+
+async function svgOf(view: View): Promise<Blob> {
+  return new Blob([await view.toSVG()], { type: "image/svg+xml" });
+}
+
+async function pngOf(view: View): Promise<Blob> {
+  const canvas = await view.toCanvas(SCALE);
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"),
+  );
+}
+
+function titleOf({ title }: Spec): Spec {
+  const isNamed = typeof title === "string" ? title !== "" : recordOf(title).text !== undefined;
+  return isNamed ? { title } : {};
 }

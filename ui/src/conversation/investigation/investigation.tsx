@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../../api/problem";
 import type { Problem } from "../../api/types";
 import { Icon } from "../../shared/icon";
+import { Analysis } from "../analysis/analysis";
 import { ProblemBox } from "../../shared/problem_box";
 import { texts } from "../../shared/texts";
 import type { Conversation } from "../conversation";
@@ -42,7 +43,7 @@ export default function Investigation({ exchange, conversation, seen }: Shown) {
             <span class="turning">
               <Icon of={LoaderCircle} size={14} />
             </span>
-            <p>{thought}</p>
+            <Analysis text={thought} whole={false} as="thought" />
           </li>
         )}
       </ol>

@@ -1,61 +1,55 @@
-import { Check, CircleSlash, CircleX, LoaderCircle, WifiOff } from "lucide";
+import { ChevronRight, CircleSlash, CircleX, type IconNode, WifiOff } from "lucide";
 import { useState } from "preact/hooks";
 import { Elapsed } from "../../shared/elapsed";
 import { Icon } from "../../shared/icon";
 import { lazy } from "../../shared/lazy";
 import { texts } from "../../shared/texts";
 import { duration } from "../../shared/time";
-import { type Answer, isUnderWay } from "../model";
+import type { Answer, Phase } from "../model";
 import "./timeline.css";
 
+const MARKS: Partial<Record<Phase, IconNode>> = { failed: CircleX, cancelled: CircleSlash };
 const StepList = lazy(() => import("./step_list"));
 
 interface Shown {
   answer: Answer;
   /** Null for a reader of a link. */
   sessionId: string | null;
-  link: "live" | "reconnecting";
-  /** Whether the statement is the analyst's own. */
-  given: boolean;
 }
 
-/** The answer's progress in one line; opened, it shows its steps. */
-export function Timeline({ answer, sessionId, link, given }: Shown) {
+/** The progress of an answer that is under way, in one line; opened, it shows its steps so far. */
+export function Progress({ answer, sessionId, link }: Shown & { link: "live" | "reconnecting" }) {
   const [opened, setOpened] = useState(false);
-  if (answer.steps.length === 0 && !isUnderWay(answer)) return null;
   const last = answer.steps.at(-1);
+  const message = last?.message ?? texts.steps.sending;
   return (
     <details class="timeline" onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary title={texts.steps.details}>
-        <Mark answer={answer} link={link} />
-        <span class="timeline-line">{line(answer, link, given)}</span>
-        {isUnderWay(answer) && last && <Elapsed since={last.startedAt} />}
+        {link === "live" ? <span class="pulse" /> : <Icon of={WifiOff} />}
+        <span class="timeline-line">{link === "live" ? message : texts.steps.reconnecting}</span>
+        {last && <Elapsed since={last.startedAt} />}
       </summary>
       {opened && <StepList answer={answer} sessionId={sessionId} />}
     </details>
   );
 }
 
-function Mark({ answer, link }: Pick<Shown, "answer" | "link">) {
-  if (isUnderWay(answer)) {
-    return link === "live" ? (
-      <span class="turning">
-        <Icon of={LoaderCircle} />
-      </span>
-    ) : (
-      <Icon of={WifiOff} />
-    );
-  }
-  const waiting = { sending: Check, running: Check, awaiting_approval: Check };
-  const marks = { ...waiting, complete: Check, failed: CircleX, cancelled: CircleSlash };
-  return <Icon of={marks[answer.phase]} />;
+/** The steps of an answer that is over, folded. */
+export function Steps({ answer, sessionId, given }: Shown & { /** By the analyst. */ given: boolean }) {
+  const [opened, setOpened] = useState(false);
+  if (answer.steps.length === 0) return null;
+  return (
+    <details class="fold timeline" onToggle={(event) => setOpened(event.currentTarget.open)}>
+      <summary title={texts.steps.details}>
+        <Icon of={MARKS[answer.phase] ?? ChevronRight} />
+        <b class="timeline-line">{summaryOf(answer, given)}</b>
+      </summary>
+      {opened && <StepList answer={answer} sessionId={sessionId} />}
+    </details>
+  );
 }
 
-function line(answer: Answer, link: "live" | "reconnecting", given: boolean): string {
-  if (isUnderWay(answer)) {
-    if (link === "reconnecting") return texts.steps.reconnecting;
-    return answer.steps.at(-1)?.message ?? texts.steps.sending;
-  }
+function summaryOf(answer: Answer, given: boolean): string {
   const { summary, repaired, tried } = texts.steps;
   const repairs = answer.steps.filter((each) => each.step === "repairing_sql").length;
   const parts = [summary(answer.steps.length, duration(answer.elapsedMs ?? 0))];

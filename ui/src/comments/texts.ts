@@ -1,0 +1,22 @@
+/** Texts of comments. */
+export const commentTexts = {
+  none: "No comments yet. Those who may see this can read them.",
+  label: "Your comment",
+  hint: "@name tells a person who may see this.",
+  add: "Send",
+  save: "Save",
+  cancel: "Cancel",
+  mention: (name: string) => `Mention ${name}`,
+  you: "you",
+  edited: "edited",
+  edit: "Edit your comment",
+  remove: (author: string) => `Delete the comment of ${author}`,
+  removeOwn: "Delete your comment",
+  sure: "Delete this comment?",
+  removed: "The comment is deleted.",
+  added: "The comment is sent.",
+  resolve: (author: string) => `Mark the comment of ${author} as resolved`,
+  reopen: (author: string) => `Reopen the comment of ${author}`,
+  resolved: (by: string) => `resolved by ${by}`,
+  mentioned: (author: string) => `${author} mentioned you in a comment.`,
+};

@@ -1,0 +1,21 @@
+import { signal } from "@preact/signals";
+import type { Reference } from "../../api/types";
+import type { Head } from "../model";
+import type { FindOrigin } from "./sources";
+
+/** Rows of a result, from 0. */
+interface Rows {
+  head: Head;
+  rows: ReadonlySet<number>;
+}
+
+/** The rows whose source is open: charts ring their points. */
+export const opened = signal<Rows | null>(null);
+
+/** The rows that references of one result name. */
+export function rowsOf(references: readonly Reference[], origin: FindOrigin): Rows | null {
+  const head = references.map((each) => origin(each.result_id)?.head).find(Boolean);
+  if (!head) return null;
+  const own = references.filter((each) => origin(each.result_id)?.head === head);
+  return { head, rows: new Set(own.flatMap(({ cells }) => cells.map(({ row }) => row))) };
+}

@@ -1,0 +1,25 @@
+/** Texts of what a database holds, fetched with it. */
+export const overviewTexts = {
+  figures: "What this database holds",
+  of: (name: string, table: string) => `${name} of ${table}`,
+  up: (percent: string) => `up ${percent}`,
+  down: (percent: string) => `down ${percent}`,
+  same: "as much as in the same months a year before",
+  onYearBefore: "on the same months a year before",
+  over: (first: string, last: string) => `${first} to ${last}`,
+  worthAsking: "Worth asking",
+  sinceYesterday: "Since yesterday",
+  latestDay: "The latest day",
+  than: (percent: string, isMore: boolean, weekday: string) =>
+    `, ${percent} ${isMore ? "more" : "less"} than the average of the four ${weekday}s before`,
+  asUsual: (weekday: string) => `, as on the average of the four ${weekday}s before`,
+  tables: "Tables by use",
+  share: (answers: string) => `bars: share of your latest ${answers} answers that read it`,
+  rows: (rows: string, isOne: boolean) => `${rows} ${isOne ? "row" : "rows"}`,
+  inAnswers: (answers: string) => `, used ${answers}×`,
+  waiting: "KAI is counting what this database holds. Its figures will stand here.",
+  none: "No figures over time: KAI follows the rows and amounts of tables that have a date and cover some whole months.",
+  leftOut: (tables: string) => `Too large or too slow to be counted: ${tables}.`,
+  ofRole: "Of the rows that you may see.",
+  asOf: (time: string) => `As of ${time}.`,
+};
