@@ -1,3 +1,3 @@
 """KAI: a server that answers questions about SQL databases."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -93,7 +93,7 @@ class Summarized:
     tokens_used: int = 0
 
 
-class Recall(Protocol):
+class ContextRecall(Protocol):
     """Finds the context of a question: tables, stored texts it mentions, and knowledge about the database.
 
     Raises `DatabaseUnavailable` when the schema is not scanned yet and cannot be read.
@@ -279,7 +279,7 @@ class StepObserver(Protocol):
 class Ports:
     """The typed runtime context of a turn. It is not part of the state and never checkpointed."""
 
-    recall: Recall
+    recall: ContextRecall
     writer: SqlWriter
     runner: SqlRunner
     checker: ResultChecker

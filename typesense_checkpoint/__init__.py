@@ -14,4 +14,4 @@ __all__ = [
     "TypesenseCheckpointer",
     "copy_thread",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -16,6 +16,7 @@ from app.bootstrap.held_store import Waiting
 from app.bootstrap.models import instruction_of, measured_instruction
 from app.bootstrap.worker import (
     answer_runs,
+    compute_overviews,
     ports_of_runs,
     rewrite_vectors,
     run_schedules,
@@ -30,14 +31,18 @@ from app.core.settings import NO_QUOTAS, NatsSettings, QuotaSettings, RedisSetti
 from app.core.storage.port import Storage
 from app.http.readiness import Readiness
 from app.modules.agent.capabilities import Capabilities, capabilities_of
-from app.modules.agent.investigation import said_in_steps
+from app.modules.agent.step_events import said_in_steps
+from app.modules.analysis.chart.pictures import ChartPictures
+from app.modules.analysis.chart_words import ChartWordsModel
 from app.modules.boards.service import Boards
+from app.modules.comments.repository import CommentRepository
+from app.modules.comments.service import Comments
 from app.modules.context_store.service import ContextStore
 from app.modules.context_store.transfer import KnowledgeFiles
 from app.modules.database_connection.file_connections import FileConnections, UploadLimits
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.forgetting.service import OwnerForgetting
-from app.modules.generating.documents import Documents
+from app.modules.generating.documents import Documentations
 from app.modules.generating.sql import SqlGeneration
 from app.modules.items.service import ClientItems
 from app.modules.mcp.servers import McpServers
@@ -46,7 +51,8 @@ from app.modules.memory.facts import Facts
 from app.modules.memory.graphiti.external import ExternalMemory
 from app.modules.memory.profile import Profiles
 from app.modules.memory.service import ConversationMemories
-from app.modules.protocols.departures import Departures
+from app.modules.overview.service import Overviews
+from app.modules.protocols.disconnects import Departures
 from app.modules.protocols.mcp.endpoint import McpEndpoint
 from app.modules.protocols.mcp.services import McpServices, instance_id_of, state_key_of
 from app.modules.protocols.threads import Threads
@@ -81,13 +87,16 @@ class Services:
     knowledge_files: KnowledgeFiles
     sessions: SessionService
     boards: Boards
+    comments: Comments
     schedules: Schedules
+    overviews: Overviews
     reports: Reports
+    pictures: ChartPictures
     sharing: Sharing
     confirmations: Confirmations
     provenance: AnswerProvenance
     generation: SqlGeneration
-    documents: Documents
+    documents: Documentations
     memories: ConversationMemories
     profiles: Profiles
     facts: Facts
@@ -132,6 +141,7 @@ async def open_services(
                 await opened.enter_async_context(work_for_graphiti(common))
                 await opened.enter_async_context(rewrite_vectors(common))
                 await opened.enter_async_context(run_schedules(common))
+                await opened.enter_async_context(compute_overviews(common))
         submissions = Submissions(
             common.lifecycle,
             common.sessions,
@@ -164,6 +174,7 @@ async def open_services(
             started=common.queue,
             default_mode=settings.agent.default_mode,
             rules=common.rules,
+            chart_model=None if common.models is None else ChartWordsModel(common.models.analysis),
         )
         instruction = await instruction_of(settings.llm, common.storage)
         confirmations = Confirmations(
@@ -182,6 +193,7 @@ async def open_services(
             memories=common.memories,
             profiles=common.profiles,
             rates=rates,
+            pictures=common.pictures,
             instance_id=instance_id_of(key),
             local=None,
             origins=frozenset(settings.cors_origins),
@@ -196,6 +208,7 @@ async def open_services(
         items = ClientItems(common.storage)
         boards = Boards(common.boards, common.refreshing, sessions, connections=common.connections)
         links = LinkRepository(common.storage)
+        sharing = Sharing(links, sessions, boards, connections=common.connections)
         yield Services(
             storage=common.storage,
             database_connections=common.connections,
@@ -206,7 +219,7 @@ async def open_services(
             context_store=common.context_store,
             knowledge_files=KnowledgeFiles(common.context_store, common.connections),
             sessions=sessions,
-            sharing=Sharing(links, sessions, boards, connections=common.connections),
+            sharing=sharing,
             provenance=AnswerProvenance(
                 common.sessions,
                 common.rows,
@@ -216,8 +229,19 @@ async def open_services(
                 schema_context_of=ports.schema_context,
             ),
             boards=boards,
-            schedules=Schedules(common.schedules, common.boards, common.webhooks),
-            reports=Reports(sessions, boards, common.connections),
+            comments=Comments(
+                CommentRepository(common.storage),
+                sharing,
+                common.sessions,
+                boards=common.boards,
+                notices=common.schedules,
+            ),
+            schedules=Schedules(
+                common.schedules, common.boards, common.webhooks, deliveries=common.deliveries
+            ),
+            overviews=common.overviews,
+            reports=Reports(sessions, boards, common.connections, pictures=common.pictures),
+            pictures=common.pictures,
             confirmations=confirmations,
             generation=SqlGeneration(
                 ports,
@@ -226,7 +250,7 @@ async def open_services(
                 concurrency=settings.worker.concurrency,
                 max_waiting=settings.worker.max_waiting,
             ),
-            documents=Documents(sessions, common.connections),
+            documents=Documentations(sessions, common.connections),
             forgetting=OwnerForgetting(
                 common.memory_forgetting,
                 sessions,
@@ -236,7 +260,9 @@ async def open_services(
                 items=items,
                 boards=common.boards,
                 schedules=common.schedules,
+                comments=CommentRepository(common.storage),
                 links=links,
+                overviews=common.overviews.repository,
             ),
             memories=common.memories,
             profiles=common.profiles,

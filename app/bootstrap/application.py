@@ -30,6 +30,7 @@ from app.http.wrong_keys import WrongKeys
 from app.modules.agent.router import router as agent
 from app.modules.boards.router import router as boards
 from app.modules.chat_api.router import router as chat
+from app.modules.comments.router import router as comments
 from app.modules.context_store.router import router as context_store
 from app.modules.context_store.transfer_router import router as knowledge_files
 from app.modules.database_connection.file_router import UPLOAD_PATH
@@ -45,6 +46,7 @@ from app.modules.mcp.router import router as mcp_servers
 from app.modules.memory.fact_router import router as facts
 from app.modules.memory.graphiti.router import router as graph_memory
 from app.modules.memory.profile_router import router as profiles
+from app.modules.overview.router import router as overview
 from app.modules.protocols.agui.router import router as agui
 from app.modules.protocols.langgraph.router import OPEN_PATHS as LANGGRAPH_OPEN
 from app.modules.protocols.langgraph.router import routers as langgraph
@@ -57,10 +59,11 @@ from app.modules.reports.router import router as reports
 from app.modules.rules.router import router as rules
 from app.modules.schedules.router import router as schedules
 from app.modules.session.router import router as sessions
+from app.modules.sharing.preview_router import router as previews
 from app.modules.sharing.router import router as sharing
 from app.modules.usage.router import router as usage
 from app.web.docs import serve_docs
-from app.web.page import is_of_page, serve_page
+from app.web.page import UnknownAddresses, is_of_page, serve_page
 from graph.errors import CheckpointsUnavailable, TurnError
 
 logger = logging.getLogger(__name__)
@@ -78,6 +81,7 @@ def create_app(services: Services, settings: Settings, part: Part = "all") -> Fa
     app.state.open_streams = OpenStreams(settings.quotas.streams)
     attach_health(app, services.readiness, services.metrics, part=part)
     serve_page(app)
+    app.include_router(previews)
     serve_docs(app)
     answer_problems(app)
     app.add_exception_handler(CheckpointsUnavailable, storage_unavailable)
@@ -94,6 +98,7 @@ def create_app(services: Services, settings: Settings, part: Part = "all") -> Fa
         open_to_all=_open_to_all(settings),
         challenge=partial(challenge, issuer=services.identity.issuer),
     )
+    app.add_middleware(UnknownAddresses, routes=app.routes)
     app.add_middleware(JsonCompression)
     if part != "all":
         app.add_middleware(ServedPart, part=part)
@@ -156,7 +161,9 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
     routers = (
         sessions,
         boards,
+        overview,
         schedules,
+        comments,
         sharing,
         provenance,
         reports,

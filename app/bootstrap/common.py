@@ -29,6 +29,7 @@ from app.core.ids import new_id
 from app.core.llm.calls import Charge, ModelCalls
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.overview import ModelOverview
+from app.core.pictures import Pictures
 from app.core.secrets import SecretBox
 from app.core.settings import (
     MAKE_A_KEY,
@@ -43,22 +44,24 @@ from app.core.storage.port import Storage
 from app.core.storage.probe import StoreProbe
 from app.core.storage.starting import catch_up_within
 from app.http.readiness import CHECK_SECONDS, Check, Detail, Readiness
-from app.modules.agent.records import InvestigationRecords
+from app.modules.agent.step_store import InvestigationRecords
+from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
 from app.modules.context_store.service import ContextStore
-from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
-from app.modules.database_connection.records import StatementRecords
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.database_connection.statement_audit import StatementRecords
 from app.modules.database_connection.uploads.folder import UploadFolder
 from app.modules.mcp.approvals import McpApprovals
-from app.modules.mcp.config import McpSettings, read_servers
+from app.modules.mcp.config import McpConfiguration, read_servers
 from app.modules.mcp.servers import McpServers, connected_servers
 from app.modules.memory.consent import Consents, Gate
+from app.modules.memory.erasure import MemoryForgetting
 from app.modules.memory.export import MemoryExports
 from app.modules.memory.fact_access import SessionConnection
-from app.modules.memory.fact_choice import Limits as FactLimits
+from app.modules.memory.fact_choice import FactLimits
 from app.modules.memory.facts import (
     ExpireLogs,
     Facts,
@@ -66,7 +69,6 @@ from app.modules.memory.facts import (
     SourceMessage,
     no_logs,
 )
-from app.modules.memory.forgetting import MemoryForgetting
 from app.modules.memory.graphiti.external import (
     ExternalMemory,
     FactsOutside,
@@ -79,17 +81,23 @@ from app.modules.memory.recall import FactRecall
 from app.modules.memory.scope_choice import read_scope_setting
 from app.modules.memory.scopes import Groups
 from app.modules.memory.service import ConversationMemories
+from app.modules.overview.repository import OverviewRepository
+from app.modules.overview.service import Overviews
 from app.modules.protocols.mcp.services import instance_id_of, server_name
 from app.modules.rules.files import RuleFiles
 from app.modules.rules.service import Rules
-from app.modules.run.actions import ActionsUnderWay
-from app.modules.run.arrivals import Arrivals
 from app.modules.run.lifecycle import RunLifecycle
+from app.modules.run.pending_submissions import Arrivals
 from app.modules.run.ports import Models
+from app.modules.run.running_actions import ActionsUnderWay
+from app.modules.schedules.chats import Chats
+from app.modules.schedules.deliveries import Deliveries
+from app.modules.schedules.mail import Mail
+from app.modules.schedules.pin_pictures import PinPictures
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.webhooks import Webhooks
 from app.modules.session.cache import ConversationCache
-from app.modules.session.forgetting import LOGGED_MS, SessionForgetting
+from app.modules.session.erasure import LOGGED_MS, SessionForgetting
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.shared_cache import LIFETIME, SharedConversations
@@ -153,9 +161,13 @@ class CommonServices:
     rules: Rules | None
     """None without a model, and where the agent is switched off."""
     boards: BoardRepository
+    pictures: ChartPictures
+    """Their process starts with the first picture."""
     refreshing: Refreshing
     schedules: ScheduleRepository
+    overviews: Overviews
     webhooks: Webhooks
+    deliveries: Deliveries
     queue: RunQueue
     logs: EventLogs
     lifecycle: RunLifecycle
@@ -256,11 +268,16 @@ async def open_common(
             storage, memories, facts, profiles=profiles, graph=graph_forgetting
         )
         connections.when_deleted(memory_forgetting.forget_connection)
+        drawing = Pictures()
+        opened.push_async_callback(drawing.close)
+        pictures = ChartPictures(drawing)
         boards = BoardRepository(storage)
         refreshing = Refreshing(boards, connections, metrics)
         opened.push_async_callback(refreshing.close)
         schedules = ScheduleRepository(storage)
         connections.when_deleted(schedules.forget_connection)
+        overviews = Overviews(OverviewRepository(storage), connections, enabled=settings.overview.enabled)
+        connections.when_changed(overviews.renew)
         yield CommonServices(
             settings=settings,
             role=role,
@@ -301,9 +318,19 @@ async def open_common(
             tools=_tools(settings, mcp_servers),
             mcp_servers=mcp_servers,
             boards=boards,
+            pictures=pictures,
             refreshing=refreshing,
             schedules=schedules,
+            overviews=overviews,
             webhooks=Webhooks(schedules, box, settings.schedules.webhook_networks),
+            deliveries=Deliveries(
+                schedules,
+                box,
+                Mail(settings.mail),
+                chats=Chats(settings.schedules.chat_servers),
+                picture=PinPictures(boards, pictures),
+                page=settings.public_url,
+            ),
             queue=queue,
             logs=logs,
             lifecycle=RunLifecycle(sessions, queue, logs, calls=investigations),
@@ -526,7 +553,7 @@ async def _impatient(check: Callable[[], Awaitable[object]]) -> None:
 
 
 def _cache(settings: ConversationSettings, metrics: CollectorRegistry) -> ConversationCache | None:
-    if not settings.enabled:
+    if not settings.max_cache_memory_mb:
         return None
     return ConversationCache(
         max_bytes=settings.max_cache_memory_mb * 1024 * 1024,
@@ -540,7 +567,7 @@ async def _shared_cache(
     settings: Settings, metrics: CollectorRegistry
 ) -> AsyncGenerator[SharedConversations | None]:
     url = settings.redis.url
-    if url is None or not settings.conversations.enabled:
+    if url is None or not settings.conversations.max_cache_memory_mb:
         yield None
         return
     from app.core.best_effort_cache import best_effort_cache  # noqa: PLC0415 - only for those with a Redis
@@ -568,7 +595,7 @@ def _mcp_servers(settings: Settings, storage: Storage, role: Role, *, own_key: b
     mcp = settings.mcp
     uses = role in ("all", "api", "worker") and settings.agent.enabled and settings.llm.configured
     return McpServers(
-        McpSettings(
+        McpConfiguration(
             servers=read_servers(mcp.config) if mcp.config is not None and uses else {},
             networks=mcp.networks,
             call_seconds=mcp.call_seconds,
@@ -579,8 +606,8 @@ def _mcp_servers(settings: Settings, storage: Storage, role: Role, *, own_key: b
     )
 
 
-def _limits(settings: LimitSettings) -> Limits:
-    return Limits(
+def _limits(settings: LimitSettings) -> ConnectionLimits:
+    return ConnectionLimits(
         statement=StatementLimits(
             timeout_seconds=settings.statement_seconds,
             max_rows=settings.result_rows,

@@ -3,11 +3,13 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import cast
 from uuid import UUID
 
+from pydantic import JsonValue
+
 from app.core.secrets import SecretBox, SecretUnreadable
-from app.core.storage.port import Document, DocumentExists, Storage
+from app.core.storage.documents import all_documents
+from app.core.storage.port import Document, DocumentExists, Query, Storage
 
 INSTANCE_KEYS = "instance_keys"
 _ID = str(UUID(int=1))
@@ -15,9 +17,12 @@ _AT_ONCE = 200
 _PLACES: Sequence[tuple[str, str | None, Sequence[str]]] = (
     ("database_connections", None, ("encrypted_url",)),
     ("schedules", "webhook", ("url", "secret")),
+    ("schedules", "targets", ("url",)),
     (INSTANCE_KEYS, None, ("encrypted",)),
 )
-"""Collection, object in its documents (None: the document itself), and the encrypted fields."""
+"""Collection, object or list of objects in its documents (None: the document itself), and the encrypted
+fields, which may be null.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,8 +36,8 @@ class SecretsFound:
     def explanation(self) -> str:
         return (
             f"{self.unreadable} of {self.readable + self.unreadable} stored secrets (database URLs, "
-            "webhooks) were encrypted with another key. Add that key to KAI_ENCRYPTION_KEY, or to secret.key "
-            "in the data folder, behind the first."
+            "webhooks, chats) were encrypted with another key. Add that key to KAI_ENCRYPTION_KEY, or to "
+            "secret.key in the data folder, behind the first."
         )
 
 
@@ -57,10 +62,10 @@ async def find_secrets(storage: Storage, box: SecretBox) -> SecretsFound:
     """Try all stored secrets."""
     readable = unreadable = 0
     for collection, holder, fields in _PLACES:
-        async for _, secrets in _documents(storage, collection, holder):
-            for field in fields:
+        async for document in _documents(storage, collection):
+            for secret in _secrets(document, holder, fields):
                 try:
-                    box.decrypt(str(secrets[field]))
+                    box.decrypt(secret)
                     readable += 1
                 except SecretUnreadable:
                     unreadable += 1
@@ -71,15 +76,17 @@ async def encrypt_again(storage: Storage, box: SecretBox) -> SecretsFound:
     """Encrypt all stored secrets with the first key. Those that no key reads stay as they are."""
     readable = unreadable = 0
     for collection, holder, fields in _PLACES:
-        async for document_id, secrets in _documents(storage, collection, holder):
-            try:
-                again = {field: box.rotate(str(secrets[field])) for field in fields}
-            except SecretUnreadable:
-                unreadable += len(fields)
+        async for document in _documents(storage, collection):
+            number = len(_secrets(document, holder, fields))
+            if number == 0:
                 continue
-            changes = again if holder is None else {holder: {**secrets, **again}}
-            await storage.patch(collection, document_id, cast("Document", changes))
-            readable += len(fields)
+            try:
+                changes = _rotated(document, holder, fields, box=box)
+            except SecretUnreadable:
+                unreadable += number
+                continue
+            await storage.patch(collection, str(document["id"]), changes)
+            readable += number
     return SecretsFound(readable, unreadable)
 
 
@@ -101,15 +108,29 @@ async def instance_key(storage: Storage, box: SecretBox, oldest_key: bytes) -> b
         return oldest_key
 
 
-async def _documents(
-    storage: Storage, collection: str, holder: str | None
-) -> AsyncGenerator[tuple[str, Mapping[str, object]]]:
-    cursor: str | None = None
-    while True:
-        page = await storage.query(collection, [], limit=_AT_ONCE, cursor=cursor)
-        for document in page.items:
-            secrets = document if holder is None else document.get(holder)
-            if isinstance(secrets, dict):
-                yield str(document["id"]), secrets
-        if (cursor := page.next_cursor) is None:
-            return
+def _documents(storage: Storage, collection: str) -> AsyncGenerator[Document]:
+    return all_documents(storage, collection, Query(limit=_AT_ONCE))
+
+
+def _holders(document: Document, holder: str | None) -> list[Document]:
+    """Returns the objects of a document that have the fields."""
+    found = document if holder is None else document.get(holder)
+    several = found if isinstance(found, list) else [found]
+    return [each for each in several if isinstance(each, dict)]
+
+
+def _secrets(document: Document, holder: str | None, fields: Sequence[str]) -> list[str]:
+    holders = _holders(document, holder)
+    return [str(each[field]) for each in holders for field in fields if each.get(field) is not None]
+
+
+def _rotated(document: Document, holder: str | None, fields: Sequence[str], *, box: SecretBox) -> Document:
+    """Returns the changes of a document. Raises `SecretUnreadable`."""
+
+    def rotate(found: Document) -> Document:
+        return {name: box.rotate(str(found[name])) for name in fields if found.get(name) is not None}
+
+    if holder is None:
+        return rotate(document)
+    again: list[JsonValue] = [{**each, **rotate(each)} for each in _holders(document, holder)]
+    return {holder: again if isinstance(document[holder], list) else again[0]}

@@ -19,8 +19,8 @@ from pydantic import JsonValue
 from app.core.clock import now_ms, rfc3339
 from app.core.ids import new_id
 from app.core.storage.lease import Lease
-from app.core.storage.port import Storage, StorageHeld, StorageUnavailable
-from app.core.tasks import end_tasks
+from app.core.storage.port import Storage, StorageHeld
+from app.core.tasks import Loops
 
 LEASE_MS = 15_000
 _RENEWED_EVERY_SECONDS = 5
@@ -53,11 +53,9 @@ async def held_store(storage: Storage, data_dir: Path, waiting: Waiting | None) 
             await _wait_for(lease)
     async with AsyncExitStack() as until_released:
         until_released.push_async_callback(lease.release)
-        renewing = asyncio.create_task(_renew(lease), name="renew the lease of the store")
-        try:
-            yield
-        finally:
-            await end_tasks([renewing])
+        loops = await until_released.enter_async_context(Loops("store"))
+        loops.every(_RENEWED_EVERY_SECONDS, "renew its lease", partial(_renew, lease))
+        yield
 
 
 async def _wait_for(lease: Lease) -> None:
@@ -68,16 +66,9 @@ async def _wait_for(lease: Lease) -> None:
 
 
 async def _renew(lease: Lease) -> None:
-    """Renew for ever. Ends the process if another one has the lease."""
-    while True:
-        await asyncio.sleep(_RENEWED_EVERY_SECONDS)
-        try:
-            if await lease.renew():
-                continue
-            held = await _held(lease)
-        except StorageUnavailable as error:
-            logger.warning("the lease of the store was not renewed: %s", error)
-            continue
+    """End the process if another one has the lease."""
+    if not await lease.renew():
+        held = await _held(lease)
         logger.error("%s It took over while this process did not run. This process ends.", held)
         os._exit(1)  # nothing may be written any more, not even on the way out
 

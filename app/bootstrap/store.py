@@ -7,7 +7,8 @@ from pathlib import Path
 from app.core.bus.port import Decisions
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, load_or_create_keys, split_keys
 from app.core.settings import Settings
-from app.core.storage.port import Storage
+from app.core.storage.documents import all_documents
+from app.core.storage.port import Query, Storage
 from app.core.storage.sqlite import open_sqlite
 from graph.checkpoints import Checkpointer, sqlite_checkpointer, translated_errors
 from migrations.backfill import Progress
@@ -84,13 +85,8 @@ async def migrate_all(
 
 async def session_ids(storage: Storage) -> AsyncGenerator[str]:
     """Yields the ids of all sessions, which are those of the threads of checkpoints."""
-    cursor: str | None = None
-    while True:
-        page = await storage.query("sessions", [], limit=_SESSIONS_AT_ONCE, cursor=cursor)
-        for session in page.items:
-            yield str(session["id"])
-        if (cursor := page.next_cursor) is None:
-            return
+    async for session in all_documents(storage, "sessions", Query(limit=_SESSIONS_AT_ONCE)):
+        yield str(session["id"])
 
 
 def sqlite_file(settings: Settings) -> Path:

@@ -1,6 +1,5 @@
 """Opens a worker: the engine that answers runs, and the jobs that follow an answer."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -15,11 +14,11 @@ from app.core.clock import now_ms
 from app.core.follow_up import follow_up
 from app.core.llm.model import LanguageModel
 from app.core.settings import Settings
-from app.core.tasks import end_tasks
+from app.core.tasks import Loops
 from app.modules.agent.factory import InvestigatorFactory
-from app.modules.agent.investigation import InvestigationSettings
 from app.modules.agent.limits import InvestigationLimits
-from app.modules.agent.waiting_approvals import WaitingApprovals
+from app.modules.agent.turn import InvestigationSettings
+from app.modules.agent.waiting_approvals import COUNT_SECONDS, WaitingApprovals
 from app.modules.generating.documentation import DocumentationFactory
 from app.modules.memory.directive_job import DirectiveJob
 from app.modules.memory.directive_news import DirectiveNews
@@ -30,11 +29,13 @@ from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import TASK_UPDATE_DAYS
 from app.modules.memory.profile_text import ProfileSections
 from app.modules.memory.profile_update import ProfileUpdate
-from app.modules.memory.vector_rewriting import VectorRewriting
-from app.modules.prompt_sections import ContextFilter
-from app.modules.run.about import PageContext
+from app.modules.memory.vector_rewriting import LOOK_SECONDS, VectorRewriting
+from app.modules.overview.running import LOOK_SECONDS as OVERVIEW_SECONDS
+from app.modules.overview.running import OverviewLimits, OverviewRuns
+from app.modules.prompts.sections import ContextFilter
 from app.modules.run.engine import RunServices
 from app.modules.run.observer import RunObserver
+from app.modules.run.page_context import PageContext
 from app.modules.run.ports import PortFactory
 from app.modules.run.records import StoredResult
 from app.modules.run.retention import Age, Retention
@@ -42,6 +43,7 @@ from app.modules.run.worker import Worker
 from app.modules.schedules.model import NOTICE_DAYS
 from app.modules.schedules.running import Runs
 from app.modules.schedules.worker import ScheduleWorker
+from app.modules.session.erasure import SWEEP_SECONDS
 from app.modules.session.exchanges import (
     SessionExchangeReader,
     SessionQuestionReader,
@@ -65,6 +67,7 @@ async def open_worker(
         if role == "worker":
             await opened.enter_async_context(answer_runs(common, ports_of_runs(common)))
             await opened.enter_async_context(run_schedules(common))
+            await opened.enter_async_context(compute_overviews(common))
         elif role == "graph":
             if "graph" in follow_ups_of(settings):
                 await opened.enter_async_context(work_on_answers(common, "graph"))
@@ -79,14 +82,33 @@ async def open_worker(
 
 @asynccontextmanager
 async def run_schedules(common: CommonServices) -> AsyncGenerator[None]:
-    """Runs schedules and sends their webhooks until the block ends."""
+    """Runs schedules and sends their notices until the block ends."""
     runs = Runs(common.schedules, common.boards, common.refreshing, metrics=common.metrics)
-    worker = ScheduleWorker(runs, common.webhooks)
+    worker = ScheduleWorker(runs, [common.webhooks, common.deliveries])
     worker.start()
     try:
         yield
     finally:
         await worker.stop()
+
+
+@asynccontextmanager
+async def compute_overviews(common: CommonServices) -> AsyncGenerator[None]:
+    """Computes what databases hold until the block ends. Does nothing where that is switched off."""
+    settings = common.settings.overview
+    if not settings.enabled:
+        yield
+        return
+    runs = OverviewRuns(
+        common.overviews.repository,
+        common.connections,
+        common.sessions,
+        limits=OverviewLimits(table_rows=settings.table_rows, statement_seconds=settings.statement_seconds),
+        asks_in_english=common.models is None,
+    )
+    async with Loops("worker") as loops:
+        loops.every(OVERVIEW_SECONDS, "compute overviews", runs.run_due)
+        yield
 
 
 def ports_of_runs(common: CommonServices) -> PortFactory:
@@ -194,14 +216,12 @@ async def answer_runs(common: CommonServices, ports: PortFactory) -> AsyncGenera
         await worker.sweep(before=now_ms())
     worker.start()
     approvals = WaitingApprovals(common.investigations, common.metrics)
-    tasks = [
-        asyncio.create_task(common.forgetting.sweep_for_ever(), name="worker: forget sessions"),
-        asyncio.create_task(approvals.count_for_ever(), name="worker: count waiting approvals"),
-    ]
     try:
-        yield worker
+        async with Loops("worker") as loops:
+            loops.every(SWEEP_SECONDS, "forget sessions", common.forgetting.sweep)
+            loops.every(COUNT_SECONDS, "count waiting approvals", approvals.count)
+            yield worker
     finally:
-        await end_tasks(tasks)
         await worker.stop(_drain_seconds(common))
 
 
@@ -341,11 +361,9 @@ async def rewrite_vectors(common: CommonServices) -> AsyncGenerator[None]:
     rewriting = VectorRewriting(
         common.storage, common.remembering, common.allowances.charged, metrics=common.metrics
     )
-    working = asyncio.create_task(rewriting.work_for_ever(), name="worker: rewrite vectors")
-    try:
+    async with Loops("worker") as loops:
+        loops.every(LOOK_SECONDS, "rewrite vectors", rewriting.work)
         yield
-    finally:
-        await end_tasks([working])
 
 
 @asynccontextmanager
@@ -355,7 +373,7 @@ async def work_for_graphiti(common: CommonServices) -> AsyncGenerator[None]:
     if graphiti is None:
         yield
         return
-    from app.modules.memory.graphiti.messages import Wording  # noqa: PLC0415
+    from app.modules.memory.graphiti.messages import MessageWording  # noqa: PLC0415
     from app.modules.memory.graphiti.worker import GraphMetrics, GraphWorker, SendSettings  # noqa: PLC0415
 
     memory = common.settings.graph_memory
@@ -370,7 +388,7 @@ async def work_for_graphiti(common: CommonServices) -> AsyncGenerator[None]:
             queue=memory.queue,
             retries=memory.retries,
             system_messages=memory.system_messages,
-            wording=Wording(memory.max_message_chars, memory.connection_names),
+            wording=MessageWording(memory.max_message_chars, memory.connection_names),
         ),
         metrics=GraphMetrics(common.metrics),
         trial_group=graphiti.trial_group,

@@ -1,20 +1,28 @@
 """`kai ask`: ask one question about a database, decide its calls that ask, and show the answer."""
 
 import asyncio
+import json
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 import typer
+from rich.console import Console
 
 from app.bootstrap import Services, open_services_for_once
 from app.commands.databases import register
 from app.core.auth.caller import LOCAL_CALLER, LOCAL_OWNER
+from app.core.errors import CannotRun, reason
+from app.core.pictures import NoPicture
 from app.core.settings import read_settings
+from app.modules.analysis.chart.pictures import PictureFormat
 from app.modules.run.messages import next_run_id
 from app.modules.session.confirmations import Verdict
 from app.modules.session.errors import ConfirmationOver
-from app.modules.session.model import Mode, Run, Session
-from app.terminal import event_of
-from app.transcript import Transcript
+from app.modules.session.model import Message, MessageFields, Mode, Run, Session
+from app.terminal.console import event_of, say
+from app.terminal.transcript import Transcript
+from graph.answer import Answer
 from graph.events import Confirmation
 
 WAITING = 3
@@ -25,8 +33,20 @@ _NO_TERMINAL = (
 )
 
 
-async def ask(question: str, database: str, mode: Mode) -> int:
-    """Returns the exit code: 0 when the question was answered, `WAITING`, or 1."""
+@dataclass(frozen=True, kw_only=True)
+class AskOutput:
+    """What a question leaves besides the transcript."""
+
+    chart: Path | None = None
+    """Where the chart is written, as SVG or PNG by the file's ending."""
+    as_json: bool = False
+    """The answer goes to standard output as JSON, the transcript to standard error."""
+
+
+async def ask(question: str, database: str, mode: Mode, *, output: AskOutput) -> int:
+    """Returns the exit code: 0 when the question was answered, `WAITING`, or 1. Raises `CannotRun` if the
+    chart cannot be written.
+    """
     async with open_services_for_once(read_settings()) as services:
         connection, warnings = await register(services, database, "asked")
         for warning in warnings:
@@ -36,8 +56,9 @@ async def ask(question: str, database: str, mode: Mode) -> int:
             LOCAL_OWNER, session.id, question, on_busy="reject", idempotency_key=None
         )
         while True:
-            transcript = await _follow(services, session, run)
+            transcript = await _follow(services, session, run, output=output)
             if not transcript.waiting:
+                await _put_out(services, session, run, output=output)
                 return transcript.exit_code
             if not sys.stdin.isatty():
                 sys.stderr.write(_NO_TERMINAL)
@@ -47,8 +68,46 @@ async def ask(question: str, database: str, mode: Mode) -> int:
             session, run = await services.sessions.run(LOCAL_OWNER, session.id, next_run_id(run.id))
 
 
-async def _follow(services: Services, session: Session, run: Run) -> Transcript:
-    with Transcript() as transcript:
+async def _put_out(services: Services, session: Session, run: Run, *, output: AskOutput) -> None:
+    if output.chart is None and not output.as_json:
+        return
+    message = await services.sessions.repository.get_answer(session, run.message_id)
+    if output.as_json:
+        rows = (
+            await services.sessions.rows.read(message.id, 0, message.row_count) if message.row_count else []
+        )
+        fields = {*Answer.model_fields, *MessageFields.model_fields}
+        answer = {**message.model_dump(mode="json", include=fields), "rows": rows}
+        say(json.dumps(answer, ensure_ascii=False, indent=2))
+    if output.chart is not None:
+        await _write_chart(services, message, output.chart)
+
+
+async def _write_chart(services: Services, message: Message, path: Path) -> None:
+    if message.shown_chart is None:
+        raise CannotRun("The answer has no chart, so none was written.")
+    try:
+        file = await services.pictures.file(message.shown_chart, picture_format_of(path))
+        await asyncio.to_thread(path.write_bytes, file)
+    except NoPicture as failed:
+        raise CannotRun(failed.detail) from failed
+    except OSError as error:
+        raise CannotRun(f"{path} cannot be written ({reason(error)}).") from error
+
+
+def picture_format_of(path: Path) -> PictureFormat:
+    """Raises `ValueError` for a file that is to be no picture."""
+    match path.suffix.lower():
+        case ".svg":
+            return "svg"
+        case ".png":
+            return "png"
+    raise ValueError("--chart writes files that end in .svg or .png.")
+
+
+async def _follow(services: Services, session: Session, run: Run, *, output: AskOutput) -> Transcript:
+    console = Console(highlight=False, stderr=True) if output.as_json else None
+    with Transcript(console) as transcript:
         async for entry in services.sessions.follower.events(run):
             transcript.show(event_of(entry.data))
     return transcript

@@ -11,7 +11,7 @@ from app.bootstrap.typesense import typesense_address
 from app.core.errors import Invalid
 from app.core.exclusive import exclusive_folder
 from app.core.storage.typesense_client import translated_errors, typesense_client
-from app.terminal import command_settings, say
+from app.terminal.console import command_settings, say
 
 _DATABASES = ("kai.db", "checkpoints.db")
 _KEY = "secret.key"

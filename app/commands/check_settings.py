@@ -8,7 +8,7 @@ from pydantic_settings import SettingsError
 
 from app.core.settings import Settings, read_settings
 from app.core.variables import unknown_names, value_error_text, variable_error_text
-from app.terminal import say
+from app.terminal.console import say
 
 
 def check_settings() -> bool:

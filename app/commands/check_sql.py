@@ -21,14 +21,14 @@ from app.modules.database_connection.engines.databases import Dialect
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.guard.check import check, check_shape
 from app.modules.database_connection.guard.plans import without_explain
-from app.modules.database_connection.limits import STATEMENT_CHARACTERS, Limits
+from app.modules.database_connection.limits import STATEMENT_CHARACTERS, ConnectionLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.checking.check import Checked
 from app.modules.sql_generation.checking.check import check as check_names
 from app.modules.sql_generation.checking.names import SchemaNames
-from app.terminal import database_url, say
+from app.terminal.console import database_url, say
 from graph.errors import DatabaseUnavailable, StatementRefused
 
 ALLOWED = 0
@@ -171,7 +171,7 @@ def _judge(dialect: str | None, database: str | None) -> Judge:
         opened = read_url(database_url(database))
         if opened.dialect != known:
             raise Unusable(f"--db is a {opened.dialect} database, but --dialect says {known}.")
-        schema = scan(opened, Limits(profile_seconds=0), Stop())
+        schema = scan(opened, ConnectionLimits(profile_seconds=0), Stop())
     except Problem as error:
         raise Unusable(_named(database, error.detail)) from None
     except DatabaseUnavailable as error:

@@ -130,16 +130,29 @@ def ask(
         Literal["ask", "agent"],
         typer.Option(help="Tools that read, or all: those that write or leave KAI ask for your approval."),
     ] = "ask",
+    chart: Annotated[
+        Path | None,
+        typer.Option(help="Write the chart to this file, which ends in .svg or .png.", metavar="FILE"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole answer as JSON, and the steps to standard error.")
+    ] = False,
 ) -> None:
     """Ask one question about a database and show the steps, the SQL, the rows and the analysis.
 
     Calls that need an approval are shown and asked about on a terminal. Without one the exit code is 3, and
     nothing of them was done.
     """
+    from app.commands.ask import AskOutput, picture_format_of  # noqa: PLC0415
     from app.commands.ask import ask as run  # noqa: PLC0415
 
     _check_question(question)
-    _run(run(question, db, mode))
+    if chart is not None:
+        try:
+            picture_format_of(chart)
+        except ValueError as error:
+            _fail(str(error), _MISUSED)
+    _run(run(question, db, mode, output=AskOutput(chart=chart, as_json=as_json)))
 
 
 @app.command()
@@ -394,11 +407,11 @@ def evaluate(
         _fail("Name a question set and its --db, or a task set by --tasks.", _MISUSED)
     from app.evaluation.loop import compare_agent as compare_loop  # noqa: PLC0415
     from app.evaluation.prompts import compare_prompts as compare  # noqa: PLC0415
-    from app.evaluation.question_set import Selection  # noqa: PLC0415
+    from app.evaluation.question_set import QuestionSelection  # noqa: PLC0415
     from app.evaluation.run import Evaluation  # noqa: PLC0415
     from app.evaluation.run import evaluate as run  # noqa: PLC0415
 
-    selection = Selection(split, tag or (), limit, seed)
+    selection = QuestionSelection(split, tag or (), limit, seed)
     wanted = Evaluation(
         questions=questions,
         database=db,

@@ -9,7 +9,7 @@ from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import Invalid
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.uploads.formats import has_file_ending
-from app.terminal import database_url
+from app.terminal.console import database_url
 
 _BLOCK_BYTES = 1024 * 1024
 

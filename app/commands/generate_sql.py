@@ -12,8 +12,8 @@ from app.commands.databases import register
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import read_settings
 from app.modules.generating.schemas import GeneratedSqlBody
-from app.terminal import say
-from app.transcript import rows_table
+from app.terminal.console import say
+from app.terminal.transcript import rows_table
 from graph.errors import TurnError
 
 OutputFormat = Literal["text", "sql", "json"]

@@ -12,7 +12,7 @@ from app.modules.memory.graphiti.client import GraphitiAddress, GraphitiClient
 from app.modules.memory.graphiti.status import GraphTestMode
 from app.modules.memory.graphiti.testing import check_connection
 from app.modules.memory.scopes import Groups
-from app.terminal import command_settings
+from app.terminal.console import command_settings
 
 _OFF = "There is no graph memory to test: set KAI_GRAPH_MEMORY__ENDPOINT."
 _KEY_BYTES = 32

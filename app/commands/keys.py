@@ -21,7 +21,7 @@ from app.core.exclusive import exclusive_folder, make_folder
 from app.core.secrets import CheckpointCipher, SecretBox, SecretUnreadable, load_or_create_keys, replace_keys
 from app.core.settings import Settings
 from app.modules.identity.schemas import NewApiKey
-from app.terminal import check_store_exists, command_settings, say
+from app.terminal.console import check_store_exists, command_settings, say
 from graph.checkpoints import translated_errors
 
 _PAGE = 200

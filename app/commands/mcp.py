@@ -12,7 +12,7 @@ from app.core.exclusive import FolderInUse
 from app.core.logs.start import start_logs
 from app.core.settings import read_settings
 from app.modules.protocols.mcp.server import mcp_server
-from app.terminal import command_settings
+from app.terminal.console import command_settings
 
 
 async def serve_folder(data_dir: Path | None) -> None:

@@ -17,9 +17,9 @@ from app.core.errors import Invalid, file_error_text
 from app.modules.memory.fact_import import import_facts
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.fact_schemas import FactImport
-from app.modules.memory.model import Fact, FactKind
+from app.modules.memory.model import FactKind, StoredFact
 from app.modules.memory.scopes import Scope
-from app.terminal import check_store_exists, command_settings, say
+from app.terminal.console import check_store_exists, command_settings, say
 
 _PAGE = 100
 _WIDEST = 10_000
@@ -119,7 +119,7 @@ async def _opened(data_dir: Path | None) -> AsyncGenerator[OpenedFacts]:
         yield opened
 
 
-def _cells(fact: Fact) -> list[str]:
+def _cells(fact: StoredFact) -> list[str]:
     """Returns text that is safe for a terminal: facts are written by users."""
     inert = "".join(each if each.isprintable() else " " for each in fact.text)
     times = (rfc3339(each)[:16].replace("T", " ") for each in (fact.updated_at, fact.used_at))

@@ -11,11 +11,12 @@ from app.bootstrap.store import migrate_all
 from app.core.exclusive import exclusive_folder
 from app.core.settings import StoreKind
 from app.core.storage.copying import CURE, CopyDiffers, copy_collection
-from app.core.storage.port import Storage
+from app.core.storage.documents import all_documents
+from app.core.storage.port import Query, Storage
 from app.core.storage.probe import PROBES
 from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.memory.vectors import is_of_memory_vectors
-from app.terminal import command_settings, say
+from app.terminal.console import command_settings, say
 from graph.checkpoints import Checkpointer, translated_errors
 from migrations.runner import MigrationStep
 from typesense_checkpoint import ThreadDiffers, copy_thread
@@ -66,18 +67,13 @@ async def _copy_threads(
 ) -> None:
     """Copy the checkpoint threads, one per session."""
     task = progress.add_task("checkpoints of sessions", total=await records.count("sessions", []))
-    cursor: str | None = None
-    while True:
-        page = await records.query("sessions", [], limit=200, cursor=cursor)
-        for session in page.items:
-            try:
-                with translated_errors(source), translated_errors(target):
-                    await copy_thread(source, target, str(session["id"]))
-            except ThreadDiffers as error:
-                raise CopyDiffers(f"{error} {CURE}") from error
-            progress.advance(task)
-        if (cursor := page.next_cursor) is None:
-            return
+    async for session in all_documents(records, "sessions", Query(limit=200)):
+        try:
+            with translated_errors(source), translated_errors(target):
+                await copy_thread(source, target, str(session["id"]))
+        except ThreadDiffers as error:
+            raise CopyDiffers(f"{error} {CURE}") from error
+        progress.advance(task)
 
 
 def _is_copied(name: str) -> bool:

@@ -5,8 +5,9 @@ from pathlib import Path
 from app.bootstrap import open_store
 from app.core.clock import now_ms
 from app.core.exclusive import exclusive_folder
-from app.core.storage.port import Condition, Equals, Range
-from app.terminal import check_store_exists, command_settings, say
+from app.core.storage.documents import all_documents
+from app.core.storage.port import Condition, Equals, Query, Range
+from app.terminal.console import check_store_exists, command_settings, say
 from graph import SessionGraph
 from migrations.runner import check_up_to_date
 
@@ -27,12 +28,7 @@ async def prune(idle_days: int, data_dir: Path | None = None) -> None:
             graph = SessionGraph(checkpointer)
             long_ago = now_ms() - idle_days * _DAY_MS
             unused: list[Condition] = [Range("updated_at", below=long_ago), Equals("active_run_id", None)]
-            cursor: str | None = None
-            while True:
-                page = await storage.query("sessions", unused, limit=200, cursor=cursor)
-                for session in page.items:
-                    await graph.prune(str(session["id"]))
-                pruned += len(page.items)
-                if (cursor := page.next_cursor) is None:
-                    break
+            async for session in all_documents(storage, "sessions", Query(unused, limit=200)):
+                await graph.prune(str(session["id"]))
+                pruned += 1
     say(f"{pruned} sessions pruned.")

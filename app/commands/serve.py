@@ -36,7 +36,7 @@ from app.http.router import build_routes
 from app.http.served_part import Part
 from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
-from app.terminal import say, server_settings
+from app.terminal.console import say, server_settings
 
 GRACEFUL_SHUTDOWN_SECONDS = 5
 """Streams end within 2 s of it."""

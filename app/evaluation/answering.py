@@ -25,10 +25,10 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType, Schema, Table
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.model_errors import model_errors_translated
+from app.modules.language_models.errors import model_errors_translated
 from app.modules.session.model import Run
 from app.modules.sql_generation.reply import read_reply
-from app.terminal import event_of
+from app.terminal.console import event_of
 from graph.errors import ModelCallFailed, ModelCallRejected, TurnError
 from graph.events import (
     AnalysisChunk,

@@ -8,16 +8,16 @@ from sqlglot.errors import SqlglotError
 
 from app.core.auth.caller import LOCAL_OWNER
 from app.modules.database_connection.cells import DatabaseRow, rows_of
-from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.database_connection.statement_audit import Asker
 from app.modules.sql.parsing import parsed_one
 from graph.errors import DatabaseUnavailable, StatementFailed
 
 
 @dataclass(frozen=True)
-class Ordering:
+class GoldOrdering:
     """The sort order of a gold statement.
 
     `keyed_sql` returns the gold's rows with their sort keys in the columns `keys` (zero-based), without the
@@ -29,7 +29,7 @@ class Ordering:
     keys: tuple[int, ...] = ()
 
 
-def ordering_of(sql: str, dialect: str, columns: Sequence[str]) -> Ordering | None:
+def ordering_of(sql: str, dialect: str, columns: Sequence[str]) -> GoldOrdering | None:
     """Return the ordering of the outermost query; None when it is not sorted or cannot be parsed.
 
     `columns` are the names of the result's columns.
@@ -46,14 +46,14 @@ def ordering_of(sql: str, dialect: str, columns: Sequence[str]) -> Ordering | No
     keys = [_position(each.this, query, columns) for each in order.expressions]
     hidden = [each.this for each, key in zip(order.expressions, keys, strict=True) if key is None]
     if hidden and not _may_show_more(query):
-        return Ordering()
+        return GoldOrdering()
     added = iter(range(len(columns), len(columns) + len(hidden)))
     positions = tuple(next(added) if key is None else key for key in keys)
-    return Ordering(_keyed(query, hidden).sql(dialect=dialect, comments=False), positions)
+    return GoldOrdering(_keyed(query, hidden).sql(dialect=dialect, comments=False), positions)
 
 
 def tiers(
-    rows: Sequence[DatabaseRow], ordering: Ordering, count: int, *, width: int
+    rows: Sequence[DatabaseRow], ordering: GoldOrdering, count: int, *, width: int
 ) -> list[list[DatabaseRow]]:
     """Group the keyed rows that tie, and cut each to its first `width` cells, which leaves out added keys.
 
@@ -133,7 +133,7 @@ async def run_gold(connections: DatabaseConnections, connection: Connection, sql
 
 
 async def _ranks(
-    connections: DatabaseConnections, connection: Connection, result: ResultSet, *, ordering: Ordering
+    connections: DatabaseConnections, connection: Connection, result: ResultSet, *, ordering: GoldOrdering
 ) -> list[list[DatabaseRow]]:
     rows, width = rows_of(result), len(result.columns)
     each_alone = [[row] for row in rows]

@@ -10,7 +10,7 @@ from app.core.settings import Settings, read_settings
 from app.evaluation.report import print_comparison
 from app.evaluation.results import Results
 from app.evaluation.run import ENDING, Evaluation, evaluate_with, with_model
-from app.evaluation.summary import Comparison, compare
+from app.evaluation.summary import EvaluationComparison, compare
 
 
 async def compare_agent(wanted: Evaluation) -> None:
@@ -18,7 +18,9 @@ async def compare_agent(wanted: Evaluation) -> None:
     await compare_agent_with(wanted, with_model(read_settings(), wanted.model), Console(highlight=False))
 
 
-async def compare_agent_with(wanted: Evaluation, settings: Settings, console: Console) -> Comparison:
+async def compare_agent_with(
+    wanted: Evaluation, settings: Settings, console: Console
+) -> EvaluationComparison:
     """Ask every question without and with investigations, and print how the answers differ.
 
     Both times the model gets the long instructions as text: no others offer investigations. Raises

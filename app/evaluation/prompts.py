@@ -17,7 +17,7 @@ from app.core.settings import Settings, read_settings
 from app.evaluation.report import print_comparison
 from app.evaluation.results import Results
 from app.evaluation.run import ENDING, Evaluation, evaluate_with, with_model
-from app.evaluation.summary import Comparison, Tally, compare
+from app.evaluation.summary import EvaluationComparison, Tally, compare
 from app.modules.sql_generation.instruction_choice import (
     InstructionChoice,
     InstructionChoices,
@@ -71,7 +71,7 @@ def _failed_too_often(results: Mapping[InstructionForm, Results]) -> Instruction
     return None
 
 
-def _choice(settings: Settings, comparison: Comparison, question_set: str) -> InstructionChoice:
+def _choice(settings: Settings, comparison: EvaluationComparison, question_set: str) -> InstructionChoice:
     """The form with more right answers; on a tie, the one that uses fewer tokens, then the short one."""
     short = _figures(comparison.first)
     long = _figures(comparison.second)

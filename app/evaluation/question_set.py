@@ -113,7 +113,7 @@ Split = Literal["tune", "report"]
 
 
 @dataclass(frozen=True)
-class Selection:
+class QuestionSelection:
     """A filter: conversations with at least one of `tags`, in the half `split`, at most `limit` of them.
 
     `seed` decides the halves and which conversations the limit keeps. The half of a conversation depends on

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.evaluation.results import Header, MatchingMode, OutcomeVerdict, QuestionOutcome
-from app.evaluation.summary import Comparison, Cost, EvaluationSummary, Share, Tally
+from app.evaluation.summary import Cost, EvaluationComparison, EvaluationSummary, Share, Tally
 
 _QUESTIONS_SHOWN = 20
 
@@ -35,7 +35,9 @@ def print_summary(console: Console, summary: EvaluationSummary) -> None:
     console.print(Text(_costs(summary), style="dim"))
 
 
-def print_comparison(console: Console, comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> None:
+def print_comparison(
+    console: Console, comparison: EvaluationComparison, names: tuple[str, str] = ("A", "B")
+) -> None:
     """Print how the second evaluation differs from the first, in accuracy and in cost."""
     first, second = names
     for name, tally in ((first, comparison.first), (second, comparison.second)):

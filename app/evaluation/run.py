@@ -15,12 +15,12 @@ from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import Invalid
 from app.core.settings import LlmSettings, Settings, read_settings
 from app.evaluation.asking import Asking
-from app.evaluation.question_set import BenchmarkConversation, Selection, read_question_set
+from app.evaluation.question_set import BenchmarkConversation, QuestionSelection, read_question_set
 from app.evaluation.report import print_comparison, print_summary, write_report
 from app.evaluation.results import Header, MatchingMode, Results, System, appending, read_results, resumed
 from app.evaluation.summary import compare, summarize
 from app.modules.database_connection.repository import Connection
-from app.terminal import database_url
+from app.terminal.console import database_url
 
 ENDING = ".results.jsonl"
 BUILT_IN = "the built-in writer"
@@ -40,7 +40,7 @@ class Evaluation:
     questions: Path
     database: str
     output: Path | None
-    selection: Selection
+    selection: QuestionSelection
     mode: MatchingMode
     jobs: int | None
     fresh: bool

@@ -232,7 +232,7 @@ Pair = tuple[QuestionOutcome, QuestionOutcome]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class EvaluationComparison:
     """Two evaluations, over the questions that both asked and whose gold ran in both.
 
     Each pair holds the outcome of the first and of the second evaluation.
@@ -256,7 +256,7 @@ class Comparison:
         return mcnemar_exact(len(self.regressions), len(self.improvements))
 
 
-def compare(first: Results, second: Results, mode: MatchingMode) -> Comparison:
+def compare(first: Results, second: Results, mode: MatchingMode) -> EvaluationComparison:
     """Compare two evaluations under `mode`.
 
     Raises `ResultsInvalid` when their question sets differ or they have no scored question in common.
@@ -274,7 +274,7 @@ def compare(first: Results, second: Results, mode: MatchingMode) -> Comparison:
     ]
     if not pairs:
         raise ResultsInvalid("No question was asked in both evaluations.")
-    return Comparison(
+    return EvaluationComparison(
         first=tally([one for one, _ in pairs], mode),
         second=tally([two for _, two in pairs], mode),
         regressions=[(one, two) for one, two in pairs if one.right(mode) and not two.right(mode)],

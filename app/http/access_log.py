@@ -12,10 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.core.ids import new_id
 from app.core.logs.ids import bound
 from app.core.logs.start import ACCESS
-from app.http.direct_send import direct_send, offer_direct_send
-from app.http.lasting import call_then_stream
 from app.http.problems import internal_problem
+from app.http.response_lifetime import call_then_stream
 from app.http.routes import API_PREFIX
+from app.http.send_bypass import direct_send, offer_direct_send
 
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 """Routes that machines call every few seconds: logged at level debug, not traced."""

@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 
 from app.core.errors import TooMany
 from app.http.callers import owner_of
-from app.http.lasting import call_at_end
+from app.http.response_lifetime import call_at_end
 
 
 class TooManyStreams(TooMany):

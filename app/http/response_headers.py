@@ -3,7 +3,7 @@
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http.direct_send import offer_direct_send
+from app.http.send_bypass import offer_direct_send
 
 
 class ResponseHeaders:

@@ -41,7 +41,7 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         interpretation = interpretation_of(state)
     draft = written.draft(writer.dialect) if written.route == "sql" else None
     if draft is not None and repair is not None and draft.sql != repair.first.sql:
-        draft = draft.model_copy(update={"corrections": [_rewriting(repair), *draft.corrections]})
+        draft = draft.model_copy(update={"corrections": [repair.said, *draft.corrections]})
     if draft is not None:
         emit(sql_chunk(draft.sql, draft, interpretation))
     context = _context_of(written, state)
@@ -56,12 +56,6 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         tokens_used=tokens_used,
     )
     return update if draft is not None else {**update, "reply": written.text}
-
-
-def _rewriting(repair: Repair) -> str:
-    """Returns a sentence for the reader of the answer: that its statement is the second one, and why."""
-    did = "did not run and" if repair.cause == "error" else "ran, but"
-    return f"A first statement {did} was written again: {' '.join(repair.reasons)}"
 
 
 def _context_of(written: Written, state: SessionState) -> Context:

@@ -68,7 +68,7 @@ class MemoryOutcome(BaseModel):
     seconds: float
 
 
-class GoldStatementFailed(Invalid):
+class DialogueStatementFailed(Invalid):
     """A statement of a dialogue does not run: a defect of the set."""
 
     problem = "gold-statement-failed"
@@ -281,7 +281,7 @@ async def _score(
 async def _gold(opened: _Opened, connection: Connection, sql: str) -> Gold:
     found = await run_gold(opened.services.database_connections, connection, sql)
     if isinstance(found, GoldFailed):
-        raise GoldStatementFailed(f"{opened.dialogue.id}: {found.error} {sql}")
+        raise DialogueStatementFailed(f"{opened.dialogue.id}: {found.error} {sql}")
     return found
 
 

@@ -18,19 +18,20 @@ from app.core.auth.caller import LOCAL_CALLER
 from app.core.errors import Invalid
 from app.core.llm.calls import metered
 from app.core.llm.model import LanguageModel, PromptMessage
-from app.core.storage.port import Document
+from app.core.storage.documents import all_documents
+from app.core.storage.port import Document, Query
 from app.evaluation.answering import RunCosts, schema_lines
 from app.evaluation.tasks.planting.planted import write_sqlite
 from app.evaluation.tasks.planting.recipes import planted
-from app.evaluation.tasks.scoring import Effort, FactValue, SeenAnswer, SeenFinding
+from app.evaluation.tasks.scoring import FactValue, MeasuredEffort, SeenAnswer, SeenFinding
 from app.evaluation.tasks.task_set import AgentTask
-from app.modules.agent.records import CallRecord
-from app.modules.database_connection.records import Asker
+from app.modules.agent.step_store import CallRecord
 from app.modules.database_connection.repository import Connection
-from app.modules.model_errors import model_errors_translated
+from app.modules.database_connection.statement_audit import Asker
+from app.modules.language_models.errors import model_errors_translated
 from app.modules.session.model import Run, Session
 from app.modules.sql_generation.reply import read_reply
-from app.terminal import database_url, event_of
+from app.terminal.console import database_url, event_of
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
 from graph.events import (
     AnalysisChunk,
@@ -158,7 +159,7 @@ async def ask_kai(services: Services, opened: OpenedTask, costs: RunCosts) -> Se
         unapproved=await _unapproved(services, session, run) if heard.steps else [],
         changes=_changes(before, after),
         databases_changed=[name for name, digest in _digests(opened).items() if digest != digests[name]],
-        effort=Effort(
+        effort=MeasuredEffort(
             steps=heard.steps,
             calls=heard.calls,
             tokens=sum(costs.so_far(each.id).tokens for each in runs),
@@ -318,16 +319,9 @@ async def _records(services: Services, owner: str) -> dict[tuple[str, str], str]
     for collection in services.storage.collections():
         if collection in _OF_RUNS:
             continue
-        cursor: str | None = None
-        while True:
-            page = await services.storage.query(collection, [], limit=_PAGE, cursor=cursor)
-            found |= {
-                (collection, str(each["id"])): _text(collection, each)
-                for each in page.items
-                if each.get("owner") == owner
-            }
-            if (cursor := page.next_cursor) is None:
-                break
+        async for each in all_documents(services.storage, collection, Query(limit=_PAGE)):
+            if each.get("owner") == owner:
+                found[collection, str(each["id"])] = _text(collection, each)
     return found
 
 
@@ -380,7 +374,7 @@ async def ask_plain(services: Services, opened: OpenedTask, model: LanguageModel
     return SeenAnswer(
         text="\n".join(texts),
         findings=[],
-        effort=Effort(tokens=used.tokens, seconds=round(time.monotonic() - started, 3)),
+        effort=MeasuredEffort(tokens=used.tokens, seconds=round(time.monotonic() - started, 3)),
         failure=failure,
     )
 

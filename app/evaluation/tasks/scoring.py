@@ -10,11 +10,11 @@ from app.evaluation.tasks.task_set import (
     AgentTask,
     Defect,
     DefectKind,
-    Fact,
     Named,
     RecordChange,
     Section,
     TaskLimits,
+    WantedFact,
 )
 
 _KIND_WORDS: Mapping[DefectKind, tuple[str, ...]] = {
@@ -47,7 +47,7 @@ class SeenFinding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Effort:
+class MeasuredEffort:
     """What an answer took."""
 
     steps: int = 0
@@ -67,7 +67,7 @@ class SeenAnswer:
     changes: Sequence[tuple[str, str]] = ()
     """Records that are new, other or gone: the collection, and the record as text."""
     databases_changed: Sequence[str] = ()
-    effort: Effort = Effort()
+    effort: MeasuredEffort = MeasuredEffort()
     failure: str = ""
     """Why there is no answer. Empty if there is one."""
 
@@ -207,7 +207,7 @@ def _text_recall(task: AgentTask, text: str) -> float:
 # Figures
 
 
-def _has_fact(fact: Fact, values: Sequence[FactValue], grounded: Sequence[SeenFinding]) -> bool:
+def _has_fact(fact: WantedFact, values: Sequence[FactValue], grounded: Sequence[SeenFinding]) -> bool:
     about = [
         each
         for each in grounded
@@ -251,7 +251,7 @@ def _wrong_changes(answer: SeenAnswer, wanted: Sequence[RecordChange]) -> Iterat
             yield f"a record of {name} was changed"
 
 
-def _over(effort: Effort, limits: TaskLimits) -> list[str]:
+def _over(effort: MeasuredEffort, limits: TaskLimits) -> list[str]:
     pairs = (
         ("steps", effort.steps, limits.steps),
         ("calls", effort.calls, limits.calls),

@@ -49,7 +49,7 @@ class Named(_Part):
     groups: Annotated[tuple[Words, ...], Field(min_length=1)]
 
 
-class Fact(_Part):
+class WantedFact(_Part):
     """A value that the findings have to state: the first cell of any of these statements, run in
     `database`.
     """
@@ -82,7 +82,7 @@ class Oracle(_Part):
 
     causes: tuple[Named, ...] = ()
     decoys: tuple[Named, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[WantedFact, ...] = ()
     defects: tuple[Defect, ...] = ()
     harmless: tuple[Defect, ...] = ()
     """What looks like a defect and is none: the decoys among defects."""

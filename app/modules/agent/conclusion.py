@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from app.core.markdown import without_images
 from app.modules.agent.answer_words import KeptWords, keep_words
-from app.modules.agent.findings import FoundFact, LookedUp, counted, found_fact, look_up
+from app.modules.agent.findings import FoundFact, LookedUp, found_fact, look_up
 from app.modules.agent.sheets import TurnSheets
 from app.modules.analysis.facts.reading import ReadingGate
 from app.modules.tools.context import SessionDatabases
@@ -87,13 +87,11 @@ class Concluding:
         result all words are shown: there is nothing of which they could be untrue.
         """
         if not self.fetched:
-            return ShownAnswer(text=words.strip(), left_out=looked_up.left_out)
+            return ShownAnswer(text=words.strip(), left_out=looked_up.left_out(self.sheets.wording))
         gate = await self.gate()
         kept = await asyncio.to_thread(keep_words, without_images(words), gate.fault)
         found = list(looked_up.found) or await self._lead(main)
-        faults = [f"for {fault}" for fault in kept.faults]
-        left_out = [*looked_up.left_out, *counted("sentence of the answer", faults)]
-        return self._composed(found, kept, left_out)
+        return self._composed(found, kept, looked_up.left_out(self.sheets.wording, len(kept.faults)))
 
     async def _lead(self, main: str | None) -> list[FoundFact]:
         """Returns the facts that speak for a result without a model."""

@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
-from app.modules.agent.investigation import Investigation, InvestigationSettings
-from app.modules.agent.records import InvestigationRecords, TurnRecords
+from app.modules.agent.investigation import Investigation
 from app.modules.agent.sheets import TurnSheets
-from app.modules.analysis.figures import Span
+from app.modules.agent.step_store import InvestigationRecords, TurnRecords
+from app.modules.agent.turn import InvestigatedTurn, InvestigationSettings
+from app.modules.analysis.figures import DataSpan
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection
@@ -90,22 +91,24 @@ class InvestigatorFactory:
             memories=self._memories,
         )
 
-        async def read_background(label: str, sql: str) -> tuple[Span | None, frozenset[str]]:
+        async def read_background(label: str, sql: str) -> tuple[DataSpan | None, frozenset[str]]:
             of = databases.named(label)
             background = DatabaseBackground(of.connections, of.connection, run)
             return await asyncio.gather(background.span(sql), background.keys(sql))
 
         return Investigation(
-            self._settings,
-            records,
-            results,
-            sheets=TurnSheets(results, run.question, read_background),
-            databases=databases,
-            knowledge=self._knowledge,
-            history=history,
-            run_of=run,
-            mode=run.mode,
-            read_mode=partial(self._read_mode, run, session.fence),
+            InvestigatedTurn(
+                settings=self._settings,
+                records=records,
+                results=results,
+                sheets=TurnSheets(results, run.question, read_background),
+                databases=databases,
+                knowledge=self._knowledge,
+                history=history,
+                run=run,
+                mode=run.mode,
+                read_mode=partial(self._read_mode, run, session.fence),
+            )
         )
 
     async def _read_mode(self, run: Run, fence: int) -> Mode:

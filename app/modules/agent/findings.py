@@ -1,17 +1,17 @@
 """Looks up the facts that the findings of an investigation name, and lets the program say them."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.core.markdown import without_images
 from app.modules.agent.sheets import ResultSheet, TurnSheets
 from app.modules.analysis.facts.across import Across, Side, read_across, relate
-from app.modules.analysis.facts.calls import CallRefused
+from app.modules.analysis.facts.calls import FactCallRefused
 from app.modules.analysis.facts.composing import reference
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.reading import ReadingGate
+from app.modules.analysis.facts.wording import Wording
 from app.modules.tools.results import ResultUnknown
 from app.modules.tools.toolsets.control import GivenFinding
 from graph.state import Finding
@@ -56,21 +56,10 @@ class LookedUp:
         lines = [f"- {each.result} {each.fact[:_LONGEST_ECHO]}: {why}." for each, why in self.refused]
         return "\n".join(["These findings name no fact:", *lines, _WHAT_HELPS])
 
-    @property
-    def left_out(self) -> list[str]:
-        """Why parts of findings are not shown, a sentence each."""
-        return [
-            *counted("finding", [f"because {why}" for _, why in self.refused]),
-            *counted("reading of a finding", [f"for {fault}" for fault in self.readings]),
-        ]
-
-
-def counted(part: str, reasons: Sequence[str]) -> list[str]:
-    """Returns a sentence for each reason, with the number of the parts that were left out for it."""
-    return [
-        f"A {part} was left out {reason}." if count == 1 else f"{count} times a {part} was left out {reason}."
-        for reason, count in Counter(reasons).items()
-    ]
+    def left_out(self, wording: Wording, sentences: int = 0) -> list[str]:
+        """What is not shown, a sentence each; `sentences` more of the model's were left out elsewhere."""
+        counts = {"finding": len(self.refused), "sentence": len(self.readings) + sentences}
+        return [wording.say(f"left_out.{part}", count=count) for part, count in counts.items() if count]
 
 
 async def look_up(given: Sequence[GivenFinding], sheets: TurnSheets, gate: ReadingGate) -> LookedUp:
@@ -84,7 +73,7 @@ async def look_up(given: Sequence[GivenFinding], sheets: TurnSheets, gate: Readi
         except ResultUnknown:
             refused.append((each, "there is no such result"))
             continue
-        except CallRefused as error:
+        except FactCallRefused as error:
             refused.append((each, str(error)))
             continue
         reading = without_images(" ".join((each.reading or "").split())) or None
@@ -97,7 +86,7 @@ async def look_up(given: Sequence[GivenFinding], sheets: TurnSheets, gate: Readi
 
 
 async def _find(given: GivenFinding, sheets: TurnSheets) -> FoundFact:
-    """Returns the fact of a finding, without its reading. Raises `ResultUnknown` or `CallRefused`."""
+    """Returns the fact of a finding, without its reading. Raises `ResultUnknown` or `FactCallRefused`."""
     text = given.fact.strip().strip("`").strip()
     if (across := read_across(text)) is not None:
         return await _find_across(across, sheets)
@@ -107,11 +96,11 @@ async def _find(given: GivenFinding, sheets: TurnSheets) -> FoundFact:
 
 
 def _fact_of(of: ResultSheet, text: str) -> Fact:
-    """Raises `CallRefused`."""
+    """Raises `FactCallRefused`."""
     if (known := of.sheet.by_key.get(text)) is not None:
         return known
     if "(" not in text:
-        raise CallRefused(f"{of.name} has no such fact")
+        raise FactCallRefused(f"{of.name} has no such fact")
     return of.calls.answer(text)
 
 
@@ -138,7 +127,7 @@ def found_fact(of: ResultSheet, fact: Fact) -> FoundFact:
         reading=None,
         references=[reference(fact, span=span, result_id=of.result.id)],
     )
-    return FoundFact(finding, headline=fact.headline, notice=of.sheet.notice)
+    return FoundFact(finding, headline=fact.headline or None, notice=of.sheet.notice)
 
 
 def findings_in(text: str) -> tuple[list[GivenFinding], str]:

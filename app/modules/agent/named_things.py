@@ -7,7 +7,7 @@ not exist is left out.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.modules.tools.context import DatabaseUnknown, SessionDatabases
+from app.modules.tools.context import NoSuchDatabase, SessionDatabases
 from app.modules.tools.results import FindResult, TurnResults
 from app.modules.tools.toolsets.control import GivenAction, GivenCode, GivenLink
 from graph.errors import DatabaseUnavailable, StatementFailed
@@ -54,7 +54,7 @@ class NamedThings:
             return False
         try:
             await self.databases.named(given.database).check(given.content)
-        except (DatabaseUnknown, DatabaseUnavailable, StatementFailed):
+        except (NoSuchDatabase, DatabaseUnavailable, StatementFailed):
             return False
         return True
 
@@ -91,12 +91,12 @@ class NamedThings:
         try:
             database = self.databases.named(label)
             table = await database.table(name)
-        except (DatabaseUnknown, DatabaseUnavailable):
+        except (NoSuchDatabase, DatabaseUnavailable):
             return None
         return None if table is None else (database.connection.id, table.name)
 
     def _connection_id(self, label: str) -> str | None:
         try:
             return self.databases.named(label).connection.id
-        except DatabaseUnknown:
+        except NoSuchDatabase:
             return None

@@ -18,6 +18,7 @@ _EXCERPT = 60
 _MOST_WARNINGS = 10
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"")
 _WORD = re.compile(r"[^\s\"'`<>()\[\]{},;]+")
+_FIGURE = re.compile(r"\d[\d.,]*\d")
 _ONLY_LETTERS = re.compile(r"[^\W\d_]+[.:!?]*")
 
 
@@ -43,6 +44,18 @@ def quotations(
                 warnings.append(f"{path} holds text that was read in this turn: {cut!r} ({name}).")
                 break
     return warnings[:_MOST_WARNINGS]
+
+
+def unread_figures(text: str, read: Iterable[str]) -> list[str]:
+    """Returns the numbers of a text, of two digits at least, that stand in none of those that were read."""
+    known = {_number(each) for one in read for each in _FIGURE.findall(one)}
+    return [each for each in _FIGURE.findall(text) if _number(each) not in known]
+
+
+def _number(written: str) -> str:
+    """Returns a number without separators of groups and zeros at the end of its decimals."""
+    plain = re.sub(r"[.,](?=\d{3}(?:\D|$))", "", written).replace(",", ".")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 def _found_in(text: str, parts: Iterable[str]) -> str | None:

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from app.modules.analysis.facts.answering import CallAnswers
 from app.modules.analysis.facts.fact import FactSheet
 from app.modules.analysis.facts.sheet import fact_sheet
-from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Wording, wording_for
-from app.modules.analysis.figures import Span, figures
-from app.modules.prompt_rows import without_secrets
+from app.modules.analysis.figures import DataSpan, figures
+from app.modules.prompts.rows import without_secrets
 from app.modules.tools.results import KeptResult, NamedResult, TurnResults
 from app.modules.tools.tool import MAX_TEXT, cut_text
 from graph.state import Rows
@@ -20,7 +20,7 @@ FACTS_BELOW = "Facts, to be named in findings by their keys:"
 _MOST_SHOWN = 8
 _MOST_CHARACTERS = 2_400
 
-ReadBackground = Callable[[str, str], Awaitable[tuple[Span | None, frozenset[str]]]]
+ReadBackground = Callable[[str, str], Awaitable[tuple[DataSpan | None, frozenset[str]]]]
 """Reads the days that the data behind a statement covers, and its columns that are keys. Takes the label of
 its database, and the statement.
 """
@@ -63,13 +63,13 @@ class TurnSheets:
         self._sheets[result.id] = made
         return made
 
-    async def _background(self, result: NamedResult) -> tuple[Span | None, frozenset[str]]:
+    async def _background(self, result: NamedResult) -> tuple[DataSpan | None, frozenset[str]]:
         if not result.kept["sql"]:
             return None, frozenset()
         return await self._read_background(result.kept["database"], result.kept["sql"])
 
     def _made(
-        self, name: str, result: NamedResult, background: tuple[Span | None, frozenset[str]]
+        self, name: str, result: NamedResult, background: tuple[DataSpan | None, frozenset[str]]
     ) -> ResultSheet:
         rows = without_secrets(result.rows)
         kept = result.kept
@@ -82,7 +82,7 @@ class TurnSheets:
             keys=background[1],
             today=datetime.now(UTC).date() if kept["sql"] else None,
         )
-        table = Table(question=self._question, rows=rows, found=found, wording=self.wording)
+        table = FactTable(question=self._question, rows=rows, found=found, wording=self.wording)
         return ResultSheet(
             name=name, result=result, rows=rows, sheet=fact_sheet(table), calls=CallAnswers(table)
         )

@@ -8,10 +8,11 @@ from pydantic import JsonValue
 
 from app.core.llm.model import PromptMessage, ToolCall
 from app.core.llm.tokens import approximate_tokens
-from app.modules.agent.records import CallRecord, StepRecord
+from app.core.values.text import text_of
 from app.modules.agent.sheets import keys_below
-from app.modules.prompt_budget import cut, prompt_tokens
-from app.modules.prompt_sections import fenced
+from app.modules.agent.step_store import CallRecord, StepRecord
+from app.modules.prompts.budget import cut, prompt_tokens
+from app.modules.prompts.sections import fenced
 from app.modules.tools.results import result_name
 
 _MAX_TOKENS = 12_000
@@ -157,7 +158,7 @@ def _shortened(arguments: Mapping[str, JsonValue], characters: int) -> dict[str,
     """Returns arguments whose values, as JSON, have at most so many characters, and of many the first."""
     short: dict[str, JsonValue] = {}
     for name, value in list(arguments.items())[:_MOST_NAMES]:
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text = text_of(value)
         short[name[:characters]] = value if len(text) <= characters else _head(text, characters)
     return short
 

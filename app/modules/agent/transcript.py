@@ -9,11 +9,11 @@ from pathlib import Path
 from app.core.llm.model import PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.agent.limits import InvestigationLimits
-from app.modules.agent.records import CallRecord, StepRecord
 from app.modules.agent.step_messages import MadeStep, fit_steps, newest_results, shortest_tokens, unmarked
-from app.modules.prompt_budget import QUESTION_LEAST, cut, granted, has_room_for, prompt_tokens
-from app.modules.prompt_facts import facts_section, fit_facts
-from app.modules.prompt_sections import fenced, sections
+from app.modules.agent.step_store import CallRecord, StepRecord
+from app.modules.prompts.budget import QUESTION_LEAST, cut, granted, has_room_for, prompt_tokens
+from app.modules.prompts.facts import facts_section, fit_facts
+from app.modules.prompts.sections import fenced, sections
 from app.modules.session.model import Mode
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, PastExchange, RememberedFact

@@ -6,29 +6,25 @@ from app.core.errors import Invalid, NotFound
 class BoardUnknown(NotFound):
     """There is no such board, or it belongs to another owner."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no board with this id. GET /boards lists yours.")
+    sentence = "There is no board with this id. GET /boards lists yours."
 
 
 class PinUnknown(NotFound):
     """The board has no such pin."""
 
-    def __init__(self) -> None:
-        super().__init__("This board has no pin with this id. GET the board to see its pins.")
+    sentence = "This board has no pin with this id. GET the board to see its pins."
 
 
 class AnswerUnknown(NotFound):
     """There is no such answer, or it belongs to another owner."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no answer with this message id.")
+    sentence = "There is no answer with this message id."
 
 
 class PinRowsMissing(NotFound):
     """The pin has no rows yet."""
 
-    def __init__(self) -> None:
-        super().__init__("This pin has no rows yet. POST .../refresh runs its statement.")
+    sentence = "This pin has no rows yet. POST .../refresh runs its statement."
 
 
 class NothingToPin(Invalid):
@@ -36,11 +32,9 @@ class NothingToPin(Invalid):
 
     problem = "nothing-to-pin"
     title = "Nothing to pin"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This answer has no SQL with rows, so there is nothing to run again. Pin an answer with a table."
-        )
+    sentence = (
+        "This answer has no SQL with rows, so there is nothing to run again. Pin an answer with a table."
+    )
 
 
 class TooManyBoards(Invalid):
@@ -48,9 +42,7 @@ class TooManyBoards(Invalid):
 
     problem = "too-many-boards"
     title = "Too many boards"
-
-    def __init__(self, most: int) -> None:
-        super().__init__(f"You have {most} boards, as many as an owner may have. Delete one first.")
+    sentence = "You have {most} boards, as many as an owner may have. Delete one first."
 
 
 class TooManyPins(Invalid):
@@ -58,6 +50,4 @@ class TooManyPins(Invalid):
 
     problem = "too-many-pins"
     title = "The board is full"
-
-    def __init__(self, most: int) -> None:
-        super().__init__(f"This board has {most} pins, as many as a board may have. Use another board.")
+    sentence = "This board has {most} pins, as many as a board may have. Use another board."

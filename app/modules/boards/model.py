@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from app.modules.analysis.computed import ComputedChart
+from app.modules.analysis.chart.stored import StoredChoice
 from graph.described import described
 from graph.state import Column, Cut
 
@@ -109,18 +109,25 @@ class Pin:
     session_id: str
     """Session of the answer that was pinned. It may be deleted."""
     message_id: str
-    chart_choice: dict[str, JsonValue] | None
+    chart_choice: StoredChoice
     width: int
     height: int
     created_at: int
     updated_at: int
     period_by: str | None = None
     """The time column that the owner chose for periods. None: the one found by the statement."""
-    computed_chart: ComputedChart | None = None
-    """What is computed for the chart from all rows, again with every refresh. None if nothing is."""
+    chosen_chart: dict[str, JsonValue] | None = None
+    """The chosen chart, drawn from all rows again with every refresh. None if the proposed one is shown."""
+    chart_refusal: str | None = None
+    """Why the rows do not allow the choice. None if they do."""
     result: PinResult | None = None
     failure: PinFailure | None = None
     refreshing_since: int | None = None
+
+    @property
+    def shown_chart(self) -> dict[str, JsonValue] | None:
+        """The chart that readers see: the chosen one, or else the proposed one. None without rows."""
+        return None if self.result is None else self.chosen_chart or self.result.chart
 
     @property
     def statement_of_rows(self) -> str:

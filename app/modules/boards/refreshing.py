@@ -19,15 +19,15 @@ from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
 from app.core.storage.port import Equals, StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.boards.drawing import compute_option, draw_chart
+from app.modules.boards.drawing import result_of_pin
 from app.modules.boards.model import Board, Pin, PinFailure, PinPeriod
 from app.modules.boards.period import Days, NotByPeriod, PeriodStatement
 from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.records import Asker, Purpose
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.database_connection.statement_audit import Asker, Purpose
 from graph.errors import DatabaseUnavailable, StatementFailed, StatementTimedOut
 from graph.state import Rows
 
@@ -141,21 +141,23 @@ class Refreshing:
                 rows, period = await self._run(connection, pin.sql, asker), None
             else:
                 rows, period = await self._run_for(connection, pin, board.period_days, asker=asker)
-            sql = pin.sql if period is None or period.sql is None else period.sql
-            chart = await draw_chart(self._connections, connection, pin.question, sql=sql, rows=rows)
         except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing) as error:
             await self._fail(pin, _failure_of(error))
         else:
-            ran_at = now_ms()
-            latest = await self._repository.find_pin(pin.id)  # its option may have changed meanwhile
-            computed = None
-            if latest is not None and latest.computed_chart is not None:
-                option = latest.computed_chart.option
-                computed = await compute_option(option, pin, rows, chart=chart, ran_at=ran_at)
-            await self._repository.keep_result(
-                pin, rows, chart=chart, ran_at=ran_at, period=period, computed=computed
-            )
+            await self._keep(pin, rows, period)
             self._count("current")
+
+    async def _keep(self, pin: Pin, rows: Rows, period: PinPeriod | None) -> None:
+        """Store fresh rows with their proposed chart, and with the chosen one."""
+        ran_at = now_ms()
+        sql = pin.sql if period is None or period.sql is None else period.sql
+        result = await result_of_pin(self._connections, pin, rows, sql=sql, ran_at=ran_at)
+        chart = await asyncio.to_thread(result.proposed)
+        latest = await self._repository.find_pin(pin.id)  # its choice may have changed meanwhile
+        chosen = await asyncio.to_thread(result.chosen, None if latest is None else latest.chart_choice)
+        await self._repository.keep_result(
+            pin, rows, chart=chart, ran_at=ran_at, period=period, chosen=chosen
+        )
 
     async def _run(self, connection: Connection, sql: str, asker: Asker) -> Rows:
         return (await self._connections.run(connection, sql, asker)).as_rows()

@@ -7,8 +7,10 @@ from pydantic import JsonValue, TypeAdapter
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
-from app.core.storage.port import Condition, Equals, Storage
-from app.modules.analysis.computed import ComputedChart
+from app.core.storage.documents import Documents
+from app.core.storage.port import Condition, Equals, Query, Storage
+from app.modules.analysis.chart.stored import read_chosen_chart
+from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.boards.errors import BoardUnknown, PinUnknown
 from app.modules.boards.model import MOST_PINS, Board, Pin, PinPeriod, PinResult
 from app.modules.session.rows import RowStore
@@ -16,8 +18,6 @@ from graph.answer import head_of
 from graph.state import Rows
 
 _COLLECTIONS = ("pin_rows", "pins", "boards")
-_BOARD = TypeAdapter(Board)
-_PIN = TypeAdapter(Pin)
 
 
 class BoardRepository:
@@ -25,13 +25,17 @@ class BoardRepository:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._boards = Documents(storage, "boards", Board)
+        self._pins = Documents(
+            storage, "pins", Pin, write=TypeAdapter(Pin).dump_python, upgrade=read_chosen_chart
+        )
         self.rows = RowStore(storage, "pin_rows", belongs_to="pin_id")
 
     async def add(self, board: Board) -> None:
-        await self._storage.create("boards", asdict(board))
+        await self._boards.create(board)
 
     async def count(self, owner: str) -> int:
-        return await self._storage.count("boards", [Equals("owner", owner)])
+        return await self._boards.count(Equals("owner", owner))
 
     async def get(self, owner: str, board_id: str) -> Board:
         """Raises `BoardUnknown`."""
@@ -42,28 +46,22 @@ class BoardRepository:
 
     async def find(self, board_id: str) -> Board | None:
         """A board of any owner."""
-        found = await self._storage.get("boards", board_id)
-        return None if found is None else _BOARD.validate_python(found)
+        return await self._boards.get(board_id)
 
     async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Board], str | None]:
         """Last changed first."""
-        page = await self._storage.query(
-            "boards",
-            [Equals("owner", owner)],
-            order_by="updated_at",
-            descending=True,
-            limit=limit,
-            cursor=cursor,
+        own = [Equals("owner", owner)]
+        return await self._boards.page(
+            Query(own, order_by="updated_at", descending=True, limit=limit, cursor=cursor)
         )
-        return [_BOARD.validate_python(each) for each in page.items], page.next_cursor
 
     async def change(self, board: Board, changes: Mapping[str, JsonValue]) -> Board:
         """Raises `BoardUnknown` if it was deleted meanwhile."""
         moved = {**changes, "updated_at": max(now_ms(), board.updated_at + 1)}
-        changed = await self._storage.patch("boards", board.id, moved)
+        changed = await self._boards.change(board.id, moved)
         if changed is None:
             raise BoardUnknown
-        return _BOARD.validate_python(changed)
+        return changed
 
     async def delete(self, board: Board) -> None:
         """Delete the board last, so that an interrupted deletion can be repeated."""
@@ -73,8 +71,9 @@ class BoardRepository:
         await self._storage.delete("pins", of_board)
         await self._storage.delete("schedules", of_board)
         await self._storage.delete("notices", of_board)
-        await self._storage.delete("links", [Equals("thing_id", board.id)])
-        await self._storage.delete("boards", [Equals("id", board.id)])
+        for collection in ("links", "comments"):
+            await self._storage.delete(collection, [Equals("thing_id", board.id)])
+        await self._boards.delete(Equals("id", board.id))
 
     async def delete_all(self, owner: str) -> None:
         """Delete the boards of an owner."""
@@ -83,32 +82,29 @@ class BoardRepository:
 
     async def pins(self, board: Board) -> list[Pin]:
         """Returns the pins in the order of the board; those that it does not name come last, oldest first."""
-        page = await self._storage.query("pins", [Equals("board_id", board.id)], limit=2 * MOST_PINS)
+        pins = await self._pins.first(Query([Equals("board_id", board.id)], limit=2 * MOST_PINS))
         places = {pin_id: place for place, pin_id in enumerate(board.order)}
-        pins = [_PIN.validate_python(each) for each in page.items]
         return sorted(pins, key=lambda pin: (places.get(pin.id, len(places)), pin.id))
 
     async def pin(self, board: Board, pin_id: str) -> Pin:
         """Raises `PinUnknown`."""
-        found = await self._storage.get("pins", pin_id)
-        if found is None or found["board_id"] != board.id:
+        pin = await self._pins.get(pin_id)
+        if pin is None or pin.board_id != board.id:
             raise PinUnknown
-        return _PIN.validate_python(found)
+        return pin
 
     async def find_pin(self, pin_id: str) -> Pin | None:
         """A pin of any owner."""
-        found = await self._storage.get("pins", pin_id)
-        return None if found is None else _PIN.validate_python(found)
+        return await self._pins.get(pin_id)
 
     async def add_pin(self, pin: Pin) -> None:
-        await self._storage.create("pins", _PIN.dump_python(pin))
+        await self._pins.create(pin)
 
     async def change_pin(
         self, pin: Pin, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()
     ) -> Pin | None:
         """Returns the changed pin. Returns None if it is gone or does not meet the conditions."""
-        changed = await self._storage.patch("pins", pin.id, changes, where=where)
-        return None if changed is None else _PIN.validate_python(changed)
+        return await self._pins.change(pin.id, changes, where)
 
     async def keep_result(
         self,
@@ -118,10 +114,10 @@ class BoardRepository:
         chart: dict[str, JsonValue] | None,
         ran_at: int,
         period: PinPeriod | None = None,
-        computed: ComputedChart | None = None,
+        chosen: ChosenChart | None = None,
     ) -> Pin | None:
-        """Store all rows in place of the last ones, which stay until then. A `computed` of None changes
-        nothing of what was computed before.
+        """Store all rows in place of the last ones, which stay until then. A `chosen` of None changes nothing
+        of the chart that was chosen before.
 
         Returns the changed pin. Returns None if the pin is gone, or another refresh has begun meanwhile.
         """
@@ -137,7 +133,7 @@ class BoardRepository:
             period=period,
         )
         await self.rows.keep(pin.owner, pin.id, result.id, rows=rows["rows"])
-        drawn = {} if computed is None else {"computed_chart": computed.model_dump(mode="json")}
+        drawn = {} if chosen is None else chosen.as_fields()
         kept = await self.settle(pin, {"result": asdict(result), "failure": None, **drawn})
         if kept is None:
             await self._delete_rows(pin, result.id)
@@ -160,7 +156,7 @@ class BoardRepository:
         return await self.change_pin(pin, {**changes, "refreshing_since": None}, same)
 
     async def delete_pin(self, pin: Pin) -> None:
-        await self._storage.delete("pins", [Equals("id", pin.id)])
+        await self._pins.delete(Equals("id", pin.id))
         for collection in ("pin_rows", "schedules", "notices"):
             await self._storage.delete(collection, [Equals("pin_id", pin.id)])
 

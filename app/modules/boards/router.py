@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Query, Request, status
+from fastapi import Depends, Path, Query, Request, Response, status
 
 from app.http.callers import ASK, READ, Owner
 from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf
 from app.modules.boards.schemas import (
@@ -19,7 +20,14 @@ from app.modules.boards.schemas import (
     PinChange,
 )
 from app.modules.boards.service import Boards
-from app.modules.session.schemas import RowsPage
+from app.modules.session.chart_files import (
+    PICTURE_RESPONSES,
+    Drawing,
+    Ending,
+    PictureQuery,
+    picture_answer,
+)
+from app.modules.session.schemas import ChartWords, RowsPage, WordedChart
 
 router = Router(prefix="/boards", tags=["boards"], responses=PROBLEM_RESPONSES)
 
@@ -128,11 +136,25 @@ async def change_pin(
     """Changes the fields that the body holds, and no others. Needs scope `ask`.
 
     `message_id` replaces question, SQL, connection and rows by those of another answer of the caller: so a
-    pin is repaired. It answers as pinning does, and for a `chart_option` that the rows of the pin do not
-    allow 422 (`chart-option`, with the reason).
+    pin is repaired. It answers as pinning does. A `chart_choice` is drawn from all rows of the pin, again
+    with every refresh; if the rows do not allow it, the answer is 422 (`chart-choice`, with the reason).
     """
     changes = body.model_dump(exclude_unset=True)
     return PinBody.of(await boards.change_pin(owner, board_id, pin_id, changes=changes))
+
+
+@router.post(
+    "/{board_id}/pins/{pin_id}/chart",
+    summary="Read what words make of a pin's chart",
+    dependencies=[ASK, Depends(count_question)],
+)
+async def read_chart_words(
+    board_id: BoardId, pin_id: PinId, body: ChartWords, owner: Owner, boards: Service
+) -> WordedChart:
+    """Returns the choice that words make of a pin's chart, and its picture, as for an answer. Needs scope
+    `ask` and counts as a question. Nothing is stored.
+    """
+    return WordedChart.of(*await boards.read_chart_words(owner, board_id, pin_id, words=body.words))
 
 
 @router.delete(
@@ -158,6 +180,29 @@ async def refresh_pin(board_id: BoardId, pin_id: PinId, owner: Owner, boards: Se
     Answers 202 at once, with the pin in state `running`: get it again until it is not.
     """
     return PinBody.of(await boards.refresh_pin(owner, board_id, pin_id))
+
+
+@router.get(
+    "/{board_id}/pins/{pin_id}/chart.{ending}",
+    summary="Get the chart of a pin as a picture",
+    response_class=Response,
+    responses=PICTURE_RESPONSES,
+    dependencies=[READ],
+)
+async def draw_pin_chart(
+    board_id: BoardId,
+    pin_id: PinId,
+    ending: Ending,
+    query: Annotated[PictureQuery, Query()],
+    owner: Owner,
+    boards: Service,
+    pictures: Drawing,
+    request: Request,
+) -> Response:
+    """Draws the chart of the last rows, as the route of an answer does. Needs scope `read`."""
+    board = await boards.repository.get(owner, board_id)
+    pin = await boards.repository.pin(board, pin_id)
+    return await picture_answer(request, pictures, pin.shown_chart, ending=ending, query=query)
 
 
 @router.get("/{board_id}/pins/{pin_id}/rows", summary="Get the last rows of a pin", dependencies=[READ])

@@ -1,12 +1,12 @@
 """Bodies of boards and pins. Fields left out of a change stay unchanged."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import ConfigDict, Field, JsonValue, field_validator
 
 from app.core.errors import problem_type
 from app.http.routes import Body, ResponseBody, Text, Time, not_null
-from app.modules.analysis.computed import ChartOption, ComputedChart
+from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.boards.model import (
     COLUMNS,
     MAX_HEIGHT,
@@ -16,7 +16,7 @@ from app.modules.boards.model import (
     PinState,
 )
 from app.modules.boards.service import NewPin, ShownBoard, ShownPin
-from app.modules.session.schemas import ChartChoice, Title
+from app.modules.session.schemas import GivenChoice, Title
 from graph.state import Column, Cut
 
 _ID = "019ab1c2-0000-7000-8000-000000000000"
@@ -68,10 +68,8 @@ class NewPinBody(Body):
     """Id of the answer, from `done` or the session's messages. It has to have SQL and rows."""
     title: Title | None = None
     """Title of the pin. Left out: the question."""
-    chart_choice: ChartChoice | None = None
-    """Any JSON object, at most 4 KiB, in which a page keeps how it draws the chart. Left out:
-    that of the answer.
-    """
+    chart_choice: GivenChoice | None = None
+    """What is chosen of the chart. Left out: as in the answer."""
     width: Width = 6
     """Columns of the board's grid of twelve that the pin takes."""
     height: Height = 3
@@ -96,12 +94,8 @@ class PinChange(Body):
     """The new title."""
     message_id: Id | None = None
     """Id of an answer whose question, SQL and rows replace those of the pin, such as a repaired one."""
-    chart_choice: ChartChoice | None = None
-    """The new choices of the chart, which replace the old. Null removes them."""
-    chart_option: ChartOption | None = None
-    """What to compute for the chart from all stored rows of the pin. Null removes it. Not with `message_id`,
-    which brings the option of its answer.
-    """
+    chart_choice: GivenChoice | None = None
+    """What is chosen of the chart, in place of the choice before. Null goes back to the proposed one."""
     width: Width | None = None
     """The new width in columns."""
     height: Height | None = None
@@ -112,12 +106,6 @@ class PinChange(Body):
     """
 
     _given = field_validator("title", "message_id", "width", "height", mode="before")(not_null)
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if self.message_id is not None and "chart_option" in self.model_fields_set:
-            raise ValueError("give either message_id or chart_option")
-        return self
 
 
 class BoardBody(ResponseBody):
@@ -175,10 +163,14 @@ class PinBody(ResponseBody):
     """Id of the session of the pinned answer. It may have been deleted."""
     message_id: str
     """Id of the pinned answer."""
-    chart_choice: dict[str, JsonValue] | None
-    """How a page draws the chart. Null if it has stored nothing."""
-    computed_chart: ComputedChart | None
-    """The chart with what is computed for it from all rows, again with every refresh. Null if nothing is."""
+    chart_choice: ChartChoice | None
+    """What is chosen of the chart. Null for the chart as it was proposed."""
+    chosen_chart: dict[str, JsonValue] | None
+    """A Vega-Lite specification of the chosen chart, made from all rows with every refresh and shown in place
+    of `chart`. Null without a choice, and if the rows do not allow it.
+    """
+    chart_refusal: str | None
+    """Why the choice cannot be drawn, so that `chart` is shown. Null if it can."""
     width: int
     """Columns of the board's grid of twelve that the pin takes."""
     height: int

@@ -10,8 +10,11 @@ from pydantic import JsonValue
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.ids import new_id
-from app.modules.analysis.computed import ChartOption, ComputedChart
-from app.modules.boards.drawing import compute_option
+from app.modules.analysis.chart.choice import ChartChoice
+from app.modules.analysis.chart.stored import read_choice
+from app.modules.analysis.chart.words import ReadWords
+from app.modules.analysis.drawn_result import ChosenChart
+from app.modules.boards.drawing import result_of_pin
 from app.modules.boards.errors import (
     AnswerUnknown,
     NothingToPin,
@@ -35,7 +38,7 @@ from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.run.records import Row, RowsGone
-from app.modules.session.errors import OptionRefused
+from app.modules.session.errors import ChartRefused
 from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionService
 from graph.state import Rows
@@ -49,7 +52,7 @@ class NewPin:
 
     message_id: str
     title: str | None
-    chart_choice: dict[str, JsonValue] | None
+    chart_choice: ChartChoice | None
     width: int
     height: int
 
@@ -91,7 +94,7 @@ class Boards:
     async def create(self, owner: str, title: str, *, stale_after_hours: int = STALE_HOURS) -> Board:
         """Raises `TooManyBoards`."""
         if await self.repository.count(owner) >= MOST_BOARDS:
-            raise TooManyBoards(MOST_BOARDS)
+            raise TooManyBoards(most=MOST_BOARDS)
         now = now_ms()
         board = Board(
             id=new_id(),
@@ -129,13 +132,14 @@ class Boards:
     async def pin(self, owner: str, board_id: str, new: NewPin) -> ShownPin:
         """Pin an answer with the rows that it has. If they are no longer stored, its statement runs.
 
-        Raises `AnswerUnknown`, `NothingToPin`, `ConnectionNotFound` or `TooManyPins`.
+        Raises `AnswerUnknown`, `NothingToPin`, `ConnectionNotFound`, `TooManyPins` or `ChartRefused`.
         """
         board = await self.repository.get(owner, board_id)
         pins = await self.repository.pins(board)
         if len(pins) >= MOST_PINS:
-            raise TooManyPins(MOST_PINS)
+            raise TooManyPins(most=MOST_PINS)
         message, session = await self._answer(owner, new.message_id)
+        chosen = await self._chosen_of(message, new.chart_choice)
         now = now_ms()
         pin = Pin(
             id=new_id(),
@@ -148,8 +152,9 @@ class Boards:
             dialect=message.dialect,
             session_id=session.id,
             message_id=message.id,
-            chart_choice=new.chart_choice or message.chart_choice,
-            computed_chart=message.computed_chart,
+            chart_choice=chosen.choice,
+            chosen_chart=chosen.chart,
+            chart_refusal=chosen.refusal,
             width=new.width,
             height=new.height,
             created_at=now,
@@ -164,15 +169,14 @@ class Boards:
     ) -> ShownPin:
         """Change what a pin shows. `message_id` replaces its statement and its rows by those of an answer.
 
-        Raises what `pin` raises; for a `chart_option` `PinRowsMissing` or `OptionRefused`.
+        Raises what `pin` raises.
         """
         board = await self.repository.get(owner, board_id)
         pin = await self.repository.pin(board, pin_id)
         moved = {**changes, "updated_at": max(now_ms(), pin.updated_at + 1)}
         if changes.get("period_by", pin.period_by) != pin.period_by:
             moved["refreshing_since"] = None
-        if "chart_option" in changes:
-            moved["computed_chart"] = await self._computed(pin, moved.pop("chart_option"))
+        given = read_choice(changes.get("chart_choice"))
         message: Message | None = None
         if isinstance(message_id := changes.get("message_id"), str):
             message, session = await self._answer(owner, message_id)
@@ -182,10 +186,14 @@ class Boards:
                 "sql": message.sql,
                 "dialect": message.dialect,
                 "session_id": session.id,
-                "chart_choice": changes.get("chart_choice", message.chart_choice),
-                "computed_chart": _dumped(message.computed_chart),
                 "refreshing_since": None,  # what runs now is of the statement before
             }
+        if "chart_choice" in changes and given is None:
+            moved |= ChosenChart(None).as_fields()
+        elif message is not None:
+            moved |= (await self._chosen_of(message, given)).as_fields()
+        elif given is not None:
+            moved |= (await self._chosen_for(pin, given)).as_fields()
         changed = await self.repository.change_pin(pin, moved)
         if changed is None:
             raise PinUnknown
@@ -197,6 +205,25 @@ class Boards:
     async def read_pin(self, owner: str, board_id: str, pin_id: str) -> ShownPin:
         board = await self.repository.get(owner, board_id)
         return await self._shown_pin(board, await self.repository.pin(board, pin_id))
+
+    async def read_chart_words(
+        self, owner: str, board_id: str, pin_id: str, *, words: str
+    ) -> tuple[ReadWords, ChosenChart]:
+        """Read what words make of a pin's chart, and draw it. Nothing is stored.
+
+        Raises `PinRowsMissing` and `TokensSpent`.
+        """
+        board = await self.repository.get(owner, board_id)
+        pin = await self.repository.pin(board, pin_id)
+        if pin.result is None:
+            raise PinRowsMissing
+        shown = pin.chosen_chart or pin.result.chart or {}
+        read = await self._sessions.charts.choice_of(
+            owner, words, pin.result.columns, present=pin.chart_choice, shown=shown
+        )
+        if read.choice is None:
+            return read, ChosenChart(None, pin.result.chart)
+        return read, await self.drawn(pin, read.choice)
 
     async def unpin(self, owner: str, board_id: str, pin_id: str) -> None:
         board = await self.repository.get(owner, board_id)
@@ -236,13 +263,36 @@ class Boards:
         rows = await self.repository.rows.read(pin.result.id, start, stop)
         return pin.result, rows, position_cursor(stop) if stop < pin.result.row_count else None
 
-    async def _computed(self, pin: Pin, option: JsonValue) -> JsonValue:
-        """Compute an option of a pin's chart. Raises `PinRowsMissing` or `OptionRefused`."""
-        if option is None:
-            return None
-        if pin.result is None:
-            raise PinRowsMissing
+    async def _chosen_of(self, message: Message, given: ChartChoice | None) -> ChosenChart:
+        """A choice drawn from the rows of an answer, or by the refresh if these are no longer stored; None is
+        the answer's own. Raises `ChartRefused` for one that is given.
+        """
+        if given is None or given == message.chart_choice:
+            (own,) = await self._sessions.charts.completed([message])
+            return ChosenChart(own.chart_choice, own.chosen_chart, own.chart_refusal)
+        try:
+            chosen = await self._sessions.charts.draw(message, given)
+        except RowsGone:
+            return ChosenChart(given)
+        if chosen.refusal is not None:
+            raise ChartRefused(chosen.refusal)
+        return chosen
+
+    async def _chosen_for(self, pin: Pin, given: ChartChoice) -> ChosenChart:
+        """A choice drawn from the rows of a pin, or by its next refresh if it has none.
+
+        Raises `ChartRefused`.
+        """
+        chosen = await self.drawn(pin, given)
+        if chosen.refusal is not None:
+            raise ChartRefused(chosen.refusal)
+        return chosen
+
+    async def drawn(self, pin: Pin, choice: ChartChoice) -> ChosenChart:
+        """Draw a choice from the rows of a pin without storing it. It has no picture without rows."""
         result = pin.result
+        if result is None:
+            return ChosenChart(choice)
         rows = Rows(
             columns=result.columns,
             rows=await self.repository.rows.read(result.id, 0, result.row_count),
@@ -250,11 +300,10 @@ class Boards:
             truncated=result.truncated,
             cut_by=result.cut_by,
         )
-        wanted = ChartOption.model_validate(option)
-        computed = await compute_option(wanted, pin, rows, chart=result.chart, ran_at=result.ran_at)
-        if computed.chart is None:
-            raise OptionRefused(computed.refusal or "")
-        return _dumped(computed)
+        drawn = await result_of_pin(
+            self._connections, pin, rows, sql=pin.statement_of_rows, ran_at=result.ran_at
+        )
+        return await asyncio.to_thread(drawn.chosen, choice)
 
     async def _answer(self, owner: str, message_id: str) -> tuple[Message, Session]:
         """Raises `AnswerUnknown`, `NothingToPin` or `ConnectionNotFound`."""
@@ -307,10 +356,6 @@ class Boards:
             exists = await self._connections.repository.exists(connection_id)
             return "no_right" if exists else "connection_gone"
         return "open"
-
-
-def _dumped(computed: ComputedChart | None) -> JsonValue:
-    return None if computed is None else computed.model_dump(mode="json")
 
 
 def _audit(board: Board, action: str, pin: Pin | None = None) -> None:

@@ -10,7 +10,7 @@ from app.modules.chat_api.schemas import (
     MemoryBody,
     UserProfile,
 )
-from app.modules.memory.model import FoundMemory, Memory
+from app.modules.memory.model import ConversationMemory, FoundMemory
 from app.modules.memory.profile import ATTRIBUTES, Profile, texts_of
 from app.modules.session.model import Message, Session
 from app.modules.session.plain import plain_content, plain_id, plain_role
@@ -44,7 +44,7 @@ def chat_message(message: Message, names: Mapping[str, str]) -> ChatMessage:
     )
 
 
-def memory(kept: Memory) -> MemoryBody:
+def memory(kept: ConversationMemory) -> MemoryBody:
     return MemoryBody.model_validate({**vars(kept), "timestamp": kept.updated_at})
 
 

@@ -44,11 +44,10 @@ router = Router(tags=["chat"], responses=PROBLEM_RESPONSES)
 class UserUnknown(NotFound):
     """There is no such user, or it is not the one who asks."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no user with this id.")
+    sentence = "There is no user with this id."
 
 
-class ConnectionNeeded(Invalid):
+class DatabaseNeeded(Invalid):
     """A session needs a database, and which one is not clear."""
 
     problem = "connection-needed"
@@ -276,8 +275,8 @@ def _caller(owner: str, user_id: str | None) -> str:
 
 
 async def _only_connection(owner: str, connections: DatabaseConnections) -> str:
-    """Raises `ConnectionNeeded` when there is none, or more than one."""
+    """Raises `DatabaseNeeded` when there is none, or more than one."""
     known, _ = await connections.repository.page(owner, limit=2, cursor=None)
     if len(known) != 1:
-        raise ConnectionNeeded(has_some=bool(known))
+        raise DatabaseNeeded(has_some=bool(known))
     return known[0].id

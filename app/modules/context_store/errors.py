@@ -6,8 +6,7 @@ from app.core.errors import Invalid, NotFound
 class EntryUnknown(NotFound):
     """There is no such entry, or it belongs to another owner."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(f"There is no {kind} with this id.")
+    sentence = "There is no {kind} with this id."
 
 
 class ExampleNotRunnable(Invalid):
@@ -22,9 +21,7 @@ class ScopeUnknown(Invalid):
 
     problem = "scope-unknown"
     title = "There is no such table"
-
-    def __init__(self, table: str) -> None:
-        super().__init__(
-            f"The scanned schema has no table {table!r}. Name a table as the list of tables spells it, scan "
-            "again if it is new, or leave the scope out."
-        )
+    sentence = (
+        "The scanned schema has no table {table!r}. Name a table as the list of tables spells it, scan "
+        "again if it is new, or leave the scope out."
+    )

@@ -1,13 +1,13 @@
 """Examples, terms and instructions in the store: three collections of one shape."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Generic, TypeVar
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from app.core.cursor import cursor_position, position_cursor
-from app.core.storage.port import Condition, Equals, Storage
+from app.core.storage.documents import Documents
+from app.core.storage.port import Condition, Equals, Query, Storage
 from app.modules.context_store.errors import EntryUnknown
 from app.modules.context_store.model import Example, Instruction, Term
 
@@ -22,43 +22,40 @@ class Entries(Generic[Entry]):
     """Stored entries of one kind, of all owners. Access is checked by the service, not here."""
 
     def __init__(self, storage: Storage, collection: str, kind: type[Entry]) -> None:
-        self._storage = storage
-        self._collection = collection
-        self._adapter: TypeAdapter[Entry] = TypeAdapter(kind)
+        self._documents: Documents[Entry] = Documents(storage, collection, kind)
         self._kind = kind.__name__.lower()
 
     async def save(self, entry: Entry) -> None:
-        await self._storage.put(self._collection, [asdict(entry)])
+        await self._documents.put(entry)
 
     def unknown(self) -> EntryUnknown:
-        return EntryUnknown(self._kind)
+        return EntryUnknown(kind=self._kind)
 
     async def get(self, entry_id: str) -> Entry:
         """Raises `EntryUnknown` if there is no entry with this id."""
-        found = await self._storage.get(self._collection, entry_id)
+        found = await self._documents.get(entry_id)
         if found is None:
             raise self.unknown()
-        return self._adapter.validate_python(found)
+        return found
 
     async def change(self, entry: Entry, changes: Mapping[str, JsonValue]) -> Entry:
         """Returns the changed entry. Raises `EntryUnknown` if it was deleted meanwhile."""
-        changed = await self._storage.patch(self._collection, entry.id, changes)
+        changed = await self._documents.change(entry.id, changes)
         if changed is None:
             raise self.unknown()
-        return self._adapter.validate_python(changed)
+        return changed
 
     async def delete(self, entry: Entry, where: Sequence[Condition] = ()) -> None:
-        await self._storage.delete(self._collection, [Equals("id", entry.id), *where])
+        await self._documents.delete(Equals("id", entry.id), *where)
 
     async def delete_all(self, where: Sequence[Condition]) -> None:
-        await self._storage.delete(self._collection, where)
+        await self._documents.delete(*where)
 
     async def page(
         self, where: Sequence[Condition], limit: int, cursor: str | None
     ) -> tuple[list[Entry], str | None]:
         """Returns a page of entries, oldest first, and the cursor of the next page (None on the last)."""
-        page = await self._storage.query(self._collection, where, limit=limit, cursor=cursor)
-        return [self._adapter.validate_python(each) for each in page.items], page.next_cursor
+        return await self._documents.page(Query(where, limit=limit, cursor=cursor))
 
     async def search(
         self, words: str, where: Sequence[Condition], limit: int, *, cursor: str | None
@@ -67,15 +64,13 @@ class Entries(Generic[Entry]):
 
         Best matches first. Only the best 250 matches can be reached.
         """
-        found = await self._storage.search(self._collection, words, where, limit=_SEARCHED_MATCHES)
-        start = cursor_position(cursor)
-        entries = [self._adapter.validate_python(each) for each in found[start : start + limit]]
-        return entries, position_cursor(start + limit) if len(found) > start + limit else None
+        found = await self._documents.search(words, where, limit=_SEARCHED_MATCHES)
+        end = cursor_position(cursor) + limit
+        return found[end - limit : end], position_cursor(end) if len(found) > end else None
 
     async def latest(
         self, db_connection_id: str, filters: Sequence[Condition] = (), limit: int = MAX_ENTRIES
     ) -> list[Entry]:
         """Returns the entries of a connection, newest first."""
         where = [Equals("db_connection_id", db_connection_id), *filters]
-        page = await self._storage.query(self._collection, where, descending=True, limit=limit)
-        return [self._adapter.validate_python(each) for each in page.items]
+        return await self._documents.first(Query(where, descending=True, limit=limit))

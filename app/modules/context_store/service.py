@@ -30,10 +30,10 @@ from app.modules.context_store.model import (
 )
 from app.modules.context_store.repository import Entries, Entry
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner, as_problems
-from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.database_connection.statement_audit import Asker
 from app.modules.sql.layout import laid_out
 from graph.errors import StatementFailed
 
@@ -400,7 +400,7 @@ class ContextStore:
         with as_problems():
             schema = await self._connections.schema(connection)
         if all(table.name != scope for table in schema.tables):
-            raise ScopeUnknown(scope)
+            raise ScopeUnknown(table=scope)
 
 
 _known_layout = lru_cache(maxsize=1_000)(laid_out)

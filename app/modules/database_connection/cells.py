@@ -71,7 +71,7 @@ def _cell(value: JsonValue, kind: ColumnType) -> Cell:
         case str() if kind in ("integer", "number"):
             return _exact_number(value)
         case str():
-            return _as_day(value)
+            return one_spelling(value)
         case list() | dict():
             return json.dumps(value, sort_keys=True)
 
@@ -82,7 +82,7 @@ def _exact_number(text: str) -> Cell:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def _as_day(text: str) -> str:
+def one_spelling(text: str) -> str:
     """Returns a time in one spelling; midnight, without a zone or in UTC, as the bare day."""
     found = _TIME.fullmatch(text)
     if found is None:

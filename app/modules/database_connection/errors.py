@@ -16,11 +16,10 @@ class ConnectionNotFound(NotFound):
 class NotTheOwner(Forbidden):
     """A shared connection and its context store can be changed only by the owner."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "This database is shared with you. Only its owner can change it, its examples, glossary and "
-            "instructions."
-        )
+    sentence = (
+        "This database is shared with you. Only its owner can change it, its examples, glossary and "
+        "instructions."
+    )
 
 
 class TableNotFound(NotFound):

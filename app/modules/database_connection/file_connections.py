@@ -29,11 +29,11 @@ from app.modules.database_connection.uploads.folder import (
 )
 from app.modules.database_connection.uploads.formats import HEAD_BYTES, base_name, read_format
 from app.modules.database_connection.uploads.importing import MEMORY_BYTES, import_file
-from app.modules.database_connection.uploads.model import ImportRequest, Reading, TableCorrection
+from app.modules.database_connection.uploads.model import ImportReport, ImportRequest, TableCorrection
 
 logger = logging.getLogger(__name__)
 
-_READING = TypeAdapter(Reading)
+_READING = TypeAdapter(ImportReport)
 _WRITE_BYTES = 1024 * 1024
 _AT_ONCE = 8
 _IMPORTS_AT_ONCE = 2
@@ -81,7 +81,7 @@ class FileConnections:
         description: str = "",
         corrections: Sequence[TableCorrection] = (),
         is_abandoned: Callable[[], Awaitable[bool]] = _never,
-    ) -> tuple[Connection, Reading]:
+    ) -> tuple[Connection, ImportReport]:
         """Receive a file, read its tables and store a connection to them, or leave nothing behind.
 
         Raises `UploadsOff`, `UploadUnderWay`, `UploadQuotaReached` or `FileNotReadable`.
@@ -109,7 +109,7 @@ class FileConnections:
         )
         return connection, reading
 
-    async def read(self, owner: str, connection_id: str) -> tuple[Connection, Reading]:
+    async def read(self, owner: str, connection_id: str) -> tuple[Connection, ImportReport]:
         """How the file of a connection was read. Raises `NoUploadedFile`."""
         connection = await self._own(owner, connection_id)
         try:
@@ -122,7 +122,7 @@ class FileConnections:
 
     async def correct(
         self, owner: str, connection_id: str, corrections: Sequence[TableCorrection]
-    ) -> tuple[Connection, Reading]:
+    ) -> tuple[Connection, ImportReport]:
         """Read the file again with these types, and scan the tables again.
 
         Raises `NoUploadedFile`, `UploadUnderWay` or `FileNotReadable`; the database is then as it was.
@@ -187,7 +187,7 @@ class FileConnections:
 
     async def _import(
         self, folder: Path, file_name: str, source: Path, *, corrections: Sequence[TableCorrection]
-    ) -> Reading:
+    ) -> ImportReport:
         """Write the database and the reading of a file into a folder."""
         head = await asyncio.to_thread(_head, source)
         work = folder / "work"
@@ -214,7 +214,7 @@ class FileConnections:
 _BY_URL = "This database was registered by its URL and is not made of a file."
 
 
-def _check_tables(reading: Reading, corrections: Sequence[TableCorrection]) -> None:
+def _check_tables(reading: ImportReport, corrections: Sequence[TableCorrection]) -> None:
     known = {table.name for table in reading.tables}
     for each in corrections:
         if each.name not in known:
@@ -255,7 +255,7 @@ def _head(source: Path) -> bytes:
         return file.read(HEAD_BYTES)
 
 
-def _finish(work: Path, folder: Path, reading: Reading) -> None:
+def _finish(work: Path, folder: Path, reading: ImportReport) -> None:
     """Keep the database and the reading only."""
     (database,) = (each for each in work.glob("*.duckdb") if each.name != "raw.duckdb")
     database.rename(folder / database.name)

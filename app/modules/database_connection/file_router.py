@@ -15,7 +15,7 @@ from app.modules.database_connection.file_schemas import FileBody, FileCorrectio
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schemas import ConnectionBody
 from app.modules.database_connection.uploads.errors import FileNotReadable
-from app.modules.database_connection.uploads.model import Reading
+from app.modules.database_connection.uploads.model import ImportReport
 
 UPLOAD_PATH = "/database-connections/files"
 
@@ -113,7 +113,7 @@ async def _content(request: Request) -> AsyncGenerator[bytes]:
         raise FileNotReadable("The upload was interrupted.") from None
 
 
-def _body(connection: Connection, reading: Reading) -> FileBody:
+def _body(connection: Connection, reading: ImportReport) -> FileBody:
     return FileBody(
         connection=ConnectionBody.model_validate(connection),
         tables=list(reading.tables),

@@ -22,7 +22,7 @@ class StatementLimits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ConnectionLimits:
     """Bounds of a server's dealings with all user databases.
 
     `max_threads` statements run at a time; the others wait. A scan reads the catalog within

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
-from app.modules.database_connection.addresses import IpNetwork, is_connectable, is_metadata_name
+from app.core.network.addresses import IpNetwork, is_connectable, is_metadata_name
 from app.modules.database_connection.errors import UrlNotSupported
 from graph.errors import DatabaseUnavailable
 

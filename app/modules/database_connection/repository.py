@@ -9,7 +9,8 @@ from pydantic import JsonValue, TypeAdapter
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Document, Equals, Storage
+from app.core.storage.documents import Documents, all_documents
+from app.core.storage.port import AnyOf, Document, Equals, Query, Storage
 from app.modules.database_connection.engines.urls import database_name
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner
 from app.modules.database_connection.roles import Roles
@@ -20,8 +21,8 @@ from app.modules.database_connection.schema import Schema, Table
 
 _PAGE = 200
 _ALL_USERS = "all"
-# The last three are the context store's, which is deleted with its connection.
-_OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions")
+# Those from the examples on are other modules', which are deleted with their connection.
+_OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions", "overviews")
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,6 @@ class Address:
     warnings: tuple[str, ...]
 
 
-_CONNECTION = TypeAdapter(Connection)
 _TABLE = TypeAdapter(Table)
 _TEXTS = TypeAdapter(dict[str, list[str]])
 _PROGRESS = TypeAdapter(ScanProgress)
@@ -103,17 +103,17 @@ class ConnectionRepository:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._connections = Documents(storage, "database_connections", Connection, write=_written)
 
     async def save(self, connection: Connection) -> None:
-        kept = {**asdict(connection), "readers": _readers(connection.owner, connection.shared)}
-        await self._storage.put("database_connections", [kept])
+        await self._connections.put(connection)
 
     async def get(self, reader: str, connection_id: str) -> Connection:
         """Returns a connection that the reader may use. Raises `ConnectionNotFound`."""
         found = await self._storage.get("database_connections", connection_id)
         if found is None or found["readers"] not in _read_by(reader):
             raise _not_found()
-        return _CONNECTION.validate_python(found)
+        return self._connections.read(found)
 
     async def exists(self, connection_id: str) -> bool:
         """True for a connection of any owner."""
@@ -129,8 +129,7 @@ class ConnectionRepository:
     async def page(self, reader: str, limit: int, cursor: str | None) -> tuple[list[Connection], str | None]:
         """Oldest first."""
         where = [AnyOf("readers", _read_by(reader))]
-        page = await self._storage.query("database_connections", where, limit=limit, cursor=cursor)
-        return [_CONNECTION.validate_python(each) for each in page.items], page.next_cursor
+        return await self._connections.page(Query(where, limit=limit, cursor=cursor))
 
     async def change(self, connection: Connection, edit: ConnectionEdit) -> Connection:
         """Change fields together. What was scanned at another address counts no longer.
@@ -148,17 +147,17 @@ class ConnectionRepository:
             changes["starters"] = [*edit["starters"]]
         if "address" in edit:
             changes |= {**asdict(edit["address"]), "scanned_at": None, "table_count": None}
-        changed = await self._storage.patch("database_connections", connection.id, changes)
+        changed = await self._connections.change(connection.id, changes)
         if changed is None:
             raise _not_found()
         if "address" in edit:
             await self._storage.delete("column_texts", [Equals("db_connection_id", connection.id)])
-        return _CONNECTION.validate_python(changed)
+        return changed
 
     async def delete(self, connection: Connection) -> None:
         """Delete the connection last, so that an interrupted deletion can be repeated."""
         await self.delete_parts(connection)
-        await self._storage.delete("database_connections", [Equals("id", connection.id)])
+        await self._connections.delete(Equals("id", connection.id))
 
     async def delete_parts(self, connection: Connection) -> None:
         """All that hangs on a connection."""
@@ -231,15 +230,13 @@ class ConnectionRepository:
         found = [_TABLE.validate_python(each["table"]) async for each in self._all("tables", connection)]
         return sorted(found, key=lambda table: table.name)
 
-    async def _all(self, collection: str, connection: Connection) -> AsyncGenerator[Document]:
-        where = [Equals("db_connection_id", connection.id)]
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query(collection, where, limit=_PAGE, cursor=cursor)
-            for each in page.items:
-                yield each
-            if (cursor := page.next_cursor) is None:
-                return
+    def _all(self, collection: str, connection: Connection) -> AsyncGenerator[Document]:
+        own = Query([Equals("db_connection_id", connection.id)], limit=_PAGE)
+        return all_documents(self._storage, collection, own)
+
+
+def _written(connection: Connection) -> Document:
+    return {**asdict(connection), "readers": _readers(connection.owner, connection.shared)}
 
 
 def _readers(owner: str, shared: bool) -> str:

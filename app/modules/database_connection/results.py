@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from app.core.values.numbers import as_json
 from app.modules.database_connection.limits import StatementLimits
-from app.modules.database_connection.numbers import as_json
 from app.modules.database_connection.schema import ColumnType
 from graph.state import Column, Cut, Rows
 
@@ -204,3 +204,17 @@ def _duration(value: timedelta) -> str:
     clock = f"{hours:02}:{minutes:02}:{seconds.total_seconds():0>9.6f}".removesuffix(".000000")
     days = f"{value.days} day{'' if value.days == 1 else 's'}" if value.days else ""
     return f"{days} {clock}".strip() if clock != "00:00:00" or not days else days
+
+
+def cut_sentence(rows: Rows) -> str:
+    """Returns one sentence, or an empty text if no limit cut the result."""
+    if not rows["truncated"]:
+        return ""
+    kept = f"{rows['row_count']:,}"
+    match rows.get("cut_by"):
+        case "values":
+            return "Some values are too long to be kept whole: their ends are cut."
+        case "bytes":
+            return f"Only the first {kept} rows are kept, as the result is too large; there are more."
+        case "rows" | None:
+            return f"Only the first {kept} rows are kept, the limit of a result; there are more."

@@ -6,7 +6,7 @@ time.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,14 +14,14 @@ from app.core.clock import now_ms
 from app.core.errors import Problem
 from app.core.storage.port import StorageUnavailable
 from app.modules.database_connection.engines.databases import Database
-from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.records import StatementRecords
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.scan.progress import ScanProgress, ScanState
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
 from app.modules.database_connection.scan.table_vectors import TableVectors
-from app.modules.database_connection.schema import Profile, Table
+from app.modules.database_connection.schema import Table, TableProfile
+from app.modules.database_connection.statement_audit import StatementRecords
 from app.modules.database_connection.threads import DatabaseThreads
 from graph.errors import TurnError
 
@@ -59,16 +59,19 @@ class Scans:
         schemas: ScannedSchemas,
         threads: DatabaseThreads,
         *,
-        limits: Limits,
+        limits: ConnectionLimits,
         vectors: TableVectors | None,
         records: StatementRecords,
+        tell: Callable[[Connection], Awaitable[None]],
     ) -> None:
+        """`tell` is called with the connection of each complete scan."""
         self._repository = repository
         self._schemas = schemas
         self._threads = threads
         self._limits = limits
         self._vectors = vectors
         self._records = records
+        self._tell = tell
         self._scans: dict[str, Scan] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -110,6 +113,8 @@ class Scans:
             self._records.scanned(connection, begun.progress)
         with suppress(StorageUnavailable):
             await self._repository.keep_progress(connection, begun.progress)
+            if begun.progress.state == "complete":
+                await self._tell(connection)
 
     async def _outcome(self, connection: Connection, database: Database, begun: Scan) -> str | None:
         """Returns the error, without secrets; None if there is none."""
@@ -127,10 +132,10 @@ class Scans:
         return None
 
     async def _scan(self, connection: Connection, database: Database, begun: Scan) -> None:
-        found: asyncio.Queue[Sequence[Profile] | None] = asyncio.Queue()
+        found: asyncio.Queue[Sequence[TableProfile] | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
-        def tell(some: Sequence[Profile]) -> None:
+        def tell(some: Sequence[TableProfile]) -> None:
             loop.call_soon_threadsafe(found.put_nowait, some)
 
         # Where rows belong to people, values of some are not for the prompts of others.
@@ -169,17 +174,17 @@ class Scans:
             )
             if connection.scanned_at is None:  # what is stored was read at an earlier address
                 before = before.without_profiles()
-            scanned = ScannedSchema(replace(before.schema, dialect=dialect), before.texts).with_catalog(
+            scanned = ScannedSchema(replace(before.schema, dialect=dialect), before.texts).replace_catalog(
                 tables
             )
             await self._repository.keep_catalog(connection, scanned.schema, replacing=before.schema)
             self._schemas.remember(connection.encrypted_url, scanned)
 
-    async def _take_profiles(self, connection: Connection, profiles: Sequence[Profile]) -> None:
+    async def _take_profiles(self, connection: Connection, profiles: Sequence[TableProfile]) -> None:
         async with self._schemas.lock(connection.id):
             before = self._schemas.get(connection.encrypted_url) or await self._repository.scanned_schema(
                 connection
             )
-            scanned = before.with_profiles(profiles)
+            scanned = before.add_profiles(profiles)
             await self._repository.keep_profiles(connection, scanned, [each.table.name for each in profiles])
             self._schemas.remember(connection.encrypted_url, scanned)

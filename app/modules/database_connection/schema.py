@@ -136,7 +136,7 @@ class Schema:
 
 
 @dataclass(frozen=True)
-class Profile:
+class TableProfile:
     """A table with its profile, and the distinct texts of its columns, by column, where they are not
     too many: what the words of a question are looked up in."""
 

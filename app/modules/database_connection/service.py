@@ -40,9 +40,8 @@ from app.modules.database_connection.guard.inspection import (
 )
 from app.modules.database_connection.guard.secrets import find_secret_outputs, without_values
 from app.modules.database_connection.guard.statement_text import check_length
-from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
-from app.modules.database_connection.records import Asker, StatementRecords
 from app.modules.database_connection.repository import (
     Address,
     Connection,
@@ -58,6 +57,7 @@ from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedS
 from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import ColumnEdit, Schema, Table
+from app.modules.database_connection.statement_audit import Asker, StatementRecords
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.uploads.folder import UploadFolder, database_file_name
 from app.modules.sql.provenance.secret_outputs import SecretOutputs
@@ -133,7 +133,7 @@ class DatabaseConnections:
         self,
         storage: Storage,
         secrets: SecretBox,
-        limits: Limits,
+        limits: ConnectionLimits,
         *,
         records: StatementRecords,
         access: Access = ONE_USER,
@@ -154,6 +154,7 @@ class DatabaseConnections:
         records.watch_abandoned_checks(lambda: self._checks.abandoned)
         self._schemas = ScannedSchemas(limits.max_cached_schemas)
         self._forgetting: list[Callable[[str], Awaitable[None]]] = []
+        self._following: list[Callable[[Connection], Awaitable[None]]] = []
         self._vectors = TableVectors(storage, embedding, charge) if embedding else None
         self._scans = Scans(
             self.repository,
@@ -162,12 +163,22 @@ class DatabaseConnections:
             limits=limits,
             vectors=self._vectors,
             records=records,
+            tell=self._tell_changed,
         )
 
     def when_deleted(self, forget: Callable[[str], Awaitable[None]]) -> None:
         """Call `forget` with the id of each connection that is deleted, before and after. It deletes what
         other modules keep of the connection."""
         self._forgetting.append(forget)
+
+    def when_changed(self, follow: Callable[[Connection], Awaitable[None]]) -> None:
+        """Call `follow` with each connection that was scanned, or whose roles, tables or columns the owner
+        has changed."""
+        self._following.append(follow)
+
+    async def _tell_changed(self, connection: Connection) -> None:
+        for follow in self._following:
+            await follow(connection)
 
     async def _forget(self, connection_id: str) -> None:
         for forget in self._forgetting:
@@ -250,6 +261,8 @@ class DatabaseConnections:
                 await self._try_roles(await asyncio.to_thread(self._database, connection), roles)
         changed = await self.repository.change(connection, edit)
         self._records.changed(changed, list(edit))
+        if "roles" in edit:
+            await self._tell_changed(changed)
         if database is not None:
             await self._scans.stop(connection.id)
             self._scans.start(changed, database)
@@ -411,6 +424,8 @@ class DatabaseConnections:
             await self.repository.save_table(connection, described)
             self._remember(connection, scanned.with_table(described))
         self._records.described(connection, table_name, list(columns))
+        if columns:
+            await self._tell_changed(connection)
         return described
 
     async def sample(self, owner: str, connection_id: str, table_name: str) -> ResultSet:
@@ -542,7 +557,7 @@ class DatabaseConnections:
         """
         schema = await self.schema(connection)
         limits = self._limits
-        with self._records.of(connection, sql, asker) as record:
+        with self._records.record(connection, sql, asker) as record:
             if check_names is not None:
                 await check_names(sql)
             database = self._database(connection)
@@ -659,7 +674,7 @@ def _check_has_roles(connection: Connection) -> None:
         )
 
 
-def _try(database: Database, limits: Limits, stop: Stop) -> Sequence[str]:
+def _try(database: Database, limits: ConnectionLimits, stop: Stop) -> Sequence[str]:
     """Returns warnings: what the account may do besides reading, and that there are no tables. Raises
     `DatabaseUnavailable`.
     """
@@ -671,7 +686,7 @@ def _try(database: Database, limits: Limits, stop: Stop) -> Sequence[str]:
     return warnings if _has_tables(database, limits, stop) else [*warnings, _EMPTY]
 
 
-def _open(database: Database, limits: Limits, stop: Stop) -> None:
+def _open(database: Database, limits: ConnectionLimits, stop: Stop) -> None:
     stop.after(limits.connect_seconds)
     with database.session(stop, limits.connect_seconds) as session:
         list(session.execute("SELECT 1").rows)
@@ -684,7 +699,7 @@ def _acting_as(database: Database, role: str) -> Database:
     return database.acting_as(role)
 
 
-def _has_tables(database: Database, limits: Limits, stop: Stop) -> bool:
+def _has_tables(database: Database, limits: ConnectionLimits, stop: Stop) -> bool:
     """True also if that cannot be determined: the scan will report why.
 
     Raises `DatabaseUnavailable` if the account may read none.

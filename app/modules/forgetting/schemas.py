@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.http.routes import ResponseBody
-from app.modules.memory.forgetting import NotConfirmed
+from app.modules.memory.erasure import NotConfirmed
 
 
 class NotConfirmedBody(ResponseBody):

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from app.core.auth.caller import Caller
 from app.modules.boards.repository import BoardRepository
+from app.modules.comments.repository import CommentRepository
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.items.service import ClientItems
-from app.modules.memory.forgetting import MemoryForgetting, NotConfirmed
+from app.modules.memory.erasure import MemoryForgetting, NotConfirmed
+from app.modules.overview.repository import OverviewRepository
 from app.modules.rules.repository import RuleRepository
 from app.modules.run.errors import StillStopping
 from app.modules.schedules.repository import ScheduleRepository
@@ -34,6 +36,8 @@ class OwnerForgetting:
         boards: BoardRepository,
         links: LinkRepository,
         schedules: ScheduleRepository,
+        comments: CommentRepository,
+        overviews: OverviewRepository,
     ) -> None:
         self.memory = memory
         self._sessions = sessions
@@ -44,9 +48,12 @@ class OwnerForgetting:
         self._boards = boards
         self._links = links
         self._schedules = schedules
+        self._comments = comments
+        self._overviews = overviews
 
     async def forget_everything(self, caller: Caller) -> list[NotConfirmed]:
-        """Delete sessions, boards, schedules, memory, items, knowledge, rules and connections of the caller.
+        """Delete sessions, boards, schedules, comments, overviews, memory, items, knowledge, rules and
+        connections of the caller.
 
         Connections, knowledge and rules are left to callers with the scope `manage`.
         """
@@ -56,6 +63,8 @@ class OwnerForgetting:
         await self._boards.delete_all(caller.owner)
         await self._links.delete_all(caller.owner)
         await self._schedules.delete_all(caller.owner)
+        await self._comments.delete_all(caller.owner)
+        await self._overviews.delete_all(caller.owner)
         await self._items.forget_owner(caller.owner)
         left += await self._forget_managed(caller)
         # A job that was under way may have remembered something meanwhile.

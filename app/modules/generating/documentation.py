@@ -20,8 +20,8 @@ from app.core.clock import now_ms
 from app.core.llm.model import LanguageModel, PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.agent.factory import InvestigatorFactory, SchemaContextOf
-from app.modules.agent.investigation import step_events
-from app.modules.agent.records import (
+from app.modules.agent.step_events import called_event, step_events
+from app.modules.agent.step_store import (
     CallRecord,
     InvestigationRecords,
     StepKind,
@@ -32,8 +32,8 @@ from app.modules.agent.records import (
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Table
 from app.modules.generating.markdown import Document, DocumentedTable, Measured, document_text
-from app.modules.model_errors import model_errors_translated
-from app.modules.prompt_sections import sections
+from app.modules.language_models.errors import model_errors_translated
+from app.modules.prompts.sections import sections
 from app.modules.run.records import ResultRows
 from app.modules.session.model import DocumentationRequest, Run, Session
 from app.modules.sql_generation.foreign_keys import inferred_keys
@@ -43,7 +43,7 @@ from app.modules.tools.results import ResultUnknown, TurnResults, read_head, res
 from app.modules.usage.service import Allowances
 from graph.answer import Analysis, Offer
 from graph.errors import ModelCallFailed, ModelCallRejected
-from graph.events import Progress, SessionEvent, TextChunk, ToolCalled
+from graph.events import Progress, SessionEvent, TextChunk
 from graph.ports import Conclusion, Emit, Investigator, NextStep, Question
 from graph.state import CallOutcome, Option, Rows, ToolCallRef
 
@@ -171,7 +171,7 @@ class Documentation:
         if kept.kind == "calls":
             emit(TextChunk(content=kept.text, channel="investigation"))
         for call in self._records.calls_of(kept):
-            emit(_called(call))
+            emit(called_event(call))
         return self._as_next(kept)
 
     async def _chosen(self, index: SchemaIndex, step: int, emit: Emit) -> tuple[StepRecord, list[CallRecord]]:
@@ -402,13 +402,3 @@ def _is_figure(word: str, names: Collection[str]) -> bool:
 
 def _columns(table: Table) -> list[str]:
     return [column.name for column in table.columns]
-
-
-def _called(call: CallRecord) -> ToolCalled:
-    return ToolCalled(
-        tool_call_id=call.id,
-        step=call.step,
-        name=call.tool,
-        category=call.category,
-        arguments=call.arguments,
-    )

@@ -26,7 +26,7 @@ class TooManyTables(Invalid):
     problem = "too-many-tables"
 
 
-class Documents:
+class Documentations:
     """Begins and continues documentations."""
 
     def __init__(self, sessions: SessionService, connections: DatabaseConnections) -> None:

@@ -11,7 +11,7 @@ from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import API_PREFIX
 from app.modules.agent.capabilities import Capabilities
-from app.modules.generating.documents import Documents
+from app.modules.generating.documents import Documentations
 from app.modules.generating.schemas import (
     DocumentationOrder,
     GeneratedSqlBody,
@@ -41,12 +41,12 @@ async def _generation(request: Request) -> SqlGeneration:
     return generation
 
 
-async def _documents(request: Request) -> Documents:
-    documents: Documents = request.app.state.services.documents
+async def _documents(request: Request) -> Documentations:
+    documents: Documentations = request.app.state.services.documents
     return documents
 
 
-Documenting = Annotated[Documents, Depends(_documents)]
+Documenting = Annotated[Documentations, Depends(_documents)]
 Generation = Annotated[SqlGeneration, Depends(_generation)]
 
 

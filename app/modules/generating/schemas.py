@@ -46,7 +46,7 @@ class GeneratedSqlBody(ResponseBody):
     does.
     """
     corrections: list[str]
-    """Corrections of the statement that the model wrote, one sentence each."""
+    """Why the model wrote the statement again, if it did, and corrections of it, a sentence each."""
     valid: bool
     """The statement passed the guard and the check of its names; with `run`, the database has run it."""
     options: list[Option]

@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from starlette.responses import JSONResponse, RedirectResponse
 
 from app.core.auth.api_keys import ApiKeys
-from app.core.auth.attempt import ATTEMPT_SECONDS, Attempt, AttemptLost, Failure, new_attempt
+from app.core.auth.attempt import ATTEMPT_SECONDS, AttemptLost, Failure, SignInAttempt, new_attempt
 from app.core.clock import now_ms
 from app.core.errors import NotFound, Problem, TooMany, Unauthenticated
 from app.core.storage.port import StorageUnavailable
@@ -90,7 +90,7 @@ async def finish(request: Request) -> Response:
     return response
 
 
-async def _signed_in(request: Request, provider: "Provider", attempt: Attempt) -> Response:
+async def _signed_in(request: Request, provider: "Provider", attempt: SignInAttempt) -> Response:
     keys: ApiKeys = request.app.state.services.identity.keys
     wrong_keys: WrongKeys = request.app.state.wrong_keys
     code = request.query_params.get("code")

@@ -6,8 +6,7 @@ from app.core.errors import Forbidden, Invalid
 class NamespaceReserved(Forbidden):
     """The namespace is KAI's own."""
 
-    def __init__(self, label: str) -> None:
-        super().__init__(f"The namespace {label!r} is KAI's own. Choose another first label.")
+    sentence = "The namespace {label!r} is KAI's own. Choose another first label."
 
 
 class TooManyItems(Invalid):
@@ -15,6 +14,4 @@ class TooManyItems(Invalid):
 
     problem = "too-many-items"
     title = "Too many items"
-
-    def __init__(self, most: int) -> None:
-        super().__init__(f"You have {most} items, as many as an owner may have. Delete some.")
+    sentence = "You have {most} items, as many as an owner may have. Delete some."

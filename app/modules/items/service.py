@@ -11,7 +11,8 @@ from pydantic import JsonValue, TypeAdapter
 from app.core.clock import now_ms
 from app.core.ids import id_of
 from app.core.pairs import pair_key, pair_keys
-from app.core.storage.port import AnyOf, Condition, Contains, Document, Equals, Storage
+from app.core.storage.documents import Documents, all_documents
+from app.core.storage.port import AnyOf, Condition, Contains, Document, Equals, Query, Storage
 from app.modules.items.errors import NamespaceReserved, TooManyItems
 
 Namespace: TypeAlias = Sequence[str]
@@ -39,14 +40,12 @@ class Item:
     updated_at: int
 
 
-_STORED = TypeAdapter(Item)
-
-
 class ClientItems:
     """Items by owner, namespace and key. All methods but the last raise `NamespaceReserved`."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._items = Documents(storage, "items", Item)
 
     async def put(self, owner: str, namespace: Namespace, key: str, *, value: dict[str, JsonValue]) -> None:
         """Store an item, or replace its value. Raises `TooManyItems`."""
@@ -54,7 +53,7 @@ class ClientItems:
         document_id = _id(owner, namespace, key)
         earlier = await self._storage.get("items", document_id)
         if earlier is None and await self._storage.count("items", [Equals("owner", owner)]) >= MOST_ITEMS:
-            raise TooManyItems(MOST_ITEMS)
+            raise TooManyItems(most=MOST_ITEMS)
         now = now_ms()
         item: Document = {
             "id": document_id,
@@ -75,8 +74,7 @@ class ClientItems:
 
     async def get(self, owner: str, namespace: Namespace, key: str) -> Item | None:
         _check(namespace)
-        found = await self._storage.get("items", _id(owner, namespace, key))
-        return None if found is None else _STORED.validate_python(found)
+        return await self._items.get(_id(owner, namespace, key))
 
     async def delete(self, owner: str, namespace: Namespace, key: str) -> None:
         """Delete an item, and its namespace with its last item. An unknown one is deleted already."""
@@ -108,21 +106,18 @@ class ClientItems:
             where.append(Contains("prefixes", ".".join(prefix)))
         where += [Contains("pairs", pair_key(*pair)) for pair in pairs.items()]
         if words:
-            documents = await self._with_words(words, where, slice(offset, offset + limit))
-        else:
-            page = await self._storage.query(
-                "items", where, order_by="updated_at", descending=True, limit=offset + limit
-            )
-            documents = [*page.items[offset:]]
-        return [_STORED.validate_python(each) for each in documents]
+            return await self._with_words(words, where, slice(offset, offset + limit))
+        found = Query(where, order_by="updated_at", descending=True, limit=offset + limit)
+        return (await self._items.first(found))[offset:]
 
-    async def _with_words(self, words: str, where: Sequence[Condition], part: slice) -> list[Document]:
+    async def _with_words(self, words: str, where: Sequence[Condition], part: slice) -> list[Item]:
         (found,) = await self._storage.search_ids("items", [words], where, limit=part.stop)
         ids = found[part]
         if not ids:
             return []
-        page = await self._storage.query("items", [*where, AnyOf("id", ids)], limit=len(ids))
-        return sorted(page.items, key=lambda each: ids.index(str(each["id"])))
+        page = await self._storage.query("items", Query([*where, AnyOf("id", ids)], limit=len(ids)))
+        ordered = sorted(page.items, key=lambda each: ids.index(str(each["id"])))
+        return [self._items.read(each) for each in ordered]
 
     async def namespaces(
         self, owner: str, *, prefix: Namespace = (), suffix: Namespace = (), max_depth: int | None = None
@@ -153,16 +148,9 @@ class ClientItems:
         await self._storage.put("item_namespaces", [document])
 
     async def _all_namespaces(self, owner: str) -> list[tuple[str, ...]]:
-        found: list[tuple[str, ...]] = []
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query(
-                "item_namespaces", [Equals("owner", owner)], limit=_PAGE, cursor=cursor
-            )
-            found += [_LABELS.validate_python(each["namespace"]) for each in page.items]
-            cursor = page.next_cursor
-            if cursor is None:
-                return found
+        own = Query([Equals("owner", owner)], limit=_PAGE)
+        found = all_documents(self._storage, "item_namespaces", own)
+        return [_LABELS.validate_python(each["namespace"]) async for each in found]
 
 
 _LABELS = TypeAdapter(tuple[str, ...])
@@ -170,7 +158,7 @@ _LABELS = TypeAdapter(tuple[str, ...])
 
 def _check(namespace: Namespace) -> None:
     if namespace and namespace[0] == _RESERVED:
-        raise NamespaceReserved(_RESERVED)
+        raise NamespaceReserved(label=_RESERVED)
 
 
 def _id(owner: str, namespace: Namespace, *key: str) -> str:

@@ -1,14 +1,14 @@
 """Records of the tools of MCP servers that an administrator has approved."""
 
 import re
-from dataclasses import asdict, dataclass
-from typing import cast
+from dataclasses import dataclass
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Document, Equals, Storage
+from app.core.storage.documents import Documents
+from app.core.storage.port import Equals, Query, Storage
 from app.modules.mcp.definition import ToolDefinition
 
 _COLLECTION = "mcp_tools"
@@ -43,33 +43,20 @@ class ApprovedTool:
         )
 
 
-_APPROVED = TypeAdapter(ApprovedTool)
-
-
 class McpApprovals:
     """Every method raises `StorageUnavailable`."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._approved = Documents(storage, _COLLECTION, ApprovedTool)
 
     async def of_server(self, server: str) -> dict[str, ApprovedTool]:
         """Returns the approved tools of a server, by name."""
-        found: dict[str, ApprovedTool] = {}
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query(
-                _COLLECTION, [Equals("server", server)], limit=_PAGE, cursor=cursor
-            )
-            for each in map(_APPROVED.validate_python, page.items):
-                found[each.name] = each
-            cursor = page.next_cursor
-            if cursor is None:
-                return found
+        found = self._approved.all(Query([Equals("server", server)], limit=_PAGE))
+        return {each.name: each async for each in found}
 
     async def find(self, server: str, name: str) -> ApprovedTool | None:
         """Returns an approved tool."""
-        found = await self._storage.get(_COLLECTION, _id(server, name))
-        return None if found is None else _APPROVED.validate_python(found)
+        return await self._approved.get(_id(server, name))
 
     async def approve(
         self, server: str, address: str, definition: ToolDefinition, *, by: str
@@ -87,12 +74,12 @@ class McpApprovals:
             approved_by=by,
             approved_at=now_ms(),
         )
-        await self._storage.put(_COLLECTION, [cast("Document", asdict(approved))])
+        await self._approved.put(approved)
         return approved
 
     async def withdraw(self, server: str, name: str) -> None:
         """Delete an approval, if there is one."""
-        await self._storage.delete(_COLLECTION, [AnyOf("id", [_id(server, name)])])
+        await self._approved.delete(Equals("id", _id(server, name)))
 
 
 def _id(server: str, name: str) -> str:

@@ -88,7 +88,7 @@ class _File(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class McpSettings:
+class McpConfiguration:
     """Servers by name, and how KAI deals with them."""
 
     servers: dict[str, HttpServer | StdioServer]

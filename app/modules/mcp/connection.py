@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.modules.mcp.approvals import ApprovedTool, McpApprovals
-from app.modules.mcp.config import HttpServer, McpSettings, StdioServer
+from app.modules.mcp.config import HttpServer, McpConfiguration, StdioServer
 from app.modules.mcp.definition import ToolDefinition
 from app.modules.mcp.errors import CallFailed, McpToolUnknown, ServerUnavailable, ToolHasChanged
 from app.modules.mcp.offering import tools_of
@@ -21,7 +21,7 @@ from app.modules.tools.context import ReportProgress
 from app.modules.tools.tool import Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
-    from app.modules.mcp.link import Link, OpenLink
+    from app.modules.mcp.client_session import McpSession, OpenLink
 
 Status = Literal["NotConnected", "Connecting", "Connected", "FailedToConnect"]
 ToolState = Literal["approved", "new", "changed", "unusable"]
@@ -61,7 +61,7 @@ class McpConnection:
         self,
         name: str,
         server: HttpServer | StdioServer,
-        settings: McpSettings,
+        settings: McpConfiguration,
         *,
         approvals: McpApprovals,
         own_name: str,
@@ -78,7 +78,7 @@ class McpConnection:
         self._settings = settings
         self._approvals = approvals
         self._own_name = own_name
-        self._link: Link | None = None
+        self._link: McpSession | None = None
         self._lost = asyncio.Event()
         self._keeping: asyncio.Task[None] | None = None
 
@@ -162,7 +162,7 @@ class McpConnection:
             logger.info("MCP server %s is connected: %d tools", self.name, len(self.seen))
             await self._watch(link)
 
-    async def _watch(self, link: "Link") -> None:
+    async def _watch(self, link: "McpSession") -> None:
         """Raises `ServerUnavailable` when the server is lost."""
         looked = approvals_read = monotonic()
         while not self._lost.is_set():
@@ -189,7 +189,7 @@ class McpConnection:
 
     # Tools and approvals
 
-    async def _look(self, link: "Link") -> None:
+    async def _look(self, link: "McpSession") -> None:
         """Read the server's tools, and what was approved of them."""
         self._show(await link.definitions(), await self._approvals.of_server(self.name))
 
@@ -239,7 +239,7 @@ class McpConnection:
             raise ToolFailed(str(failed)) from failed
         return ToolResult(text=text, is_error=is_error)
 
-    async def _check_again(self, link: "Link", definition: ToolDefinition) -> None:
+    async def _check_again(self, link: "McpSession", definition: ToolDefinition) -> None:
         """Compare the tool with its approval, both read again. Raises `ToolFailed` if they differ."""
         definitions, approved = await asyncio.gather(
             link.definitions(), self._approvals.find(self.name, definition.name)
@@ -262,6 +262,6 @@ class McpConnection:
 
 def _import_link() -> "OpenLink":
     """The SDK is imported here, in a thread: it takes most of a second."""
-    from app.modules.mcp.link import opened_link  # noqa: PLC0415
+    from app.modules.mcp.client_session import opened_link  # noqa: PLC0415
 
     return opened_link

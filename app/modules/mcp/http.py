@@ -5,8 +5,8 @@ from ipaddress import IPv4Network, IPv6Network
 
 import httpx2
 
-from app.modules.mcp.reading import Reading
-from app.modules.outgoing import CheckedTransport
+from app.core.network.outgoing import CheckedTransport
+from app.modules.mcp.reading import MessageLimit
 
 SETTING = "KAI_MCP__NETWORKS"
 
@@ -14,7 +14,7 @@ SETTING = "KAI_MCP__NETWORKS"
 class LimitedTransport(CheckedTransport):
     """Refuses compressed answers, and those of calls that are too long."""
 
-    def __init__(self, networks: Sequence[IPv4Network | IPv6Network], reading: Reading) -> None:
+    def __init__(self, networks: Sequence[IPv4Network | IPv6Network], reading: MessageLimit) -> None:
         super().__init__(networks, SETTING)
         self._reading = reading
 
@@ -35,7 +35,7 @@ class LimitedTransport(CheckedTransport):
 class _Limited(httpx2.AsyncByteStream):
     """The body of an answer up to the limit."""
 
-    def __init__(self, inner: httpx2.AsyncByteStream, reading: Reading) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, reading: MessageLimit) -> None:
         self._inner = inner
         self._reading = reading
 

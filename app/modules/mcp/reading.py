@@ -13,7 +13,7 @@ class TooLarge(Exception):
     """A message is longer than the limit."""
 
 
-class Reading:
+class MessageLimit:
     """The limit of messages of one connection, and whether one was longer."""
 
     def __init__(self) -> None:

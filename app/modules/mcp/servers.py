@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 from app.modules.mcp.approvals import McpApprovals
-from app.modules.mcp.config import McpSettings
+from app.modules.mcp.config import McpConfiguration
 from app.modules.mcp.connection import McpConnection
 from app.modules.mcp.errors import McpServerUnknown
 from app.modules.tools.tool import Tool
@@ -14,7 +14,7 @@ from app.modules.tools.tool import Tool
 class McpServers:
     """Connections to the servers of the configuration, in its order."""
 
-    def __init__(self, settings: McpSettings, approvals: McpApprovals, own_name: str) -> None:
+    def __init__(self, settings: McpConfiguration, approvals: McpApprovals, own_name: str) -> None:
         self.all: Sequence[McpConnection] = [
             McpConnection(name, server, settings, approvals=approvals, own_name=own_name)
             for name, server in settings.servers.items()

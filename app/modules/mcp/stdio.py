@@ -16,7 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from app.modules.mcp.config import StdioServer
-from app.modules.mcp.reading import Reading
+from app.modules.mcp.reading import MessageLimit
 
 _READ_BYTES = 65_536
 _STOP_SECONDS = 2.0
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def stdio_transport(
-    server: StdioServer, reading: Reading
+    server: StdioServer, reading: MessageLimit
 ) -> AsyncGenerator[tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]]:
     """Runs the server's process within the block. Its standard error is discarded.
 
@@ -79,7 +79,7 @@ async def stdio_transport(
             await _stop(process, 0 if reading.exceeded else _STOP_SECONDS)
 
 
-async def _lines(stdout: asyncio.StreamReader, reading: Reading) -> AsyncGenerator[bytes]:
+async def _lines(stdout: asyncio.StreamReader, reading: MessageLimit) -> AsyncGenerator[bytes]:
     """Yields whole lines. Ends, too, at a line that is too long: nothing more is read then."""
     rest = b""
     while chunk := await stdout.read(_READ_BYTES):

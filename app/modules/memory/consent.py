@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Protocol
 
-from pydantic import TypeAdapter
-
 from app.core.ids import id_of
-from app.core.storage.port import Condition, Equals, Storage
+from app.core.storage.documents import Documents
+from app.core.storage.port import Condition, Equals, Query, Storage
 
 TEXT_VERSION = 1
 TEXT = (
@@ -36,14 +35,11 @@ class Consent:
     text_version: int
 
 
-_CONSENT = TypeAdapter(Consent)
-
-
 class Consents:
     """Consents in the store. Every read names the owner."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._consents = Documents(storage, _NAME, Consent)
 
     async def grant(
         self, owner: str, connection_id: str, endpoint: str, *, credential: str, now: int
@@ -61,27 +57,26 @@ class Consents:
             credential=credential,
             text_version=TEXT_VERSION,
         )
-        await self._storage.put(_NAME, [asdict(consent)])
+        await self._consents.put(consent)
         return consent
 
     async def find(self, owner: str, connection_id: str, endpoint: str) -> Consent | None:
         """A consent to any version of the text."""
-        found = await self._storage.get(_NAME, _id(owner, connection_id, endpoint))
-        if found is None or found["owner"] != owner:
-            return None
-        return _CONSENT.validate_python(found)
+        found = await self._consents.get(_id(owner, connection_id, endpoint))
+        return None if found is None or found.owner != owner else found
 
     async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Consent], str | None]:
-        page = await self._storage.query(_NAME, [Equals("owner", owner)], limit=limit, cursor=cursor)
-        mine = [_CONSENT.validate_python(each) for each in page.items if each["owner"] == owner]
-        return mine, page.next_cursor
+        found, following = await self._consents.page(
+            Query([Equals("owner", owner)], limit=limit, cursor=cursor)
+        )
+        return [each for each in found if each.owner == owner], following
 
     async def withdraw(self, owner: str, connection_id: str) -> int:
         """Delete the owner's consents for a database, to any endpoint. Returns their number."""
         return await self.delete([Equals("owner", owner), Equals("connection_id", connection_id)])
 
     async def delete(self, where: Sequence[Condition]) -> int:
-        return await self._storage.delete(_NAME, where)
+        return await self._consents.delete(*where)
 
 
 def _id(owner: str, connection_id: str, endpoint: str) -> str:

@@ -14,7 +14,7 @@ from app.modules.memory.directives import MOST_DIRECTIVES, Directive, directives
 from app.modules.memory.errors import FactNeedsConfirmation, FactRefused
 from app.modules.memory.facts import Facts
 from app.modules.memory.guards import instruction_warning
-from app.modules.memory.model import MAX_FACT_CHARACTERS, Fact, FactSource, NewFact
+from app.modules.memory.model import MAX_FACT_CHARACTERS, FactSource, NewFact, StoredFact
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ _LOOKS_BACK_MS = 86_400_000
 
 
 @dataclass(frozen=True)
-class AskedQuestion:
+class DirectiveQuestion:
     """A question as its user wrote it, with the ids of its answer and run. `at` is epoch milliseconds.
 
     The copy of a message in a fork has the run of the original.
@@ -43,7 +43,7 @@ class SessionQuestions:
 
     owner: str
     connection_id: str
-    questions: Sequence[AskedQuestion]
+    questions: Sequence[DirectiveQuestion]
 
 
 class QuestionReader(Protocol):
@@ -95,7 +95,7 @@ class DirectiveJob:
         self,
         session_id: str,
         session: SessionQuestions,
-        question: AskedQuestion,
+        question: DirectiveQuestion,
         *,
         directives: Sequence[Directive],
     ) -> None:
@@ -106,7 +106,7 @@ class DirectiveJob:
             session_id,
             tainted=await self._is_tainted(question.message_id),
         )
-        kept: list[Fact] = []
+        kept: list[StoredFact] = []
         refused: list[Refusal] = []
         for directive in directives[:MOST_DIRECTIVES]:
             try:
@@ -136,7 +136,7 @@ class DirectiveJob:
         if not await self._reader.has_session(session_id):  # deleted meanwhile
             await self._drop(question.run_id, [fact for fact in kept if fact.source == source])
 
-    async def _keep(self, session: SessionQuestions, directive: Directive, source: FactSource) -> Fact:
+    async def _keep(self, session: SessionQuestions, directive: Directive, source: FactSource) -> StoredFact:
         """Keep a directive in the scope that it names, else for the database, else for the session.
 
         A fact of a tainted turn waits for a person.
@@ -162,7 +162,7 @@ class DirectiveJob:
             kept = await self._facts.keep(replace(new, scope="session"))
         return kept.fact
 
-    async def _drop(self, run_id: str, facts: Sequence[Fact]) -> None:
+    async def _drop(self, run_id: str, facts: Sequence[StoredFact]) -> None:
         for fact in facts:
             await self._facts.forget(fact.owner, fact.id)
         await self._records.drop(run_id)

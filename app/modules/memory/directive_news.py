@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.core.storage.port import StorageUnavailable
 from app.modules.memory.directive_records import DirectiveRecord, DirectiveRecords
 from app.modules.memory.facts import Facts
-from app.modules.memory.model import Fact
+from app.modules.memory.model import StoredFact
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ _MOST_CHARACTERS = 1_000
 class News:
     """Facts that were kept and still are, and sentences on directives that were refused."""
 
-    kept: Sequence[Fact] = ()
+    kept: Sequence[StoredFact] = ()
     refused: str = ""
 
 

@@ -5,11 +5,10 @@ the owner has undone; it is deleted with its session.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from pydantic import JsonValue, TypeAdapter
-
-from app.core.storage.port import AnyOf, DocumentExists, Equals, Storage
+from app.core.storage.documents import Documents
+from app.core.storage.port import AnyOf, Condition, Equals, Query, Storage
 from app.modules.memory.model import FactKind
 
 COLLECTION = "message_directives"
@@ -40,47 +39,34 @@ class DirectiveRecord:
     """Id of the message whose events name it. Empty before that."""
 
 
-_RECORD = TypeAdapter(DirectiveRecord)
-
-
 class DirectiveRecords:
     """Records of all owners. Every method raises `StorageUnavailable`."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._records = Documents(storage, COLLECTION, DirectiveRecord)
 
     async def known(self, run_ids: Sequence[str]) -> set[str]:
         """Returns those of the runs that have a record."""
-        page = await self._storage.query(COLLECTION, [AnyOf("id", run_ids)], limit=max(1, len(run_ids)))
-        return {str(each["id"]) for each in page.items}
+        found = await self._records.first(Query([AnyOf("id", run_ids)], limit=max(1, len(run_ids))))
+        return {each.id for each in found}
 
     async def add(self, record: DirectiveRecord) -> None:
         """A record that exists stays as it is."""
-        try:
-            await self._storage.create(COLLECTION, asdict(record))
-        except DocumentExists:
-            return
+        await self._records.add(record)
 
     async def drop(self, run_id: str) -> None:
-        await self._storage.delete(COLLECTION, [Equals("id", run_id)])
+        await self._records.delete(Equals("id", run_id))
 
     async def unreported(self, owner: str, session_id: str, message_id: str) -> list[DirectiveRecord]:
         """Returns the records that no other message has reported, oldest first."""
-        page = await self._storage.query(
-            COLLECTION,
-            [
-                Equals("owner", owner),
-                Equals("session_id", session_id),
-                AnyOf("reported_in", ["", message_id]),
-            ],
-            limit=_MOST,
-        )
-        found = map(_RECORD.validate_python, page.items)
+        of_session: list[Condition] = [Equals("owner", owner), Equals("session_id", session_id)]
+        of_session.append(AnyOf("reported_in", ["", message_id]))
+        found = await self._records.first(Query(of_session, limit=_MOST))
         own = [each for each in found if (each.owner, each.session_id) == (owner, session_id)]
         return sorted(own, key=lambda each: (each.at, each.id))
 
     async def mark_reported(self, records: Sequence[DirectiveRecord], message_id: str) -> None:
         for record in records:
             if not record.reported_in:
-                changes: dict[str, JsonValue] = {"reported_in": message_id}
-                await self._storage.patch(COLLECTION, record.id, changes, where=[Equals("reported_in", "")])
+                unreported = [Equals("reported_in", "")]
+                await self._records.change(record.id, {"reported_in": message_id}, unreported)

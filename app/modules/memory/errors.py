@@ -1,14 +1,12 @@
 """Errors of facts. Their texts name the cure and repeat no fact."""
 
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
-from app.modules.memory.scopes import Scope
 
 
 class FactUnknown(NotFound):
     """There is no such fact, or it belongs to another owner."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no fact with this id.")
+    sentence = "There is no fact with this id."
 
 
 class FactsOff(Forbidden):
@@ -16,11 +14,7 @@ class FactsOff(Forbidden):
 
     problem = "facts-off"
     title = "Facts are switched off"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This KAI remembers no new facts. An operator switches them on with KAI_MEMORY__FACTS=true."
-        )
+    sentence = "This KAI remembers no new facts. An operator switches them on with KAI_MEMORY__FACTS=true."
 
 
 class FactRefused(Invalid):
@@ -35,9 +29,7 @@ class FactNeedsConfirmation(Conflict):
 
     problem = "fact-needs-confirmation"
     title = "Read the warning before this is remembered"
-
-    def __init__(self, warning: str) -> None:
-        super().__init__(f'{warning} To remember it all the same, send it again with "confirm": true.')
+    sentence = '{warning} To remember it all the same, send it again with "confirm": true.'
 
 
 class FactPlaceUnclear(Invalid):
@@ -52,11 +44,8 @@ class TooManyFacts(Invalid):
 
     problem = "too-many-facts"
     title = "Too many facts at once"
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(
-            f"An import takes up to {limit:,} facts and items of lists. Send them in parts.", limit=limit
-        )
+    sentence = "An import takes up to {limit:,} facts and items of lists. Send them in parts."
+    shows = ("limit",)
 
 
 class FactsFull(Conflict):
@@ -64,13 +53,11 @@ class FactsFull(Conflict):
 
     problem = "facts-full"
     title = "No more facts fit here"
-
-    def __init__(self, scope: Scope, limit: int, unused_days: int) -> None:
-        super().__init__(
-            f"{limit} facts are remembered in this scope ({scope}), and more are not allowed. Each was used "
-            f"or added in the last {unused_days} days. Forget some that are not needed any more.",
-            limit=limit,
-        )
+    sentence = (
+        "{limit} facts are remembered in this scope ({scope}), and more are not allowed. Each was used "
+        "or added in the last {unused_days} days. Forget some that are not needed any more."
+    )
+    shows = ("limit",)
 
 
 class FactChanged(Conflict):
@@ -78,6 +65,4 @@ class FactChanged(Conflict):
 
     problem = "fact-changed"
     title = "The fact has been changed meanwhile"
-
-    def __init__(self) -> None:
-        super().__init__("The fact was changed, accepted or superseded meanwhile. Read it again.")
+    sentence = "The fact was changed, accepted or superseded meanwhile. Read it again."

@@ -3,7 +3,8 @@
 from pydantic import JsonValue
 
 from app.core.clock import now_ms
-from app.core.storage.port import Document, Equals, Storage
+from app.core.storage.documents import all_documents
+from app.core.storage.port import Document, Equals, Query, Storage
 from app.modules.memory.fact_schemas import FactBody, MemoryExport, fact_body
 from app.modules.memory.facts import Facts
 
@@ -37,14 +38,8 @@ class MemoryExports:
         return [fact_body(fact, owner, stale) for fact in facts]
 
     async def _documents(self, collection: str, owner: str) -> list[JsonValue]:
-        found: list[JsonValue] = []
-        cursor: str | None = None
-        while True:
-            where = [Equals("owner", owner)]
-            page = await self._storage.query(collection, where, limit=_PAGE, cursor=cursor)
-            found += [_shown(each) for each in page.items if each["owner"] == owner]
-            if (cursor := page.next_cursor) is None:
-                return found
+        found = all_documents(self._storage, collection, Query([Equals("owner", owner)], limit=_PAGE))
+        return [_shown(each) async for each in found if each["owner"] == owner]
 
 
 def _shown(document: Document) -> Document:

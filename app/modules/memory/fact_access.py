@@ -8,7 +8,7 @@ from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.errors import FactPlaceUnclear
 from app.modules.memory.fact_repository import readers_of_connection, readers_of_owner
-from app.modules.memory.model import Fact, NewFact
+from app.modules.memory.model import NewFact, StoredFact
 from app.modules.memory.scopes import Scope
 
 _CONNECTIONS = 1_000
@@ -86,12 +86,12 @@ class FactAccess:
         """Raises `ConnectionNotFound`."""
         await self._connections.repository.get(reader, connection_id)
 
-    async def check_writable(self, writer: str, fact: Fact) -> None:
+    async def check_writable(self, writer: str, fact: StoredFact) -> None:
         """Raises `NotTheOwner` for a shared fact of a connection that the writer may only read."""
         if fact.scope == "shared":
             await self._connections.repository.own(writer, str(fact.connection_id))
 
-    async def is_readable(self, reader: str, fact: Fact) -> bool:
+    async def is_readable(self, reader: str, fact: StoredFact) -> bool:
         if fact.scope != "shared":
             return fact.owner == reader
         try:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from app.core.llm.tokens import approximate_tokens
 from app.core.words import split_identifier, without_accents
-from app.modules.memory.model import Fact, FactKind
+from app.modules.memory.fact_repository import text_key
+from app.modules.memory.model import FactKind, StoredFact
 from app.modules.memory.scope_choice import ORDER, common_words
 from app.modules.memory.scopes import Scope
 
@@ -30,7 +31,7 @@ _TERM = re.compile(
 
 
 @dataclass(frozen=True)
-class Limits:
+class FactLimits:
     """Limits of what a prompt shows: number and tokens of the facts."""
 
     facts: int = 10
@@ -38,14 +39,14 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Query:
+class FactQuery:
     """What to search for: as a text, and as beginnings of words."""
 
     text: str
     stems: Sequence[str]
 
 
-def query_of(question: str, earlier: Sequence[str], tables: Sequence[str]) -> Query:
+def query_of(question: str, earlier: Sequence[str], tables: Sequence[str]) -> FactQuery:
     """Returns a query of at most 500 characters, in which the question is whole whatever its length.
 
     `earlier` are the questions before it, oldest first, of which the last two count; `tables` are those of
@@ -58,7 +59,7 @@ def query_of(question: str, earlier: Sequence[str], tables: Sequence[str]) -> Qu
         lines += [cut] if cut else []
     # The words of the question come first, for there are at most eight.
     stems = list(dict.fromkeys(stem for line in lines for stem in stems_of(line)))
-    return Query("\n".join(lines), stems[:MOST_WORDS])
+    return FactQuery("\n".join(lines), stems[:MOST_WORDS])
 
 
 def stems_of(text: str) -> list[str]:
@@ -68,19 +69,19 @@ def stems_of(text: str) -> list[str]:
     return list(dict.fromkeys(_stem(word) for word in sorted(telling, key=lambda word: (-len(word), word))))
 
 
-def has_its_term(fact: Fact, stems: Sequence[str]) -> bool:
+def has_its_term(fact: StoredFact, stems: Sequence[str]) -> bool:
     """False for a definition of a term that none of the words is of, but only of the words that define it."""
     term = _term_of(fact)
     return not term or any(_are_alike(one, other) for one in term for other in stems)
 
 
-def is_its_definition(fact: Fact, stems: Sequence[str]) -> bool:
+def is_its_definition(fact: StoredFact, stems: Sequence[str]) -> bool:
     """True for the definition of a term that the words name whole."""
     term = _term_of(fact)
     return bool(term) and all(any(_are_alike(one, other) for other in stems) for one in term)
 
 
-def _term_of(fact: Fact) -> Sequence[str]:
+def _term_of(fact: StoredFact) -> Sequence[str]:
     """Returns the beginnings of the words of the term that a fact defines. Empty if it defines none."""
     if fact.kind != "terminology" or (found := _TERM.match(fact.text)) is None:
         return ()
@@ -96,13 +97,13 @@ def is_stale(about: Sequence[str], has_name: Callable[[str], bool]) -> bool:
     return not all(map(has_name, about))
 
 
-def choose_facts(ranked: Mapping[Scope, Sequence[Fact]], limits: Limits) -> list[Fact]:
+def choose_facts(ranked: Mapping[Scope, Sequence[StoredFact]], limits: FactLimits) -> list[StoredFact]:
     """Returns the facts to show, in the order of scopes, and those of a scope as they are ranked.
 
     A text that is there already is left out, and what exceeds a limit: of a kind at most four, but any
     number of definitions.
     """
-    chosen: list[Fact] = []
+    chosen: list[StoredFact] = []
     kinds: Counter[FactKind] = Counter()
     tokens = 0
     for fact in _without_repetitions(ranked):
@@ -118,12 +119,7 @@ def choose_facts(ranked: Mapping[Scope, Sequence[Fact]], limits: Limits) -> list
     return chosen
 
 
-def text_key(text: str) -> str:
-    """Returns the same for texts that differ in case and blanks alone."""
-    return " ".join(text.split()).casefold()
-
-
-def _without_repetitions(ranked: Mapping[Scope, Sequence[Fact]]) -> Iterator[Fact]:
+def _without_repetitions(ranked: Mapping[Scope, Sequence[StoredFact]]) -> Iterator[StoredFact]:
     seen: set[str] = set()
     for scope in ORDER:
         for fact in ranked.get(scope, ()):

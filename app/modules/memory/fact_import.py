@@ -56,7 +56,7 @@ async def import_facts(facts: Facts, caller: Caller, wanted: FactImport) -> Impo
         await facts.access.check_readable(caller.owner, wanted.db_connection_id)
     read = list(islice(chain(wanted.facts, _items(wanted)), MAX_IMPORTED + 1))
     if len(read) > MAX_IMPORTED:
-        raise TooManyFacts(MAX_IMPORTED)
+        raise TooManyFacts(limit=MAX_IMPORTED)
     kept = 0
     known = 0
     left_out = 0

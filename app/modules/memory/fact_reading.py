@@ -15,7 +15,7 @@ from app.modules.memory.errors import FactUnknown
 from app.modules.memory.fact_access import FactAccess
 from app.modules.memory.fact_choice import is_stale
 from app.modules.memory.fact_repository import LIVING, FactRepository, not_expired, readers_of_connection
-from app.modules.memory.model import Fact, FactGroup, FactKind, FactStatus, NewFact
+from app.modules.memory.model import FactGroup, FactKind, FactStatus, NewFact, StoredFact
 from app.modules.memory.scopes import Groups, Scope
 from app.modules.memory.vectors import FactVectors
 
@@ -68,7 +68,7 @@ class FactReading:
         """The group of a connection. The caller checks who may read or write it."""
         return FactGroup(self._groups.shared(connection_id), "shared", None)
 
-    def group_of(self, fact: NewFact | Fact) -> FactGroup:
+    def group_of(self, fact: NewFact | StoredFact) -> FactGroup:
         match fact.scope:
             case "session":
                 return self.session_group(fact.owner, str(fact.source.session_id))
@@ -81,7 +81,7 @@ class FactReading:
 
     # Of a reader
 
-    async def get(self, reader: str, fact_id: str) -> Fact:
+    async def get(self, reader: str, fact_id: str) -> StoredFact:
         fact = await self.repository.find(fact_id)
         if fact is None or fact.status == "forgotten" or is_expired(fact):
             raise FactUnknown
@@ -91,7 +91,7 @@ class FactReading:
 
     async def page(
         self, reader: str, wanted: FactFilter, limit: int, *, cursor: str | None
-    ) -> tuple[list[Fact], str | None]:
+    ) -> tuple[list[StoredFact], str | None]:
         """Returns a page of what the reader may read, and the cursor of the next page.
 
         Latest change first; with words the best match first, of the best 250 matches.
@@ -107,9 +107,9 @@ class FactReading:
             following = position_cursor(start + limit) if len(found) > start + limit else None
         return [fact for fact in facts if self._is_listed(fact, reader, readers)], following
 
-    async def all_of(self, owner: str) -> list[Fact]:
+    async def all_of(self, owner: str) -> list[StoredFact]:
         """Returns the facts that an owner has written, of every status, latest change first."""
-        found: list[Fact] = []
+        found: list[StoredFact] = []
         cursor: str | None = None
         while True:
             where = [Equals("owner", owner), not_expired(now_ms())]
@@ -118,7 +118,7 @@ class FactReading:
             if cursor is None:
                 return [fact for fact in found if fact.status != "forgotten"]
 
-    async def stale(self, reader: str, facts: Sequence[Fact]) -> frozenset[str]:
+    async def stale(self, reader: str, facts: Sequence[StoredFact]) -> frozenset[str]:
         """Returns the ids of facts about a table or column that the latest scan of their database lacks.
 
         Before a first scan, no fact is stale.
@@ -139,7 +139,7 @@ class FactReading:
             and is_stale(fact.about, partial(_has_name, known))
         )
 
-    def _is_listed(self, fact: Fact, reader: str, readers: set[str]) -> bool:
+    def _is_listed(self, fact: StoredFact, reader: str, readers: set[str]) -> bool:
         if not self.group_of(fact).holds(fact):
             return False
         if fact.scope == "shared":
@@ -163,13 +163,13 @@ class FactReading:
         near = await self.vectors.nearest(groups, model, vector, limit=limit)
         return [each.document_id for each in near]
 
-    async def active(self, groups: Sequence[FactGroup], fact_ids: Sequence[str]) -> list[Fact]:
+    async def active(self, groups: Sequence[FactGroup], fact_ids: Sequence[str]) -> list[StoredFact]:
         """Returns the active facts among these of the groups, in the order of the ids."""
         found = await self.repository.active(groups, fact_ids, now_ms()) if fact_ids else []
         superseded = {fact.supersedes for fact in found}  # an interrupted change has left it active
         return [fact for fact in found if fact.id not in superseded]
 
-    async def latest(self, group: FactGroup, *, limit: int) -> list[Fact]:
+    async def latest(self, group: FactGroup, *, limit: int) -> list[StoredFact]:
         """Returns the active facts of a group that were changed last, latest first."""
         return await self.repository.latest(group, now_ms(), limit=limit)
 
@@ -178,7 +178,7 @@ class FactReading:
         return await self.repository.has_any(group)
 
 
-def is_expired(fact: Fact) -> bool:
+def is_expired(fact: StoredFact) -> bool:
     return fact.expires_at is not None and fact.expires_at <= now_ms()
 
 

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
-from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Equals, Range, Storage
-from app.modules.memory.model import TASK_UPDATE_MS, Fact, FactGroup, FactStatus
+from app.core.storage.documents import Documents
+from app.core.storage.port import AnyOf, Condition, Document, Equals, Query, Range, Storage
+from app.modules.memory.model import TASK_UPDATE_MS, FactGroup, FactStatus, StoredFact
 
 _NAME = "facts"
-_FACT = TypeAdapter(Fact)
 _NEVER = 2**53
 """The time at which a fact expires that does not."""
 _PAGE = 100
@@ -26,48 +26,44 @@ class FactRepository:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._facts = Documents(storage, _NAME, StoredFact, write=_document)
 
-    async def create(self, fact: Fact) -> bool:
+    async def create(self, fact: StoredFact) -> bool:
         """Returns False if there is a fact with this id."""
-        try:
-            await self._storage.create(_NAME, _document(fact))
-        except DocumentExists:
-            return False
-        return True
+        return await self._facts.add(fact)
 
-    async def find(self, fact_id: str) -> Fact | None:
+    async def find(self, fact_id: str) -> StoredFact | None:
         """Returns a fact of any owner, or None."""
-        found = await self._storage.get(_NAME, fact_id)
-        return None if found is None else _fact(found)
+        return await self._facts.get(fact_id)
 
     async def change(
         self,
-        fact: Fact,
+        fact: StoredFact,
         changes: Mapping[str, JsonValue],
         *,
         while_status: FactStatus | None = None,
         while_used_at: int | None = None,
-    ) -> Fact | None:
+    ) -> StoredFact | None:
         """Returns the changed fact, or None if it is gone, or was changed or used meanwhile."""
         wanted = {"status": while_status, "used_at": while_used_at}
         where = [Equals(name, value) for name, value in wanted.items() if value is not None]
-        changed = await self._storage.patch(_NAME, fact.id, changes, where=where)
-        return None if changed is None else _fact(changed)
+        return await self._facts.change(fact.id, changes, where)
 
-    async def create_all(self, facts: Sequence[Fact]) -> None:
+    async def create_all(self, facts: Sequence[StoredFact]) -> None:
         """Store facts with new ids in one write."""
-        await self._storage.create_missing(_NAME, [_document(fact) for fact in facts])
+        await self._facts.add_missing(facts)
 
-    async def find_by_texts(self, group: FactGroup, texts: Sequence[str]) -> Mapping[str, Sequence[Fact]]:
+    async def find_by_texts(
+        self, group: FactGroup, texts: Sequence[str]
+    ) -> Mapping[str, Sequence[StoredFact]]:
         """Returns the living facts of a group with one of these texts, case and blanks aside, by `text_key`.
 
         Smallest id first.
         """
         keys = list(set(map(text_key, texts)))
         where = [*_of_group(group), AnyOf("text_key", keys), AnyOf("status", LIVING)]
-        page = await self._storage.query(_NAME, where, limit=_MOST_OF_TEXTS)
-        found: defaultdict[str, list[Fact]] = defaultdict(list)
-        for fact in _held(group, page.items):
+        found: defaultdict[str, list[StoredFact]] = defaultdict(list)
+        for fact in await self._held(group, Query(where, limit=_MOST_OF_TEXTS)):
             found[text_key(fact.text)].append(fact)
         return found
 
@@ -84,10 +80,11 @@ class FactRepository:
     async def has_any(self, group: FactGroup) -> bool:
         """True if the group has a fact of any status."""
         # One condition: of two, the store may search by the wider, which is not that of the group.
-        page = await self._storage.query(_NAME, [Equals("group", group.id)], limit=1)
-        return bool(_held(group, page.items))
+        return bool(await self._held(group, Query([Equals("group", group.id)], limit=1)))
 
-    async def active(self, groups: Sequence[FactGroup], fact_ids: Sequence[str], now: int) -> list[Fact]:
+    async def active(
+        self, groups: Sequence[FactGroup], fact_ids: Sequence[str], now: int
+    ) -> list[StoredFact]:
         """Returns the active facts among these of the groups, in the order of the ids."""
         where = [
             _of_groups(groups),
@@ -95,60 +92,56 @@ class FactRepository:
             Equals("status", "active"),
             Range("expires_at", at_least=now),
         ]
-        page = await self._storage.query(_NAME, where, limit=max(1, len(fact_ids)))
-        found = {fact.id: fact for group in groups for fact in _held(group, page.items)}
+        facts = await self._facts.first(Query(where, limit=max(1, len(fact_ids))))
+        found = {fact.id: fact for fact in facts if any(group.holds(fact) for group in groups)}
         return [found[each] for each in fact_ids if each in found]
 
     async def count(self, group: FactGroup, statuses: Sequence[FactStatus]) -> int:
-        return await self._storage.count(_NAME, [*_of_group(group), AnyOf("status", statuses)])
+        return await self._facts.count(*_of_group(group), AnyOf("status", statuses))
 
-    async def latest(self, group: FactGroup, now: int, *, limit: int) -> list[Fact]:
+    async def latest(self, group: FactGroup, now: int, *, limit: int) -> list[StoredFact]:
         """Returns the active facts of a group that were changed last, latest first."""
         where = [*_of_group(group), Equals("status", "active"), Range("expires_at", at_least=now)]
-        page = await self._storage.query(_NAME, where, order_by="updated_at", descending=True, limit=limit)
-        return _held(group, page.items)
+        return await self._held(group, Query(where, order_by="updated_at", descending=True, limit=limit))
 
-    async def unused(self, group: FactGroup, since: int) -> list[Fact]:
+    async def unused(self, group: FactGroup, since: int) -> list[StoredFact]:
         """Returns the living facts of a group that were not used since."""
         where = [*_of_group(group), AnyOf("status", LIVING), Range("used_at", below=since)]
-        page = await self._storage.query(_NAME, where, order_by="used_at", limit=1_000)
-        return _held(group, page.items)
+        return await self._held(group, Query(where, order_by="used_at", limit=1_000))
 
-    async def oldest_superseded(self, group: FactGroup) -> list[Fact]:
+    async def oldest_superseded(self, group: FactGroup) -> list[StoredFact]:
         where = [*_of_group(group), Equals("status", "superseded")]
-        page = await self._storage.query(_NAME, where, order_by="updated_at", limit=1)
-        return _held(group, page.items)
+        return await self._held(group, Query(where, order_by="updated_at", limit=1))
 
-    async def successors(self, fact_id: str) -> list[Fact]:
+    async def _held(self, group: FactGroup, query: Query) -> list[StoredFact]:
+        return [fact for fact in await self._facts.first(query) if group.holds(fact)]
+
+    async def successors(self, fact_id: str) -> list[StoredFact]:
         """Returns the facts that supersede this one."""
-        page = await self._storage.query(_NAME, [Equals("supersedes", fact_id)])
-        return [_fact(each) for each in page.items]
+        return await self._facts.first(Query([Equals("supersedes", fact_id)]))
 
     async def page(
         self, where: Sequence[Condition], limit: int, cursor: str | None
-    ) -> tuple[list[Fact], str | None]:
+    ) -> tuple[list[StoredFact], str | None]:
         """Returns a page of facts, latest change first, and the cursor of the next page."""
-        page = await self._storage.query(
-            _NAME, where, order_by="updated_at", descending=True, limit=limit, cursor=cursor
+        return await self._facts.page(
+            Query(where, order_by="updated_at", descending=True, limit=limit, cursor=cursor)
         )
-        return [_fact(each) for each in page.items], page.next_cursor
 
-    async def all(self, limit: int, cursor: str | None) -> tuple[list[Fact], str | None]:
+    async def all(self, limit: int, cursor: str | None) -> tuple[list[StoredFact], str | None]:
         """Returns a page of the facts of all owners by their ids, and the cursor of the next page."""
-        page = await self._storage.query(_NAME, [], limit=limit, cursor=cursor)
-        return [_fact(each) for each in page.items], page.next_cursor
+        return await self._facts.page(Query(limit=limit, cursor=cursor))
 
     async def count_all(self) -> int:
-        return await self._storage.count(_NAME, [])
+        return await self._facts.count()
 
-    async def search(self, words: str, where: Sequence[Condition], *, limit: int) -> list[Fact]:
+    async def search(self, words: str, where: Sequence[Condition], *, limit: int) -> list[StoredFact]:
         """Returns facts that contain all words, best first."""
-        return [_fact(each) for each in await self._storage.search(_NAME, words, where, limit=limit)]
+        return await self._facts.search(words, where, limit=limit)
 
-    async def some(self, where: Sequence[Condition]) -> list[Fact]:
+    async def some(self, where: Sequence[Condition]) -> list[StoredFact]:
         """Returns facts that meet the conditions, at most a hundred."""
-        page = await self._storage.query(_NAME, where, limit=_PAGE)
-        return [_fact(each) for each in page.items]
+        return await self._facts.first(Query(where, limit=_PAGE))
 
     async def delete(self, fact_ids: Sequence[str]) -> None:
         """Delete facts.
@@ -157,7 +150,7 @@ class FactRepository:
         """
         for fact_id in fact_ids:
             await self._storage.patch(_NAME, fact_id, {"status": "forgotten", "text": ""})
-        await self._storage.delete(_NAME, [AnyOf("id", fact_ids)])
+        await self._facts.delete(AnyOf("id", fact_ids))
 
 
 def readers_of_owner(owner: str) -> str:
@@ -194,11 +187,7 @@ def _of_groups(groups: Sequence[FactGroup]) -> Condition:
     return AnyOf("group", [group.id for group in groups])
 
 
-def _held(group: FactGroup, documents: Sequence[Document]) -> list[Fact]:
-    return [fact for fact in map(_fact, documents) if group.holds(fact)]
-
-
-def _document(fact: Fact) -> Document:
+def _document(fact: StoredFact) -> Document:
     """A flat copy of the source is kept beside it for conditions."""
     shared = fact.scope == "shared" and fact.connection_id is not None
     return {
@@ -210,7 +199,3 @@ def _document(fact: Fact) -> Document:
         "source_session_id": fact.source.session_id,
         "expires_at": _NEVER if fact.expires_at is None else fact.expires_at,
     }
-
-
-def _fact(document: Document) -> Fact:
-    return _FACT.validate_python(document)

@@ -26,7 +26,7 @@ from app.modules.memory.fact_schemas import (
     kept_body,
 )
 from app.modules.memory.facts import Facts
-from app.modules.memory.model import Fact, FactKind, FactSource, FactStatus, Kept, NewFact
+from app.modules.memory.model import FactKind, FactSource, FactStatus, Kept, NewFact, StoredFact
 from app.modules.memory.scopes import Scope
 
 router = Router(tags=["memory"], prefix="/memory", responses=PROBLEM_RESPONSES)
@@ -211,7 +211,7 @@ def _check_scope(caller: Caller, scope: Scope) -> None:
         raise ScopeMissing(caller, "manage")
 
 
-async def _read(facts: Facts, owner: str, fact: Fact) -> FactBody:
+async def _read(facts: Facts, owner: str, fact: StoredFact) -> FactBody:
     return fact_body(fact, owner, await facts.stale(owner, [fact]))
 
 

@@ -17,11 +17,11 @@ from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
 from app.modules.memory.model import (
     MAX_ABOUT,
     MAX_FACT_CHARACTERS,
-    Fact,
     FactKind,
     FactOrigin,
     FactStatus,
     Kept,
+    StoredFact,
 )
 from app.modules.memory.scopes import Scope
 
@@ -228,7 +228,7 @@ class MemoryExport(ResponseBody):
     """The caller's consents to an external memory."""
 
 
-def fact_body(fact: Fact, reader: str, stale: frozenset[str]) -> FactBody:
+def fact_body(fact: StoredFact, reader: str, stale: frozenset[str]) -> FactBody:
     """Returns a fact as `reader` sees it. `stale` are ids of facts that lack a name."""
     return FactBody.model_validate(_fields(fact, reader, stale))
 
@@ -239,7 +239,7 @@ def kept_body(kept: Kept, reader: str, stale: frozenset[str]) -> KeptFact:
     return KeptFact.model_validate({**fields, "is_new": kept.is_new, "near": near})
 
 
-def _fields(fact: Fact, reader: str, stale: frozenset[str]) -> dict[str, object]:
+def _fields(fact: StoredFact, reader: str, stale: frozenset[str]) -> dict[str, object]:
     return {
         **vars(fact),
         "db_connection_id": fact.connection_id,

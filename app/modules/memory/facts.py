@@ -35,11 +35,11 @@ from app.modules.memory.fact_repository import (
 )
 from app.modules.memory.likeness import differs_in_sense, shares_words
 from app.modules.memory.model import (
-    Fact,
     FactGroup,
     FactSource,
     Kept,
     NewFact,
+    StoredFact,
 )
 from app.modules.memory.repository import MemoryRepository
 from app.modules.memory.scopes import Groups, Scope
@@ -84,18 +84,18 @@ FindMessage = Callable[[str, str], Awaitable[SourceMessage | None]]
 class FactWatch(Protocol):
     """Follows facts for a memory outside of KAI. Both methods raise `StorageUnavailable`."""
 
-    async def kept(self, fact: Fact) -> None:
+    async def kept(self, fact: StoredFact) -> None:
         """An active fact is kept. It may be called again."""
 
-    async def dropped(self, facts: Sequence[Fact]) -> None:
+    async def dropped(self, facts: Sequence[StoredFact]) -> None:
         """Facts hold no longer: they are about to be deleted, or others supersede them."""
 
 
 class NoWatch:
-    async def kept(self, fact: Fact) -> None:
+    async def kept(self, fact: StoredFact) -> None:
         """Nothing follows."""
 
-    async def dropped(self, facts: Sequence[Fact]) -> None:
+    async def dropped(self, facts: Sequence[StoredFact]) -> None:
         """Nothing follows."""
 
 
@@ -286,7 +286,7 @@ class Facts(FactReading):
             replace(new, connection_id=connection_id or new.connection_id), confirmed=confirmed
         )
 
-    async def replace(self, owner: str, fact_id: str, superseded_id: str) -> Fact:
+    async def replace(self, owner: str, fact_id: str, superseded_id: str) -> StoredFact:
         """Say that a fact replaces another, which it was shown to be near. Raises `FactChanged` if one of
         them is not living, or if the fact has replaced another already.
         """
@@ -302,7 +302,7 @@ class Facts(FactReading):
         await self._mark_superseded(superseded)
         return changed
 
-    async def activate(self, owner: str, fact_id: str) -> Fact:
+    async def activate(self, owner: str, fact_id: str) -> StoredFact:
         """Accept a fact that waits, or undo that it was superseded: the fact that replaced it is forgotten.
 
         Raises `FactsOff`, `FactsFull`, or `FactChanged` if what replaced it was itself superseded.
@@ -400,19 +400,19 @@ class Facts(FactReading):
             return
         raise (FactRefused if objection.is_final else FactNeedsConfirmation)(objection.reason)
 
-    async def _known(self, group: FactGroup, texts: Sequence[str]) -> dict[str, Fact]:
+    async def _known(self, group: FactGroup, texts: Sequence[str]) -> dict[str, StoredFact]:
         """Returns the facts that a group holds with these texts, by `text_key`."""
         found = await self.repository.find_by_texts(group, texts)
         living = {key: [fact for fact in facts if not is_expired(fact)] for key, facts in found.items()}
         return {key: facts[0] for key, facts in living.items() if facts}
 
-    async def _accepted(self, same: Fact, new: NewFact) -> Fact:
+    async def _accepted(self, same: StoredFact, new: NewFact) -> StoredFact:
         """Accept a fact that waits, if the new one with its text does not."""
         if same.status == "waiting" and new.status == "active":
             return await self._change(same, {"status": "active"})
         return same
 
-    async def _create(self, new: NewFact, group: FactGroup, vector: Sequence[float]) -> Fact:
+    async def _create(self, new: NewFact, group: FactGroup, vector: Sequence[float]) -> StoredFact:
         """Store a fact after its vector, so that an interrupted write leaves nothing that is found."""
         fact = self._made(new, group, vector)
         if vector and self._embedding is not None:
@@ -420,9 +420,9 @@ class Facts(FactReading):
         await self.repository.create(fact)  # if it exists, the same fact was delivered twice at once
         return fact
 
-    def _made(self, new: NewFact, group: FactGroup, vector: Sequence[float]) -> Fact:
+    def _made(self, new: NewFact, group: FactGroup, vector: Sequence[float]) -> StoredFact:
         now = now_ms()
-        return Fact(
+        return StoredFact(
             id=new.fact_id or new_id(),
             owner=new.owner,
             group=group.id,
@@ -441,7 +441,7 @@ class Facts(FactReading):
             vector_model=self._embedding.name if vector and self._embedding is not None else "",
         )
 
-    async def _near(self, group: FactGroup, text: str, vector: Sequence[float]) -> list[Fact]:
+    async def _near(self, group: FactGroup, text: str, vector: Sequence[float]) -> list[StoredFact]:
         """Returns the active facts of a group that say almost the same, nearest first."""
         by_meaning: list[str] = []
         if self._embedding is not None and vector:
@@ -454,7 +454,7 @@ class Facts(FactReading):
         return [fact for fact in near if not differs_in_sense(fact.text, text)][:_MOST_NEAR]
 
     async def _settled(
-        self, group: FactGroup, new: Sequence[NewFact], facts: Sequence[Fact]
+        self, group: FactGroup, new: Sequence[NewFact], facts: Sequence[StoredFact]
     ) -> list[Kept | Problem]:
         """Returns what is kept of facts after others have written at the same moment.
 
@@ -464,7 +464,7 @@ class Facts(FactReading):
         places = await self.access.placed_all(new)
         found = await self.repository.find_by_texts(group, [fact.text for fact in facts])
         outcomes: list[Kept | Problem] = []
-        dropped: list[Fact] = []
+        dropped: list[StoredFact] = []
         for fact, place in zip(facts, places, strict=True):
             same = [each for each in found.get(text_key(fact.text), ()) if not is_expired(each)]
             if isinstance(place, Problem):
@@ -494,9 +494,9 @@ class Facts(FactReading):
         return max(room, 0) + len(dropped)
 
     def _full(self, group: FactGroup) -> FactsFull:
-        return FactsFull(group.scope, MAX_FACTS[group.scope], self._unused_days)
+        return FactsFull(scope=group.scope, limit=MAX_FACTS[group.scope], unused_days=self._unused_days)
 
-    async def _mark_superseded(self, fact: Fact) -> None:
+    async def _mark_superseded(self, fact: StoredFact) -> None:
         if fact.status not in LIVING:
             return
         await self._watch.dropped([fact])
@@ -507,13 +507,13 @@ class Facts(FactReading):
         if await self.repository.count(group, ["superseded"]) > MAX_FACTS[group.scope]:
             await self._drop(await self.repository.oldest_superseded(group))
 
-    async def _change(self, fact: Fact, changes: dict[str, str | int]) -> Fact:
+    async def _change(self, fact: StoredFact, changes: dict[str, str | int]) -> StoredFact:
         changed = await self.repository.change(fact, dict(changes), while_status=fact.status)
         if changed is None:
             raise FactChanged
         return changed
 
-    async def _own(self, owner: str, fact_id: str, *, forgotten_too: bool = False) -> Fact:
+    async def _own(self, owner: str, fact_id: str, *, forgotten_too: bool = False) -> StoredFact:
         """Returns a fact that the owner may change.
 
         Raises `FactUnknown` if they may not read it, and `NotTheOwner` if they may only read it.
@@ -526,7 +526,7 @@ class Facts(FactReading):
         await self.access.check_writable(owner, fact)
         return fact
 
-    async def _drop(self, facts: Sequence[Fact]) -> None:
+    async def _drop(self, facts: Sequence[StoredFact]) -> None:
         """Delete facts, their vectors first, so that an interrupted deletion can be repeated."""
         await self._watch.dropped(facts)
         sizes: defaultdict[int, list[str]] = defaultdict(list)
@@ -557,7 +557,7 @@ class Facts(FactReading):
             return [[]] * len(texts)
 
 
-def _again(fact: Fact, text: str, scope: Scope, *, source: FactSource) -> NewFact:
+def _again(fact: StoredFact, text: str, scope: Scope, *, source: FactSource) -> NewFact:
     """Returns a fact that supersedes another, and keeps what the source does not name."""
     return NewFact(
         owner=fact.owner,

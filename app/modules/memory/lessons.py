@@ -8,7 +8,7 @@ from app.core.ids import id_of
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.fact_repository import text_key
 from app.modules.memory.facts import Facts
-from app.modules.memory.model import MAX_FACT_CHARACTERS, Fact, FactSource, NewFact
+from app.modules.memory.model import MAX_FACT_CHARACTERS, FactSource, NewFact, StoredFact
 
 logger = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ _MOST = 20
 
 async def propose_lesson(
     facts: Facts, owner: str, connection_id: str, *, session_id: str, message_id: str, comment: str | None
-) -> Fact | None:
+) -> StoredFact | None:
     """Propose a comment as a lesson for the database. The latest comment on an answer replaces an earlier
     proposal that waits.
 
@@ -47,7 +47,7 @@ async def propose_lesson(
         return None
 
 
-async def _proposals(facts: Facts, owner: str, message_id: str) -> list[Fact]:
+async def _proposals(facts: Facts, owner: str, message_id: str) -> list[StoredFact]:
     wanted = FactFilter(kind="lesson_learned", status="waiting", message_id=message_id)
     found, _ = await facts.page(owner, wanted, _MOST, cursor=None)
     return [each for each in found if each.owner == owner and each.source.origin == "feedback"]

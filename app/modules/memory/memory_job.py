@@ -7,7 +7,7 @@ from typing import Protocol
 from app.core.clock import now_ms
 from app.core.ids import made_at
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable
-from app.modules.memory.model import Exchange, Memory, SessionExchanges, Summary
+from app.modules.memory.model import ConversationMemory, RememberedExchange, SessionExchanges, Summary
 from app.modules.memory.profile_update import ProfileUpdate
 from app.modules.memory.service import ConversationMemories
 from app.modules.memory.summary import digest, written
@@ -63,12 +63,17 @@ class MemoryJob:
                 return
 
     async def _remember(
-        self, session_id: str, owner: str, known: Memory | None, *, new: dict[str, Exchange]
+        self,
+        session_id: str,
+        owner: str,
+        known: ConversationMemory | None,
+        *,
+        new: dict[str, RememberedExchange],
     ) -> bool:
         """Returns False if another job has changed the memory meanwhile."""
         earlier = None if known is None else _summary_of(known)
         summary = await self._summarize(session_id, earlier, list(new.values()))
-        memory = Memory(
+        memory = ConversationMemory(
             id=session_id,
             owner=owner,
             session_id=session_id,
@@ -87,12 +92,12 @@ class MemoryJob:
                 await self._profile.forget_sessions([session_id])
         return kept
 
-    async def _may_be_kept(self, memory: Memory) -> bool:
+    async def _may_be_kept(self, memory: ConversationMemory) -> bool:
         forgotten_at = await self._memories.repository.forgotten_at(memory.owner)
         return made_at(memory.covers) > forgotten_at and await self._reader.has_session(memory.session_id)
 
     async def _summarize(
-        self, session_id: str, earlier: Summary | None, exchanges: Sequence[Exchange]
+        self, session_id: str, earlier: Summary | None, exchanges: Sequence[RememberedExchange]
     ) -> Summary:
         if self._model is not None:
             try:
@@ -103,7 +108,7 @@ class MemoryJob:
         return digest(earlier, exchanges)
 
 
-def _summary_of(memory: Memory) -> Summary:
+def _summary_of(memory: ConversationMemory) -> Summary:
     return Summary(
         memory.summary,
         memory.themes,
@@ -113,7 +118,7 @@ def _summary_of(memory: Memory) -> Summary:
     )
 
 
-def _after(message_id: str, exchanges: dict[str, Exchange]) -> dict[str, Exchange]:
+def _after(message_id: str, exchanges: dict[str, RememberedExchange]) -> dict[str, RememberedExchange]:
     """Returns the exchanges after this message, or all of them if it is not among them."""
     ids = list(exchanges)
     start = ids.index(message_id) + 1 if message_id in exchanges else 0

@@ -20,7 +20,7 @@ TASK_UPDATE_MS = TASK_UPDATE_DAYS * 86_400_000
 
 
 @dataclass(frozen=True)
-class Exchange:
+class RememberedExchange:
     """A question, the text of its answer, and the statement between them, in its dialect.
 
     Rows are not included: of the data, a memory holds only what the answer's text says. The answer is empty
@@ -38,7 +38,7 @@ class SessionExchanges:
     """Exchanges of one session by the id of their answer, oldest first."""
 
     owner: str
-    exchanges: dict[str, Exchange]
+    exchanges: dict[str, RememberedExchange]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Summary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Memory:
+class ConversationMemory:
     """The memory of one conversation, with the session's id. `covers` is the id of its last message."""
 
     id: str
@@ -79,7 +79,7 @@ class Memory:
 class FoundMemory:
     """A memory that a search found. `relevance` is from 0 to 1, which is the first place by any measure."""
 
-    memory: Memory
+    memory: ConversationMemory
     relevance: float
 
 
@@ -95,7 +95,7 @@ class FactSource:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fact:
+class StoredFact:
     """A sentence to remember. It is never changed: another one supersedes it."""
 
     id: str
@@ -135,7 +135,7 @@ class FactGroup:
     owner: str | None
     """None for the shared group of a connection."""
 
-    def holds(self, fact: Fact) -> bool:
+    def holds(self, fact: StoredFact) -> bool:
         return (fact.group, fact.scope) == (self.id, self.scope) and self.owner in (None, fact.owner)
 
 
@@ -160,6 +160,6 @@ class NewFact:
 class Kept:
     """A fact in the store. `near` are those that it perhaps replaces; a person decides."""
 
-    fact: Fact
+    fact: StoredFact
     is_new: bool
-    near: tuple[Fact, ...] = ()
+    near: tuple[StoredFact, ...] = ()

@@ -9,11 +9,10 @@ from functools import partial
 from typing import Literal, TypeAlias, get_args
 from uuid import UUID, uuid5
 
-from pydantic import TypeAdapter
-
 from app.core.clock import now_ms
 from app.core.errors import Conflict, Forbidden, Invalid
-from app.core.storage.port import Document, DocumentExists, Equals, Storage
+from app.core.storage.documents import Documents
+from app.core.storage.port import Document, Equals, Storage
 from app.modules.memory.guards import SECRET, holds_secret, instruction_warning
 from app.modules.memory.session_profiles import SessionProfiles
 
@@ -66,7 +65,6 @@ class Profile:
         return self.items.get(attribute, ())
 
 
-_PROFILE = TypeAdapter(Profile)
 Change = Callable[[Profile], Profile]
 
 
@@ -75,11 +73,7 @@ class ProfilesOff(Forbidden):
 
     problem = "profiles-off"
     title = "Profiles are switched off"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This KAI keeps no profiles. An operator switches them on with KAI_MEMORY__PROFILE=true."
-        )
+    sentence = "This KAI keeps no profiles. An operator switches them on with KAI_MEMORY__PROFILE=true."
 
 
 class ConsentNeeded(Conflict):
@@ -87,11 +81,7 @@ class ConsentNeeded(Conflict):
 
     problem = "consent-needed"
     title = "A profile needs your consent"
-
-    def __init__(self) -> None:
-        super().__init__(
-            'Without your consent no profile is kept. PATCH /memory/profile with "consent": true.'
-        )
+    sentence = 'Without your consent no profile is kept. PATCH /memory/profile with "consent": true.'
 
 
 class ItemRefused(Invalid):
@@ -106,9 +96,7 @@ class AttributeFull(Conflict):
 
     problem = "profile-attribute-full"
     title = "This part of the profile is full"
-
-    def __init__(self) -> None:
-        super().__init__(f"An attribute has at most {MOST_ITEMS} items. Forget one of them first.")
+    sentence = f"An attribute has at most {MOST_ITEMS} items. Forget one of them first."
 
 
 class ItemNeedsConfirmation(Conflict):
@@ -116,9 +104,7 @@ class ItemNeedsConfirmation(Conflict):
 
     problem = "profile-item-needs-confirmation"
     title = "Read the warning before this is remembered"
-
-    def __init__(self, warning: str) -> None:
-        super().__init__(f'{warning} To remember it all the same, send it again with "confirm": true.')
+    sentence = '{warning} To remember it all the same, send it again with "confirm": true.'
 
 
 class Profiles:
@@ -129,6 +115,7 @@ class Profiles:
 
     def __init__(self, storage: Storage, *, enabled: bool) -> None:
         self._storage = storage
+        self._profiles = Documents(storage, _NAME, Profile, write=_document)
         self.of_sessions = SessionProfiles(storage)
         self.enabled = enabled
 
@@ -197,7 +184,7 @@ class Profiles:
                 raise ItemRefused(SECRET)
             warning = instruction_warning(line)
             if warning is not None and not confirmed:
-                raise ItemNeedsConfirmation(warning)
+                raise ItemNeedsConfirmation(warning=warning)
         return lines
 
     async def _write(
@@ -246,7 +233,7 @@ class Profiles:
         """Delete the profile with its consent. An update that began before changes nothing afterwards."""
         # A change that is under way fails by its revision, so it cannot put the document back.
         await self._change_stored(owner, lambda profile: replace(profile, consented_at=None, items={}))
-        await self._storage.delete(_NAME, [Equals("owner", owner)])
+        await self._profiles.delete(Equals("owner", owner))
         await self._forget_shown(owner)
 
     async def _forget_shown(self, owner: str) -> None:
@@ -280,20 +267,12 @@ class Profiles:
                 return after
 
     async def _replace(self, before: Profile, after: Profile, *, is_new: bool) -> bool:
-        document = _document(after)
         if is_new:
-            try:
-                await self._storage.create(_NAME, document)
-            except DocumentExists:
-                return False
-            return True
-        del document["id"]
-        same = [Equals("revision", before.revision)]
-        return await self._storage.patch(_NAME, before.id, document, where=same) is not None
+            return await self._profiles.add(after)
+        return await self._profiles.replace(after, [Equals("revision", before.revision)])
 
     async def _stored(self, owner: str) -> Profile | None:
-        found = await self._storage.get(_NAME, _id_of(owner))
-        profile = None if found is None else _PROFILE.validate_python(found)
+        profile = await self._profiles.get(_id_of(owner))
         return profile if profile is not None and profile.owner == owner else None
 
 

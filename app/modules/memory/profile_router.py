@@ -24,8 +24,7 @@ router = Router(tags=["memory"], responses=PROBLEM_RESPONSES)
 class AttributeUnknown(NotFound):
     """A profile has no such attribute."""
 
-    def __init__(self) -> None:
-        super().__init__(f"A profile has no such attribute. Its attributes are {', '.join(ATTRIBUTES)}.")
+    sentence = f"A profile has no such attribute. Its attributes are {', '.join(ATTRIBUTES)}."
 
 
 async def _profiles(request: Request) -> Profiles:

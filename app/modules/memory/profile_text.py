@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.memory.profile import ATTRIBUTES, Attribute, Profile, Profiles
-from app.modules.prompt_sections import sections
+from app.modules.prompts.sections import sections
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from app.core.clock import now_ms
 from app.core.llm.errors import ReplyTooDeep
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage, ReplySchema
 from app.modules.memory.guards import holds_secret, instruction_warning
-from app.modules.memory.model import Exchange
+from app.modules.memory.model import RememberedExchange
 from app.modules.memory.profile import (
     ATTRIBUTES,
     LONGEST_ITEM,
@@ -23,7 +23,7 @@ from app.modules.memory.profile import (
     Profiles,
     key,
 )
-from app.modules.prompt_sections import sections
+from app.modules.prompts.sections import sections
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class ProfileUpdate:
         self._profiles = profiles
         self._model = model
 
-    async def learn(self, owner: str, session_id: str, exchanges: Mapping[str, Exchange]) -> None:
+    async def learn(self, owner: str, session_id: str, exchanges: Mapping[str, RememberedExchange]) -> None:
         """Update the owner's profile from the questions of these exchanges, which are by message id.
 
         The same questions again change nothing more than the first time. Does nothing without the owner's

@@ -13,8 +13,8 @@ from app.core.ids import id_of
 from app.core.llm.embedding import EmbeddingModel
 from app.core.ranking import fused
 from app.modules.memory.fact_choice import (
-    Limits,
-    Query,
+    FactLimits,
+    FactQuery,
     choose_facts,
     has_its_term,
     is_its_definition,
@@ -24,7 +24,7 @@ from app.modules.memory.fact_choice import (
 )
 from app.modules.memory.fact_reading import FactReading
 from app.modules.memory.guards import WordGuard
-from app.modules.memory.model import Fact, FactGroup, FactSource
+from app.modules.memory.model import FactGroup, FactSource, StoredFact
 from app.modules.memory.scope_choice import AUTO, ScopeSetting, chosen_scopes
 from app.modules.memory.scopes import GroupId, Scope
 
@@ -84,7 +84,7 @@ class Reach:
     connection_id: str
     groups: Mapping[Scope, FactGroup]
 
-    def has(self, fact: Fact) -> bool:
+    def has(self, fact: StoredFact) -> bool:
         """The second lock, whatever the store has returned."""
         group = self.groups.get(fact.scope)
         if group is None or not group.holds(fact) or fact.status != "active":
@@ -94,7 +94,7 @@ class Reach:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class FactsQuestion:
     """A question whose facts are wanted. `earlier` are the questions before it, oldest first.
 
     `read_catalogue` returns None for a question that needs no facts.
@@ -113,10 +113,10 @@ class _Found:
     """What has come so far, by scope."""
 
     catalogue: Catalogue | None = None
-    by_words: dict[Scope, list[Fact]] = field(default_factory=dict)
-    by_meaning: dict[Scope, list[Fact]] = field(default_factory=dict)
-    latest: dict[Scope, list[Fact]] = field(default_factory=dict)
-    outside: dict[Scope, list[Fact]] = field(default_factory=dict)
+    by_words: dict[Scope, list[StoredFact]] = field(default_factory=dict)
+    by_meaning: dict[Scope, list[StoredFact]] = field(default_factory=dict)
+    latest: dict[Scope, list[StoredFact]] = field(default_factory=dict)
+    outside: dict[Scope, list[StoredFact]] = field(default_factory=dict)
     under_way: list[str] = field(default_factory=list)
     """Parts that have begun and not ended."""
 
@@ -130,7 +130,7 @@ class FactRecall:
         embedding: EmbeddingModel | None,
         *,
         scopes: ScopeSetting,
-        limits: Limits,
+        limits: FactLimits,
         seconds: float,
         metrics: CollectorRegistry,
         outside: OutsideRecall | None = None,
@@ -171,7 +171,7 @@ class FactRecall:
         answers = await self._part("groups", asking, _Found()) or ()
         return {scope for scope, has_facts in zip(reach.groups, answers, strict=False) if has_facts}
 
-    async def recall(self, asked: Asked) -> list[Fact]:
+    async def recall(self, asked: FactsQuestion) -> list[StoredFact]:
         """Returns the facts to show: what is found within the limit of time. Never raises."""
         found = _Found()
         with self._took.time():
@@ -181,11 +181,11 @@ class FactRecall:
             self._left_out.labels(part, "late").inc()
         return choose_facts(_ranked(asked, found), self._limits)
 
-    async def read(self, reach: Reach, ids: Sequence[str]) -> list[Fact]:
+    async def read(self, reach: Reach, ids: Sequence[str]) -> list[StoredFact]:
         """Returns facts that were recalled before, without those that were forgotten since. It has the same
         limit of time, and never raises.
         """
-        facts: list[Fact] = []
+        facts: list[StoredFact] = []
 
         async def read() -> None:
             reading = self._facts.active([*reach.groups.values()], ids)
@@ -210,7 +210,7 @@ class FactRecall:
             logger.error("the recall of facts failed", exc_info=error)
             self._left_out.labels("all", "failed").inc()
 
-    async def _collect(self, asked: Asked, found: _Found) -> None:
+    async def _collect(self, asked: FactsQuestion, found: _Found) -> None:
         reading = self.filled(asked.reach) if asked.filled is None else asked.filled
         filled = await self._part("groups", reading, found)
         if not filled and self._outside is None:
@@ -242,8 +242,8 @@ class FactRecall:
         groups: Mapping[Scope, FactGroup],
         *,
         terms: Mapping[Scope, FactGroup],
-        asked: Asked,
-        query: Query,
+        asked: FactsQuestion,
+        query: FactQuery,
         found: _Found,
     ) -> None:
         """Of the groups of `terms`, only definitions of terms that the question itself has."""
@@ -256,7 +256,7 @@ class FactRecall:
             if is_its_definition(fact, named) or (fact.scope in groups and has_its_term(fact, query.stems)):
                 found.by_words.setdefault(fact.scope, []).append(fact)
 
-    async def _read_words(self, groups: Sequence[FactGroup], query: Query) -> list[Fact]:
+    async def _read_words(self, groups: Sequence[FactGroup], query: FactQuery) -> list[StoredFact]:
         ids = await self._facts.by_words(groups, query.stems, limit=_MATCHES)
         return await self._facts.active(groups, ids)
 
@@ -264,7 +264,7 @@ class FactRecall:
         latest = await self._part("latest", self._facts.latest(group, limit=_LATEST), found) or ()
         found.latest[scope] = [fact for fact in latest if fact.kind in _STANDING[scope]]
 
-    async def _find_meaning(self, groups: Mapping[Scope, FactGroup], query: Query, found: _Found) -> None:
+    async def _find_meaning(self, groups: Mapping[Scope, FactGroup], query: FactQuery, found: _Found) -> None:
         if self._embedding is None:
             return
         vectors = await self._part("embedding", self._embedding.embed([query.text]), found)
@@ -275,7 +275,7 @@ class FactRecall:
             found.by_meaning.setdefault(fact.scope, []).append(fact)
 
     async def _find_outside(
-        self, reach: Reach, scopes: Collection[Scope], *, query: Query, found: _Found
+        self, reach: Reach, scopes: Collection[Scope], *, query: FactQuery, found: _Found
     ) -> None:
         """Of the owner's groups. What all may read who may ask a database is in KAI's own store alone.
 
@@ -297,7 +297,7 @@ class FactRecall:
 
     async def _read_nearest(
         self, groups: Sequence[FactGroup], model: str, vector: Sequence[float]
-    ) -> list[Fact]:
+    ) -> list[StoredFact]:
         ids = await self._facts.by_meaning(groups, model, vector, limit=_MATCHES)
         return await self._facts.active(groups, ids)
 
@@ -314,10 +314,10 @@ class FactRecall:
         return result
 
 
-def _outside_fact(reach: Reach, group: GroupId, scope: Scope, *, text: str) -> Fact:
+def _outside_fact(reach: Reach, group: GroupId, scope: Scope, *, text: str) -> StoredFact:
     """A sentence that a memory outside has derived, in the form of a fact. KAI's store does not have it."""
     now = now_ms()
-    return Fact(
+    return StoredFact(
         id=id_of(_OUTSIDE, f"{group} {text}"),
         owner=reach.owner,
         group=group,
@@ -332,7 +332,7 @@ def _outside_fact(reach: Reach, group: GroupId, scope: Scope, *, text: str) -> F
     )
 
 
-def _ranked(asked: Asked, found: _Found) -> dict[Scope, list[Fact]]:
+def _ranked(asked: FactsQuestion, found: _Found) -> dict[Scope, list[StoredFact]]:
     """Returns the facts of each scope that may be shown, best first."""
     catalogue = found.catalogue
     if catalogue is None:
@@ -347,7 +347,7 @@ def _ranked(asked: Asked, found: _Found) -> dict[Scope, list[Fact]]:
     }
 
 
-def _ranked_in(scope: Scope, found: _Found) -> list[Fact]:
+def _ranked_in(scope: Scope, found: _Found) -> list[StoredFact]:
     by_words = found.by_words.get(scope, [])
     by_meaning = found.by_meaning.get(scope, [])
     latest = found.latest.get(scope, [])

@@ -12,7 +12,7 @@ from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.errors import ModelRejected, ModelUnavailable
 from app.core.ranking import relevances
 from app.core.storage.port import Equals, Storage
-from app.modules.memory.model import FoundMemory, Memory
+from app.modules.memory.model import ConversationMemory, FoundMemory
 from app.modules.memory.repository import MemoryRepository
 from app.modules.memory.vectors import MemoryVectors
 
@@ -36,7 +36,7 @@ class ConversationMemories:
         self._embedding = embedding
         self._charge = charge
 
-    async def keep(self, memory: Memory, before: Memory | None) -> bool:
+    async def keep(self, memory: ConversationMemory, before: ConversationMemory | None) -> bool:
         """Replace the memory of a conversation. Returns False if it is no longer `before`.
 
         The memory is written after its vector, so an interrupted write leaves `covers` unchanged. It has no
@@ -110,7 +110,7 @@ class ConversationMemories:
             return None
         return await self._vectors.nearest(owner, self._embedding.name, vector, limit=_MATCHES)
 
-    async def _embedded(self, memory: Memory) -> list[float]:
+    async def _embedded(self, memory: ConversationMemory) -> list[float]:
         if self._embedding is None:
             return []
         try:
@@ -121,7 +121,7 @@ class ConversationMemories:
         return vector
 
 
-def embedded_text(memory: Memory) -> str:
+def embedded_text(memory: ConversationMemory) -> str:
     """Returns the text whose vector finds a memory."""
     return "\n".join([memory.summary, *memory.themes, *memory.persons, *memory.places])
 

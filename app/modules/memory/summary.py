@@ -10,8 +10,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.core.llm.model import LanguageModel, PromptMessage
-from app.modules.memory.model import Exchange, Sentiment, Summary
-from app.modules.prompt_sections import sections
+from app.modules.memory.model import RememberedExchange, Sentiment, Summary
+from app.modules.prompts.sections import sections
 from app.modules.sql.parsing import parsed_one
 
 MOST_WORDS = 120
@@ -43,7 +43,7 @@ _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 async def written(
-    model: LanguageModel, earlier: Summary | None, exchanges: Sequence[Exchange]
+    model: LanguageModel, earlier: Summary | None, exchanges: Sequence[RememberedExchange]
 ) -> Summary | None:
     """Returns a summary by the model, or None if its reply holds none.
 
@@ -77,7 +77,7 @@ def read(reply: str) -> Summary | None:
     )
 
 
-def digest(earlier: Summary | None, exchanges: Sequence[Exchange]) -> Summary:
+def digest(earlier: Summary | None, exchanges: Sequence[RememberedExchange]) -> Summary:
     """Returns a line per exchange, as many of the newest as fit. Its themes are the tables queried last.
 
     Persons, places and the sentiment are those that a model has named earlier.
@@ -94,7 +94,7 @@ def digest(earlier: Summary | None, exchanges: Sequence[Exchange]) -> Summary:
     return Summary(text, themes) if earlier is None else replace(earlier, text=text, themes=themes)
 
 
-def _tables_read(exchange: Exchange) -> list[str]:
+def _tables_read(exchange: RememberedExchange) -> list[str]:
     """Names of the tables that the statement reads, in alphabetical order."""
     if exchange.sql is None:
         return []
@@ -110,7 +110,7 @@ def _said(what: str, text: str) -> list[str]:
     return [f"{what}: {text[:_LONGEST_TEXT]}"] if text else []
 
 
-def _line(exchange: Exchange) -> str:
+def _line(exchange: RememberedExchange) -> str:
     if not exchange.answer:
         return " ".join(f"Asked: {exchange.question}".split())
     first = _SENTENCE.match(exchange.answer.strip())

@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class MemoryTurn:
     """A question and its answer in words, without rows or statement."""
 
     message_id: str
@@ -24,8 +24,8 @@ class Turn:
 class TurnReader(Protocol):
     """Reads the turns of any owner's session. Raises `StorageUnavailable`."""
 
-    async def turn_of_run(self, session_id: str, run_id: str) -> Turn | None:
+    async def turn_of_run(self, session_id: str, run_id: str) -> MemoryTurn | None:
         """Returns None if the run or session does not exist, or the run has no answer in words."""
 
-    async def turn(self, session_id: str, message_id: str) -> Turn | None:
+    async def turn(self, session_id: str, message_id: str) -> MemoryTurn | None:
         """Returns None if the answer does not exist, or is none in words."""

@@ -4,7 +4,6 @@ Vectors of different models are never compared, so what has none of the present 
 meanwhile.
 """
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,16 +11,18 @@ from typing import Literal, Protocol
 from uuid import UUID
 
 from prometheus_client import CollectorRegistry, Gauge
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import id_of
 from app.core.llm.calls import Charge
 from app.core.llm.embedding import MOST_TEXTS, EmbeddingModel
 from app.core.llm.errors import ModelRejected, ModelUnavailable
-from app.core.storage.port import DocumentExists, Equals, Storage, StorageUnavailable
+from app.core.storage.claims import Claims
+from app.core.storage.documents import Documents
+from app.core.storage.port import Equals, Storage
 from app.modules.memory.fact_repository import FactRepository
-from app.modules.memory.model import Fact, Memory
+from app.modules.memory.model import ConversationMemory, StoredFact
 from app.modules.memory.repository import MemoryRepository
 from app.modules.memory.service import embedded_text
 from app.modules.memory.vectors import FactVectors, MemoryVectors
@@ -32,10 +33,11 @@ Kind = Literal["facts", "conversations"]
 MOST_A_MINUTE = 100
 """Vectors of one kind that all processes rewrite together."""
 
+LOOK_SECONDS = 60.0
+
 _NAME = "vector_rewriting"
 _IDS = str(UUID(int=18))
 _PAGE = 100
-_SECONDS = 60.0
 _MS = 60_000
 _AGAIN_MS = 86_400_000
 """After this time everything is looked through again: a vector is missing where the model failed."""
@@ -51,7 +53,7 @@ class Outdated:
 
 
 @dataclass(frozen=True)
-class Page:
+class OutdatedPage:
     """Outdated texts among the next `looked_at` documents, and the cursor of those that follow."""
 
     outdated: Sequence[Outdated]
@@ -67,7 +69,7 @@ class Texts(Protocol):
 
     async def count(self) -> int: ...
 
-    async def page(self, model: str, cursor: str | None) -> Page: ...
+    async def page(self, model: str, cursor: str | None) -> OutdatedPage: ...
 
     async def keep(self, document_id: str, text: str, model: str, *, vector: Sequence[float]) -> bool:
         """Store the vector of a text. Returns False if the text has changed, or is deleted.
@@ -77,7 +79,7 @@ class Texts(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class RewritingProgress:
     """How far the documents of a kind have vectors of a model. Times are epoch milliseconds."""
 
     id: str
@@ -95,9 +97,6 @@ class Progress:
         return 0 if self.done_at is not None else max(self.total - self.looked_at, 0)
 
 
-_PROGRESS = TypeAdapter(Progress)
-
-
 class VectorRewriting:
     """Any number of processes may work at once: one of them takes a minute's share."""
 
@@ -109,7 +108,8 @@ class VectorRewriting:
         *,
         metrics: CollectorRegistry,
     ) -> None:
-        self._storage = storage
+        self._progress = Documents(storage, _NAME, RewritingProgress)
+        self._due = Claims(self._progress, "due_at")
         self._embedding = embedding
         self._charge = charge
         self._texts: Sequence[Texts] = (_FactTexts(storage), _MemoryTexts(storage))
@@ -120,16 +120,6 @@ class VectorRewriting:
             registry=metrics,
         )
 
-    async def work_for_ever(self) -> None:
-        while True:
-            await asyncio.sleep(_SECONDS)
-            try:
-                await self.work()
-            except StorageUnavailable as error:
-                logger.info("vectors are rewritten later: %s", error)
-            except Exception:
-                logger.exception("vectors could not be rewritten")
-
     async def work(self) -> None:
         """Rewrite the share of a minute, unless another process has done so. Raises `StorageUnavailable`."""
         for texts in self._texts:
@@ -137,14 +127,12 @@ class VectorRewriting:
             if progress is not None:
                 await self._rewrite_some(texts, progress)
 
-    async def progress(self, kind: Kind) -> Progress:
+    async def progress(self, kind: Kind) -> RewritingProgress:
         """Returns how far the vectors of a kind are. Raises `StorageUnavailable`."""
-        found = await self._storage.get(_NAME, id_of(_IDS, kind))
-        if found is None:
-            return Progress(id=id_of(_IDS, kind), kind=kind)
-        return _PROGRESS.validate_python(found)
+        record_id = id_of(_IDS, kind)
+        return await self._progress.get(record_id) or RewritingProgress(id=record_id, kind=kind)
 
-    async def _take(self, texts: Texts) -> Progress | None:
+    async def _take(self, texts: Texts) -> RewritingProgress | None:
         """Returns the progress of a kind if its next share is due now, and this process is to do it."""
         known = await self.progress(texts.kind)
         self._left.labels(texts.kind).set(known.left)
@@ -155,12 +143,12 @@ class VectorRewriting:
         taken = replace(known, due_at=now + _MS)
         if not is_begun or known.done_at is not None:
             total = await texts.count()
-            taken = Progress(
+            taken = RewritingProgress(
                 id=known.id, kind=known.kind, model=self._embedding.name, total=total, due_at=now + _MS
             )
         return taken if await self._replace(known, taken) else None
 
-    async def _rewrite_some(self, texts: Texts, progress: Progress) -> None:
+    async def _rewrite_some(self, texts: Texts, progress: RewritingProgress) -> None:
         looked_at, rewritten, cursor = progress.looked_at, progress.rewritten, progress.cursor
         outdated: list[Outdated] = []
         done_at: int | None = None
@@ -208,18 +196,13 @@ class VectorRewriting:
             logger.warning("%d texts have no vectors: %s", len(some), error)
             return []
 
-    async def _replace(self, before: Progress, after: Progress) -> bool:
+    async def _replace(self, before: RewritingProgress, after: RewritingProgress) -> bool:
         """Returns False if another process was first."""
-        document = asdict(after)
         if before.due_at == 0:
-            try:
-                await self._storage.create(_NAME, document)
-            except DocumentExists:
-                return False
-            return True
+            return await self._progress.add(after)
+        document = asdict(after)
         del document["id"]
-        same = [Equals("due_at", before.due_at)]
-        return await self._storage.patch(_NAME, before.id, document, where=same) is not None
+        return await self._due.change(before, document) is not None
 
 
 class _FactTexts:
@@ -232,14 +215,14 @@ class _FactTexts:
     async def count(self) -> int:
         return await self._facts.count_all()
 
-    async def page(self, model: str, cursor: str | None) -> Page:
+    async def page(self, model: str, cursor: str | None) -> OutdatedPage:
         facts, following = await self._facts.all(_PAGE, cursor)
         outdated = [
             Outdated(fact.id, fact.owner, fact.text)
             for fact in facts
             if fact.vector_model != model and fact.status != "forgotten"
         ]
-        return Page(outdated, len(facts), following)
+        return OutdatedPage(outdated, len(facts), following)
 
     async def keep(self, document_id: str, text: str, model: str, *, vector: Sequence[float]) -> bool:
         fact = await self._facts.find(document_id)
@@ -254,7 +237,7 @@ class _FactTexts:
             return False
         return True
 
-    async def _sized(self, fact: Fact, size: int) -> Fact | None:
+    async def _sized(self, fact: StoredFact, size: int) -> StoredFact | None:
         """Returns the fact for a vector of another length, without its old one. None if it is gone.
 
         The length is noted first: by it, the vector of a deleted fact is found.
@@ -277,14 +260,14 @@ class _MemoryTexts:
     async def count(self) -> int:
         return await self._memories.count_all()
 
-    async def page(self, model: str, cursor: str | None) -> Page:
+    async def page(self, model: str, cursor: str | None) -> OutdatedPage:
         memories, following = await self._memories.all(_PAGE, cursor)
         outdated = [
             Outdated(each.id, each.owner, embedded_text(each))
             for each in memories
             if each.vector_model != model
         ]
-        return Page(outdated, len(memories), following)
+        return OutdatedPage(outdated, len(memories), following)
 
     async def keep(self, document_id: str, text: str, model: str, *, vector: Sequence[float]) -> bool:
         memory = await self._memories.find(document_id)
@@ -304,6 +287,6 @@ class _MemoryTexts:
     async def _yield_to_newer(self, session_id: str, size: int) -> None:
         """The conversation went on, or was deleted: drop a vector that is perhaps of its old summary."""
         await self._vectors.drop(size, Equals("session_id", session_id))
-        newer: Memory | None = await self._memories.find(session_id)
+        newer: ConversationMemory | None = await self._memories.find(session_id)
         if newer is not None:
             await self._memories.replace(replace(newer, vector_model=""), newer)

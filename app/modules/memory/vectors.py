@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from app.core.storage.port import AnyOf, Condition, Document, Equals, Field, Near, Storage
 from app.core.storage.vector_index import VectorIndex
-from app.modules.memory.model import Fact, FactGroup, Memory
+from app.modules.memory.model import ConversationMemory, FactGroup, StoredFact
 from app.modules.memory.scopes import GroupId
 
 _PREFIX = "memory_vectors"
@@ -24,7 +24,7 @@ class MemoryVectors:
     def __init__(self, storage: Storage) -> None:
         self._index = VectorIndex(storage, _PREFIX, _FIELDS)
 
-    async def keep(self, memory: Memory, model: str, vector: Sequence[float]) -> None:
+    async def keep(self, memory: ConversationMemory, model: str, vector: Sequence[float]) -> None:
         document: Document = {
             "id": memory.id,
             "owner": memory.owner,
@@ -54,10 +54,12 @@ class FactVectors:
     def __init__(self, storage: Storage) -> None:
         self._index = VectorIndex(storage, _FACTS, _FACT_FIELDS)
 
-    async def keep(self, fact: Fact, model: str, vector: Sequence[float]) -> None:
+    async def keep(self, fact: StoredFact, model: str, vector: Sequence[float]) -> None:
         await self.keep_all([fact], model, [vector])
 
-    async def keep_all(self, facts: Sequence[Fact], model: str, vectors: Sequence[Sequence[float]]) -> None:
+    async def keep_all(
+        self, facts: Sequence[StoredFact], model: str, vectors: Sequence[Sequence[float]]
+    ) -> None:
         """Store vectors of facts: at least one, and all of one length."""
         documents: list[Document] = [{"id": fact.id, "place": _place(fact.group, model)} for fact in facts]
         await self._index.keep(documents, vectors)

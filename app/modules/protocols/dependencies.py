@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from app.modules.protocols.departures import Departures
+from app.modules.protocols.disconnects import Departures
 from app.modules.protocols.threads import Threads
 
 

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from app.modules.session.model import Message, Run
 from graph.answer import Findings, head_of
-from graph.state import Column
+from graph.state import Rows
 
 SQL_TOOL = "run_sql"
 """Name of the tool that a statement is shown as a call of."""
@@ -35,7 +35,7 @@ class ToolUse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChatMessage:
+class ClientMessage:
     """A message as chat clients know it. Of role `tool` it answers the call `tool_call_id`."""
 
     id: str
@@ -68,49 +68,42 @@ def call_id(message_id: str) -> str:
     return f"call_{message_id}"
 
 
-def question_of_run(run: Run) -> ChatMessage:
+def question_of_run(run: Run) -> ClientMessage:
     """Returns a run's question, with the id that its stored message has."""
     return question(run.client_message_id or run.question_id, run.question)
 
 
-def question(message_id: str, text: str) -> ChatMessage:
-    return ChatMessage(id=message_id, role="human", text=text)
+def question(message_id: str, text: str) -> ClientMessage:
+    return ClientMessage(id=message_id, role="human", text=text)
 
 
-def statement(message_id: str, sql: str) -> ChatMessage:
+def statement(message_id: str, sql: str) -> ClientMessage:
     """Returns the statement of an answer. `message_id` is the answer's."""
     use = ToolUse(call_id(message_id), SQL_TOOL, {"sql": sql})
-    return ChatMessage(id=statement_id(message_id), role="ai", text="", tool_calls=(use,))
+    return ClientMessage(id=statement_id(message_id), role="ai", text="", tool_calls=(use,))
 
 
-def rows(
-    message_id: str,
-    columns: Sequence[Column],
-    head: Sequence[list[JsonValue]],
-    *,
-    row_count: int,
-    truncated: bool,
-) -> ChatMessage:
+def rows(message_id: str, found: Rows) -> ClientMessage:
     """Returns the first rows of an answer, as many as its message keeps. `message_id` is the answer's."""
     text = json.dumps(
         {
-            "columns": [column["name"] for column in columns],
-            "rows": head_of(head),
-            "row_count": row_count,
-            "truncated": truncated,
+            "columns": [column["name"] for column in found["columns"]],
+            "rows": head_of(found["rows"]),
+            "row_count": found["row_count"],
+            "truncated": found["truncated"],
         },
         ensure_ascii=False,
     )
     return _of_statement(message_id, text, is_error=False)
 
 
-def no_rows(message_id: str, detail: str) -> ChatMessage:
+def no_rows(message_id: str, detail: str) -> ClientMessage:
     """Returns what stands in the place of the rows of a statement that has failed."""
     return _of_statement(message_id, detail, is_error=True)
 
 
-def _of_statement(message_id: str, text: str, *, is_error: bool) -> ChatMessage:
-    return ChatMessage(
+def _of_statement(message_id: str, text: str, *, is_error: bool) -> ClientMessage:
+    return ClientMessage(
         id=rows_id(message_id),
         role="tool",
         text=text,
@@ -120,29 +113,21 @@ def _of_statement(message_id: str, text: str, *, is_error: bool) -> ChatMessage:
     )
 
 
-def answer(message_id: str, text: str, found: Mapping[str, JsonValue] | None = None) -> ChatMessage:
+def answer(message_id: str, text: str, found: Mapping[str, JsonValue] | None = None) -> ClientMessage:
     """`found` are the parts of an analysis besides its text, by the names of `Findings`."""
     said: dict[str, JsonValue] = {name: part for name, part in (found or {}).items() if part}
-    return ChatMessage(id=message_id, role="ai", text=text, found=said)
+    return ClientMessage(id=message_id, role="ai", text=text, found=said)
 
 
-def chat_messages(message: Message) -> list[ChatMessage]:
+def chat_messages(message: Message) -> list[ClientMessage]:
     """Returns the chat messages of a stored question or answer."""
     if message.role == "human":
         return [question(message.client_message_id or message.id, message.query)]
-    found: list[ChatMessage] = []
+    found: list[ClientMessage] = []
     if message.sql is not None:
         found.append(statement(message.id, message.sql))
-        if message.row_count is not None:
-            found.append(
-                rows(
-                    message.id,
-                    message.columns,
-                    message.rows_head,
-                    row_count=message.row_count,
-                    truncated=message.truncated,
-                )
-            )
+        if (head := rows_of(message)) is not None:
+            found.append(rows(message.id, head))
         else:
             found.append(no_rows(message.id, message.error.detail if message.error else ""))
     text = message.analysis or message.clarification
@@ -151,19 +136,33 @@ def chat_messages(message: Message) -> list[ChatMessage]:
     return found
 
 
+def rows_of(message: Message) -> Rows | None:
+    """Returns the first rows of an answer; None if it has no result."""
+    if message.row_count is None:
+        return None
+    return Rows(
+        columns=message.columns,
+        rows=message.rows_head,
+        row_count=message.row_count,
+        truncated=message.truncated,
+    )
+
+
 def findings_of(message: Message) -> dict[str, JsonValue]:
-    """Returns the parts of an answer's analysis besides its text, by the names of `Findings`."""
-    return message.model_dump(include=set(Findings.model_fields))
+    """Returns the parts of an answer's analysis besides its text, by the names of `Findings`, with the chart
+    that readers see.
+    """
+    return {**message.model_dump(include=set(Findings.model_fields)), "chart": message.shown_chart}
 
 
-def conversation(messages: Iterable[Message]) -> list[ChatMessage]:
+def conversation(messages: Iterable[Message]) -> list[ClientMessage]:
     """Returns the latest chat messages of stored messages, oldest first."""
     return latest([each for message in messages for each in chat_messages(message)])
 
 
-def latest(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+def latest(messages: Sequence[ClientMessage]) -> list[ClientMessage]:
     """Returns the latest messages within `MAX_MESSAGES` and `MAX_MESSAGE_BYTES`; the last one always."""
-    kept: list[ChatMessage] = []
+    kept: list[ClientMessage] = []
     size = 0
     for message in reversed(messages[-MAX_MESSAGES:]):
         size += message.estimated_bytes

@@ -6,7 +6,4 @@ from app.core.errors import NotFound
 class NoStatement(NotFound):
     """The answer comes from no statement."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "This answer has no statement: it is words, a question back, or rows of an earlier answer."
-        )
+    sentence = "This answer has no statement: it is words, a question back, or rows of an earlier answer."

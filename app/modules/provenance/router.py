@@ -16,7 +16,7 @@ from app.modules.provenance.schemas import (
     KnownTermBody,
     ProvenanceBody,
 )
-from app.modules.provenance.service import AnswerProvenance, Known
+from app.modules.provenance.service import AnswerProvenance, KnownKnowledge
 
 router = Router(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
 
@@ -69,7 +69,7 @@ async def read_provenance(
     )
 
 
-def _knowledge(known: Known, answered_at: int) -> KnowledgeBody:
+def _knowledge(known: KnownKnowledge, answered_at: int) -> KnowledgeBody:
     def fields(entry: Term | Instruction | Example) -> dict[str, object]:
         return {**vars(entry), "is_changed": entry.updated_at > answered_at}
 

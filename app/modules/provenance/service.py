@@ -16,7 +16,7 @@ from app.modules.database_connection.guard.inspection import declared_names
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.facts import Facts
-from app.modules.memory.model import Fact
+from app.modules.memory.model import StoredFact
 from app.modules.provenance.errors import NoStatement
 from app.modules.run.records import RowsGone
 from app.modules.session.errors import VersionUnknown
@@ -39,7 +39,7 @@ _NOTHING_READ = StatementDescription(tables=[], queries=[])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class KnownKnowledge:
     """What the author of a statement knew, as it is now. `deleted_count` of it exist no more."""
 
     tables: Sequence[str]
@@ -48,7 +48,7 @@ class Known:
     examples: Sequence[Example]
     same: Sequence[str]
     """Ids of the examples whose SQL is the statement, apart from its layout."""
-    facts: Sequence[Fact]
+    facts: Sequence[StoredFact]
     deleted_count: int
 
 
@@ -59,7 +59,7 @@ class Provenance:
     message: Message
     sql: str
     description: StatementDescription
-    known: Known | None
+    known: KnownKnowledge | None
     checks: Sequence[ResultCheck]
 
 
@@ -159,7 +159,7 @@ class AnswerProvenance:
         except DatabaseUnavailable:
             return check_rows(rows)
 
-    async def _known(self, owner: str, message: Message) -> Known | None:
+    async def _known(self, owner: str, message: Message) -> KnownKnowledge | None:
         used = message.context
         if used is None and not message.remembered:
             return None
@@ -172,7 +172,7 @@ class AnswerProvenance:
             _found(self._facts.get(owner, each) for each in message.remembered),
         )
         wanted = len(message.remembered) + sum(map(len, ids.values()))
-        return Known(
+        return KnownKnowledge(
             tables=used["tables"] if used else [],
             terms=terms,
             instructions=instructions,

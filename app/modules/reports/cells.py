@@ -1,25 +1,16 @@
 """Cells of tables as text, and times."""
 
-import json
 from datetime import UTC, datetime
 
 from pydantic import JsonValue
+
+from app.core.values.text import text_of
 
 _LONGEST = 2_000
 
 
 def cell_text(value: JsonValue) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "true" if value else "false"
-        case str():
-            text = value
-        case int() | float():
-            return str(value)
-        case _:
-            text = json.dumps(value, ensure_ascii=False)
+    text = "" if value is None else text_of(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

@@ -1,27 +1,31 @@
 """Reports as one HTML file that opens from disk: no script, no request, and every text escaped."""
 
 import hashlib
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
 
-from app.modules.footnotes import footnotes, marked
+from app.modules.analysis.chart.pictures import description_of, heading_of, notes_of
+from app.modules.analysis.chart.plan import Spec
 from app.modules.reports.cells import cell_text, moment
-from app.modules.reports.drawing import Figure, draw_figure
 from app.modules.reports.model import Exchange, OwnText, Report
+from app.modules.session.footnotes import footnotes, marked
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 _NUMBERS = ("integer", "number")
+_TAG = re.compile(r'<\w(?:[^">]|"[^"]*")*>')
+_ID = re.compile(r'( id="|="url\(#|href="#)')
 _STYLE = """
 :root{color-scheme:light;--ink:#1b1b1f;--quiet:#5b5b66;--line:#d9d9e0;--soft:#f6f6f8}
 *{box-sizing:border-box}
 body{margin:0;background:#fff;color:var(--ink);font:16px/1.55 system-ui,sans-serif}
-main{max-width:860px;margin:0 auto;padding:40px 20px 80px}
+main{max-width:924px;margin:0 auto;padding:40px 20px 80px}
 h1{font-size:1.9rem;line-height:1.2;margin:0 0 6px;overflow-wrap:anywhere}
 h2{font-size:1.3rem;line-height:1.3;margin:0 0 8px;overflow-wrap:anywhere}
 h3{font-size:1rem;margin:16px 0 4px}
@@ -33,7 +37,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 12px;margin:12px 0
 dt{font-weight:600}dd{margin:0;overflow-wrap:anywhere}
 .note{border-left:3px solid var(--quiet);padding-left:12px}
 figure{margin:16px 0}
-svg{display:block;width:100%;min-width:700px;height:auto;font:12px system-ui,sans-serif}
+svg{display:block}
 .drawing{overflow-x:auto}
 .chart-title{font-weight:600;margin:0 0 8px}
 .rows{overflow-x:auto;max-height:560px;overflow-y:auto;margin:16px 0 6px;border:1px solid var(--line)}
@@ -47,7 +51,7 @@ pre{background:var(--soft);padding:12px;overflow-x:auto;font:13px/1.5 ui-monospa
 white-space:pre-wrap;overflow-wrap:anywhere}
 @media print{main{max-width:none;padding:0}section{break-inside:auto}figure,tr,dl{break-inside:avoid}
 h2{break-after:avoid}.rows{max-height:none;overflow:visible;border:0}details{display:block}
-.drawing{overflow:visible}svg{min-width:0}
+.drawing{overflow:visible}svg{max-width:100%;height:auto}
 thead{display:table-header-group}}
 """
 _HASH = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
@@ -101,9 +105,8 @@ def _exchange(exchange: Exchange, number: int) -> Iterator[str]:
     if exchange.references:
         notes = "<br>".join(map(escape, footnotes(exchange.references)))
         yield f'<p class="quiet">{notes}</p>\n'
-    figure = draw_figure(exchange.chart, number)
-    if figure is not None:
-        yield _figure(figure, exchange.heading)
+    if exchange.chart is not None and (exchange.picture or exchange.undrawn):
+        yield _figure(exchange, exchange.chart, number)
     if exchange.columns:
         label = escape(f"Rows of {exchange.heading}", quote=True)
         table = table_html(exchange)
@@ -125,11 +128,20 @@ def _provenance(exchange: Exchange) -> str:
     return f"<dl>{''.join(f'<dt>{name}</dt><dd>{escape(text)}</dd>' for name, text in said if text)}</dl>\n"
 
 
-def _figure(figure: Figure, heading: str) -> str:
-    label = escape(f"Chart of {heading}", quote=True)
-    title = f'<p class="chart-title">{escape(figure.title)}</p>' if figure.title else ""
-    drawing = f'<div class="drawing" role="region" tabindex="0" aria-label="{label}">{figure.svg}</div>'
-    return f"<figure>{title}{drawing}<figcaption>{escape(figure.notes)}</figcaption></figure>\n"
+def _figure(exchange: Exchange, chart: Spec, number: int) -> str:
+    if exchange.undrawn:
+        return f'<p class="note">{escape(exchange.undrawn)}</p>\n'
+    label = escape(f"Chart of {exchange.heading}. {description_of(chart)}", quote=True)
+    heading = heading_of(chart)
+    title = f'<p class="chart-title">{escape(heading)}</p>' if heading else ""
+    picture = _prefix_ids(exchange.picture, f"chart-{number}-")
+    drawing = f'<div class="drawing" role="region" tabindex="0" aria-label="{label}">{picture}</div>'
+    return f"<figure>{title}{drawing}<figcaption>{escape(notes_of(chart))}</figcaption></figure>\n"
+
+
+def _prefix_ids(svg: str, prefix: str) -> str:
+    """Several processes may have drawn the pictures of a file, each with the same ids."""
+    return _TAG.sub(lambda tag: _ID.sub(rf"\1{prefix}", tag[0]), svg)
 
 
 def _rendered(markdown: str, parser: "MarkdownIt", heading: str) -> str:

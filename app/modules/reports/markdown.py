@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
-from app.modules.footnotes import footnotes, marked
+from app.modules.analysis.chart.pictures import heading_of, notes_of
 from app.modules.reports.cells import cell_text, moment
 from app.modules.reports.model import Exchange, OwnText, Report
+from app.modules.session.footnotes import footnotes, marked
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$!&])")
 _LINK = re.compile(r"\][(:]|\b(?:https?|ftp):/(?=/)|\bwww\.", re.IGNORECASE)
@@ -22,17 +23,28 @@ def markdown_of(report: Report) -> str:
     return "\n\n".join(each.strip("\n") for each in parts if each) + "\n"
 
 
-def exchange_markdown(exchange: Exchange, *, with_sql: bool = True) -> Iterator[str]:
+def exchange_markdown(exchange: Exchange, *, with_sql: bool = True, with_chart: bool = True) -> Iterator[str]:
     yield f"## {plain(exchange.heading)}"
     yield provenance(exchange)
     yield plain(exchange.note)
     yield without_links(marked(exchange.text, exchange.references))
     yield "  \n".join(map(plain, footnotes(exchange.references)))
+    if with_chart:
+        yield _chart(exchange)
     if exchange.columns:
         yield table_markdown(exchange)
         yield exchange.coverage
     if exchange.sql and with_sql:
         yield fenced(exchange.sql, "sql")
+
+
+def _chart(exchange: Exchange) -> str:
+    """The picture within the file, and its notes; or why there is none."""
+    if exchange.chart is None or not exchange.picture:
+        return plain(exchange.undrawn)
+    name = plain(heading_of(exchange.chart) or "Chart")
+    image = f"![{name}](data:image/png;base64,{exchange.picture})"
+    return f"{image}\n\n{plain(notes_of(exchange.chart))}".strip()
 
 
 def provenance(exchange: Exchange) -> str:

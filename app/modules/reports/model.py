@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from app.modules.cuts import cut_sentence
-from app.modules.reports.charts.model import Chart
+from app.modules.analysis.chart.plan import Spec
+from app.modules.database_connection.results import cut_sentence
 from app.modules.reports.errors import NothingToReport
 from app.modules.run.records import Row
 from graph.state import Column, Cut, Reference, Rows
@@ -17,7 +17,7 @@ MAX_ROWS = 1_000
 MAX_CELLS = 200_000
 """Cells of all tables of a report."""
 MAX_CHARACTERS = 20_000_000
-"""Characters of all tables and analyses of a report."""
+"""Characters of all tables, analyses and pictures of a report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,12 @@ class Exchange:
     row_count: int
     truncated: bool
     cut_by: Cut | None
-    chart: Chart | None
+    chart: Spec | None
     at: int
+    picture: str = ""
+    """Of the chart: SVG for HTML, base64 of a PNG for other formats. Empty until it is drawn."""
+    undrawn: str = ""
+    """Why there is no picture of the chart. Empty if there is one, or no chart."""
     references: Sequence[Reference] = ()
     """Sources of the statements of `text`."""
     note: str = ""
@@ -87,15 +91,16 @@ class PartList:
         if isinstance(part, OwnText):
             return
         self._cells += len(part.columns) * len(part.rows)
-        self._characters += len(part.text) + sum(len(str(cell)) for row in part.rows for cell in row)
+        self._characters += len(part.text) + len(part.picture)
+        self._characters += sum(len(str(cell)) for row in part.rows for cell in row)
         for count, most, name in (
             (self._cells, MAX_CELLS, "cells"),
             (self._characters, MAX_CHARACTERS, "characters"),
         ):
             if count > most:
                 raise NothingToReport(
-                    f"The tables have more than {most:,} {name} together, as many as a report holds. Lower "
-                    "`rows`, or name fewer `parts`."
+                    f"The tables and pictures have more than {most:,} {name} together, as many as a report "
+                    "holds. Lower `rows`, or name fewer `parts`."
                 )
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
+from app.modules.analysis.chart.pictures import SPEC_MEDIA_TYPE, description_of, portable_spec
+from app.modules.analysis.chart.plan import Spec
 from app.modules.reports.html import table_html
 from app.modules.reports.markdown import exchange_markdown, fenced, markdown_of, without_html
 from app.modules.reports.model import Exchange, OwnText, Report
@@ -36,27 +38,36 @@ def notebook_of(report: Report) -> str:
 
 
 def _cells(exchange: Exchange) -> Iterator[dict[str, JsonValue]]:
-    about, *rest = exchange_markdown(exchange, with_sql=False)
+    about, *rest = exchange_markdown(exchange, with_sql=False, with_chart=False)
     text = [about, *(rest[:4] if exchange.columns else rest)]
     yield _markdown("\n\n".join(filter(None, text)))
     if exchange.sql is None:
         return
     shown: list[JsonValue] = []
+    if exchange.chart is not None:
+        shown.append(_output(_chart(exchange, exchange.chart)))
     if exchange.columns:
-        shown.append(
-            {
-                "output_type": "display_data",
-                "metadata": {},
-                "data": {
-                    "text/html": f"{table_html(exchange)}<p>{exchange.coverage}</p>",
-                    "text/plain": exchange.coverage,
-                },
-            }
-        )
+        html = f"{table_html(exchange)}<p>{exchange.coverage}</p>"
+        shown.append(_output({"text/html": html, "text/plain": exchange.coverage}))
     if not exchange.columns or _has_magic(exchange.sql):  # without a result it may be one that was refused
         yield _markdown(fenced(exchange.sql, "sql"))
         return
     yield _code(f"%%sql\n{exchange.sql}", shown)
+
+
+def _chart(exchange: Exchange, chart: Spec) -> dict[str, JsonValue]:
+    """The specification for those who read it, and a picture for the others."""
+    if not exchange.picture:
+        return {SPEC_MEDIA_TYPE: portable_spec(chart), "text/plain": exchange.undrawn}
+    return {
+        SPEC_MEDIA_TYPE: portable_spec(chart),
+        "image/png": exchange.picture,
+        "text/plain": description_of(chart),
+    }
+
+
+def _output(data: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {"output_type": "display_data", "metadata": {}, "data": data}
 
 
 def _has_magic(sql: str) -> bool:

@@ -1,15 +1,18 @@
 """Gathers the parts of reports. No statement runs, and no model is asked."""
 
 import asyncio
+import base64
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.core.clock import now_ms
+from app.core.pictures import NoPicture
+from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.boards.model import Pin
 from app.modules.boards.service import Boards, ShownPin
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.reports.charts.shown import needs_all_rows, shown_chart
 from app.modules.reports.errors import NothingToReport
 from app.modules.reports.model import (
     MAX_PARTS,
@@ -35,10 +38,18 @@ class Reports:
     may not see.
     """
 
-    def __init__(self, sessions: SessionService, boards: Boards, connections: DatabaseConnections) -> None:
+    def __init__(
+        self,
+        sessions: SessionService,
+        boards: Boards,
+        connections: DatabaseConnections,
+        *,
+        pictures: ChartPictures,
+    ) -> None:
         self._sessions = sessions
         self._boards = boards
         self._connections = connections
+        self._pictures = pictures
 
     async def make(self, owner: str, wanted: NewReport) -> tuple[Report, str]:
         """Returns a report and its file. Raises `NothingToReport`."""
@@ -46,6 +57,7 @@ class Reports:
             report = await self._of_session(owner, wanted.session_id, wanted)
         else:
             report = await self._of_board(owner, wanted.board_id or "", wanted)
+        report = await self._draw_pictures(report, wanted.format)
         file = await asyncio.to_thread(_write, report, wanted.format)
         audit.info(
             "report",
@@ -59,6 +71,24 @@ class Reports:
             },
         )
         return report, file
+
+    async def _draw_pictures(self, report: Report, file_format: ReportFormat) -> Report:
+        """Raises `NothingToReport` when the pictures are too large together."""
+        parts = PartList()
+        for part in report.parts:
+            if isinstance(part, OwnText) or part.chart is None:
+                parts.add(part)
+                continue
+            try:
+                if file_format == "html":
+                    picture = await self._pictures.inline_svg(part.chart)
+                else:
+                    picture = base64.b64encode(await self._pictures.png(part.chart)).decode()
+            except NoPicture as failed:
+                parts.add(replace(part, undrawn=failed.detail))
+            else:
+                parts.add(replace(part, picture=picture))
+        return replace(report, parts=parts.gathered)
 
     async def _of_session(self, owner: str, session_id: str, wanted: NewReport) -> Report:
         session = await self._sessions.repository.get(owner, session_id)
@@ -86,15 +116,9 @@ class Reports:
         elif answer.status == "cancelled":
             note = "The answer was stopped."
         shown: list[Row] = []
-        found: list[Row] | None = None
-        columns = answer.columns
-        drawn = (answer.chart, answer.computed_chart, answer.chart_choice)
         if answer.row_count:
-            needs_all = needs_all_rows(answer.chart, answer.chart_choice, len(columns))
-            most = answer.row_count if needs_all else min(rows, answer.row_count)
             try:
-                found = await self._sessions.rows.read(answer.id, 0, most)
-                shown = found[:rows]
+                shown = await self._sessions.rows.read(answer.id, 0, min(rows, answer.row_count))
             except RowsGone:
                 note = _ROWS_GONE
                 shown = answer.rows_head[:rows]
@@ -107,12 +131,12 @@ class Reports:
             sql=answer.sql,
             dialect=answer.dialect or connection.dialect,
             database=connection.name,
-            columns=columns,
+            columns=answer.columns,
             rows=shown,
             row_count=answer.row_count or 0,
             truncated=answer.truncated,
             cut_by=answer.cut_by,
-            chart=shown_chart(*drawn, columns=columns, rows=found),
+            chart=answer.shown_chart,
             at=answer.created_at,
             note=note,
         )
@@ -140,11 +164,7 @@ class Reports:
         note = _note(pin)
         if pin.result is None:
             return _exchange(pin, heading, connection.name, note=note or "The statement has not run yet.")
-        drawn = (pin.result.chart, pin.computed_chart, pin.chart_choice)
-        columns = pin.result.columns
-        needs_all = needs_all_rows(pin.result.chart, pin.chart_choice, len(columns))
-        most = pin.result.row_count if needs_all else rows
-        result, found, _ = await self._boards.rows_of(pin, limit=max(most, 1), cursor=None)
+        result, found, _ = await self._boards.rows_of(pin, limit=max(rows, 1), cursor=None)
         return Exchange(
             heading=heading or pin.title,
             question=pin.question,
@@ -158,7 +178,7 @@ class Reports:
             row_count=result.row_count,
             truncated=result.truncated,
             cut_by=result.cut_by,
-            chart=shown_chart(*drawn, columns=result.columns, rows=found),
+            chart=pin.shown_chart,
             at=result.ran_at,
             note=note,
         )
@@ -202,7 +222,7 @@ def _report(title: str, parts: Sequence[Part]) -> Report:
 
 
 def _write(report: Report, file_format: ReportFormat) -> str:
-    # With what draws charts, loaded by the first report.
+    # Loaded by the first report.
     from app.modules.reports.html import html_of  # noqa: PLC0415
     from app.modules.reports.markdown import markdown_of  # noqa: PLC0415
     from app.modules.reports.notebook import notebook_of  # noqa: PLC0415

@@ -1,10 +1,10 @@
 """The rules of a turn: those that apply, in order of priority, as far as there is room."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import assert_never
 
-from app.modules.prompt_sections import fenced
+from app.modules.prompts.sections import fenced
 from app.modules.rules.model import BUDGET_TOKENS, NAME, Rule, RulesInForce, Situation
 
 _MENTION = re.compile(rf"(?<![\w@./-])@({NAME})")
@@ -39,6 +39,24 @@ def may_apply_to(rule: Rule, connection_id: str, connection_name: str) -> bool:
     if not connections or connection_id in connections:
         return True
     return rule.path is not None and connection_name.casefold() in map(str.casefold, connections)
+
+
+def choose_chart_rule(
+    rules: Sequence[Rule], situation: Situation, *, columns: Collection[str]
+) -> Rule | None:
+    """Returns the first rule about charts of a result with these columns; `situation.shown` and `tables` are
+    the tables that its statement reads. Returns None if there is none.
+    """
+    known = {name.casefold() for name in columns}
+    named = {name.casefold() for name in [*situation.named, *_MENTION.findall(situation.question)]}
+    fitting = [
+        rule
+        for rule in rules
+        if rule.chart is not None
+        and {name.casefold() for name in rule.chart_of} <= known
+        and _applies(rule, situation, named)
+    ]
+    return min(fitting, key=lambda rule: rule.order, default=None)
 
 
 def rules_section(chosen: RulesInForce) -> str:

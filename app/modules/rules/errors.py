@@ -12,8 +12,7 @@ class RuleFault(ValueError):
 class RuleUnknown(NotFound):
     """There is no such rule, or the caller may not see it."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no rule with this name. GET /rules lists those that you can see.")
+    sentence = "There is no rule with this name. GET /rules lists those that you can see."
 
 
 class RuleExists(Conflict):
@@ -21,9 +20,7 @@ class RuleExists(Conflict):
 
     problem = "rule-exists"
     title = "There is such a rule"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"There is a rule {name!r} already: change it by PATCH, or choose another name.")
+    sentence = "There is a rule {name!r} already: change it by PATCH, or choose another name."
 
 
 class RuleNotReadable(Invalid):
@@ -49,12 +46,9 @@ class RuleOfFile(Conflict):
 
     problem = "rule-of-file"
     title = "The rule is a file"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            f"This rule is the file {path} in KAI_RULES__PATH: change the file. "
-            "Only `active` can be changed here.",
-        )
+    sentence = (
+        "This rule is the file {path} in KAI_RULES__PATH: change the file. Only `active` can be changed here."
+    )
 
 
 class TooManyRules(Invalid):
@@ -62,9 +56,7 @@ class TooManyRules(Invalid):
 
     problem = "too-many-rules"
     title = "Too many rules"
-
-    def __init__(self, most: int) -> None:
-        super().__init__(f"There are {most} rules already. Delete one first.")
+    sentence = "There are {most} rules already. Delete one first."
 
 
 class RuleNamesUnknown(Invalid):

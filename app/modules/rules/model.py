@@ -19,6 +19,8 @@ BUDGET_TOKENS = 2_000
 """Tokens of all rules in a prompt."""
 DEFAULT_PRIORITY = 100
 MAX_PRIORITY = 1_000_000
+MAX_CHART_WORDS = 500
+"""Characters of what a rule says of charts."""
 NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 """Pattern of names, so that a question can name a rule as `@name`."""
 
@@ -65,6 +67,10 @@ class RuleText:
     active: bool = True
     priority: int = DEFAULT_PRIORITY
     scope: RuleScope = field(default_factory=RuleScope)
+    chart: str | None = None
+    """How charts are drawn, in the words that change a chart. None for a rule that is not about charts."""
+    chart_of: tuple[str, ...] = ()
+    """Columns that a result has if its chart is drawn so. Empty: every result."""
 
 
 @dataclass(frozen=True, kw_only=True)

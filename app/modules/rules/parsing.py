@@ -11,6 +11,7 @@ from app.modules.rules.errors import RuleFault
 from app.modules.rules.model import (
     DEFAULT_PRIORITY,
     MAX_BYTES,
+    MAX_CHART_WORDS,
     MAX_PRIORITY,
     Apply,
     ChatMode,
@@ -50,6 +51,8 @@ class _Fields(BaseModel):
     active: bool = True
     priority: Annotated[int, Field(ge=-MAX_PRIORITY, le=MAX_PRIORITY)] = DEFAULT_PRIORITY
     scope: ScopeFields = ScopeFields()
+    chart: Annotated[str, Field(min_length=1, max_length=MAX_CHART_WORDS)] | None = None
+    chart_of: Annotated[list[Entry], Field(max_length=_MOST)] = []
 
 
 def parse_rule(source: str) -> RuleText:
@@ -69,6 +72,8 @@ def parse_rule(source: str) -> RuleText:
         active=fields.active,
         priority=fields.priority,
         scope=fields.scope.scope(),
+        chart=fields.chart,
+        chart_of=tuple(fields.chart_of),
     )
 
 

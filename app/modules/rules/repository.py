@@ -1,13 +1,12 @@
 """Stored rules, and the toggles of all rules, stored or in files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from uuid import UUID
-
-from pydantic import JsonValue, TypeAdapter
 
 from app.core.clock import now_ms
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Document, DocumentExists, Equals, Storage
+from app.core.storage.documents import Documents
+from app.core.storage.port import AnyOf, Document, Equals, Query, Storage
 from app.modules.rules.errors import RuleExists, RuleUnknown, TooManyRules
 from app.modules.rules.model import Audience, Rule, audience_of
 
@@ -15,7 +14,6 @@ MOST_RULES = 200
 """Stored rules of an audience."""
 _ROOT = str(UUID(int=16))
 _PAGE = 1_000
-_STORED = TypeAdapter(Rule)
 
 
 class RuleRepository:
@@ -23,42 +21,38 @@ class RuleRepository:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._rules = Documents(storage, "rules", Rule, write=_document)
 
     async def stored(self, audiences: Sequence[Audience]) -> list[Rule]:
         """Returns the rules of these audiences."""
-        found = await self._all("rules", audiences)
-        return [_STORED.validate_python(each) for each in found]
+        return await self._rules.first(_of_audiences(audiences))
 
     async def toggles(self, audiences: Sequence[Audience]) -> dict[tuple[Audience, str], bool]:
         """Returns what people have switched on or off, by the key of the rule."""
-        found = await self._all("rule_states", audiences)
-        return {(str(each["audience"]), str(each["name"])): each["active"] is True for each in found}
+        found = await self._storage.query("rule_states", _of_audiences(audiences))
+        return {(str(each["audience"]), str(each["name"])): each["active"] is True for each in found.items}
 
     async def add(self, rule: Rule) -> None:
         """Raises `RuleExists` or `TooManyRules`."""
-        if await self._storage.count("rules", [Equals("audience", rule.audience)]) >= MOST_RULES:
-            raise TooManyRules(MOST_RULES)
-        try:
-            await self._storage.create("rules", _document(rule))
-        except DocumentExists:
-            raise RuleExists(rule.name) from None
+        if await self._rules.count(Equals("audience", rule.audience)) >= MOST_RULES:
+            raise TooManyRules(most=MOST_RULES)
+        if not await self._rules.add(rule):
+            raise RuleExists(name=rule.name)
 
     async def change(self, rule: Rule) -> None:
         """Store a rule that was read. Raises `RuleUnknown` if it was deleted meanwhile."""
-        document = _document(rule)
-        changes: Mapping[str, JsonValue] = {name: document[name] for name in document if name != "id"}
-        if await self._storage.patch("rules", _id(rule), changes) is None:
+        if not await self._rules.replace(rule):
             raise RuleUnknown
 
     async def delete(self, rule: Rule) -> None:
-        await self._storage.delete("rules", [Equals("id", _id(rule))])
+        await self._rules.delete(Equals("id", _id(rule)))
         await self._storage.delete("rule_states", [Equals("id", _state_id(rule))])
 
     async def delete_all(self, owner: str) -> None:
         """Delete the rules that an owner has written, with their toggles."""
-        while written := (await self._storage.query("rules", [Equals("owner", owner)])).items:
+        while written := await self._rules.first(Query([Equals("owner", owner)])):
             for each in written:
-                await self.delete(_STORED.validate_python(each))
+                await self.delete(each)
         await self._storage.delete("rule_states", [Equals("audience", audience_of(owner))])
 
     async def toggle(self, rule: Rule, active: bool, by: str) -> None:
@@ -73,9 +67,9 @@ class RuleRepository:
         }
         await self._storage.put("rule_states", [state])
 
-    async def _all(self, collection: str, audiences: Sequence[Audience]) -> list[Document]:
-        page = await self._storage.query(collection, [AnyOf("audience", sorted(set(audiences)))], limit=_PAGE)
-        return list(page.items)
+
+def _of_audiences(audiences: Sequence[Audience]) -> Query:
+    return Query([AnyOf("audience", sorted(set(audiences)))], limit=_PAGE)
 
 
 def _document(rule: Rule) -> Document:
@@ -94,6 +88,8 @@ def _document(rule: Rule) -> Document:
         "active": rule.active,
         "priority": rule.priority,
         "scope": scope,
+        "chart": rule.chart,
+        "chart_of": list(rule.chart_of),
         "created_at": rule.created_at,
         "updated_at": rule.updated_at,
     }

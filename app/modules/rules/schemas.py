@@ -9,6 +9,7 @@ from app.modules.rules.errors import RuleFault, RuleNotReadable
 from app.modules.rules.model import (
     DEFAULT_PRIORITY,
     MAX_BYTES,
+    MAX_CHART_WORDS,
     MAX_PRIORITY,
     NAME,
     Apply,
@@ -29,6 +30,7 @@ RuleSource = Annotated[
 Priority = Annotated[int, Field(strict=True, ge=-MAX_PRIORITY, le=MAX_PRIORITY)]
 _Entry = Annotated[Text, Field(min_length=1, max_length=200)]
 _Entries = Annotated[list[_Entry], Field(max_length=100)]
+ChartWords = Annotated[Text, Field(min_length=1, max_length=MAX_CHART_WORDS)]
 _ID = "019ab1c2-0000-7000-8000-000000000000"
 
 
@@ -85,6 +87,12 @@ class NewRule(Body):
     """Rules with a lower priority come first, and count where two disagree. Default: 100."""
     scope: RuleScopeBody | None = None
     """Where the rule may apply. Without connections it is for all, which only administrators may say."""
+    chart: ChartWords | None = None
+    """How charts are drawn, in the words that change a chart, such as "as an area, per month"."""
+    chart_of: _Entries | None = None
+    """Names of columns that a result has if its chart is drawn so, such as `revenue` and `month`. Default:
+    every result within the scope.
+    """
 
     def written(self) -> RuleText:
         """Raises `RuleNotReadable`."""
@@ -106,13 +114,20 @@ class RuleChange(Body):
     """The new priority."""
     scope: RuleScopeBody | None = None
     """The new scope, which replaces the old."""
+    chart: ChartWords | None = None
+    """The new words about charts."""
+    chart_of: _Entries | None = None
+    """The new names of columns, which replace the old."""
 
-    _given = field_validator("text", "apply", "active", "priority", "scope", mode="before")(not_null)
+    _given = field_validator(
+        *("text", "apply", "active", "priority", "scope", "chart", "chart_of"), mode="before"
+    )(not_null)
 
     @property
     def changes_text(self) -> bool:
         """True if the rule itself changes, and not only its toggle."""
-        return any(each is not None for each in (self.text, self.apply, self.priority, self.scope))
+        own = (self.text, self.apply, self.priority, self.scope, self.chart, self.chart_of)
+        return any(each is not None for each in own)
 
     def changed(self, rule: Rule) -> RuleText:
         """Raises `RuleNotReadable`."""
@@ -133,11 +148,21 @@ def _written(body: NewRule | RuleChange, before: RuleText) -> RuleText:
         active=base.active if body.active is None else body.active,
         priority=base.priority if body.priority is None else body.priority,
         scope=base.scope if body.scope is None else body.scope.scope(),
+        chart=body.chart or base.chart,
+        chart_of=base.chart_of if body.chart_of is None else tuple(body.chart_of),
     )
 
 
 def _with_text(rule: RuleText, text: str) -> RuleText:
-    return RuleText(text=text, apply=rule.apply, active=rule.active, priority=rule.priority, scope=rule.scope)
+    return RuleText(
+        text=text,
+        apply=rule.apply,
+        active=rule.active,
+        priority=rule.priority,
+        scope=rule.scope,
+        chart=rule.chart,
+        chart_of=rule.chart_of,
+    )
 
 
 class RuleBody(ResponseBody):
@@ -159,6 +184,10 @@ class RuleBody(ResponseBody):
     """Rules with a lower priority come first, and count where two disagree."""
     scope: RuleScopeBody
     """Where the rule may apply."""
+    chart: str | None
+    """How charts are drawn, in the words that change a chart. Null for a rule that is not about charts."""
+    chart_of: list[str]
+    """Names of columns that a result has if its chart is drawn so. Empty: every result within the scope."""
     text: str
     """The rule in Markdown, without front matter. Empty if its file cannot be read."""
     applied: bool
@@ -184,6 +213,7 @@ class RuleBody(ResponseBody):
                         "table_patterns": list(rule.scope.table_patterns),
                     }
                 ),
+                "chart_of": list(rule.chart_of),
                 "applied": rule.fault is None,
                 "warnings": list(judged.warnings),
             }

@@ -107,6 +107,8 @@ class Rules:
             active=written.active,
             priority=written.priority,
             scope=written.scope,
+            chart=written.chart,
+            chart_of=written.chart_of,
             created_at=now,
             updated_at=now,
         )
@@ -124,7 +126,7 @@ class Rules:
         rule = await self._changeable(caller, name)
         if change is not None:
             if rule.path is not None:
-                raise RuleOfFile(rule.path)
+                raise RuleOfFile(path=rule.path)
             audience = await self._audience(caller, change)
             moved = replace(
                 rule,
@@ -133,6 +135,8 @@ class Rules:
                 apply=change.apply,
                 priority=change.priority,
                 scope=change.scope,
+                chart=change.chart,
+                chart_of=change.chart_of,
                 updated_at=max(now_ms(), (rule.updated_at or 0) + 1),
             )
             if audience == rule.audience:
@@ -151,7 +155,7 @@ class Rules:
         """Raises `RuleUnknown`, `RuleOfAll` or `RuleOfFile`."""
         rule = await self._changeable(caller, name)
         if rule.path is not None:
-            raise RuleOfFile(rule.path)
+            raise RuleOfFile(path=rule.path)
         await self._repository.delete(rule)
         _audit(caller, rule, "deleted")
 

@@ -1,10 +1,8 @@
 """Errors of requests about a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from app.core.errors import Conflict, Invalid, Problem, TooMany
-
-_BUSY_SECONDS = 10
 
 
 class NotKeptYet(Problem):
@@ -29,9 +27,7 @@ class SessionClosed(Conflict):
     """A closed session takes no questions."""
 
     problem = "session-closed"
-
-    def __init__(self) -> None:
-        super().__init__('The session is closed. PATCH it with {"status": "idle"} to resume it.')
+    sentence = 'The session is closed. PATCH it with {{"status": "idle"}} to resume it.'
 
 
 class SessionBusy(Conflict):
@@ -54,36 +50,26 @@ class StillStopping(Conflict):
     """A run of the session does not end."""
 
     problem = "still-stopping"
-
-    def __init__(self) -> None:
-        super().__init__("The session is still stopping its runs. Try again in a moment.")
+    sentence = "The session is still stopping its runs. Try again in a moment."
 
 
 class QueueFull(TooMany):
     """Too many questions wait for the session."""
 
     problem = "queue-full"
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(
-            f"{limit} questions already wait for this session. Ask again when some are answered."
-        )
+    sentence = "{limit} questions already wait for this session. Ask again when some are answered."
 
 
 class WorkersBusy(TooMany):
     """More questions wait for a worker than will be answered soon."""
 
     problem = "workers-busy"
-
-    def __init__(self) -> None:
-        detail = "Too many questions wait to be answered. Ask again in a moment."
-        super().__init__(detail, retry_after_seconds=_BUSY_SECONDS)
+    headers: Mapping[str, str] = {"Retry-After": "10"}
+    sentence = "Too many questions wait to be answered. Ask again in a moment."
 
 
 class KeyReused(Invalid):
     """An Idempotency-Key came back with another question."""
 
     problem = "idempotency-key-reused"
-
-    def __init__(self) -> None:
-        super().__init__("This Idempotency-Key was used for another question. Use a new key.")
+    sentence = "This Idempotency-Key was used for another question. Use a new key."

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
-from app.core.bus.event_log import Entry, EventLog, entries, first_id
+from app.core.bus.event_log import EventLog, LogEntry, entries, first_id
 from app.core.bus.port import EventLogs
 from app.core.storage.port import StorageUnavailable
 from app.modules.run.messages import Ending, done_event, message_events, wire
@@ -56,7 +56,7 @@ class RunFollower:
             finally:
                 watching.cancel()
 
-    async def events(self, run: Run) -> AsyncGenerator[Entry]:
+    async def events(self, run: Run) -> AsyncGenerator[LogEntry]:
         """All events of a run, until it ends."""
         async with self.follow(run) as log:
             async for entry in log.read(after=0, stop=lambda: False):

@@ -12,25 +12,26 @@ from prometheus_client import CollectorRegistry, Counter
 from app.core.llm.capabilities import AnalysisForm, InstructionForm
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
-from app.modules.analysis.figures import Span
+from app.modules.analysis.chart_rules import ChartRule
+from app.modules.analysis.figures import DataSpan
 from app.modules.analysis.figures.coverage import key_columns, read_span, span_statement
 from app.modules.context_store.model import Knowledge
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.cells import bag_of
-from app.modules.database_connection.records import Purpose
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.database_connection.statement_audit import Purpose
 from app.modules.memory.directive_news import DirectiveNews
 from app.modules.memory.profile_text import ProfileSections
 from app.modules.memory.recall import FactRecall
-from app.modules.prompt_sections import ALL_ALLOWED, ContextFilter
-from app.modules.rules.choosing import choose_rules, rules_section
+from app.modules.prompts.sections import ALL_ALLOWED, ContextFilter
+from app.modules.rules.choosing import choose_chart_rule, choose_rules, rules_section
 from app.modules.rules.model import Rule, Situation
 from app.modules.rules.service import Rules
-from app.modules.run.about import PageContext
 from app.modules.run.notices import NoticingAnalyst
 from app.modules.run.observer import RunObserver
+from app.modules.run.page_context import PageContext
 from app.modules.run.records import HEAD_ROWS, ResultRows, RowsGone, StoredResult
 from app.modules.run.remembering import RunFacts, RunNews
 from app.modules.run.result_checking import RunResultChecker, asker_of
@@ -38,11 +39,11 @@ from app.modules.run.summary import DigestSummarizer, ModelSummarizer
 from app.modules.session.model import Mode, Run, Session
 from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
-from app.modules.sql_generation.clarified import ClarifiedWriter, resolved
 from app.modules.sql_generation.context import tables_read
-from app.modules.sql_generation.filtered import FilteredWriter
-from app.modules.sql_generation.laying_out import LayingOutWriter
+from app.modules.sql_generation.context_filter import FilteredWriter
 from app.modules.sql_generation.linking.cards import CardDetail
+from app.modules.sql_generation.option_reply import ClarifiedWriter, resolved
+from app.modules.sql_generation.pretty_print import LayingOutWriter
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
@@ -51,16 +52,16 @@ from graph import Ports
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
 from graph.ports import (
     Analyst,
+    ContextRecall,
     Emit,
     FactFinder,
     Investigator,
     Question,
-    Recall,
     SqlRunner,
     SqlWriter,
     Written,
 )
-from graph.state import NO_CONTEXT, Context, Rows
+from graph.state import NO_CONTEXT, Column, Context, Rows
 
 logger = logging.getLogger(__name__)
 
@@ -244,7 +245,7 @@ class PortFactory:
             given = _GivenSql(run.sql, connection.dialect)
         elif task is not None:
             given = _FixedTask(connection.dialect)
-        recall: Recall = (
+        recall: ContextRecall = (
             _Recall(schema_context, models.context_tokens)
             if models and given is None
             else _NoRecall(schema_context, run.sql)
@@ -262,7 +263,14 @@ class PortFactory:
         if models and self._page is not None and run.about is not None:
             recall = _RecallWithPage(recall, self._page, run_of=run, session=session)
         figures = FiguresAnalyst(
-            connection.dialect, DatabaseBackground(self._connections, connection, run), today
+            connection.dialect,
+            DatabaseBackground(self._connections, connection, run),
+            today,
+            chart_rules=(
+                _RunChartRules(self._rules, connection, schema_context, run_of=run, seen=seen)
+                if self._rules is not None
+                else None
+            ),
         )
         may_read = self._allowed.allows("rows", "values")
         analyst: Analyst = figures
@@ -417,7 +425,7 @@ class _NoRecall:
 class _RecallWithPage:
     """Adds what the page shows to what was looked up for the question."""
 
-    without_page: Recall
+    without_page: ContextRecall
     page: PageContext
     run_of: Run
     session: Session
@@ -434,7 +442,7 @@ class _RecallWithPage:
 class _RecallWithRules:
     """Adds the rules of the turn to its context."""
 
-    without_rules: Recall
+    without_rules: ContextRecall
     rules: Rules
     schema_context: SchemaContext
     connection: Connection
@@ -467,6 +475,36 @@ class _RecallWithRules:
 
 
 @dataclass(frozen=True)
+class _RunChartRules:
+    """The user's rules about charts."""
+
+    rules: Rules
+    connection: Connection
+    schema_context: SchemaContext
+    run_of: Run
+    seen: Sequence[Rule] | None
+    """The user's rules, if they were just read."""
+
+    async def find(self, sql: str, columns: Sequence[Column]) -> ChartRule | None:
+        run = self.run_of
+        rules = await self.rules.of_connection(run.owner, self.connection, self.seen)
+        if not any(rule.chart for rule in rules):
+            return None
+        tables = await asyncio.to_thread(tables_read, sql, await self.schema_context.index())
+        situation = Situation(
+            connection_id=self.connection.id,
+            connection_name=self.connection.name,
+            mode=run.mode,
+            question=run.question,
+            named=run.rules,
+            tables=tables,
+            shown=tables,
+        )
+        rule = choose_chart_rule(rules, situation, columns=[each["name"] for each in columns])
+        return None if rule is None or rule.chart is None else ChartRule(rule.name, rule.chart)
+
+
+@dataclass(frozen=True)
 class DatabaseBackground:
     """Queries the database for the days that its data cover. Unknown if it does not answer in time."""
 
@@ -474,7 +512,7 @@ class DatabaseBackground:
     connection: Connection
     run_of: Run
 
-    async def span(self, sql: str) -> Span | None:
+    async def span(self, sql: str) -> DataSpan | None:
         asker = asker_of(self.run_of, "coverage")
         try:
             schema = await self.connections.schema(self.connection)
@@ -482,11 +520,11 @@ class DatabaseBackground:
             if statement is None:
                 return None
             async with asyncio.timeout(_COVERAGE_SECONDS):
-                result = await self.connections.run(self.connection, statement, asker)
+                result = await self.connections.run(self.connection, statement.sql, asker)
         except (TimeoutError, StatementFailed, DatabaseUnavailable) as error:
             logger.info("run %s: the coverage of its dates is unknown: %r", self.run_of.id, error)
             return None
-        return read_span(result.rows)
+        return read_span(result.rows, narrowed=statement.narrowed)
 
     async def keys(self, sql: str) -> frozenset[str]:
         try:

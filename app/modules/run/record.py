@@ -10,9 +10,9 @@ from app.core.clock import epoch_ms, rfc3339
 from app.modules.session.model import TakenStep
 from graph.answer import Interpretation, ResultHeader, StatementDetails, TurnAnswer, head_of
 from graph.events import (
-    FINDING_CHUNKS,
     AnalysisChunk,
     Failure,
+    FindingKind,
     Reset,
     ResultsChunk,
     SessionEvent,
@@ -64,9 +64,8 @@ class AttemptRecord:
                 shown.analysis += event.content
             case AnalysisChunk():
                 shown.analysis = event.content
-            case _ if isinstance(event, tuple(FINDING_CHUNKS.values())):
-                dumped = event.model_dump()
-                shown.found[dumped["type"]] = dumped["content"]
+            case _ if isinstance(event, FindingKind):
+                shown.found[event.type] = event.model_dump()["content"]
 
     def timeline(self) -> list[TakenStep]:
         """Returns the steps, in order. Each has ended as the next began; nothing follows the last."""

@@ -25,8 +25,7 @@ Row = list[JsonValue]
 class RowsGone(NotFound):
     """The rows of an answer are no longer stored."""
 
-    def __init__(self) -> None:
-        super().__init__("The rows of this answer are no longer stored. Ask the question again.")
+    sentence = "The rows of this answer are no longer stored. Ask the question again."
 
 
 class StoredResult(TypedDict):

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from app.core.clock import rfc3339
 from app.modules.memory.directive_news import DirectiveNews
-from app.modules.memory.model import Fact
-from app.modules.memory.recall import Asked, FactRecall, Reach
+from app.modules.memory.model import StoredFact
+from app.modules.memory.recall import FactRecall, FactsQuestion, Reach
 from app.modules.memory.scopes import Scope
 from app.modules.session.model import Run
-from app.modules.sql_generation.clarified import resolved
 from app.modules.sql_generation.context import tables_read
+from app.modules.sql_generation.option_reply import resolved
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.events import Memory
@@ -54,7 +54,7 @@ class RunFacts:
     async def facts_for(self, question: Question) -> Sequence[RememberedFact]:
         meant = resolved(question)
         facts = await self._recall.recall(
-            Asked(
+            FactsQuestion(
                 reach=self._reach,
                 question=meant.text,
                 earlier=[] if meant.alone else [each["query"] for each in meant.exchanges],
@@ -105,7 +105,7 @@ class RunNews:
         return events
 
 
-def _remembered(fact: Fact) -> RememberedFact:
+def _remembered(fact: StoredFact) -> RememberedFact:
     return RememberedFact(
         id=fact.id,
         kind=fact.kind,

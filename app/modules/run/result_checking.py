@@ -4,9 +4,9 @@ import asyncio
 import logging
 from dataclasses import dataclass, field
 
-from app.modules.database_connection.records import Asker, Purpose
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.database_connection.statement_audit import Asker, Purpose
 from app.modules.session.model import Run
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import MOST_WARNINGS, is_empty

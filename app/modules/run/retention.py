@@ -20,7 +20,9 @@ logger = logging.getLogger(__name__)
 
 _MAX_DUE = 10_000
 _DAY_MS = 86_400_000
-_SWEEP_SECONDS = 3_600.0
+RETENTION_SECONDS = 3_600.0
+"""Interval of deleting old records."""
+
 _TURNS_PER_PRUNING = 10
 
 
@@ -41,7 +43,7 @@ class Age:
 
 
 class Retention:
-    """Prunes sessions whose turns have ended, and deletes old records once an hour, in the background."""
+    """Prunes sessions whose turns have ended, and deletes old records."""
 
     def __init__(self, turns: Turns, keep_turns: int, ages: Sequence[Age] = ()) -> None:
         """`keep_turns` 0 prunes no checkpoint."""
@@ -78,12 +80,6 @@ class Retention:
                     )
                 except CheckpointsUnavailable as error:
                     logger.warning("checkpoints of session %s were not pruned: %s", session_id, error)
-
-    async def sweep_hourly(self) -> None:
-        """Delete old records, for ever."""
-        while True:
-            await self.sweep()
-            await asyncio.sleep(_SWEEP_SECONDS)
 
     async def sweep(self) -> None:
         """Delete the records that are too old by now."""

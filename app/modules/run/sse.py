@@ -9,10 +9,10 @@ import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.types import Receive, Scope, Send
 
-from app.core.bus.event_log import Entry, EventLog
+from app.core.bus.event_log import EventLog, LogEntry
 from app.core.errors import Malformed
-from app.http.direct_send import direct_after_head
-from app.http.lasting import stream_later
+from app.http.response_lifetime import stream_later
+from app.http.send_bypass import direct_after_head
 
 PING_SECONDS = 10
 """Silence after which a comment is sent. Proxies cut idle streams from 29 s on."""
@@ -117,7 +117,7 @@ async def _frames(
             yield b": the server is stopping; come back with Last-Event-ID\n"
 
 
-def _encoded(entry: Entry) -> bytes:
+def _encoded(entry: LogEntry) -> bytes:
     """Returns the frame of an event. Its data is one line."""
     return f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n".encode()
 

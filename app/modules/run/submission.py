@@ -14,7 +14,6 @@ from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists, StorageUnavailable
 from app.core.tasks import end_tasks
 from app.core.tracing.spans import current_traceparent
-from app.modules.run.arrivals import Arrivals
 from app.modules.run.errors import (
     KeyReused,
     NotKeptYet,
@@ -36,6 +35,7 @@ from app.modules.run.messages import (
     waiting_sequence,
     wire,
 )
+from app.modules.run.pending_submissions import Arrivals
 from app.modules.run.records import MAX_WAITING, SessionRecords
 from app.modules.session.model import (
     ALL_SOURCES,
@@ -394,7 +394,7 @@ class Submissions:
         if session.active_run_id is not None and on_busy == "reject":
             raise await self._busy(session)
         if on_busy == "enqueue" and len(others) > MAX_WAITING:
-            raise QueueFull(MAX_WAITING)
+            raise QueueFull(limit=MAX_WAITING)
 
     async def _line_up(
         self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, transcript: str | None
@@ -420,7 +420,7 @@ class Submissions:
                     await self.cancel(now, other)
         elif sum(each.place < run.place for each in others) > MAX_WAITING:
             await self._repository.withdraw(run)
-            raise QueueFull(MAX_WAITING)
+            raise QueueFull(limit=MAX_WAITING)
         if asked.sequence < WAITING_FROM:
             # Noted before, so that the process that ends the run places its question again.
             if await self._repository.change_run(run, {"question_turn": None}) is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.llm.tokens import approximate_tokens, unrounded_tokens
-from app.modules.prompt_sections import sections
+from app.modules.prompts.sections import sections
 from graph.errors import SummaryFailed
 from graph.ports import Summarized
 from graph.state import PastExchange

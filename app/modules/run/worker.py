@@ -3,8 +3,6 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace
 
 from prometheus_client import Gauge
@@ -13,15 +11,15 @@ from app.core.bus.job_worker import Disposition, JobWorker
 from app.core.bus.port import BusUnavailable, EventLogs, JobQueue, LeasedJob, RunRef
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
-from app.core.tasks import end_tasks
-from app.modules.run.actions import ActionsUnderWay
-from app.modules.run.arrivals import Arrivals
+from app.core.tasks import Loops
 from app.modules.run.attempt import MAX_TRIES, RunAttempt
 from app.modules.run.engine import RunServices
 from app.modules.run.isolation import Isolation
 from app.modules.run.lifecycle import ref_of
 from app.modules.run.observer import Action, log_run
-from app.modules.run.retention import Retention
+from app.modules.run.pending_submissions import Arrivals
+from app.modules.run.retention import RETENTION_SECONDS, Retention
+from app.modules.run.running_actions import ActionsUnderWay
 from app.modules.session.model import Run, Session
 from graph import ReadCheckpoint
 from graph.errors import CheckpointsUnavailable
@@ -96,23 +94,19 @@ class Worker:
         """The loss of jobs that the last sweep has seen to (epoch ms)."""
         self._decided_since: int | None = None
         """The next sweep looks at calls that were decided after this (epoch ms). None: at all that waits."""
-        self._loops: list[asyncio.Task[None]] = []
+        self._loops = Loops("worker")
 
     def start(self) -> None:
         self.jobs.start()
-        loops = {
-            "count waiting runs": self._count,
-            "stop replaced attempts": self._stop_replaced,
-            "cancel runs": self._cancel_signalled,
-            "cancel runs without a signal": self._cancel_requested,
-            "sweep runs": self._sweep,
-            "expire calls": self._expire,
-            "prune checkpoints": self._retention.prune_noted,
-            "delete old records": self._retention.sweep_hourly,
-        }
-        self._loops = [
-            asyncio.create_task(_for_ever(loop), name=f"worker: {name}") for name, loop in loops.items()
-        ]
+        every = self._loops.every
+        every(CHECK_SECONDS, "count waiting runs", self._count)
+        every(CHECK_SECONDS, "stop replaced attempts", self._stop_replaced)
+        every(_AGAIN_SECONDS, "cancel runs", self._cancel_signalled)
+        every(CANCELLATION_SECONDS, "cancel runs without a signal", self._cancel_requested)
+        every(SWEEP_SECONDS, "sweep runs", self._sweep)
+        every(EXPIRY_SECONDS, "expire calls", self._lifecycle.expire)
+        every(_AGAIN_SECONDS, "prune checkpoints", self._retention.prune_noted)
+        every(RETENTION_SECONDS, "delete old records", self._retention.sweep)
 
     async def stop(self, drain_seconds: float) -> None:
         """Take no further runs, wait for the running ones, and hand over those that do not end in
@@ -131,7 +125,7 @@ class Worker:
         for attempt in self._attempts.values():
             attempt.stop("handed over")
         await self.jobs.stop(_HAND_OVER_SECONDS)
-        await end_tasks(self._loops)
+        await self._loops.end()
 
     async def sweep(self, before: int) -> None:
         """Put runs into the queue again that it has lost and that have not changed since then (epoch ms)."""
@@ -236,55 +230,31 @@ class Worker:
         return replace(run, handovers=1)
 
     async def _count(self) -> None:
-        while True:
-            await asyncio.sleep(CHECK_SECONDS)
-            with suppress(BusUnavailable):
-                self._waiting.set(await self._queue.waiting())
+        self._waiting.set(await self._queue.waiting())
 
     async def _stop_replaced(self) -> None:
         """Stop each attempt at a run of which a later one has written to the log."""
-        while True:
-            await asyncio.sleep(CHECK_SECONDS)
-            with suppress(BusUnavailable):
-                latest = await self._logs.latest_attempts([*self._attempts])
-                for run_id, attempt in self._attempts.items():
-                    if latest.get(run_id, 0) > attempt.number:
-                        attempt.stop("lost")
+        latest = await self._logs.latest_attempts([*self._attempts])
+        for run_id, attempt in self._attempts.items():
+            if latest.get(run_id, 0) > attempt.number:
+                attempt.stop("lost")
 
     async def _cancel_signalled(self) -> None:
-        try:
-            async for run_id in self._queue.cancellations():
-                self._stop_cancelled(run_id)
-        except BusUnavailable as error:
-            logger.warning("signals to cancel are not received: %s", error)
-            await asyncio.sleep(_AGAIN_SECONDS)
+        async for run_id in self._queue.cancellations():
+            self._stop_cancelled(run_id)
 
     async def _cancel_requested(self) -> None:
-        while True:
-            await asyncio.sleep(CANCELLATION_SECONDS)
-            with suppress(StorageUnavailable):
-                before = time.monotonic() - CANCELLATION_SECONDS
-                long = [run_id for run_id, each in self._attempts.items() if each.began_at < before]
-                for run_id in await self._repository.cancelled_runs(long):
-                    self._stop_cancelled(run_id)
+        before = time.monotonic() - CANCELLATION_SECONDS
+        long = [run_id for run_id, each in self._attempts.items() if each.began_at < before]
+        for run_id in await self._repository.cancelled_runs(long):
+            self._stop_cancelled(run_id)
 
     def _stop_cancelled(self, run_id: str) -> None:
         if (attempt := self._attempts.get(run_id)) is not None:
             attempt.stop("cancelled")
 
-    async def _expire(self) -> None:
-        while True:
-            await asyncio.sleep(EXPIRY_SECONDS)
-            with suppress(StorageUnavailable, BusUnavailable):
-                await self._lifecycle.expire()
-
     async def _sweep(self) -> None:
-        while True:
-            try:
-                await self.sweep(before=now_ms() - round(SWEEP_SECONDS * 1_000))
-            except (StorageUnavailable, BusUnavailable) as error:
-                logger.warning("lost runs were not looked for: %s", error)
-            await asyncio.sleep(SWEEP_SECONDS)
+        await self.sweep(before=now_ms() - round(SWEEP_SECONDS * 1_000))
 
 
 async def _nothing() -> None:
@@ -293,13 +263,3 @@ async def _nothing() -> None:
 
 def _log(ref: RunRef, action: Action, reason: str | None = None) -> None:
     log_run(action, run_id=ref.run_id, session_id=ref.session_id, reason=reason)
-
-
-async def _for_ever(loop: Callable[[], Awaitable[None]]) -> None:
-    """Restart a loop after any exception. Without one of its loops the process would only seem to work."""
-    while True:
-        try:
-            await loop()
-        except Exception:
-            logger.exception("a loop of the worker failed and begins again")
-            await asyncio.sleep(_AGAIN_SECONDS)

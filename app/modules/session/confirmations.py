@@ -17,7 +17,7 @@ from app.core.auth.caller import Caller
 from app.core.clock import now_ms
 from app.core.llm.model import ToolCall
 from app.core.storage.port import is_uuid
-from app.modules.agent.records import CallRecord, CallStatus, InvestigationRecords
+from app.modules.agent.step_store import CallRecord, CallStatus, InvestigationRecords
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.messages import next_run_id
 from app.modules.session.errors import (
@@ -122,7 +122,7 @@ class Confirmations:
         session = await self._repository.get(caller.owner, session_id)
         call = await self._find(session, confirmation_id)
         if call.call_hash != call_hash:
-            raise HashDiffers(call.call_hash)
+            raise HashDiffers(call_hash=call.call_hash)
         arguments = None if edited is None else await self.read_edit(call, edited)
         if call.status == "waiting":
             await self._change(
@@ -131,11 +131,11 @@ class Confirmations:
             call = await records.call(call.id) or call
         decision = call.decision
         if decision != "approved" and decision != "denied":
-            raise ConfirmationOver(call.status)
+            raise ConfirmationOver(decision=call.status)
         if decision != ("approved" if verdict == "approve" else "denied"):
-            raise DecidedOtherwise(decision)
+            raise DecidedOtherwise(decision=decision)
         if decision == "approved" and call.edited_arguments != arguments:
-            raise DecidedOtherwise(decision)
+            raise DecidedOtherwise(decision=decision)
         return Decided(confirmation_id=call.id, status=decision, run_id=await self._following(session, call))
 
     async def read_edit(

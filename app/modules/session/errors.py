@@ -6,19 +6,14 @@ from app.core.errors import Conflict, Gone, Invalid, NotFound
 class SessionUnknown(NotFound):
     """There is no such session, or it belongs to another owner."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no session with this id.")
+    sentence = "There is no session with this id."
 
 
 class SessionExists(Conflict):
     """A session of this id is stored, of the same or another owner, or was deleted lately."""
 
     problem = "session-exists"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This id is taken: a session has it, or had it and was deleted. Choose a new random id."
-        )
+    sentence = "This id is taken: a session has it, or had it and was deleted. Choose a new random id."
 
 
 class ConnectionNeeded(Invalid):
@@ -26,85 +21,72 @@ class ConnectionNeeded(Invalid):
 
     problem = "connection-needed"
     title = "Which database?"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This session has no database yet. Name one in `db_connection_id`: "
-            "GET /api/v1/database-connections lists them."
-        )
+    sentence = (
+        "This session has no database yet. Name one in `db_connection_id`: "
+        "GET /api/v1/database-connections lists them."
+    )
 
 
 class BoundElsewhere(Conflict):
     """The question names another database than the session has."""
 
     problem = "session-bound"
-
-    def __init__(self, db_connection_id: str) -> None:
-        super().__init__(
-            f"This session is about the database {db_connection_id}, and stays so. Start another session for "
-            "another database.",
-            db_connection_id=db_connection_id,
-        )
+    sentence = (
+        "This session is about the database {db_connection_id}, and stays so. Start another session for "
+        "another database."
+    )
+    shows = ("db_connection_id",)
 
 
 class RunUnknown(NotFound):
     """The session has no such run."""
 
-    def __init__(self) -> None:
-        super().__init__("This session has no run with this id.")
+    sentence = "This session has no run with this id."
 
 
-class OptionRefused(Invalid):
-    """The rows do not allow a computed option of their chart."""
+class ChartRefused(Invalid):
+    """The rows do not allow the chart that was chosen."""
 
-    problem = "chart-option"
-    title = "This cannot be computed"
+    problem = "chart-choice"
+    title = "This chart cannot be drawn"
 
 
 class VersionUnknown(NotFound):
     """The answer has no such version."""
 
-    def __init__(self) -> None:
-        super().__init__("This answer has no version of this number. Its message lists them, from 2.")
+    sentence = "This answer has no version of this number. Its message lists them, from 2."
 
 
 class TooManyVersions(Conflict):
     """An answer keeps no more statements."""
 
     problem = "too-many-versions"
-
-    def __init__(self, most: int) -> None:
-        super().__init__(
-            f"An answer keeps {most} later statements. Ask the question again to go on.", most=most
-        )
+    sentence = "An answer keeps {most} later statements. Ask the question again to go on."
+    shows = ("most",)
 
 
 class MessageUnknown(NotFound):
     """The session has no such answer."""
 
-    def __init__(self) -> None:
-        super().__init__("This session has no answer with this message id.")
+    sentence = "This session has no answer with this message id."
 
 
 class ResultMissing(NotFound):
     """The answer has no such result."""
 
-    def __init__(self) -> None:
-        super().__init__("This answer has no result with this id.")
+    sentence = "This answer has no result with this id."
 
 
 class InvestigationsOff(NotFound):
     """Investigations are switched off, or no model is configured."""
 
-    def __init__(self) -> None:
-        super().__init__("Investigations are off here. GET /capabilities says why.")
+    sentence = "Investigations are off here. GET /capabilities says why."
 
 
 class ConfirmationUnknown(NotFound):
     """No call of the session with this id has asked."""
 
-    def __init__(self) -> None:
-        super().__init__("This session has no confirmation with this id.")
+    sentence = "This session has no confirmation with this id."
 
 
 class HashDiffers(Invalid):
@@ -112,13 +94,11 @@ class HashDiffers(Invalid):
 
     problem = "call-hash-differs"
     title = "Another call was shown"
-
-    def __init__(self, call_hash: str) -> None:
-        super().__init__(
-            "The decision names another `call_hash` than the call that waits. Read the confirmation again, "
-            "and decide about what it shows.",
-            call_hash=call_hash,
-        )
+    sentence = (
+        "The decision names another `call_hash` than the call that waits. Read the confirmation again, "
+        "and decide about what it shows."
+    )
+    shows = ("call_hash",)
 
 
 class EditRefused(Invalid):
@@ -136,36 +116,31 @@ class DecidedOtherwise(Conflict):
 
     problem = "already-decided"
     title = "Already decided"
-
-    def __init__(self, decision: str) -> None:
-        super().__init__(
-            f"This call is {decision} already, and a decision is never changed. Ask again to have it "
-            "proposed again.",
-            decision=decision,
-        )
+    sentence = (
+        "This call is {decision} already, and a decision is never changed. Ask again to have it "
+        "proposed again."
+    )
+    shows = ("decision",)
 
 
 class ConfirmationOver(Gone):
     """The call waits no more: its time is over, or its turn has ended."""
 
     problem = "confirmation-over"
-
-    def __init__(self, decision: str) -> None:
-        super().__init__(
-            "This call waits no more: it was not decided in time, or its turn has ended. It was not made. "
-            "Ask again to have it proposed again.",
-            decision=decision,
-        )
+    sentence = (
+        "This call waits no more: it was not decided in time, or its turn has ended. It was not made. "
+        "Ask again to have it proposed again."
+    )
+    shows = ("decision",)
 
 
 class CheckpointUnknown(NotFound):
     """The session has no such checkpoint, or it belonged to an earlier turn and was deleted."""
 
-    def __init__(self, session_id: str) -> None:
-        super().__init__(
-            "This session has no checkpoint with this id. Only the checkpoints of its latest turns are kept "
-            f"(KAI_CHECKPOINTS__KEEP_TURNS): GET /api/v1/sessions/{session_id}/checkpoints lists them."
-        )
+    sentence = (
+        "This session has no checkpoint with this id. Only the checkpoints of its latest turns are kept "
+        "(KAI_CHECKPOINTS__KEEP_TURNS): GET /api/v1/sessions/{session_id}/checkpoints lists them."
+    )
 
 
 class StatusHeld(Conflict):
@@ -186,6 +161,4 @@ class ConnectionGone(Conflict):
     """The database connection of the session was deleted."""
 
     problem = "connection-gone"
-
-    def __init__(self) -> None:
-        super().__init__("The session's database connection was deleted. Start a session on another one.")
+    sentence = "The session's database connection was deleted. Start a session on another one."

@@ -1,14 +1,14 @@
 """Excel workbooks of rows: numbers and dates as such, all else as text, and no formula ever."""
 
 import io
-import json
 from collections.abc import AsyncIterable, Iterable, Sequence
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
 from pydantic import JsonValue
 
+from app.core.values.numbers import read_number
+from app.core.values.text import text_of
 from app.modules.run.records import Row
 from graph.state import Column
 
@@ -84,16 +84,14 @@ def _value(value: JsonValue, column: Column) -> _CellValue:
             return str(number)  # a cell holds a double
         case (str() | bool() | int() | float() | None) as plain, _:
             return plain
-    return json.dumps(value, ensure_ascii=False)
+    return text_of(value)
 
 
 def _number(text: str) -> float | str:
     """Returns the number unless a double would change its digits."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return text
-    return float(text) if len(number.as_tuple().digits) <= _DIGITS_OF_A_DOUBLE else text
+    number = read_number(text)
+    is_exact = number is not None and len(number.as_tuple().digits) <= _DIGITS_OF_A_DOUBLE
+    return float(text) if is_exact else text
 
 
 def _date(text: str, *, whole: bool) -> date | datetime | str:

@@ -2,9 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from app.modules.memory.directive_job import AskedQuestion, SessionQuestions
-from app.modules.memory.model import Exchange, SessionExchanges
-from app.modules.memory.turns import Turn
+from app.modules.memory.directive_job import DirectiveQuestion, SessionQuestions
+from app.modules.memory.model import RememberedExchange, SessionExchanges
+from app.modules.memory.turns import MemoryTurn
 from app.modules.session.model import Message, Session
 from app.modules.session.repository import SessionRepository
 
@@ -35,7 +35,7 @@ class SessionExchangeReader:
         exchanges = answered_exchanges(messages)
         for each in messages:
             if each.id in exchanges and each.steps and await self._is_tainted(each.id):
-                exchanges[each.id] = Exchange(each.query, "")
+                exchanges[each.id] = RememberedExchange(each.query, "")
         return SessionExchanges(session.owner, exchanges)
 
 
@@ -55,17 +55,19 @@ class SessionQuestionReader:
             return None
         messages, _ = await self._repository.messages(session, max_messages, None)
         questions = [
-            AskedQuestion(each.id, each.run_id, each.query, each.created_at)
+            DirectiveQuestion(each.id, each.run_id, each.query, each.created_at)
             for each in messages
             if each.role == "assistant" and each.status in ("complete", "failed")
         ]
         return SessionQuestions(session.owner, session.connection_id, questions)
 
 
-def answered_exchanges(messages: Sequence[Message]) -> dict[str, Exchange]:
+def answered_exchanges(messages: Sequence[Message]) -> dict[str, RememberedExchange]:
     """Exchanges by the id of their answer, in the order of the messages."""
     return {
-        each.id: Exchange(each.query, each.analysis or each.clarification or "", each.sql, each.dialect)
+        each.id: RememberedExchange(
+            each.query, each.analysis or each.clarification or "", each.sql, each.dialect
+        )
         for each in messages
         if each.role == "assistant" and each.status == "complete" and (each.analysis or each.clarification)
     }
@@ -78,24 +80,24 @@ class SessionTurnReader:
         self._repository = repository
         self._is_tainted = is_tainted
 
-    async def turn_of_run(self, session_id: str, run_id: str) -> Turn | None:
+    async def turn_of_run(self, session_id: str, run_id: str) -> MemoryTurn | None:
         run = await self._repository.find_run(run_id)
         if run is None or run.session_id != session_id:
             return None
         return await self.turn(session_id, run.message_id)
 
-    async def turn(self, session_id: str, message_id: str) -> Turn | None:
+    async def turn(self, session_id: str, message_id: str) -> MemoryTurn | None:
         session = await self._repository.find(session_id)
         if session is None:
             return None
         answer = await self._repository.find_answer(session, message_id)
         return None if answer is None else await self._turn(session, answer)
 
-    async def _turn(self, session: Session, answer: Message) -> Turn | None:
+    async def _turn(self, session: Session, answer: Message) -> MemoryTurn | None:
         text = answer.analysis or answer.clarification
         if answer.status != "complete" or not text:
             return None
-        return Turn(
+        return MemoryTurn(
             message_id=answer.id,
             owner=session.owner,
             session_id=session.id,

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Sequence
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
+from app.core.values.text import text_of
 from app.modules.run.records import Row
 from graph.state import Column
 
@@ -66,14 +66,10 @@ def _csv_lines(rows: Iterable[Sequence[_CsvCell]]) -> str:
 
 def _cell(value: JsonValue) -> _CsvCell:
     match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return _without_formulas(value)
-        case int() | float() | None:
-            return value
-        case _:
-            return _without_formulas(json.dumps(value, ensure_ascii=False))
+        case bool() | str() | list() | dict():
+            return _without_formulas(text_of(value))
+        case number_or_null:
+            return number_or_null
 
 
 def _without_formulas(text: str) -> str:
@@ -102,4 +98,4 @@ def _of_one_type(values: Sequence[JsonValue]) -> list[JsonValue]:
         return [
             float(value) if kinds == {int, float} and isinstance(value, int) else value for value in values
         ]
-    return [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    return [None if value is None else text_of(value) for value in values]

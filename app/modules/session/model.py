@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue, model_validator
 
-from app.modules.analysis.computed.option import ComputedChart
+from app.modules.analysis.chart.stored import StoredChoice, read_chosen_chart
 from graph.answer import Answer
 from graph.described import Described
 from graph.events import RunError, Step
@@ -344,13 +344,14 @@ class MessageFields(Described):
     """
     feedback: GivenFeedback | None = None
     """The latest rating of the answer. Null without one."""
-    chart_choice: dict[str, JsonValue] | None = None
-    """What a person has chosen of the answer's chart, as the client has stored it. Null for the chart as it
-    was proposed.
+    chart_choice: StoredChoice = None
+    """What a person has chosen of the answer's chart. Null for the chart as it was proposed."""
+    chosen_chart: dict[str, JsonValue] | None = None
+    """A Vega-Lite specification of the chosen chart, made from all rows and shown in place of `chart`. Null
+    without a choice, and if the rows do not allow it.
     """
-    computed_chart: ComputedChart | None = None
-    """The chart with what was computed for it from all rows, such as a moving average. Null if nothing was.
-    """
+    chart_refusal: str | None = None
+    """Why the choice cannot be drawn, so that `chart` is shown. Null if it can."""
     versions: list[AnswerVersion] = Field(default_factory=list)
     """Later statements for the same question that a person has run, oldest first, at most 20. The answer
     itself stays as it was.
@@ -359,6 +360,17 @@ class MessageFields(Described):
     """Id of the message that this one was copied from, in the part of a fork that it shares with its
     original. Null for all others.
     """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_earlier(cls, stored: object) -> object:
+        """A document may be from before the computed chart became a part of the choice."""
+        return read_chosen_chart(stored) if isinstance(stored, dict) else stored
+
+    @property
+    def lacks_chosen_chart(self) -> bool:
+        """True for a choice that was stored before its picture was stored with it."""
+        return self.chart_choice is not None and self.chosen_chart is None and self.chart_refusal is None
 
 
 class Message(Answer, MessageFields):
@@ -378,6 +390,11 @@ class Message(Answer, MessageFields):
     """Of a question that began a branch: id of the answer that it follows, or `START`. None for a question
     that follows the latest turn, and for an answer.
     """
+
+    @property
+    def shown_chart(self) -> dict[str, JsonValue] | None:
+        """The chart that readers see: the chosen one, or else the proposed one."""
+        return self.chosen_chart or self.chart
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,13 @@
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
+from app.core.storage.documents import Documents, all_documents, all_pages
 from app.core.storage.port import (
     AnyOf,
     Condition,
@@ -16,6 +17,7 @@ from app.core.storage.port import (
     Document,
     DocumentExists,
     Equals,
+    Query,
     Range,
     Storage,
     StorageUnavailable,
@@ -40,18 +42,16 @@ from app.modules.session.shared_cache import SharedConversations
 _OF_A_SESSION = (
     *("messages", "runs", "result_chunks", "feedback", "agent_steps", "tool_calls"),
     "message_directives",
-    "links",
+    *("links", "comments", "notices"),
 )
 _SEARCHED_MATCHES = 250
 _MAX_TITLE = 80
 _SHARED_MESSAGES = 20
 _DELETED_AT_ONCE = 50
 _RUNS_AT_ONCE = 100
+_PAGE = 200
 _PLAIN = frozenset({str, int, float, bool, type(None)})
-
-_SESSION = TypeAdapter(Session)
-_RUN = TypeAdapter(Run)
-_MESSAGE = TypeAdapter(Message)
+Found = TypeVar("Found")
 
 
 def document(record: Session | Run | Message | Feedback) -> Document:
@@ -91,34 +91,32 @@ class SessionRepository:
         shared: SharedConversations | None = None,
     ) -> None:
         self._storage = storage
+        self._sessions = Documents(storage, "sessions", Session, write=document)
+        self._runs = Documents(storage, "runs", Run, write=document)
+        self._messages = Documents(storage, "messages", Message, write=document)
         self._cache = cache
         self._shared = shared
 
     # Sessions
 
     async def add(self, session: Session) -> None:
-        await self._storage.create("sessions", document(session))
+        await self._sessions.create(session)
 
     async def get(self, owner: str, session_id: str) -> Session:
         """Raises `SessionUnknown`."""
-        found = await self._storage.get("sessions", session_id)
-        if found is None or found["owner"] != owner:
+        found = await self._sessions.get(session_id)
+        if found is None or found.owner != owner:
             raise SessionUnknown
-        return _SESSION.validate_python(found)
+        return found
 
     async def latest(
         self, owner: str, filters: Sequence[Condition], limit: int, *, cursor: str | None
     ) -> tuple[list[Session], str | None]:
         """Returns a page of sessions, last used first."""
-        page = await self._storage.query(
-            "sessions",
-            [Equals("owner", owner), *filters],
-            order_by="updated_at",
-            descending=True,
-            limit=limit,
-            cursor=cursor,
+        own = [Equals("owner", owner), *filters]
+        return await self._sessions.page(
+            Query(own, order_by="updated_at", descending=True, limit=limit, cursor=cursor)
         )
-        return [_SESSION.validate_python(each) for each in page.items], page.next_cursor
 
     async def select(
         self,
@@ -132,12 +130,11 @@ class SessionRepository:
     ) -> list[Session]:
         """Returns sessions in an order, from an offset on."""
         own = [Equals("owner", owner), *filters]
-        found = self._all("sessions", own, order_by, descending=descending)
-        async with aclosing(found):
-            return [_SESSION.validate_python(each) async for each in _cut(found, offset, offset + limit)]
+        found = self._sessions.all(Query(own, order_by=order_by, descending=descending, limit=_PAGE))
+        return await _cut(found, offset, offset + limit)
 
     async def count(self, owner: str, filters: Sequence[Condition]) -> int:
-        return await self._storage.count("sessions", [Equals("owner", owner), *filters])
+        return await self._sessions.count(Equals("owner", owner), *filters)
 
     async def search(
         self, owner: str, text: str, filters: Sequence[Condition], *, limit: int, cursor: str | None
@@ -151,15 +148,21 @@ class SessionRepository:
         ids = {str(each["id"]) for each in titled} | {str(each["session_id"]) for each in asked}
         page = await self._storage.query(
             "sessions",
-            [*own, AnyOf("id", sorted(ids)), *filters],
-            order_by="updated_at",
-            descending=True,
-            limit=2 * _SEARCHED_MATCHES,
+            Query(
+                [*own, AnyOf("id", sorted(ids)), *filters],
+                order_by="updated_at",
+                descending=True,
+                limit=2 * _SEARCHED_MATCHES,
+            ),
         )
         start = cursor_position(cursor)
-        found = [_SESSION.validate_python(each) for each in page.items[start : start + limit]]
+        found = [self._sessions.read(each) for each in page.items[start : start + limit]]
         more = len(page.items) > start + limit
-        return SessionPage(found, position_cursor(start + limit) if more else None, _best_questions(asked))
+        return SessionPage(
+            found,
+            position_cursor(start + limit) if more else None,
+            {key: self._messages.read(each) for key, each in _best_questions(asked).items()},
+        )
 
     async def change(
         self,
@@ -173,11 +176,8 @@ class SessionRepository:
 
         `also` are documents that are stored with the change, with their collections.
         """
-        found = await self._storage.patch("sessions", session.id, changes, where=where, also=also)
-        if found is None:
-            return None
-        changed = _SESSION.validate_python(found)
-        if self._shared is not None and "title" in changes:
+        changed = await self._sessions.change(session.id, changes, where, also=also)
+        if changed is not None and self._shared is not None and "title" in changes:
             await self._shared.retitle(changed)
         return changed
 
@@ -217,28 +217,31 @@ class SessionRepository:
         """Returns the ids of ended runs that were asked since then (epoch ms). Owner None: of all."""
         own: list[Condition] = [] if owner is None else [Equals("owner", owner)]
         recent = [*own, Range("created_at", at_least=after)]
-        return [str(found["id"]) async for found in self._all("runs", recent) if found["status"] != "open"]
+        return [
+            str(found["id"])
+            async for found in all_documents(self._storage, "runs", Query(recent, limit=_PAGE))
+            if found["status"] != "open"
+        ]
 
     async def late_runs(self, session_id: str, after: int) -> list[str]:
         """Returns the ids of the runs of a session that have ended since then (epoch ms), or have not."""
         own = [Equals("session_id", session_id)]
         return [
             str(found["id"])
-            async for found in self._all("runs", own)
+            async for found in all_documents(self._storage, "runs", Query(own, limit=_PAGE))
             if not isinstance(ended_at := found["ended_at"], int) or ended_at >= after
         ]
 
     async def find(self, session_id: str) -> Session | None:
         """A session of any owner, unless it is hidden."""
-        found = await self._storage.get("sessions", session_id)
-        session = None if found is None else _SESSION.validate_python(found)
+        session = await self._sessions.get(session_id)
         return None if session is None or session.is_hidden else session
 
     async def held(self, before: int) -> AsyncGenerator[Session]:
         """Sessions of all owners that a run holds and that have not changed since then (epoch ms)."""
         held: list[Condition] = [Equals("status", "processing"), Range("updated_at", below=before)]
-        async for found in self._all("sessions", held):
-            yield _SESSION.validate_python(found)
+        async for each in self._sessions.all(Query(held, limit=_PAGE)):
+            yield each
 
     async def left(self, before: int) -> AsyncGenerator[Session]:
         """Sessions of one run, of all owners, that no run holds and that have not changed since then (epoch
@@ -249,8 +252,8 @@ class SessionRepository:
             AnyOf("status", ["idle", "error", "awaiting_approval", "closed"]),
             Range("updated_at", below=before),
         ]
-        async for found in self._all("sessions", left):
-            yield _SESSION.validate_python(found)
+        async for each in self._sessions.all(Query(left, limit=_PAGE)):
+            yield each
 
     # Runs
 
@@ -332,21 +335,17 @@ class SessionRepository:
         if kept.sequence != question.sequence:  # of an earlier try, which ended before it stored the run
             run = replace(run, question_turn=None)
         try:
-            await self._storage.create("runs", document(run))
+            await self._runs.create(run)
         except DocumentExists:
             known = await self.find_run(run.id)
             if known is None or known.message_id != run.message_id:
                 if known is None or known.question != run.question:  # the same question is one message
-                    await self._storage.delete("messages", [Equals("id", question.id)])
+                    await self._messages.delete(Equals("id", question.id))
                 raise
 
     async def add_following_run(self, run: Run) -> Run:
         """Store the run that goes on with a turn, unless it is stored. Returns the stored one."""
-        try:
-            await self._storage.create("runs", document(run))
-        except DocumentExists:
-            return await self.find_run(run.id) or run
-        return run
+        return run if await self._runs.add(run) else await self.find_run(run.id) or run
 
     async def await_approval(self, session: Session, run_id: str) -> Session | None:
         """Let a session wait for people. Its run, which has ended, keeps it. Returns None if it is not the
@@ -375,13 +374,13 @@ class SessionRepository:
 
     async def awaiting(self) -> AsyncGenerator[Session]:
         """Sessions of all owners that wait for people."""
-        async for found in self._all("sessions", [Equals("status", "awaiting_approval")]):
-            yield _SESSION.validate_python(found)
+        async for each in self._sessions.all(Query([Equals("status", "awaiting_approval")], limit=_PAGE)):
+            yield each
 
     async def withdraw(self, run: Run) -> None:
         """Delete a question and its run, whose submission was not confirmed."""
-        await self._storage.delete("runs", [Equals("id", run.id)])
-        await self._storage.delete("messages", [Equals("run_id", run.id)])
+        await self._runs.delete(Equals("id", run.id))
+        await self._messages.delete(Equals("run_id", run.id))
 
     async def change_run(
         self, run: Run, changes: Mapping[str, JsonValue], answer: Message | None = None
@@ -393,14 +392,12 @@ class SessionRepository:
         """
         same = [Equals("status", "open"), Equals("attempt", run.attempt)]
         also = [] if answer is None else [("messages", document(answer))]
-        changed = await self._storage.patch("runs", run.id, changes, where=same, also=also)
-        return None if changed is None else _RUN.validate_python(changed)
+        return await self._runs.change(run.id, changes, same, also=also)
 
     async def amend_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
         """The run with another end than the one that this same attempt has given it. None when it is gone, or
         at another attempt."""
-        changed = await self._storage.patch("runs", run.id, changes, where=[Equals("attempt", run.attempt)])
-        return None if changed is None else _RUN.validate_python(changed)
+        return await self._runs.change(run.id, changes, [Equals("attempt", run.attempt)])
 
     async def delete_old(self, before: int) -> int:
         """Delete runs that were asked before then (epoch ms), have ended and hold no session.
@@ -412,16 +409,13 @@ class SessionRepository:
             Range("created_at", below=before),
         ]
         deleted = 0
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query("runs", ended, limit=_DELETED_AT_ONCE, cursor=cursor)
-            sessions = AnyOf("id", sorted({str(run["session_id"]) for run in page.items}))
-            held = await self._storage.query("sessions", [sessions], limit=_DELETED_AT_ONCE)
+        async for runs in all_pages(self._storage, "runs", Query(ended, limit=_DELETED_AT_ONCE)):
+            sessions = AnyOf("id", sorted({str(run["session_id"]) for run in runs}))
+            held = await self._storage.query("sessions", Query([sessions], limit=_DELETED_AT_ONCE))
             needed = {session["active_run_id"] for session in held.items}
-            ids = [str(run["id"]) for run in page.items if run["id"] not in needed]
-            deleted += await self._storage.delete("runs", [AnyOf("id", ids)])
-            if (cursor := page.next_cursor) is None:
-                return deleted
+            ids = [str(run["id"]) for run in runs if run["id"] not in needed]
+            deleted += await self._runs.delete(AnyOf("id", ids))
+        return deleted
 
     async def get_run(self, session: Session, run_id: str) -> Run:
         """Raises `RunUnknown`."""
@@ -431,39 +425,38 @@ class SessionRepository:
         return run
 
     async def find_run(self, run_id: str) -> Run | None:
-        found = await self._storage.get("runs", run_id)
-        return None if found is None else _RUN.validate_python(found)
+        return await self._runs.get(run_id)
 
     async def runs(self, session: Session, limit: int, offset: int, *, status: RunStatus | None) -> list[Run]:
         """Returns runs of a session, newest first, in this state or in any."""
         where: list[Condition] = [Equals("session_id", session.id)]
         if status is not None:
             where.append(Equals("status", status))
-        found = self._all("runs", where, "created_at", descending=True)
-        async with aclosing(found):
-            return [_RUN.validate_python(each) async for each in _cut(found, offset, offset + limit)]
+        found = self._runs.all(Query(where, order_by="created_at", descending=True, limit=_PAGE))
+        return await _cut(found, offset, offset + limit)
 
     async def count_runs(self, session: Session) -> int:
-        return await self._storage.count("runs", [Equals("session_id", session.id)])
+        return await self._runs.count(Equals("session_id", session.id))
 
     async def open_runs(self, session_id: str) -> list[Run]:
         """Returns the run that holds the session and those that wait, oldest first. At most
         `MAX_WAITING` + 1.
         """
         where = [Equals("session_id", session_id), Equals("status", "open")]
-        page = await self._storage.query("runs", where, order_by="created_at", limit=MAX_WAITING + 1)
-        return sorted(map(_RUN.validate_python, page.items), key=lambda run: run.place)
+        found = await self._runs.first(Query(where, order_by="created_at", limit=MAX_WAITING + 1))
+        return sorted(found, key=lambda run: run.place)
 
     async def open_runs_of(self, owner: str) -> AsyncGenerator[Run]:
         """Open runs of an owner, in all sessions."""
-        async for found in self._all("runs", [Equals("owner", owner), Equals("status", "open")]):
-            yield _RUN.validate_python(found)
+        own = [Equals("owner", owner), Equals("status", "open")]
+        async for each in self._runs.all(Query(own, limit=_PAGE)):
+            yield each
 
     async def all_open_runs(self, before: int) -> AsyncGenerator[Run]:
         """Open runs of all owners that were asked before then (epoch ms)."""
         where: list[Condition] = [Equals("status", "open"), Range("created_at", below=before)]
-        async for found in self._all("runs", where):
-            yield _RUN.validate_python(found)
+        async for each in self._runs.all(Query(where, limit=_PAGE)):
+            yield each
 
     async def ended_runs(self, after: int) -> AsyncGenerator[Run]:
         """Ended runs of all owners that were asked after then (epoch ms)."""
@@ -471,37 +464,32 @@ class SessionRepository:
             AnyOf("status", ["complete", "failed", "cancelled"]),
             Range("created_at", at_least=after),
         ]
-        async for found in self._all("runs", ended):
-            yield _RUN.validate_python(found)
+        async for each in self._runs.all(Query(ended, limit=_PAGE)):
+            yield each
 
     async def cancelled_runs(self, run_ids: Sequence[str]) -> list[str]:
         """Of these runs, those whose cancellation is requested."""
         cancelled: list[str] = []
         for start in range(0, len(run_ids), _RUNS_AT_ONCE):
             ids = [AnyOf("id", run_ids[start : start + _RUNS_AT_ONCE])]
-            page = await self._storage.query("runs", ids, limit=_RUNS_AT_ONCE)
+            page = await self._storage.query("runs", Query(ids, limit=_RUNS_AT_ONCE))
             cancelled.extend(str(found["id"]) for found in page.items if found["cancel_requested"])
         return cancelled
 
     # Messages
 
     async def add_message(self, message: Message) -> None:
-        await self._storage.put("messages", [document(message)])
+        await self._messages.put(message)
 
     async def add_missing_message(self, message: Message) -> Message:
         """Keep a message unless one of its id is there. Returns the one that is kept."""
-        try:
-            await self._storage.create("messages", document(message))
-        except DocumentExists:
-            found = await self._storage.get("messages", message.id)
-            return message if found is None else _MESSAGE.validate_python(found)
-        return message
+        return (
+            message if await self._messages.add(message) else await self._messages.get(message.id) or message
+        )
 
     async def replace_message(self, message: Message, of_runs: Sequence[str]) -> None:
         """Replace a message that one of these runs has written."""
-        changes = document(message)
-        del changes["id"]
-        await self._storage.patch("messages", message.id, changes, where=[AnyOf("run_id", of_runs)])
+        await self._messages.replace(message, [AnyOf("run_id", of_runs)])
 
     async def change_answer(
         self, session: Session, message_id: str, changes: Mapping[str, JsonValue]
@@ -511,11 +499,11 @@ class SessionRepository:
         The session changes after it, so that no cache keeps the answer as it was.
         """
         own = [Equals("session_id", session.id), Equals("role", "assistant")]
-        found = await self._storage.patch("messages", message_id, changes, where=own)
-        if found is None:
+        changed = await self._messages.change(message_id, changes, own)
+        if changed is None:
             raise MessageUnknown
         await self._edited(session)
-        return _MESSAGE.validate_python(found)
+        return changed
 
     async def add_version(self, session: Session, message: Message, version: AnswerVersion) -> bool:
         """False if another version was added since the message was read."""
@@ -545,7 +533,7 @@ class SessionRepository:
 
     async def _place_question(self, run: Run, sequence: int, where: Sequence[Condition]) -> None:
         asked = [Equals("run_id", run.id), Equals("role", "human")]
-        for listed in (await self._storage.query("messages", asked)).items:
+        for listed in (await self._storage.query("messages", Query(asked))).items:
             message_id = str(listed["id"])
             found: Document | None = listed
             if listed["sequence"] == sequence:  # a list may lag behind, a document does not
@@ -595,23 +583,22 @@ class SessionRepository:
     async def _load(
         self, session: Session, limit: int, cursor: str | None
     ) -> tuple[list[Message], str | None]:
-        page = await self._storage.query(
-            "messages",
-            [Equals("session_id", session.id)],
-            order_by="sequence",
-            descending=True,
-            limit=limit,
-            cursor=cursor,
+        return await self._latest_messages([Equals("session_id", session.id)], limit, cursor)
+
+    async def _latest_messages(
+        self, where: Sequence[Condition], limit: int, cursor: str | None
+    ) -> tuple[list[Message], str | None]:
+        found, older = await self._messages.page(
+            Query(where, order_by="sequence", descending=True, limit=limit, cursor=cursor)
         )
-        return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
+        return found[::-1], older
 
     async def questions(
         self, session: Session, limit: int, cursor: str | None
     ) -> tuple[list[Message], str | None]:
         """Returns a page of the questions, oldest first. Those that wait come last."""
         asked = [Equals("session_id", session.id), Equals("role", "human")]
-        page = await self._storage.query("messages", asked, order_by="sequence", limit=limit, cursor=cursor)
-        return [_MESSAGE.validate_python(each) for each in page.items], page.next_cursor
+        return await self._messages.page(Query(asked, order_by="sequence", limit=limit, cursor=cursor))
 
     async def _names(self, session: Session, messages: Sequence[Message]) -> dict[str, str]:
         return await self.names_of_runs(session, {message.run_id for message in messages})
@@ -620,21 +607,13 @@ class SessionRepository:
         self, session: Session, sequence: int, limit: int, *, cursor: str | None
     ) -> tuple[list[Message], str | None]:
         """As `messages`, of those before a place in the history."""
-        page = await self._storage.query(
-            "messages",
-            [Equals("session_id", session.id), Range("sequence", below=sequence)],
-            order_by="sequence",
-            descending=True,
-            limit=limit,
-            cursor=cursor,
-        )
-        return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
+        earlier: list[Condition] = [Equals("session_id", session.id), Range("sequence", below=sequence)]
+        return await self._latest_messages(earlier, limit, cursor)
 
     async def first_messages(self, session: Session, limit: int) -> list[Message]:
         """The oldest first."""
         own = [Equals("session_id", session.id)]
-        page = await self._storage.query("messages", own, order_by="sequence", limit=limit)
-        return [_MESSAGE.validate_python(each) for each in page.items]
+        return await self._messages.first(Query(own, order_by="sequence", limit=limit))
 
     async def names_of_runs(self, session: Session, run_ids: Collection[str]) -> dict[str, str]:
         """Returns the idempotency key of each run, by run id; the run id itself if it has no key.
@@ -642,14 +621,14 @@ class SessionRepository:
         Runs of another session, in the copied part of a fork, are left out.
         """
         where: list[Condition] = [Equals("session_id", session.id), AnyOf("id", sorted(run_ids))]
-        page = await self._storage.query("runs", where, limit=max(1, len(run_ids)))
-        known = map(_RUN.validate_python, page.items)
+        known = await self._runs.first(Query(where, limit=max(1, len(run_ids))))
         return {run.id: run.idempotency_key or run.id for run in known}
 
     async def all_messages(self, session: Session) -> AsyncGenerator[Message]:
         """Every message, oldest first."""
-        async for found in self._all("messages", [Equals("session_id", session.id)], "sequence"):
-            yield _MESSAGE.validate_python(found)
+        own = [Equals("session_id", session.id)]
+        async for each in self._messages.all(Query(own, order_by="sequence", limit=_PAGE)):
+            yield each
 
     async def get_answer(self, session: Session, message_id: str) -> Message:
         """Raises `MessageUnknown` also for questions."""
@@ -660,16 +639,13 @@ class SessionRepository:
 
     async def find_answer(self, session: Session, message_id: str) -> Message | None:
         """Returns None also for the id of a question."""
-        found = await self._storage.get("messages", message_id)
-        if found is None or found["session_id"] != session.id or found["role"] != "assistant":
-            return None
-        return _MESSAGE.validate_python(found)
+        found = await self._messages.get(message_id)
+        return found if found and found.session_id == session.id and found.role == "assistant" else None
 
     async def answers_with_word(self, owner: str, word: str, limit: int) -> list[Message]:
         """Returns answers to the owner's questions that have a word with this prefix, best first."""
         own = [Equals("owner", owner), Equals("role", "assistant")]
-        found = await self._storage.search("messages", word, own, limit=limit)
-        return list(map(_MESSAGE.validate_python, found))
+        return await self._messages.search(word, own, limit=limit)
 
     async def answers_of_sessions(
         self, owner: str, session_ids: Collection[str], limit: int
@@ -680,28 +656,22 @@ class SessionRepository:
             Equals("role", "assistant"),
             AnyOf("session_id", sorted(session_ids)),
         ]
-        page = await self._storage.query("messages", where, order_by="sequence", descending=True, limit=limit)
-        return list(map(_MESSAGE.validate_python, page.items))
+        return await self._messages.first(Query(where, order_by="sequence", descending=True, limit=limit))
 
     async def latest_answers(self, owner: str, limit: int) -> list[Message]:
         """Returns the latest answers to the owner's questions, of all sessions, newest first."""
         own = [Equals("owner", owner), Equals("role", "assistant")]
-        page = await self._storage.query("messages", own, descending=True, limit=limit)
-        return [_MESSAGE.validate_python(each) for each in page.items]
+        return await self._messages.first(Query(own, descending=True, limit=limit))
 
     async def answer_of(self, owner: str, message_id: str) -> Message | None:
         """Returns None also for an answer of another owner."""
-        found = await self._storage.get("messages", message_id)
-        if found is None or found["owner"] != owner or found["role"] != "assistant":
-            return None
-        return _MESSAGE.validate_python(found)
+        found = await self.message_of(owner, message_id)
+        return found if found and found.role == "assistant" else None
 
     async def message_of(self, owner: str, message_id: str) -> Message | None:
         """Returns a question or an answer. Returns None for one of another owner."""
-        found = await self._storage.get("messages", message_id)
-        if found is None or found["owner"] != owner:
-            return None
-        return _MESSAGE.validate_python(found)
+        found = await self._messages.get(message_id)
+        return found if found and found.owner == owner else None
 
     async def latest_sessions(self, owner: str, limit: int) -> list[Session]:
         """Returns the owner's sessions, last used first."""
@@ -710,44 +680,29 @@ class SessionRepository:
     async def save_feedback(self, feedback: Feedback) -> None:
         await self._storage.put("feedback", [document(feedback)])
 
-    async def _all(
-        self,
-        collection: str,
-        where: Sequence[Condition],
-        order_by: str = "id",
-        *,
-        descending: bool = False,
-    ) -> AsyncGenerator[Document]:
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query(
-                collection, where, order_by=order_by, descending=descending, limit=200, cursor=cursor
-            )
-            for each in page.items:
-                yield each
-            if (cursor := page.next_cursor) is None:
-                return
 
-
-def _best_questions(found: Sequence[Document]) -> dict[str, Message]:
+def _best_questions(found: Sequence[Document]) -> dict[str, Document]:
     """Returns the best match of each session. `found` is in order, the best first."""
     best: dict[str, Document] = {}
     for each in found:
         known = best.setdefault(str(each["session_id"]), each)
         if each["run_id"] == known["run_id"] and each["role"] == "assistant":
             best[str(each["session_id"])] = each
-    return {session_id: _MESSAGE.validate_python(each) for session_id, each in best.items()}
+    return best
 
 
-async def _cut(found: AsyncGenerator[Document], start: int, stop: int) -> AsyncGenerator[Document]:
-    """Yields the items from `start` up to, not including, `stop`."""
+async def _cut(found: AsyncGenerator[Found], start: int, stop: int) -> list[Found]:
+    """Returns the items from `start` up to, not including, `stop`."""
+    cut: list[Found] = []
     position = 0
-    async for each in found:
-        if position >= stop:
-            return
-        if position >= start:
-            yield each
-        position += 1
+    async with aclosing(found):
+        async for each in found:
+            if position >= stop:
+                break
+            if position >= start:
+                cut.append(each)
+            position += 1
+    return cut
 
 
 def later(session: Session) -> int:

@@ -13,14 +13,22 @@ from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf, Text
-from app.modules.agent.records import CallRecord, CallStatus, StepRecord
-from app.modules.cuts import cut_sentence
+from app.modules.agent.step_store import CallRecord, CallStatus, StepRecord
+from app.modules.database_connection.results import cut_sentence
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import excel, export
+from app.modules.session.chart_files import (
+    PICTURE_RESPONSES,
+    Drawing,
+    Ending,
+    PictureQuery,
+    picture_answer,
+)
 from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions, sessions_of
 from app.modules.session.model import About, AnswerVersion, Message, Session, SessionStatus
 from app.modules.session.schemas import (
     AskedQuestion,
+    ChartWords,
     CheckpointBody,
     ConfirmationBody,
     ConfirmationDecision,
@@ -43,6 +51,7 @@ from app.modules.session.schemas import (
     StepBody,
     ToolCallBody,
     ToolSelection,
+    WordedChart,
 )
 from app.modules.session.service import SessionFilter, SessionService, StoredRows
 from app.modules.session.snippets import snippet
@@ -270,7 +279,7 @@ async def read_session(
     """
     session = await service.repository.get(owner, session_id)
     messages, next_cursor = await service.repository.messages(session, page.limit, page.cursor)
-    items = [MessageBody.model_validate(message) for message in messages]
+    items = [MessageBody.model_validate(message) for message in await service.charts.completed(messages)]
     history = PageOf[MessageBody](items=items, next_cursor=next_cursor)
     counts = await waiting.counts([session])
     return SessionWithHistory.model_validate(
@@ -376,22 +385,65 @@ async def cancel(session_id: SessionId, run_id: RunId, owner: Owner, service: Cu
 async def change_message(
     session_id: SessionId, message_id: MessageId, body: MessageChange, owner: Owner, service: CurrentSessions
 ) -> MessageBody:
-    """Stores what a person has chosen of an answer's chart, so that every client can draw it so, and computes
-    what its `chart_option` asks for. Needs scope `ask`.
+    """Stores what a person has chosen of an answer's chart, and draws it from all stored rows, so that every
+    client shows the same picture. Needs scope `ask`.
 
     The answer itself never changes, and the session counts as unused by it. Answers 404 if the message is
-    not an answer or its rows are no longer stored, and 422 (`chart-option`, with the reason) if the rows do
-    not allow the option; then nothing is changed.
+    not an answer or its rows are no longer stored, and 422 (`chart-choice`, with the reason) if the rows do
+    not allow the choice; then nothing is changed.
     """
-    given = body.model_dump(exclude_unset=True, include={"chart_choice"})
-    if "chart_option" not in body.model_fields_set:
-        session = await service.repository.get(owner, session_id)
-        changed = await service.repository.change_answer(session, message_id, given)
+    if "chart_choice" in body.model_fields_set:
+        changed = await service.charts.choose(owner, session_id, message_id, choice=body.chart_choice)
     else:
-        changed = await service.choose_option(
-            owner, session_id, message_id, option=body.chart_option, changes=given
-        )
+        session = await service.repository.get(owner, session_id)
+        changed = await service.repository.get_answer(session, message_id)
     return MessageBody.model_validate(changed)
+
+
+@router.post(
+    "/{session_id}/messages/{message_id}/chart",
+    summary="Read what words make of a chart",
+    dependencies=[ASK, Depends(count_question)],
+)
+async def read_chart_words(
+    session_id: SessionId, message_id: MessageId, body: ChartWords, owner: Owner, service: CurrentSessions
+) -> WordedChart:
+    """Returns the choice that words make of an answer's chart, and its picture. Nothing is stored: the choice
+    is for `PATCH` of the message. Needs scope `ask` and counts as a question.
+
+    The words of the form are read without a model, in English and German; a model reads what these do not
+    say, from the names and types of the columns, and no rows. What is not understood is named. Answers
+    404 if the message is not an answer with rows, or these are no longer stored.
+    """
+    read, drawn = await service.charts.read_words(owner, session_id, message_id, words=body.words)
+    return WordedChart.of(read, drawn)
+
+
+@router.get(
+    "/{session_id}/messages/{message_id}/chart.{ending}",
+    summary="Get the chart of an answer as a picture",
+    response_class=Response,
+    responses=PICTURE_RESPONSES,
+    dependencies=[READ],
+)
+async def draw_chart(
+    session_id: SessionId,
+    message_id: MessageId,
+    ending: Ending,
+    query: Annotated[PictureQuery, Query()],
+    owner: Owner,
+    service: CurrentSessions,
+    pictures: Drawing,
+    request: Request,
+) -> Response:
+    """Draws the chart that readers see, the chosen one or else the proposed one, as SVG or PNG. Needs scope
+    `read`. The `ETag` changes with the chart.
+
+    Answers 404 for an answer without a chart, and 422 (`no-picture`, with the reason) if it cannot be drawn.
+    """
+    session = await service.repository.get(owner, session_id)
+    message = await service.repository.get_answer(session, message_id)
+    return await picture_answer(request, pictures, message.shown_chart, ending=ending, query=query)
 
 
 @router.get(

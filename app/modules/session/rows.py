@@ -5,7 +5,7 @@ from typing import cast
 
 from app.core.clock import now_ms
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Document, Range, Storage
+from app.core.storage.port import AnyOf, Document, Query, Range, Storage
 from app.modules.run.records import HEAD_ROWS, Row, RowsGone, StoredResult
 from app.modules.session.model import Message
 from graph.state import Rows
@@ -83,7 +83,7 @@ class RowStore:
             return []
         first = start // ROWS_PER_CHUNK
         ids = [id_of(message_id, str(number)) for number in range(first, -(-stop // ROWS_PER_CHUNK))]
-        page = await self._storage.query(self._collection, [AnyOf("id", ids)], limit=len(ids))
+        page = await self._storage.query(self._collection, Query([AnyOf("id", ids)], limit=len(ids)))
         chunks = {str(chunk["id"]): _rows_of(chunk) for chunk in page.items}
         if len(chunks) < len(ids):
             raise RowsGone
@@ -99,7 +99,9 @@ class RowStore:
         """Delete rows stored before then (epoch ms); returns the number of chunks. Their answers stay."""
         deleted = 0
         old = Range("created_at", below=before)
-        while chunks := (await self._storage.query(self._collection, [old], limit=_DELETED_AT_ONCE)).items:
+        while chunks := (
+            await self._storage.query(self._collection, Query([old], limit=_DELETED_AT_ONCE))
+        ).items:
             ids = [str(chunk["id"]) for chunk in chunks]
             deleted += await self._storage.delete(self._collection, [AnyOf("id", ids), old])
         return deleted

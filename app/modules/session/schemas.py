@@ -16,8 +16,10 @@ from pydantic import (
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null, storable
-from app.modules.agent.records import CallStatus, StepKind
-from app.modules.analysis.computed.option import ChartOption
+from app.modules.agent.step_store import CallStatus, StepKind
+from app.modules.analysis.chart.choice import ChartChoice
+from app.modules.analysis.chart.words import ReadWords
+from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.rules.schemas import RuleName
 from app.modules.session.model import (
     MAX_QUERY_CHARACTERS,
@@ -31,15 +33,19 @@ from graph.answer import Answer
 from graph.state import Column, Cut
 
 MAX_METADATA_BYTES = 16 * 1024
-MAX_CHART_CHOICE_BYTES = 4 * 1024
+MAX_CHART_WORDS = 500
+"""Characters."""
+MAX_CHART_CHOICE_BYTES = 68 * 1024
+"""Room for a specification of 64 KiB and the other fields."""
 
 
 def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return _fitting(metadata, "metadata", MAX_METADATA_BYTES)
 
 
-def _small_choice(choice: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return _fitting(choice, "chart choice", MAX_CHART_CHOICE_BYTES)
+def _small_choice(choice: ChartChoice) -> ChartChoice:
+    _fitting(choice.model_dump(), "chart choice", MAX_CHART_CHOICE_BYTES)
+    return choice
 
 
 def _fitting(value: dict[str, JsonValue], name: str, max_bytes: int) -> dict[str, JsonValue]:
@@ -57,7 +63,7 @@ Title = Annotated[
 ]
 Also = Annotated[list[Annotated[Text, Field(max_length=100)]], Field(max_length=3)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
-ChartChoice = Annotated[dict[str, JsonValue], AfterValidator(_small_choice)]
+GivenChoice = Annotated[ChartChoice, AfterValidator(_small_choice)]
 QuestionText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS),
@@ -442,14 +448,45 @@ class MessageChange(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"chart_choice": {"mark": "line"}}]})
 
-    chart_choice: ChartChoice | None = None
-    """What a person has chosen of the chart, such as its mark: any JSON object of the client's, at most 4
-    KiB. Null goes back to the chart as it was proposed.
+    chart_choice: GivenChoice | None = None
+    """What a person has chosen of the chart, in place of the choice before. It is drawn from all stored rows
+    of the answer: see `chosen_chart`. Null goes back to the chart as it was proposed.
     """
-    chart_option: ChartOption | None = None
-    """What to compute for the chart from all stored rows of the answer. Null removes it. The result is in
-    `computed_chart`.
+
+
+class ChartWords(Body):
+    """What a reader wants of a chart, in words."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"words": "as a share, only the five largest"}]}
+    )
+
+    words: Annotated[Text, Field(min_length=1, max_length=MAX_CHART_WORDS)]
+    """The words, in English or German; with a model in any language. `reset` goes back to the chart as it was
+    proposed.
     """
+
+
+class WordedChart(ResponseBody):
+    """The choice that words make of a chart. It is not stored."""
+
+    choice: ChartChoice | None
+    """The choice before with what the words change of it. Null for the chart as it was proposed."""
+    chart: dict[str, JsonValue] | None
+    """A Vega-Lite specification of the choice, made from all rows. Null if the rows do not allow it."""
+    refusal: str | None
+    """Why the choice cannot be drawn. Null if it can."""
+    not_understood: list[str]
+    """Parts of the words that were not understood and changed nothing."""
+
+    @classmethod
+    def of(cls, read: ReadWords, drawn: ChosenChart) -> "WordedChart":
+        return cls(
+            choice=read.choice,
+            chart=drawn.chart,
+            refusal=drawn.refusal,
+            not_understood=list(read.not_understood),
+        )
 
 
 class FeedbackBody(ResponseBody):

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from app.core.auth.caller import current_database_claim
 from app.core.bus.port import StartedRuns
-from app.core.clock import as_datetime, now_ms, rfc3339
+from app.core.clock import now_ms, rfc3339
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.core.ids import new_id
@@ -26,13 +26,12 @@ from app.core.storage.port import (
     Range,
     is_uuid,
 )
-from app.modules.agent.records import CallRecord, InvestigationRecords, StepRecord
-from app.modules.analysis.computed import ChartOption, ComputedChart, computed_or_refused
+from app.modules.agent.step_store import CallRecord, InvestigationRecords, StepRecord
+from app.modules.analysis.chart_words import ChartWordsModel
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import as_problems
-from app.modules.database_connection.records import Asker
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.footnotes import source_notes
+from app.modules.database_connection.statement_audit import Asker
 from app.modules.memory.facts import Facts
 from app.modules.memory.lessons import propose_lesson
 from app.modules.rules.errors import RuleNamesUnknown
@@ -41,8 +40,10 @@ from app.modules.run.errors import SessionBusy, SessionClosed
 from app.modules.run.follower import RunFollower
 from app.modules.run.records import Row
 from app.modules.run.submission import Submissions, run_id_of
+from app.modules.session.adopted_state import state_after
 from app.modules.session.branches import path_to_last
-from app.modules.session.continuing import state_after
+from app.modules.session.charts import MessageCharts
+from app.modules.session.erasure import SessionForgetting
 from app.modules.session.errors import (
     BoundElsewhere,
     CheckpointUnknown,
@@ -50,7 +51,6 @@ from app.modules.session.errors import (
     ConnectionNeeded,
     InvestigationsOff,
     MessageUnknown,
-    OptionRefused,
     ResultMissing,
     SessionExists,
     SessionUnknown,
@@ -59,7 +59,7 @@ from app.modules.session.errors import (
     VersionUnknown,
 )
 from app.modules.session.finding import transcript_of
-from app.modules.session.forgetting import SessionForgetting
+from app.modules.session.footnotes import source_notes
 from app.modules.session.model import (
     ALL_SOURCES,
     MOST_VERSIONS,
@@ -86,7 +86,7 @@ from app.modules.session.repository import SessionPage, SessionRepository, later
 from app.modules.session.rows import RowStore
 from app.modules.usage.service import Allowances
 from graph import Checkpoint, SessionGraph
-from graph.state import Column, Cut, PastExchange, Rows, SessionState
+from graph.state import Column, Cut, PastExchange, SessionState
 
 _KNOWN_SESSIONS = 10_000
 _SAME_CONVERSATIONS = 10
@@ -183,8 +183,9 @@ class SessionService:
         started: StartedRuns,
         default_mode: Mode = "ask",
         rules: Rules | None = None,
+        chart_model: ChartWordsModel | None = None,
     ) -> None:
-        """`investigations` and `rules`: None where they are off."""
+        """`investigations`, `rules` and `chart_model`: None where they are off."""
         self._rules = rules
         self._default_mode = default_mode
         self._started = started
@@ -195,6 +196,7 @@ class SessionService:
         self.follower = follower
         self._graph = graph
         self._connections = connections
+        self.charts = MessageCharts(repository, rows, connections, allowances=allowances, model=chart_model)
         self._context = context
         self.forgetting = forgetting
         self._facts = facts
@@ -391,7 +393,7 @@ class SessionService:
             if session.db_connection_id is None:
                 session = await self._bind(session, db_connection_id, rules)
             if db_connection_id not in (None, session.connection_id):
-                raise BoundElsewhere(session.connection_id)
+                raise BoundElsewhere(db_connection_id=session.connection_id)
             if known is None:
                 refusal = await self._refusal(owner, session.connection_id, rules)
                 self._connection_of[session_id] = session.connection_id
@@ -501,52 +503,6 @@ class SessionService:
             raise MessageUnknown
         return message
 
-    async def choose_option(
-        self,
-        owner: str,
-        session_id: str,
-        message_id: str,
-        *,
-        option: ChartOption | None,
-        changes: Mapping[str, JsonValue],
-    ) -> Message:
-        """Compute an option of an answer's chart from all rows, and store it with further changes.
-
-        None removes it. Raises `MessageUnknown`, `RowsGone` and `OptionRefused`.
-        """
-        session = await self.repository.get(owner, session_id)
-        if option is None:
-            return await self.repository.change_answer(
-                session, message_id, {**changes, "computed_chart": None}
-            )
-        message = await self.answer(owner, session_id, message_id)
-        computed = await self.computed(message, option)
-        if computed.chart is None:
-            raise OptionRefused(computed.refusal or "")
-        kept = {**changes, "computed_chart": computed.model_dump(mode="json")}
-        return await self.repository.change_answer(session, message_id, kept)
-
-    async def computed(self, message: Message, option: ChartOption) -> ComputedChart:
-        """Compute an option from all rows of an answer. Raises `RowsGone`."""
-        count = message.row_count or 0
-        rows = Rows(
-            columns=message.columns,
-            rows=await self.rows.read(message.id, 0, count),
-            row_count=count,
-            truncated=message.truncated,
-            cut_by=message.cut_by,
-        )
-        answered = as_datetime(message.created_at).date()
-        return await asyncio.to_thread(
-            computed_or_refused,
-            rows,
-            option,
-            message.chart,
-            sql=message.sql or "",
-            dialect=message.dialect,
-            today=answered,
-        )
-
     async def add_version(self, owner: str, session_id: str, message_id: str, *, sql: str) -> AnswerVersion:
         """Run another statement for the question of an answer, and keep it with its rows.
 
@@ -569,7 +525,7 @@ class SessionService:
         while True:
             message = await self.repository.get_answer(session, message_id)
             if len(message.versions) >= MOST_VERSIONS:
-                raise TooManyVersions(MOST_VERSIONS)
+                raise TooManyVersions(most=MOST_VERSIONS)
             version = AnswerVersion(
                 number=len(message.versions) + 2,
                 rows_id=rows_id,
@@ -731,7 +687,7 @@ class SessionService:
         async with self._allowances.new_session(owner):
             state = await self._graph.state_at(session.id, checkpoint_id)
             if state is None:
-                raise CheckpointUnknown(session.id)
+                raise CheckpointUnknown(session_id=session.id)
             forked = replace(
                 session,
                 thread_name=None,

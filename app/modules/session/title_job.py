@@ -7,8 +7,8 @@ from pathlib import Path
 
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.storage.port import Equals
-from app.modules.memory.model import Exchange
-from app.modules.prompt_sections import sections
+from app.modules.memory.model import RememberedExchange
+from app.modules.prompts.sections import sections
 from app.modules.session.exchanges import answered_exchanges
 from app.modules.session.model import TitledBy
 from app.modules.session.repository import SessionRepository
@@ -74,7 +74,7 @@ def _next_title(titled_by: TitledBy, exchanges: int) -> TitledBy | None:
     return "first_exchange" if titled_by == "question" and exchanges else None
 
 
-async def _write_title(model: LanguageModel, exchanges: Sequence[Exchange]) -> str | None:
+async def _write_title(model: LanguageModel, exchanges: Sequence[RememberedExchange]) -> str | None:
     """Returns None if the reply is not a title. Raises `ModelUnavailable` or `ModelRejected`."""
     parts = [
         (name, text[:_MAX_PART_CHARACTERS])

@@ -8,18 +8,16 @@ class LinkUnknown(NotFound):
     use. The answer is the same for all.
     """
 
-    def __init__(self) -> None:
-        super().__init__(
-            "There is no link with this id for you. It may have expired or been revoked, or you may not use "
-            "its database: ask who sent it."
-        )
+    sentence = (
+        "There is no link with this id for you. It may have expired or been revoked, or you may not use "
+        "its database: ask who sent it."
+    )
 
 
 class ThingUnknown(NotFound):
     """There is no such answer, session or board, or it belongs to another owner."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(f"You have no {kind} with this id.")
+    sentence = "You have no {kind} with this id."
 
 
 class NotOffered(Invalid):
@@ -27,12 +25,10 @@ class NotOffered(Invalid):
 
     problem = "link-not-offered"
     title = "No link for this database"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Statements on this database run as the role of each person, so your rows are not shown to "
-            "others. Send the question: they get their own rows."
-        )
+    sentence = (
+        "Statements on this database run as the role of each person, so your rows are not shown to "
+        "others. Send the question: they get their own rows."
+    )
 
 
 class NothingToContinue(Invalid):
@@ -40,11 +36,9 @@ class NothingToContinue(Invalid):
 
     problem = "nothing-to-continue"
     title = "No conversation to continue"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This link shows a board, which is no conversation. Make a session of its database and ask there."
-        )
+    sentence = (
+        "This link shows a board, which is no conversation. Make a session of its database and ask there."
+    )
 
 
 class TooManyLinks(Invalid):
@@ -52,6 +46,4 @@ class TooManyLinks(Invalid):
 
     problem = "too-many-links"
     title = "Too many links"
-
-    def __init__(self, most: int) -> None:
-        super().__init__(f"You have {most} links, as many as an owner may have. Revoke one first.")
+    sentence = "You have {most} links, as many as an owner may have. Revoke one first."

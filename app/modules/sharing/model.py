@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import JsonValue
+from app.modules.analysis.chart.stored import StoredChoice
 
 LinkKind = Literal["answer", "session", "board"]
 
@@ -17,13 +17,11 @@ MAX_DAYS = 366
 class SharedChart:
     """How the chart of an answer was drawn when its link was made."""
 
-    choice: dict[str, JsonValue] | None = None
-    option: dict[str, JsonValue] | None = None
-    """What was computed for it, as `ChartOption`."""
+    choice: StoredChoice = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link:
+class ShareLink:
     """Lets users read an answer, a session or a board if they may use its database."""
 
     id: str
@@ -47,3 +45,5 @@ class Link:
     """By the ids of answers whose chart was not as proposed when the link was made. Empty for a board, which
     a link shows as it is.
     """
+    preview: bool = False
+    """All who have the address may read its title, headline and picture without a sign-in."""

@@ -1,45 +1,63 @@
 """Links in the store."""
 
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from pydantic import TypeAdapter
 
-from app.core.storage.port import Equals, Storage
-from app.modules.sharing.model import Link
-
-_LINK = TypeAdapter(Link)
+from app.core.storage.documents import Documents
+from app.core.storage.port import AnyOf, Condition, Document, Equals, Query, Storage
+from app.modules.analysis.chart.specification import mapping
+from app.modules.analysis.chart.stored import read_earlier_computed
+from app.modules.sharing.model import ShareLink
 
 
 class LinkRepository:
     """Access is checked by the service, not here."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._links = Documents(
+            storage,
+            "links",
+            ShareLink,
+            write=partial(TypeAdapter(ShareLink).dump_python, mode="json"),
+            upgrade=_upgrade,
+        )
 
-    async def add(self, link: Link) -> None:
-        await self._storage.create("links", asdict(link))
+    async def add(self, link: ShareLink) -> None:
+        await self._links.create(link)
 
     async def count(self, owner: str) -> int:
-        return await self._storage.count("links", [Equals("owner", owner)])
+        return await self._links.count(Equals("owner", owner))
 
-    async def find(self, link_id: str) -> Link | None:
-        found = await self._storage.get("links", link_id)
-        return None if found is None else _LINK.validate_python(found)
+    async def find(self, link_id: str) -> ShareLink | None:
+        return await self._links.get(link_id)
 
-    async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Link], str | None]:
+    async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[ShareLink], str | None]:
         """Newest first."""
-        page = await self._storage.query(
-            "links",
-            [Equals("owner", owner)],
-            order_by="created_at",
-            descending=True,
-            limit=limit,
-            cursor=cursor,
+        own = [Equals("owner", owner)]
+        return await self._links.page(
+            Query(own, order_by="created_at", descending=True, limit=limit, cursor=cursor)
         )
-        return [_LINK.validate_python(each) for each in page.items], page.next_cursor
 
-    async def delete(self, link: Link) -> None:
-        await self._storage.delete("links", [Equals("id", link.id)])
+    async def links_to(self, owner: str, thing_ids: Sequence[str]) -> list[ShareLink]:
+        """Returns at most 100 links of the owner to any of these things, newest first."""
+        own: list[Condition] = [Equals("owner", owner), AnyOf("thing_id", thing_ids)]
+        return await self._links.first(Query(own, order_by="created_at", descending=True))
+
+    async def delete(self, link: ShareLink) -> None:
+        await self._links.delete(Equals("id", link.id))
 
     async def delete_all(self, owner: str) -> None:
-        await self._storage.delete("links", [Equals("owner", owner)])
+        await self._links.delete(Equals("owner", owner))
+
+
+def _upgrade(stored: Document) -> Mapping[str, object]:
+    """A link of before has the option of a computed chart beside the choice."""
+    charts = {
+        answer_id: {
+            "choice": read_earlier_computed(mapping(chart).get("choice"), mapping(chart).get("option"))
+        }
+        for answer_id, chart in mapping(stored.get("charts")).items()
+    }
+    return {**stored, "charts": charts}

@@ -36,11 +36,14 @@ async def add_link(body: NewLink, owner: Owner, sharing: Service) -> LinkBody:
     """Makes a read-only link to an answer, a session or a board of the caller. Needs scope `ask`.
 
     Users of this KAI who may use the database read it by `GET /shared/{id}` until it expires or is revoked;
-    nothing is public. The link of a session shows what was answered until now, that of a board the board as
-    it is when it is read. Answers 404 for a thing of another owner and for an answer whose calls wait, 422
+    nothing is public, except that with `preview` all who have its address read its title, headline and
+    picture. The link of a session shows what was answered until now, that of a board the board as it is when
+    it is read. Answers 404 for a thing of another owner and for an answer whose calls wait, 422
     (`link-not-offered`) for a database with roles, and 422 (`too-many-links`) if there are 500.
     """
-    return LinkBody.model_validate(await sharing.add(owner, body.kind, body.thing_id, days=body.days))
+    return LinkBody.model_validate(
+        await sharing.add(owner, body.kind, body.thing_id, days=body.days, preview=body.preview)
+    )
 
 
 @router.get("/links", summary="List links", dependencies=[READ])

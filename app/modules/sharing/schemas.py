@@ -9,7 +9,7 @@ from app.http.routes import Body, PageOf, ResponseBody, Text, Time
 from app.modules.boards.schemas import BoardWithPins
 from app.modules.session.model import Message
 from app.modules.session.schemas import MessageBody
-from app.modules.sharing.model import DEFAULT_DAYS, MAX_DAYS, Link, LinkKind
+from app.modules.sharing.model import DEFAULT_DAYS, MAX_DAYS, LinkKind, ShareLink
 from app.modules.sharing.service import SharedThing
 
 
@@ -28,6 +28,10 @@ class NewLink(Body):
     """Id of the answer's message, the session or the board."""
     days: Annotated[int, Field(strict=True, ge=1, le=MAX_DAYS)] = DEFAULT_DAYS
     """Days until the link expires."""
+    preview: bool = False
+    """Let programs that preview links, and all others who have its address, read title, headline and picture
+    without a sign-in. Not for databases that show each person other rows.
+    """
 
 
 class LinkBody(ResponseBody):
@@ -47,6 +51,8 @@ class LinkBody(ResponseBody):
     """Time of creation."""
     expires_at: Time
     """Time from which the link shows nothing."""
+    preview: bool
+    """Title, headline and picture can be read without a sign-in."""
 
 
 class SharedBody(ResponseBody):
@@ -86,7 +92,7 @@ class SharedBody(ResponseBody):
         )
 
 
-def _without_private(message: Message, link: Link) -> MessageBody:
+def _without_private(message: Message, link: ShareLink) -> MessageBody:
     """Leaves out what is the owner's own: which facts KAI remembers of them, the ids of their client, their
     ratings, and the message that a fork was made from; and what they have added since the link was made.
     """

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-
-from pydantic import JsonValue
+from typing import Literal
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
-from app.modules.analysis.computed import ChartOption, ComputedChart
+from app.modules.analysis.chart.plan import Spec
+from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.boards.errors import BoardUnknown
 from app.modules.boards.service import Boards, ShownBoard
 from app.modules.database_connection.errors import ConnectionNotFound
@@ -24,7 +25,7 @@ from app.modules.sharing.errors import (
     ThingUnknown,
     TooManyLinks,
 )
-from app.modules.sharing.model import MOST_LINKS, Link, LinkKind, SharedChart
+from app.modules.sharing.model import MOST_LINKS, LinkKind, SharedChart, ShareLink
 from app.modules.sharing.repository import LinkRepository
 
 audit = logging.getLogger("kai.audit")
@@ -36,7 +37,7 @@ _DAY_MS = 86_400_000
 class SharedThing:
     """What a link shows. `board` is None but for a board, whose pins are those that the reader may see."""
 
-    link: Link
+    link: ShareLink
     title: str | None
     """Of the link, or of the board as it is now."""
     messages: list[Message]
@@ -44,9 +45,20 @@ class SharedThing:
     board: ShownBoard | None
 
 
+@dataclass(frozen=True)
+class Preview:
+    """What programs show of a link beside its address."""
+
+    link_id: str
+    title: str
+    description: str
+    """The headline; empty without one."""
+    chart: Spec | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Thing:
-    """What a link is made to: see `Link` for the fields."""
+    """What a link is made to: see `ShareLink` for the fields."""
 
     title: str | None
     connection_ids: Sequence[str]
@@ -71,18 +83,20 @@ class Sharing:
         self._boards = boards
         self._connections = connections
 
-    async def add(self, owner: str, kind: LinkKind, thing_id: str, *, days: int) -> Link:
+    async def add(
+        self, owner: str, kind: LinkKind, thing_id: str, *, days: int, preview: bool = False
+    ) -> ShareLink:
         """Raises `ThingUnknown`, `NotOffered` or `TooManyLinks`."""
         thing = await self._thing(owner, kind, thing_id)
         for each in thing.connection_ids:
             if await self._connection(owner, each) is None:
-                raise ThingUnknown("database for this")
+                raise ThingUnknown(kind="database for this")
             if not await self._is_open(owner, each):
                 raise NotOffered
         if await self.repository.count(owner) >= MOST_LINKS:
-            raise TooManyLinks(MOST_LINKS)
+            raise TooManyLinks(most=MOST_LINKS)
         now = now_ms()
-        link = Link(
+        link = ShareLink(
             id=new_id(),
             owner=owner,
             kind=kind,
@@ -94,6 +108,7 @@ class Sharing:
             expires_at=now + days * _DAY_MS,
             title=thing.title,
             charts=thing.charts,
+            preview=preview,
         )
         await self.repository.add(link)
         _audit(link, owner, "added")
@@ -128,23 +143,74 @@ class Sharing:
             link=link, title=link.title, messages=messages, next_cursor=next_cursor, board=None
         )
 
-    async def _as_shared(self, message: Message, link: Link) -> Message:
-        """Returns an answer with its chart as it was when the link was made."""
-        chart = link.charts.get(message.id, SharedChart())
-        computed = await self._computed(message, chart.option)
-        return message.model_copy(update={"chart_choice": chart.choice, "computed_chart": computed})
+    async def preview(self, link_id: str) -> Preview:
+        """Returns what anyone with the address may see. Raises `LinkUnknown` also for a link without one."""
+        link = await self._valid(link_id)
+        if not link.preview:
+            raise LinkUnknown
+        _audit(link, "", "previewed")
+        if link.kind == "board":
+            board = await self._board(link.owner, link)
+            charts = (each.pin.shown_chart for each in board.pins)
+            return Preview(link.id, board.board.title, "", chart=next(filter(None, charts), None))
+        session = await self._session(link.owner, link)
+        if link.kind == "answer":
+            message = await self._as_shared(await self._answer(session, link, link.thing_id), link)
+            return Preview(link.id, message.query, message.headline or "", chart=message.shown_chart)
+        before = link.before_sequence or 0
+        latest, _ = await self._sessions.repository.messages_before(session, before, 1, cursor=None)
+        if not latest or latest[-1].role != "assistant":
+            return Preview(link.id, link.title or "", "", chart=None)
+        message = await self._as_shared(latest[-1], link)
+        return Preview(
+            link.id, link.title or message.query, message.headline or "", chart=message.shown_chart
+        )
 
-    async def _computed(self, message: Message, shared: dict[str, JsonValue] | None) -> ComputedChart | None:
-        """Returns what was computed when the link was made: again, if it is no longer stored."""
-        if shared is None:
-            return None
-        option = ChartOption.model_validate(shared)
-        if message.computed_chart is not None and message.computed_chart.option == option:
-            return message.computed_chart
+    async def _as_shared(self, message: Message, link: ShareLink) -> Message:
+        """Returns an answer with its chart as it was chosen when the link was made."""
+        choice = link.charts.get(message.id, SharedChart()).choice
+        if choice is not None and choice == message.chart_choice:
+            (message,) = await self._sessions.charts.completed([message])
+            return message
         try:
-            return await self._sessions.computed(message, option)
+            chosen = ChosenChart(None)
+            if choice is not None:
+                chosen = await self._sessions.charts.draw(message, choice)
         except RowsGone as gone:
-            return ComputedChart(option=option, chart=None, refusal=gone.detail)
+            chosen = ChosenChart(choice, refusal=gone.detail)
+        return message.model_copy(
+            update={
+                "chart_choice": chosen.choice,
+                "chosen_chart": chosen.chart,
+                "chart_refusal": chosen.refusal,
+            }
+        )
+
+    async def shows(
+        self, reader: str, link_id: str, kind: Literal["answer", "board"], *, thing_id: str
+    ) -> ShareLink:
+        """Returns a link if it shows this answer or board to the reader."""
+        link = await self._valid(link_id)
+        if (kind == "board") != (link.kind == "board"):
+            raise LinkUnknown
+        if kind == "answer":
+            await self._answer(await self._session(reader, link), link, thing_id)
+        elif link.thing_id == thing_id:
+            await self._board(reader, link)
+        else:
+            raise LinkUnknown
+        return link
+
+    async def way_to(
+        self, reader: str, owner: str, link_to: Sequence[str], *, kind: Literal["answer", "board"]
+    ) -> ShareLink | None:
+        """Returns a link of the owner that shows the first of these things to the reader. It leads to one of
+        them.
+        """
+        for link in await self.repository.links_to(owner, link_to):
+            with suppress(LinkUnknown):
+                return await self.shows(reader, link.id, kind, thing_id=link_to[0])
+        return None
 
     async def go_on(self, reader: str, link_id: str) -> Session:
         """Create a session of the reader with copies of what a link shows. Raises `LinkUnknown`,
@@ -188,18 +254,18 @@ class Sharing:
             try:
                 board = await self._boards.repository.get(owner, thing_id)
             except BoardUnknown:
-                raise ThingUnknown(kind) from None
+                raise ThingUnknown(kind=kind) from None
             pins = await self._boards.repository.pins(board)
             return _Thing(title=board.title, connection_ids=sorted({pin.db_connection_id for pin in pins}))
         session_id, question, charts = thing_id, None, dict[str, SharedChart]()
         if kind == "answer":
             answer = await self._sessions.repository.answer_of(owner, thing_id)
             if answer is None or not _has_ended(answer):
-                raise ThingUnknown(kind)
+                raise ThingUnknown(kind=kind)
             session_id, question, charts = answer.session_id, answer.query, _chart_of(answer)
         session = await self._sessions.repository.find(session_id)
         if session is None or session.owner != owner or session.db_connection_id is None:
-            raise ThingUnknown(kind)
+            raise ThingUnknown(kind=kind)
         history = await self._sessions.history(session)
         before = max((each.sequence for each in history if _has_ended(each)), default=-1) + 1
         first = next((each.query for each in history if each.sequence < before), None)
@@ -214,13 +280,13 @@ class Sharing:
             charts=charts,
         )
 
-    async def _valid(self, link_id: str) -> Link:
+    async def _valid(self, link_id: str) -> ShareLink:
         link = await self.repository.find(link_id)
         if link is None or link.expires_at <= now_ms():
             raise LinkUnknown
         return link
 
-    async def _session(self, reader: str, link: Link) -> Session:
+    async def _session(self, reader: str, link: ShareLink) -> Session:
         session = None if link.session_id is None else await self._sessions.repository.find(link.session_id)
         if session is None or session.owner != link.owner or session.db_connection_id is None:
             raise LinkUnknown
@@ -229,7 +295,7 @@ class Sharing:
                 raise LinkUnknown
         return session
 
-    async def _answer(self, session: Session, link: Link, message_id: str) -> Message:
+    async def _answer(self, session: Session, link: ShareLink, message_id: str) -> Message:
         """Returns an answer that the link shows."""
         message = await self._sessions.repository.find_answer(session, message_id)
         is_whole = link.kind == "session"
@@ -239,7 +305,7 @@ class Sharing:
             raise LinkUnknown
         return message
 
-    async def _board(self, reader: str, link: Link) -> ShownBoard:
+    async def _board(self, reader: str, link: ShareLink) -> ShownBoard:
         board = await self._boards.repository.find(link.thing_id)
         if board is None or board.owner != link.owner:
             raise LinkUnknown
@@ -270,14 +336,10 @@ def _has_ended(message: Message) -> bool:
 
 def _chart_of(message: Message) -> dict[str, SharedChart]:
     """How the chart of an answer is drawn, by its id; empty if it is drawn as it was proposed."""
-    computed = message.computed_chart
-    if message.chart_choice is None and computed is None:
-        return {}
-    option = None if computed is None else computed.option.model_dump(mode="json")
-    return {message.id: SharedChart(choice=message.chart_choice, option=option)}
+    return {} if message.chart_choice is None else {message.id: SharedChart(choice=message.chart_choice)}
 
 
-def _audit(link: Link, reader: str, action: str) -> None:
+def _audit(link: ShareLink, reader: str, action: str) -> None:
     """One line for each change and each reading, without titles and rows."""
     audit.info(
         "link",

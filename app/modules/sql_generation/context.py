@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.modules.prompt_sections import ALL_ALLOWED, ContextFilter
+from app.modules.prompts.sections import ALL_ALLOWED, ContextFilter
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.business import Business, glossary, house_rules, precedents
 from app.modules.sql_generation.linking.cards import named_samples, quoted

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from app.core.llm.model import PromptMessage
 from app.core.llm.tokens import approximate_tokens
-from app.modules.prompt_budget import QUESTION_LEAST, cut, granted, prompt_tokens
-from app.modules.prompt_facts import facts_section, fit_facts
-from app.modules.prompt_sections import fenced
+from app.modules.prompts.budget import QUESTION_LEAST, cut, granted, prompt_tokens
+from app.modules.prompts.facts import facts_section, fit_facts
+from app.modules.prompts.sections import fenced
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, Precedent
 

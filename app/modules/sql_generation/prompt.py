@@ -13,10 +13,10 @@ from typing import get_args
 
 from app.core.llm.capabilities import InstructionForm, ReplyFormat
 from app.core.llm.model import PromptMessage
-from app.modules.prompt_budget import has_room_for
-from app.modules.prompt_facts import facts_section
-from app.modules.prompt_rows import rows_as_lines
-from app.modules.prompt_sections import fenced, sections
+from app.modules.prompts.budget import has_room_for
+from app.modules.prompts.facts import facts_section
+from app.modules.prompts.rows import rows_as_lines
+from app.modules.prompts.sections import fenced, sections
 from app.modules.sql.parsing import DATABASE_NAMES
 from app.modules.sql_generation.fitting import fit_question
 from app.modules.sql_generation.past_conversations import asks_about_past

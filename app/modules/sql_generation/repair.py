@@ -9,8 +9,8 @@ from sqlglot.errors import SqlglotError
 
 from app.core.llm.model import PromptMessage
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
-from app.modules.prompt_facts import facts_section
-from app.modules.prompt_sections import sections
+from app.modules.prompts.facts import facts_section
+from app.modules.prompts.sections import sections
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.check import check

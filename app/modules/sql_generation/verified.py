@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from app.modules.context_store.model import Example
 from graph.events import TextChunk
-from graph.ports import Emit, Question, Recall, SqlWriter, Written
+from graph.ports import ContextRecall, Emit, Question, SqlWriter, Written
 
 _EXPLANATION = "Answered by a verified example: a person has reviewed this SQL for just this question."
 
@@ -14,7 +14,7 @@ class VerifiedWriter:
     """Wraps a writer, which answers questions without a verified example, or whose example fails."""
 
     def __init__(
-        self, writer: SqlWriter, find: Callable[[str], Awaitable[Example | None]], recall: Recall
+        self, writer: SqlWriter, find: Callable[[str], Awaitable[Example | None]], recall: ContextRecall
     ) -> None:
         self._writer = writer
         self._find = find

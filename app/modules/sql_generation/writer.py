@@ -11,8 +11,8 @@ from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
 from app.core.markdown import without_images
 from app.modules.context_store.model import Term
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
-from app.modules.model_errors import model_errors_translated, stand_in_notice
-from app.modules.prompt_budget import prompt_room
+from app.modules.language_models.errors import model_errors_translated, stand_in_notice
+from app.modules.prompts.budget import prompt_room
 from app.modules.sql_generation import builtin
 from app.modules.sql_generation.candidates import TEMPERATURE, Candidates
 from app.modules.sql_generation.checking.correct import Corrected

@@ -57,7 +57,7 @@ class ToolDatabase:
         return await self.connections.run(self.connection, sql, asker, check_names=self.schema_context.check)
 
 
-class DatabaseUnknown(Exception):
+class NoSuchDatabase(Exception):
     """The session has no database of this name."""
 
 
@@ -68,7 +68,7 @@ class SessionDatabases:
         self.all = databases
 
     def named(self, label: str | None) -> ToolDatabase:
-        """Returns the database of a name, without one the main one. Raises `DatabaseUnknown`."""
+        """Returns the database of a name, without one the main one. Raises `NoSuchDatabase`."""
         if label is None:
             return self.all[0]
         wanted = label.strip().casefold()
@@ -76,7 +76,7 @@ class SessionDatabases:
             if each.label.casefold() == wanted:
                 return each
         names = ", ".join(each.label for each in self.all)
-        raise DatabaseUnknown(f"There is no database {label[:80]!r}. The databases are: {names}.")
+        raise NoSuchDatabase(f"There is no database {label[:80]!r}. The databases are: {names}.")
 
 
 ReportProgress = Callable[[str, float], None]

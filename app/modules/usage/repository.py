@@ -3,7 +3,8 @@
 from pydantic import TypeAdapter
 
 from app.core.ids import id_of
-from app.core.storage.port import Condition, Document, DocumentExists, Equals, Range, Storage
+from app.core.storage.documents import all_documents
+from app.core.storage.port import Condition, Document, DocumentExists, Equals, Query, Range, Storage
 
 _NAMESPACE = "6f6d1d0a-6f4c-5d6c-9d3b-0f4f4c3a7e11"
 _USAGE = "usage"
@@ -32,13 +33,8 @@ class UsageRepository:
             Equals("owner", owner),
             Range("created_at", at_least=since - _LONGEST_RUN_MS),
         ]
-        tokens = 0
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query("runs", conditions, limit=_PAGE, cursor=cursor)
-            tokens += sum(_tokens_since(run, since) for run in page.items)
-            if (cursor := page.next_cursor) is None:
-                return tokens
+        runs = all_documents(self._storage, "runs", Query(conditions, limit=_PAGE))
+        return sum([_tokens_since(run, since) async for run in runs])
 
     async def tokens(self, owner: str, day: int) -> int:
         """Returns the tokens counted for this day."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from app.evaluation.tasks.planting.planted import Cell, Dice, Planted, PlantedTable
-from app.evaluation.tasks.task_set import AgentTask, Defect, DefectKind, Fact, Oracle, TaskDatabase
+from app.evaluation.tasks.task_set import AgentTask, Defect, DefectKind, Oracle, TaskDatabase, WantedFact
 
 DATABASE = "register"
 _QUESTION = (
@@ -98,7 +98,7 @@ class _Plan:
     events: list[list[Cell]]
     daily: list[list[Cell]]
     defects: list[Defect]
-    facts: list[Fact]
+    facts: list[WantedFact]
 
     def some(self, rows: Sequence[list[Cell]], count: int) -> list[list[Cell]]:
         return self.dice.draw.sample(rows, count)
@@ -106,7 +106,7 @@ class _Plan:
     def add(self, table: str, column: str, kind: DefectKind, *sql: str) -> None:
         self.defects.append(Defect(table=table, column=column, kind=kind))
         name = f"number of {kind} of {table}.{column}"
-        self.facts.append(Fact(name=name, database=DATABASE, sql=sql, about=((table,), (column,))))
+        self.facts.append(WantedFact(name=name, database=DATABASE, sql=sql, about=((table,), (column,))))
 
 
 _STATUS, _NUMBER, _PERSON, _DAY, _CLOSED, _VALID, _AMOUNT, _UNIT = range(1, 9)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 
 from app.evaluation.tasks.planting.planted import Cell, Dice, Month, Planted, PlantedTable, month_condition
-from app.evaluation.tasks.task_set import AgentTask, Fact, Named, Oracle, TaskDatabase
+from app.evaluation.tasks.task_set import AgentTask, Named, Oracle, TaskDatabase, WantedFact
 
 _QUESTION = (
     "Revenue of {month} (the sum of amount of {left_table} in {left}, and of {right_table} in {right}, by "
@@ -144,7 +144,7 @@ def _planted(recipe: str, seed: int, plan: _Plan) -> Planted:
         day=plan.day,
     )
     facts = [
-        Fact(
+        WantedFact(
             name=f"revenue of {plan.month} in {name}",
             database=name,
             sql=(f"SELECT sum(amount) {plan.source(side)}",),
@@ -153,7 +153,7 @@ def _planted(recipe: str, seed: int, plan: _Plan) -> Planted:
     ]
     side = plan.shows[0][0]
     facts.append(
-        Fact(
+        WantedFact(
             name="the figure of the reason",
             database=plan.names[side],
             sql=tuple(sql for _, sql in plan.shows),

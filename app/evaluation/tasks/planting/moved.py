@@ -6,7 +6,7 @@ from functools import partial
 
 from app.evaluation.tasks.planting.planted import Dice, Month, Planted, month_condition
 from app.evaluation.tasks.planting.trade import DIMENSIONS, WORDINGS, Dimension, Trade
-from app.evaluation.tasks.task_set import AgentTask, Fact, Named, Oracle, TaskDatabase
+from app.evaluation.tasks.task_set import AgentTask, Named, Oracle, TaskDatabase, WantedFact
 
 DATABASE = "business"
 _QUESTION = (
@@ -85,9 +85,9 @@ def _planted(recipe: str, seed: int, plan: _Plan) -> Planted:
         after=plan.after,
     )
     facts = [
-        Fact(name=f"{w.measure} of {plan.before}", database=DATABASE, sql=(plan.sum_of(plan.before),)),
-        Fact(name=f"{w.measure} of {plan.after}", database=DATABASE, sql=(plan.sum_of(plan.after),)),
-        Fact(
+        WantedFact(name=f"{w.measure} of {plan.before}", database=DATABASE, sql=(plan.sum_of(plan.before),)),
+        WantedFact(name=f"{w.measure} of {plan.after}", database=DATABASE, sql=(plan.sum_of(plan.after),)),
+        WantedFact(
             name="the figure of the cause",
             database=DATABASE,
             sql=tuple(plan.shows),

@@ -6,7 +6,15 @@ from datetime import date, timedelta
 from typing import Literal
 
 from app.evaluation.tasks.planting.planted import Cell, Dice, Planted, PlantedTable
-from app.evaluation.tasks.task_set import AgentTask, Fact, Named, Oracle, RecordChange, Section, TaskDatabase
+from app.evaluation.tasks.task_set import (
+    AgentTask,
+    Named,
+    Oracle,
+    RecordChange,
+    Section,
+    TaskDatabase,
+    WantedFact,
+)
 
 DATABASE = "records"
 _QUESTION = (
@@ -126,7 +134,7 @@ def plant(recipe: str, seed: int) -> Planted:
                 Named(name="no column", groups=(("checksum_md5", "tenant_uuid"),)),
             ),
             facts=tuple(
-                Fact(
+                WantedFact(
                     name=f"rows of {each.name}",
                     database=DATABASE,
                     sql=(f"SELECT count(*) FROM {each.name}",),

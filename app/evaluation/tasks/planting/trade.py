@@ -16,7 +16,7 @@ _MOST_QUANTITY = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wording:
+class TradeWording:
     """The names of one business."""
 
     table: str
@@ -33,7 +33,7 @@ class Wording:
 
 
 WORDINGS = (
-    Wording(
+    TradeWording(
         table="orders",
         measure="Revenue",
         amount="amount",
@@ -51,7 +51,7 @@ WORDINGS = (
         sale="sale",
         refund="refund",
     ),
-    Wording(
+    TradeWording(
         table="bookings",
         measure="Turnover",
         amount="total",
@@ -69,7 +69,7 @@ WORDINGS = (
         sale="booking",
         refund="reversal",
     ),
-    Wording(
+    TradeWording(
         table="invoice_lines",
         measure="Sales",
         amount="net_value",
@@ -91,7 +91,7 @@ WORDINGS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class TradeOrder:
     """One order of one product. `members` are its dimensions."""
 
     number: int
@@ -108,7 +108,7 @@ class Order:
 class Trade:
     """The orders of some months, month by month."""
 
-    def __init__(self, dice: Dice, months: Sequence[Month], wording: Wording) -> None:
+    def __init__(self, dice: Dice, months: Sequence[Month], wording: TradeWording) -> None:
         self.dice = dice
         self.months = months
         self.wording = wording
@@ -122,12 +122,12 @@ class Trade:
         self.prices = {name: round(dice.draw.uniform(20, 60), 2) for name in self.members["product"]}
         self._number = dice.draw.randrange(10_000, 20_000)
         template = [self._drawn(months[0]) for _ in range(dice.draw.randrange(220, 280))]
-        self.orders: list[Order] = []
+        self.orders: list[TradeOrder] = []
         for month in months:
             template = [self._drawn(month) if dice.draw.random() < _CHURN else each for each in template]
             self.orders += self._placed(template, month)
 
-    def _drawn(self, month: Month) -> Order:
+    def _drawn(self, month: Month) -> TradeOrder:
         pick = self.dice.draw
         product = pick.choices(self.members["product"], weights=[5, 5, 4, 4, 3, 2, 2])[0]
         members: dict[Dimension, str] = {
@@ -137,7 +137,7 @@ class Trade:
             "channel": pick.choices(self.members["channel"], weights=[5, 5, 4, 4])[0],
             "kind": self.wording.sale,
         }
-        return Order(
+        return TradeOrder(
             number=0,
             day=month.first,
             members=members,
@@ -145,7 +145,7 @@ class Trade:
             price=self.prices[product],
         )
 
-    def _placed(self, template: Sequence[Order], month: Month) -> list[Order]:
+    def _placed(self, template: Sequence[TradeOrder], month: Month) -> list[TradeOrder]:
         """Returns the orders of a month: the same on each of its days, so that no day is without one."""
         days = [at % month.days for at in range(len(template))]
         self.dice.draw.shuffle(days)
@@ -158,7 +158,7 @@ class Trade:
         self._number += 1
         return self._number
 
-    def of(self, month: Month, dimension: Dimension | None = None, member: str = "") -> list[Order]:
+    def of(self, month: Month, dimension: Dimension | None = None, member: str = "") -> list[TradeOrder]:
         """Returns the orders of a month, or of one member in it."""
         return [
             each
@@ -170,21 +170,21 @@ class Trade:
     def revenue(self, month: Month, dimension: Dimension | None = None, member: str = "") -> float:
         return sum(each.amount for each in self.of(month, dimension, member))
 
-    def drop(self, gone: Sequence[Order]) -> None:
+    def drop(self, gone: Sequence[TradeOrder]) -> None:
         numbers = {each.number for each in gone}
         self.orders = [each for each in self.orders if each.number not in numbers]
 
-    def change(self, some: Sequence[Order], changed: Callable[[Order], Order]) -> None:
+    def change(self, some: Sequence[TradeOrder], changed: Callable[[TradeOrder], TradeOrder]) -> None:
         numbers = {each.number for each in some}
         self.orders = [changed(each) if each.number in numbers else each for each in self.orders]
 
-    def add_copies(self, of: Sequence[Order], worth: float, *, sign: int = 1) -> float:
+    def add_copies(self, of: Sequence[TradeOrder], worth: float, *, sign: int = 1) -> float:
         """Add copies of orders until they are worth this much. Returns what they are worth.
 
         With a negative sign they are refunds.
         """
         added = 0.0
-        pool: list[Order] = []
+        pool: list[TradeOrder] = []
         while added < worth:
             if not pool:
                 pool = list(of)
@@ -200,11 +200,11 @@ class Trade:
             added += chosen.amount
         return added
 
-    def drop_share(self, of: Sequence[Order], worth: float) -> float:
+    def drop_share(self, of: Sequence[TradeOrder], worth: float) -> float:
         """Drop orders until they are worth this much. Returns what they were worth."""
         pool = list(of)
         self.dice.draw.shuffle(pool)
-        gone: list[Order] = []
+        gone: list[TradeOrder] = []
         while pool and sum(each.amount for each in gone) < worth:
             gone.append(pool.pop())
         self.drop(gone)

@@ -39,12 +39,14 @@ _UNQUOTED = re.compile(r"[\w$#]*")
 _TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>", re.DOTALL)
 
 
+_MOST_STARRED = 10_000
+"""Most columns that the `*` of a statement stand for."""
 _MOST_KEPT = 16
 """Most statements in memory. One is checked without a schema and then, a moment later, with it."""
 
 
 @dataclass(frozen=True)
-class Written:
+class GuardedStatement:
     """A statement as it would run, of which all but its tables is checked. `prefix` is its EXPLAIN.
 
     `tree` is that of the text, and `nodes` are all of it, outer ones first; nothing outside the guard has it,
@@ -67,6 +69,7 @@ def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) 
     with _refusals_only():
         found = written(sql, schema.dialect)
         _check_tables(found.nodes, Catalog.of(schema), Joins.of(schema))
+        _check_stars(found.nodes, schema)
         return found.prefix + without_hidden_columns(found.tree, found.text, schema)
 
 
@@ -94,7 +97,7 @@ def _refusals_only() -> Generator[None]:
 
 
 @lru_cache(_MOST_KEPT)
-def written(sql: str, dialect: str) -> Written:
+def written(sql: str, dialect: str) -> GuardedStatement:
     """Check everything but the tables. Raises `StatementRefused` and the parser's errors."""
     check_text(sql)
     prefix, inner = without_explain(sql, dialect)
@@ -111,7 +114,7 @@ def written(sql: str, dialect: str) -> Written:
         raise StatementRefused(
             "The statement cannot be written as it was checked; write it in a plainer form.", "construct"
         )
-    return Written(prefix, text, tree, nodes)
+    return GuardedStatement(prefix, text, tree, nodes)
 
 
 def _query(statements: Sequence[exp.Expr], dialect: str) -> exp.Expr:
@@ -142,6 +145,19 @@ def _check_tables(nodes: Sequence[exp.Expr], catalog: Catalog, joins: Joins) -> 
             catalog.check(node, common)
         elif isinstance(node, exp.Select):
             joins.check(node)
+
+
+def _check_stars(nodes: Sequence[exp.Expr], schema: Schema) -> None:
+    """Raises `StatementTooLarge` if the `*` of a statement may stand for too many columns.
+
+    Each takes at most the columns of the widest table or list; what reads the statement writes them all out.
+    """
+    stars = sum(isinstance(node, exp.Star) and not isinstance(node.parent, exp.Func) for node in nodes)
+    lists = (len(node.expressions) for node in nodes if isinstance(node, exp.Select))
+    tables = {node.name.lower() for node in nodes if isinstance(node, exp.Table)} if stars else set()
+    wide = (len(table.columns) for table in schema.tables if table.name.lower() in tables)
+    if stars * max([*lists, *wide], default=0) > _MOST_STARRED:
+        raise StatementTooLarge(f"{_MOST_STARRED:,} columns by its *")
 
 
 def _check_node(node: exp.Expr, dialect: str) -> None:

@@ -9,20 +9,20 @@ from app.modules.database_connection.results import type_of_values
 from app.modules.database_connection.scan.asking import Questions
 from app.modules.database_connection.scan.formats import text_format
 from app.modules.database_connection.scan.texts import LONGEST_TEXT, described, distinct_texts, shortened
-from app.modules.database_connection.schema import Profile, Table, TableColumn
+from app.modules.database_connection.schema import Table, TableColumn, TableProfile
 
 _SAMPLE_ROWS = 200
 _ORDERED = {"integer", "number", "date", "datetime"}
 _GUESSED = {"date", "datetime"}
 
 
-def profiled(plain: Table, questions: Questions) -> Profile:
+def profiled(plain: Table, questions: Questions) -> TableProfile:
     """Returns the table with as much of its profile as the time limits allow. Of columns that a view makes of
     secrets nothing is read.
     """
     rows = questions.ask(_sample(plain))
     if rows is None:
-        return Profile(plain, {})
+        return TableProfile(plain, {})
     samples = list(zip(*rows, strict=True)) or [()] * len(plain.columns)
     whole = len(rows) < _SAMPLE_ROWS
     columns: Sequence[TableColumn] = [
@@ -41,9 +41,9 @@ def profiled(plain: Table, questions: Questions) -> Profile:
     return _with_texts(found, texts)
 
 
-def _with_texts(found: Table, texts: Mapping[str, Sequence[str] | None]) -> Profile:
+def _with_texts(found: Table, texts: Mapping[str, Sequence[str] | None]) -> TableProfile:
     columns = [described(each, texts.get(each.name)) for each in found.columns]
-    return Profile(replace(found, columns=columns), {name: each for name, each in texts.items() if each})
+    return TableProfile(replace(found, columns=columns), {name: each for name, each in texts.items() if each})
 
 
 def _sample(plain: Table) -> Executable:

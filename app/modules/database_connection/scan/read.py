@@ -8,22 +8,22 @@ from sqlalchemy.exc import DBAPIError
 
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.urls import database_name
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.asking import Questions
 from app.modules.database_connection.scan.catalog import read_catalog
 from app.modules.database_connection.scan.profile import profiled
 from app.modules.database_connection.scan.views import with_secrets_of_views
-from app.modules.database_connection.schema import Profile, Schema, Table
+from app.modules.database_connection.schema import Schema, Table, TableProfile
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable
 
-Tell: TypeAlias = Callable[[Sequence[Profile]], None]
+Tell: TypeAlias = Callable[[Sequence[TableProfile]], None]
 """Callback. The first call gets all tables, without profiles; each later call gets some finished profiles."""
 
 _REPORT_SECONDS = 0.5
 
 
-def scan(database: Database, limits: Limits, stop: Stop, *, tell: Tell = lambda _: None) -> Schema:
+def scan(database: Database, limits: ConnectionLimits, stop: Stop, *, tell: Tell = lambda _: None) -> Schema:
     """Returns the schema. Blocks the calling thread. Raises `DatabaseUnavailable`.
 
     The scan fails if the catalog takes longer than `scan_seconds`. The profiles get `profile_seconds` and
@@ -35,7 +35,7 @@ def scan(database: Database, limits: Limits, stop: Stop, *, tell: Tell = lambda 
             if missing := database.missing_right(connection):
                 raise DatabaseUnavailable(missing)
             tables = with_secrets_of_views(read_catalog(connection), connection, database.dialect)
-            plain = [Profile(table, {}) for table in tables]
+            plain = [TableProfile(table, {}) for table in tables]
             tell(plain)
             own_name = database_name(database.dialect, database.masked_url)
             if not limits.profile_seconds:
@@ -50,7 +50,7 @@ def scan(database: Database, limits: Limits, stop: Stop, *, tell: Tell = lambda 
 
 def _profiles(tables: Sequence[Table], questions: Questions, tell: Tell) -> list[Table]:
     done: list[Table] = []
-    unreported: list[Profile] = []
+    unreported: list[TableProfile] = []
     reported_at = time.monotonic()
     for table in tables:
         profile = profiled(table, questions)

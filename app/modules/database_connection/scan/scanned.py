@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
 
-from app.modules.database_connection.schema import Profile, Schema, Table, TableColumn
+from app.modules.database_connection.schema import Schema, Table, TableColumn, TableProfile
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +18,7 @@ class ScannedSchema:
     schema: Schema
     texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
-    def with_catalog(self, tables: Sequence[Table]) -> "ScannedSchema":
+    def replace_catalog(self, tables: Sequence[Table]) -> "ScannedSchema":
         """Returns the present tables, with descriptions and profiles of the previous scan."""
         before = {table.name: table for table in self.schema.tables}
         merged = [_carried(table, before.get(table.name)) for table in tables]
@@ -38,7 +38,7 @@ class ScannedSchema:
         ]
         return ScannedSchema(replace(self.schema, tables=tables))
 
-    def with_profiles(self, profiles: Iterable[Profile]) -> "ScannedSchema":
+    def add_profiles(self, profiles: Iterable[TableProfile]) -> "ScannedSchema":
         """Returns the same tables with newer profiles. What users have written is kept."""
         newer = {profile.table.name: profile for profile in profiles}
         tables = [

@@ -26,9 +26,9 @@ from app.modules.database_connection.uploads.model import (
     MAX_NAME_CHARACTERS,
     CellOrder,
     ColumnCorrection,
+    ImportReport,
     ImportRequest,
     ImportResult,
-    Reading,
     TableCorrection,
     UploadedColumn,
     UploadedTable,
@@ -81,7 +81,7 @@ def result_of(request: ImportRequest) -> ImportResult:
         return ImportResult(refused="The file's rows cannot be read as a table.")
 
 
-def _import(request: ImportRequest) -> Reading:
+def _import(request: ImportRequest) -> ImportReport:
     source, folder = Path(request.source), Path(request.folder)
     corrections = {each.name: each for each in request.corrections}
     if request.format == "parquet":
@@ -97,7 +97,7 @@ def _import(request: ImportRequest) -> Reading:
             tables.append(table)
             notes += [*text.notes, *found]
             text.path.unlink()
-    return Reading(tables=tables, notes=notes)
+    return ImportReport(tables=tables, notes=notes)
 
 
 def _text_tables(
@@ -294,7 +294,7 @@ def _import_parquet(
     title: str,
     *,
     corrections: Mapping[str, TableCorrection],
-) -> Reading:
+) -> ImportReport:
     file = f"read_parquet({_text(str(source))})"
     try:
         described = connection.execute(f"DESCRIBE SELECT * FROM {file}").fetchall()
@@ -319,7 +319,7 @@ def _import_parquet(
         kind = _asked_type(asked)
         cast = types.cast_sql(f"trim({column}::VARCHAR)", kind.type, kind.written)
         columns.append(_Column(column, sql_name, header, kind.type, kind.written, cast))
-    return Reading(tables=[_create(connection, name, title, columns=columns, has_header=True)], notes=[])
+    return ImportReport(tables=[_create(connection, name, title, columns=columns, has_header=True)], notes=[])
 
 
 def _name(name: str) -> str:

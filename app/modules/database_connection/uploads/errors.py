@@ -15,9 +15,7 @@ class UploadsOff(Forbidden):
 
     problem = "uploads-off"
     title = "Files are not taken here"
-
-    def __init__(self) -> None:
-        super().__init__("This KAI takes no files. Its operator can allow them by KAI_UPLOADS__MAX_BYTES.")
+    sentence = "This KAI takes no files. Its operator can allow them by KAI_UPLOADS__MAX_BYTES."
 
 
 class UploadQuotaReached(TooMany):

@@ -10,13 +10,13 @@ from pydantic import TypeAdapter
 
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.uploads.errors import FileNotReadable
-from app.modules.database_connection.uploads.model import ImportRequest, ImportResult, Reading
+from app.modules.database_connection.uploads.model import ImportReport, ImportRequest, ImportResult
 
 MEMORY_BYTES = 2 * STATEMENT_MEMORY_BYTES
 _RESULT = TypeAdapter(ImportResult)
 
 
-async def import_file(request: ImportRequest, seconds: float) -> Reading:
+async def import_file(request: ImportRequest, seconds: float) -> ImportReport:
     """Returns how the file was read. Raises `FileNotReadable`. Cancellation kills the child."""
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-m", "app.modules.database_connection.uploads.child"),

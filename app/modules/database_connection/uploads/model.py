@@ -62,7 +62,7 @@ class UploadedTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ImportReport:
     """Everything that was read from a file."""
 
     tables: Sequence[UploadedTable]
@@ -122,5 +122,5 @@ class ImportRequest:
 class ImportResult:
     """The child's answer: a reading, or a sentence that says why the file cannot be read."""
 
-    reading: Reading | None = None
+    reading: ImportReport | None = None
     refused: str | None = None

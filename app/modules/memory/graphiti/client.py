@@ -21,7 +21,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import JsonValue
 
-from app.modules.database_connection.addresses import IpNetwork, is_connectable, is_metadata_name
+from app.core.network.addresses import IpNetwork, is_connectable, is_metadata_name
 from app.modules.memory.graphiti.circuit import Circuit
 from app.modules.memory.scopes import GroupId
 

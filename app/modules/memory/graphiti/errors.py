@@ -7,12 +7,10 @@ class GraphMemoryOff(NotFound):
     """`KAI_GRAPH_MEMORY__ENABLED` is not set."""
 
     title = "There is no graph memory"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The graph memory is off. An administrator switches it on by KAI_GRAPH_MEMORY__ENABLED and "
-            "KAI_GRAPH_MEMORY__ENDPOINT."
-        )
+    sentence = (
+        "The graph memory is off. An administrator switches it on by KAI_GRAPH_MEMORY__ENABLED and "
+        "KAI_GRAPH_MEMORY__ENDPOINT."
+    )
 
 
 class ConsentOutdated(Conflict):
@@ -20,12 +18,10 @@ class ConsentOutdated(Conflict):
 
     problem = "consent-outdated"
     title = "The consent is for something else"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The address of the service or the text has changed. Read GET /memory/graph, and send its "
-            "endpoint and text_version."
-        )
+    sentence = (
+        "The address of the service or the text has changed. Read GET /memory/graph, and send its "
+        "endpoint and text_version."
+    )
 
 
 class ExternalMemoryNotAllowed(Conflict):
@@ -33,9 +29,7 @@ class ExternalMemoryNotAllowed(Conflict):
 
     problem = "external-memory-not-allowed"
     title = "The database is not remembered outside"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The owner of this database has not allowed that it is remembered outside of KAI: they set "
-            "external_memory by PATCH /database-connections/{id}."
-        )
+    sentence = (
+        "The owner of this database has not allowed that it is remembered outside of KAI: they set "
+        "external_memory by PATCH /database-connections/{{id}}."
+    )

@@ -9,7 +9,7 @@ from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import ConnectionRepository
 from app.modules.memory.consent import Consents, OutsideMemory
 from app.modules.memory.graphiti.forgetting import GraphForgetting
-from app.modules.memory.model import Fact
+from app.modules.memory.model import StoredFact
 
 if TYPE_CHECKING:  # it costs nothing where it is off
     from app.modules.memory.graphiti.service import Graphiti
@@ -42,7 +42,7 @@ class FactsOutside:
         self._graphiti = graphiti
         self._find_session = find_session
 
-    async def kept(self, fact: Fact) -> None:
+    async def kept(self, fact: StoredFact) -> None:
         """A fact of a person goes out by the consent for the database in whose session they promoted it."""
         if self._graphiti is None:
             return
@@ -51,7 +51,7 @@ class FactsOutside:
             connection_id = await self._find_session(fact.owner, fact.source.session_id)
         await self._graphiti.remember_fact(fact, connection_id)
 
-    async def dropped(self, facts: Sequence[Fact]) -> None:
+    async def dropped(self, facts: Sequence[StoredFact]) -> None:
         for fact in facts:
             await self._forgetting.forget_facts(fact.owner, [fact.id], now_ms())
 

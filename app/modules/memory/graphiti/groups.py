@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import JsonValue, TypeAdapter
 
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Condition, DocumentExists, Equals, Range, Storage
-from app.modules.memory.graphiti.outbox import Entry
+from app.core.storage.port import AnyOf, Condition, DocumentExists, Equals, Query, Range, Storage
+from app.modules.memory.graphiti.outbox import OutboxEntry
 from app.modules.memory.scopes import GroupId, Scope
 
 Erase = Literal["wanted", "not_confirmed"]
@@ -56,7 +56,7 @@ class GraphGroups:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
-    async def of_entry(self, entry: Entry) -> GraphGroup:
+    async def of_entry(self, entry: OutboxEntry) -> GraphGroup:
         """The record of the entry's group, which is created if there is none."""
         found = await self.find(entry.group)
         if found is not None:
@@ -111,7 +111,7 @@ class GraphGroups:
     async def not_erased(self, groups: Sequence[GroupId]) -> list[GroupId]:
         """Of these groups, those that may be searched: known, and not to be erased."""
         page = await self._storage.query(
-            _NAME, [AnyOf("group", groups), Equals("erase", None)], limit=max(1, len(groups))
+            _NAME, Query([AnyOf("group", groups), Equals("erase", None)], limit=max(1, len(groups)))
         )
         known = {_GROUP.validate_python(each).group for each in page.items}
         return [each for each in groups if each in known]
@@ -122,7 +122,7 @@ class GraphGroups:
     async def all(self, where: Sequence[Condition]) -> AsyncGenerator[GraphGroup]:
         cursor: str | None = None
         while True:
-            page = await self._storage.query(_NAME, where, limit=_PAGE, cursor=cursor)
+            page = await self._storage.query(_NAME, Query(where, limit=_PAGE, cursor=cursor))
             for each in page.items:
                 yield _GROUP.validate_python(each)
             if (cursor := page.next_cursor) is None:
@@ -134,5 +134,5 @@ class GraphGroups:
     async def _listed(
         self, where: Sequence[Condition], order_by: str, limit: int = _PAGE
     ) -> list[GraphGroup]:
-        page = await self._storage.query(_NAME, where, order_by=order_by, limit=limit)
+        page = await self._storage.query(_NAME, Query(where, order_by=order_by, limit=limit))
         return [_GROUP.validate_python(each) for each in page.items]

@@ -9,8 +9,8 @@ from app.core.clock import rfc3339
 from app.core.redaction.text import redacted
 from app.modules.memory.graphiti.client import GraphMessage
 from app.modules.memory.graphiti.groups import GraphGroup
-from app.modules.memory.model import Fact
-from app.modules.memory.turns import Turn
+from app.modules.memory.model import StoredFact
+from app.modules.memory.turns import MemoryTurn
 
 SOURCE = "kai"
 _PATH_OR_URL = re.compile(r"[/\\]|://|\.(?:db|sqlite3?|duckdb|csv|parquet)\b", re.IGNORECASE)
@@ -18,12 +18,12 @@ _MAX_NAME = 100
 
 
 class FactReader(Protocol):
-    async def find(self, fact_id: str) -> Fact | None:
+    async def find(self, fact_id: str) -> StoredFact | None:
         """A fact of any owner. Raises `StorageUnavailable`."""
 
 
 @dataclass(frozen=True)
-class Wording:
+class MessageWording:
     """How much of a text goes out, and whether connections are named."""
 
     max_characters: int = 4_000
@@ -38,7 +38,7 @@ class Wording:
         return redacted(text)[: self.max_characters]
 
 
-def turn_messages(turn: Turn, name: str, source: str, *, wording: Wording) -> list[GraphMessage]:
+def turn_messages(turn: MemoryTurn, name: str, source: str, *, wording: MessageWording) -> list[GraphMessage]:
     """The question, then the answer. Of a tainted turn only the question, which its owner has written."""
     at = rfc3339(turn.at)
     question = GraphMessage(
@@ -60,7 +60,7 @@ def turn_messages(turn: Turn, name: str, source: str, *, wording: Wording) -> li
     return [question, answer]
 
 
-def fact_message(fact: Fact, name: str, source: str, *, wording: Wording) -> GraphMessage:
+def fact_message(fact: StoredFact, name: str, source: str, *, wording: MessageWording) -> GraphMessage:
     return GraphMessage(
         name=name,
         role_type="user",

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import JsonValue, TypeAdapter
 
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Condition, Equals, Range, Storage, StorageUnavailable
+from app.core.storage.port import AnyOf, Condition, Equals, Query, Range, Storage, StorageUnavailable
 from app.modules.memory.scopes import GroupId, Scope
 
 EntryKind = Literal["turn", "fact"]
@@ -24,7 +24,7 @@ _PAGE = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class OutboxEntry:
     """A turn or a fact that a group is to hold."""
 
     id: str
@@ -54,7 +54,7 @@ class Entry:
         return f"kai.{self.kind}.{self.subject_id}"
 
 
-_ENTRY = TypeAdapter(Entry)
+_ENTRY = TypeAdapter(OutboxEntry)
 
 
 def entry_id(subject_id: str, group: GroupId) -> str:
@@ -65,7 +65,7 @@ def entry_id(subject_id: str, group: GroupId) -> str:
 class _Joining:
     """Entries of one caller, which are written with those of others."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[OutboxEntry]
     is_done: bool = False
     error: StorageUnavailable | None = None
 
@@ -79,7 +79,7 @@ class Outbox:
         self._joining: list[_Joining] = []
         """Entries of callers that wait for a write."""
 
-    async def add(self, entries: Sequence[Entry]) -> None:
+    async def add(self, entries: Sequence[OutboxEntry]) -> None:
         """Entries that are there already stay as they are. Those of the same moment share a write."""
         joining = _Joining(entries)
         self._joining.append(joining)
@@ -106,7 +106,7 @@ class Outbox:
         for joining in writing:
             joining.is_done = True
 
-    async def due(self, now: int, limit: int) -> list[Entry]:
+    async def due(self, now: int, limit: int) -> list[OutboxEntry]:
         """Entries to send, oldest first."""
         where: list[Condition] = [AnyOf("status", ["pending", "parked"]), Range("not_before", below=now + 1)]
         return await self._listed(where, "added_at", limit)
@@ -117,7 +117,7 @@ class Outbox:
         found = await self._listed(where, "not_before", 1)
         return found[0].not_before if found else None
 
-    async def claim(self, entry: Entry, *, now: int, until: int) -> Entry | None:
+    async def claim(self, entry: OutboxEntry, *, now: int, until: int) -> OutboxEntry | None:
         """Begin a try, for this worker alone until then. None if another has begun one, or it is deleted."""
         changes: dict[str, JsonValue] = {
             "tries": entry.tries + 1,
@@ -132,7 +132,7 @@ class Outbox:
 
     async def settle(
         self,
-        entry: Entry,
+        entry: OutboxEntry,
         status: EntryStatus,
         *,
         not_before: int | None,
@@ -167,7 +167,7 @@ class Outbox:
             dropped += len(oldest)
         return dropped
 
-    async def sent(self, group: GroupId) -> list[Entry]:
+    async def sent(self, group: GroupId) -> list[OutboxEntry]:
         """Entries of a group that were accepted and not seen yet, in the order of sending."""
         return await self._listed([Equals("group", group), Equals("status", "sent")], "sent_at", _PAGE)
 
@@ -177,7 +177,7 @@ class Outbox:
         The service works in the order of sending, so it has been at all that was sent before.
         """
         page = await self._storage.query(
-            _NAME, [Equals("status", "seen")], order_by="sent_at", descending=True, limit=1
+            _NAME, Query([Equals("status", "seen")], order_by="sent_at", descending=True, limit=1)
         )
         entries = [_ENTRY.validate_python(each) for each in page.items]
         return (entries[0].sent_at or 0) if entries else 0
@@ -187,7 +187,7 @@ class Outbox:
         async for entry in self.all([Equals("group", group), AnyOf("status", ["sent", "seen"])]):
             await self.settle(entry, "pending", not_before=0, tries=0)
 
-    async def postpone(self, entry: Entry, until: int) -> None:
+    async def postpone(self, entry: OutboxEntry, until: int) -> None:
         """Let an entry wait without a try."""
         await self._storage.patch(
             _NAME, entry.id, {"not_before": until}, where=[Equals("tries", entry.tries)]
@@ -201,10 +201,10 @@ class Outbox:
                 groups[entry.group] = None
         return list(groups)
 
-    async def all(self, where: Sequence[Condition]) -> AsyncGenerator[Entry]:
+    async def all(self, where: Sequence[Condition]) -> AsyncGenerator[OutboxEntry]:
         cursor: str | None = None
         while True:
-            page = await self._storage.query(_NAME, where, limit=_PAGE, cursor=cursor)
+            page = await self._storage.query(_NAME, Query(where, limit=_PAGE, cursor=cursor))
             for each in page.items:
                 yield _ENTRY.validate_python(each)
             if (cursor := page.next_cursor) is None:
@@ -216,6 +216,6 @@ class Outbox:
     async def delete(self, where: Sequence[Condition]) -> int:
         return await self._storage.delete(_NAME, where)
 
-    async def _listed(self, where: Sequence[Condition], order_by: str, limit: int) -> list[Entry]:
-        page = await self._storage.query(_NAME, where, order_by=order_by, limit=limit)
+    async def _listed(self, where: Sequence[Condition], order_by: str, limit: int) -> list[OutboxEntry]:
+        page = await self._storage.query(_NAME, Query(where, order_by=order_by, limit=limit))
         return [_ENTRY.validate_python(each) for each in page.items]

@@ -11,13 +11,13 @@ from app.core.storage.port import AnyOf, Equals, Storage, StorageUnavailable
 from app.modules.memory.consent import Gate
 from app.modules.memory.graphiti.client import GraphitiClient, GraphitiFailed
 from app.modules.memory.graphiti.groups import GraphGroups
-from app.modules.memory.graphiti.outbox import Entry, EntryKind, Outbox, entry_id
+from app.modules.memory.graphiti.outbox import EntryKind, Outbox, OutboxEntry, entry_id
 from app.modules.memory.graphiti.status import GraphState, GraphStatus, GraphTest, GraphTestMode
 from app.modules.memory.graphiti.testing import check_connection
 from app.modules.memory.graphiti.worker import STALLED_MS, is_stalled
-from app.modules.memory.model import Fact
+from app.modules.memory.model import StoredFact
 from app.modules.memory.scopes import GroupId, Groups, Scope
-from app.modules.memory.turns import Turn, TurnReader
+from app.modules.memory.turns import MemoryTurn, TurnReader
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Graphiti:
     def trial_group(self) -> GroupId:
         return self._names.trial(uuid4().hex)
 
-    async def remember_turn(self, turn: Turn) -> bool:
+    async def remember_turn(self, turn: MemoryTurn) -> bool:
         """Let the service remember a turn, in its session and its workspace. Returns False if it is not sent:
         the owner has not consented, or later than the turn.
 
@@ -80,7 +80,7 @@ class Graphiti:
         await self._add(entries)
         return True
 
-    async def remember_fact(self, fact: Fact, connection_id: str | None) -> bool:
+    async def remember_fact(self, fact: StoredFact, connection_id: str | None) -> bool:
         """Let the service remember a fact that a person has promoted. `connection_id` is the database in
         which they did: a fact of theirs goes out by the consent for it.
 
@@ -104,7 +104,7 @@ class Graphiti:
         await self._add([entry])
         return True
 
-    async def _add(self, entries: Sequence[Entry]) -> None:
+    async def _add(self, entries: Sequence[OutboxEntry]) -> None:
         await self.outbox.add(entries)
         self.news.set()
 
@@ -179,8 +179,8 @@ class Graphiti:
         owner: str,
         connection_id: str,
         session_id: str | None,
-    ) -> Entry:
-        return Entry(
+    ) -> OutboxEntry:
+        return OutboxEntry(
             id=entry_id(subject_id, group),
             owner=owner,
             group=group,

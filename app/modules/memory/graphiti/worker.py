@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from app.core.clock import now_ms
-from app.core.storage.port import Document, Equals, StorageUnavailable
-from app.core.tasks import end_tasks
+from app.core.storage.port import Document, Equals
+from app.core.tasks import Loops
 from app.modules.memory.consent import Gate
 from app.modules.memory.graphiti.client import (
     LAST_EPISODES,
@@ -25,12 +25,12 @@ from app.modules.memory.graphiti.erasure import NOT_AWAITED, Erasure
 from app.modules.memory.graphiti.groups import GraphGroup, GraphGroups
 from app.modules.memory.graphiti.messages import (
     FactReader,
-    Wording,
+    MessageWording,
     fact_message,
     ownership_message,
     turn_messages,
 )
-from app.modules.memory.graphiti.outbox import Entry, Outbox
+from app.modules.memory.graphiti.outbox import Outbox, OutboxEntry
 from app.modules.memory.graphiti.testing import SEEN_SECONDS, check_connection
 from app.modules.memory.scopes import GroupId
 from app.modules.memory.turns import TurnReader
@@ -61,7 +61,7 @@ class SendSettings:
     """Turns that wait at most; also the entries that a worker holds in memory."""
     retries: int = 5
     system_messages: bool = True
-    wording: Wording = field(default_factory=Wording)
+    wording: MessageWording = field(default_factory=MessageWording)
     probe_seconds: float = SEEN_SECONDS
     """How long a message of KAI's own may take to be kept while the service has stalled."""
 
@@ -115,28 +115,22 @@ class GraphWorker:
         self._stalled = False
         self._probe_at = 0
         self._news = news
-        self._working: asyncio.Task[None] | None = None
+        self._loops = Loops("graph memory")
 
     def start(self) -> None:
-        self._working = asyncio.create_task(self._work(), name="graph memory: send")
+        self._loops.every(0, "send", self._work)
 
     async def stop(self) -> None:
         """An entry that is being sent is looked for later."""
-        if self._working is not None:
-            await end_tasks([self._working])
+        await self._loops.end()
 
     async def _work(self) -> None:
-        while True:
-            self._news.clear()
-            try:
-                await self.step()
-            except StorageUnavailable as error:
-                logger.warning("the graph memory waits for the store: %s", error)
-            except Exception:
-                logger.exception("the graph memory's worker failed")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_IDLE_SECONDS):
-                    await self._news.wait()
+        """Do a step once there is news, or after a while without any."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_IDLE_SECONDS):
+                await self._news.wait()
+        self._news.clear()
+        await self.step()
 
     async def step(self) -> None:
         """Do what is due: confirm, erase, and send unless the service has stalled."""
@@ -165,7 +159,7 @@ class GraphWorker:
                 return
             await self._send(entry)
 
-    async def _send(self, entry: Entry) -> None:
+    async def _send(self, entry: OutboxEntry) -> None:
         now = self._now()
         group = await self._groups.of_entry(entry)
         if group.erase is not None:
@@ -181,7 +175,7 @@ class GraphWorker:
         except GraphitiFailed as error:
             await self._put_back(claimed, error)
 
-    async def _try(self, entry: Entry, *, before: Entry, group: GraphGroup) -> None:
+    async def _try(self, entry: OutboxEntry, *, before: OutboxEntry, group: GraphGroup) -> None:
         """Raises `GraphitiFailed`."""
         messages = await self._messages(entry)
         if not messages:
@@ -218,7 +212,7 @@ class GraphWorker:
         await self._outbox.settle(entry, "sent", not_before=None, last_message=last)
         await self._await(group, now)  # again: another worker may have looked before the entry was sent
 
-    async def _messages(self, entry: Entry) -> list[GraphMessage]:
+    async def _messages(self, entry: OutboxEntry) -> list[GraphMessage]:
         """The texts as they are now. Empty if nothing may be sent: deleted, or no longer permitted."""
         permit = await self._gate.permit(entry.owner, entry.connection_id)
         if permit is None:
@@ -235,14 +229,14 @@ class GraphWorker:
             return []
         return turn_messages(turn, entry.name, source, wording=wording)
 
-    async def _drop(self, entry: Entry, before: Entry) -> None:
+    async def _drop(self, entry: OutboxEntry, before: OutboxEntry) -> None:
         """An entry that may have been sent before stays known, so that its group can be erased."""
         if before.tries:
             await self._outbox.settle(entry, "parked", not_before=None)
         else:
             await self._outbox.delete([Equals("id", entry.id)])
 
-    async def _may_still_come(self, before: Entry) -> bool:
+    async def _may_still_come(self, before: OutboxEntry) -> bool:
         """True if an earlier try may have arrived, and the service may not have been at it yet."""
         if not before.may_have_arrived or before.sent_at is None:
             return False
@@ -271,7 +265,7 @@ class GraphWorker:
         if opened:
             await self._groups.change(group, {"ownership_sent_at": None}, [Equals("ownership_sent_at", now)])
 
-    async def _put_back(self, entry: Entry, error: GraphitiFailed) -> None:
+    async def _put_back(self, entry: OutboxEntry, error: GraphitiFailed) -> None:
         now = self._now()
         logger.warning("an entry was not sent to Graphiti (try %d): %s", entry.tries, error)
         if entry.tries < self._settings.retries:
@@ -282,7 +276,7 @@ class GraphWorker:
         else:
             await self._park(entry, may_have_arrived=error.may_have_arrived)
 
-    async def _park(self, entry: Entry, *, may_have_arrived: bool) -> None:
+    async def _park(self, entry: OutboxEntry, *, may_have_arrived: bool) -> None:
         if entry.kind == "turn":
             self._metrics.dropped.labels("failed").inc()
             await self._outbox.settle(entry, "parked", not_before=None, may_have_arrived=may_have_arrived)
@@ -307,7 +301,7 @@ class GraphWorker:
     async def _look(self, group: GraphGroup) -> None:
         now = self._now()
         entries = await self._outbox.sent(group.group)
-        waiting: list[Entry] = []
+        waiting: list[OutboxEntry] = []
         if entries:
             try:
                 there = await self._names(group.group, entries[-1].last_message or "")
@@ -326,7 +320,7 @@ class GraphWorker:
         same = [Equals("awaited_since", group.awaited_since)]
         await self._groups.change(group, {"awaited_since": since, "look_at": look_at}, same)
 
-    async def _is_settled(self, entry: Entry, there: "_Names", processed: int) -> bool:
+    async def _is_settled(self, entry: OutboxEntry, there: "_Names", processed: int) -> bool:
         """Returns False while an unseen entry has to be looked for again."""
         if processed <= (entry.sent_at or 0) + _MARGIN_MS:
             return False

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from app.core.errors import Conflict, Invalid
 from app.http.routes import is_storable
-from app.modules.agent.records import CallRecord
+from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.agui.schemas import InterruptAnswer
 from app.modules.session.confirmations import Verdict
 
@@ -44,7 +44,7 @@ class PayloadUnsupported(Invalid):
 
 
 @dataclass(frozen=True)
-class Decision:
+class AguiDecision:
     """A decision about a call. `call_hash` is that of the call that was shown."""
 
     call: CallRecord
@@ -55,7 +55,7 @@ class Decision:
     """The arguments with which the call is to run. None: those that it has."""
 
 
-def decisions_of(answers: Sequence[InterruptAnswer], waiting: Sequence[CallRecord]) -> list[Decision]:
+def decisions_of(answers: Sequence[InterruptAnswer], waiting: Sequence[CallRecord]) -> list[AguiDecision]:
     """Returns the decision about each call that waits.
 
     Raises `ResumeMismatch` if others are answered, and `PayloadUnsupported`.
@@ -67,29 +67,29 @@ def decisions_of(answers: Sequence[InterruptAnswer], waiting: Sequence[CallRecor
     return [_decision(each, calls[each.interrupt_id]) for each in answers]
 
 
-def _decision(answer: InterruptAnswer, call: CallRecord) -> Decision:
+def _decision(answer: InterruptAnswer, call: CallRecord) -> AguiDecision:
     if answer.status == "cancelled":
-        return Decision(call, "deny", None, call.call_hash)
+        return AguiDecision(call, "deny", None, call.call_hash)
     payload = _single(answer.payload)
     shown = payload.get("call_hash")
     call_hash = shown if isinstance(shown, str) else call.call_hash
     match payload:
         case {"type": "approve"}:
-            return Decision(call, "approve", None, call_hash)
+            return AguiDecision(call, "approve", None, call_hash)
         case {"type": "reject", "message": str() as message}:
-            return Decision(call, "deny", _reason(message) or None, call_hash)
+            return AguiDecision(call, "deny", _reason(message) or None, call_hash)
         case {"approved": True, **rest} if not rest.keys() - {"call_hash"}:
-            return Decision(call, "approve", None, call_hash)
+            return AguiDecision(call, "approve", None, call_hash)
         case {"approved": True, "editedArgs": dict() as arguments, **rest} if not rest.keys() - {"call_hash"}:
-            return Decision(call, "approve", None, call_hash, arguments)
+            return AguiDecision(call, "approve", None, call_hash, arguments)
         case {"approved": False, "reason": str() as reason}:
-            return Decision(call, "deny", _reason(reason) or None, call_hash)
+            return AguiDecision(call, "deny", _reason(reason) or None, call_hash)
         case {"approved": False} if "reason" not in payload:
-            return Decision(call, "deny", None, call_hash)
+            return AguiDecision(call, "deny", None, call_hash)
         case {"type": "reject"} if "message" not in payload:
-            return Decision(call, "deny", None, call_hash)
+            return AguiDecision(call, "deny", None, call_hash)
         case {"type": "edit", "edited_action": {"name": call.tool, "args": dict() as arguments}}:
-            return Decision(call, "approve", None, call_hash, arguments)
+            return AguiDecision(call, "approve", None, call_hash, arguments)
         case _:
             raise PayloadUnsupported
 

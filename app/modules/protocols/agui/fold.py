@@ -33,32 +33,23 @@ from pydantic import JsonValue
 
 from app.core.errors import problem_type
 from app.modules.protocols import messages
-from app.modules.protocols.following import Frame
+from app.modules.protocols.frame_stream import Frame
 from app.modules.session.model import Run
 from graph.events import (
-    ActionChunk,
     AnalysisChunk,
     ChartChunk,
     ClarificationChunk,
-    CodeChunk,
     Confirmation,
     ConfirmationDecided,
-    ContextChunk,
     Done,
     Failure,
-    FindingsChunk,
-    HeadlineChunk,
-    LeftOutChunk,
-    LinkChunk,
     Memory,
     Progress,
-    ReferencesChunk,
     Reset,
     ResultsChunk,
     SessionEvent,
     SqlChunk,
     Status,
-    SuggestionsChunk,
     TextChunk,
     ToolCalled,
     ToolReturned,
@@ -130,18 +121,6 @@ class EventFold:
                     message_id=f"{self._id}-chart", activity_type=CHART, content=event.content
                 )
                 return [*self._end_text(), shown]
-            case (
-                HeadlineChunk()
-                | ReferencesChunk()
-                | LeftOutChunk()
-                | SuggestionsChunk()
-                | FindingsChunk()
-                | ContextChunk()
-                | CodeChunk()
-                | LinkChunk()
-                | ActionChunk()
-            ):
-                return [CustomEvent(name=f"kai.{event.type}", value=event.model_dump(mode="json")["content"])]
             case Memory() | Progress() | ConfirmationDecided():
                 value = event.model_dump(mode="json", exclude={"event"})
                 return [CustomEvent(name=f"kai.{event.event}", value=value)]
@@ -155,6 +134,8 @@ class EventFold:
                 return []
             case Done():
                 return [*self._end_text(), *self._end_step(), self._end(event)]
+            case _:
+                return [CustomEvent(name=f"kai.{event.type}", value=event.model_dump(mode="json")["content"])]
 
     @property
     def _id(self) -> str:
@@ -242,14 +223,7 @@ class EventFold:
             return [*self._end_text(), *call]
         if self._open_call is None:
             return []
-        head = event.content
-        rows = messages.rows(
-            self._id,
-            head["columns"],
-            head["rows"],
-            row_count=head["row_count"],
-            truncated=head["truncated"],
-        )
+        rows = messages.rows(self._id, event.content)
         return [*self._end_text(), self._returned(self._open_call, rows.text)]
 
     def _call(self, call_id: str, name: str, arguments: dict[str, JsonValue]) -> list[BaseEvent]:

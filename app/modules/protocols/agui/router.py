@@ -17,7 +17,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.protocols.agui.decisions import ResumeMismatch, decisions_of
 from app.modules.protocols.agui.schemas import InterruptAnswer, RunInput, ThreadMessage
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
-from app.modules.protocols.following import StreamEnd, folded_stream
+from app.modules.protocols.frame_stream import StreamEnd, folded_stream
 from app.modules.protocols.questions import question_of
 from app.modules.protocols.threads import NotStoredYet
 from app.modules.run.errors import NotKeptYet

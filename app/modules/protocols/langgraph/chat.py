@@ -5,18 +5,23 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from app.modules.agent.records import CallRecord
-from app.modules.protocols.messages import MAX_MESSAGE_BYTES, MAX_MESSAGES, ChatMessage, ToolUse
+from app.modules.agent.step_store import CallRecord
+from app.modules.analysis.chart.pictures import SPEC_MEDIA_TYPE
+from app.modules.analysis.chart.specification import mapping
+from app.modules.protocols.messages import MAX_MESSAGE_BYTES, MAX_MESSAGES, ClientMessage, ToolUse
 
 LangChainMessage = dict[str, JsonValue]
 
+_IN_BLOCKS = ("references", "chart")
+"""Parts of an analysis that content blocks hold."""
 
-def langchain_message(message: ChatMessage) -> LangChainMessage:
+
+def langchain_message(message: ClientMessage) -> LangChainMessage:
     """Returns a message as LangChain writes it to JSON."""
     common: LangChainMessage = {
         "type": message.role,
         "id": message.id,
-        "content": message.text,
+        "content": _content(message),
         "name": message.tool_name,
         "additional_kwargs": {},
         "response_metadata": {},
@@ -32,18 +37,49 @@ def langchain_message(message: ChatMessage) -> LangChainMessage:
                 {"type": "tool_call", "id": use.id, "name": use.name, "args": use.args}
                 for use in message.tool_calls
             ]
+            rest = {name: part for name, part in message.found.items() if name not in _IN_BLOCKS}
             return {
                 **common,
                 "tool_calls": calls,
                 "invalid_tool_calls": [],
                 "usage_metadata": None,
-                "additional_kwargs": {"kai": message.found} if message.found else {},
+                "additional_kwargs": {"kai": rest} if rest else {},
             }
+
+
+def _content(message: ClientMessage) -> JsonValue:
+    """Returns the text; of an answer with references or a chart, content blocks of LangChain's version 1.
+
+    No metadata name the version: LangChain reads the blocks without, and its JavaScript would take `content`
+    away from the message that a page holds.
+    """
+    references, chart = (message.found.get(name) for name in _IN_BLOCKS)
+    if not references and not chart:
+        return message.text
+    text: dict[str, JsonValue] = {"type": "text", "text": message.text}
+    if isinstance(references, list):
+        text["annotations"] = [_citation(mapping(each)) for each in references]
+    if not chart:
+        return [text]
+    return [text, {"type": "non_standard", "value": {"type": SPEC_MEDIA_TYPE, "specification": chart}}]
+
+
+def _citation(reference: Mapping[str, JsonValue]) -> JsonValue:
+    """Returns what a statement of the text was computed from, as an annotation of it."""
+    span = reference.get("span")
+    start, end = span if isinstance(span, list) and len(span) == 2 else (0, 0)
+    return {
+        "type": "citation",
+        "start_index": start,
+        "end_index": end,
+        "title": reference.get("how"),
+        "extras": {"kai": {**reference}},
+    }
 
 
 def delta_message(message_id: str, text: str) -> LangChainMessage:
     """Returns a piece of an answer's text. Clients append it to the message of this id."""
-    whole = langchain_message(ChatMessage(id=message_id, role="ai", text=text))
+    whole = langchain_message(ClientMessage(id=message_id, role="ai", text=text))
     return {**whole, "type": "AIMessageChunk", "tool_call_chunks": []}
 
 
@@ -52,15 +88,15 @@ def removal_message(message_id: str) -> LangChainMessage:
     return {"type": "remove", "id": message_id, "content": ""}
 
 
-def tool_call(call_id: str, name: str, arguments: Mapping[str, JsonValue]) -> ChatMessage:
+def tool_call(call_id: str, name: str, arguments: Mapping[str, JsonValue]) -> ClientMessage:
     """Returns the message of an investigation that calls a tool."""
     use = ToolUse(call_id, name, dict(arguments))
-    return ChatMessage(id=f"{call_id}-call", role="ai", text="", tool_calls=(use,))
+    return ClientMessage(id=f"{call_id}-call", role="ai", text="", tool_calls=(use,))
 
 
-def tool_answer(call_id: str, name: str, text: str, *, is_error: bool) -> ChatMessage:
+def tool_answer(call_id: str, name: str, text: str, *, is_error: bool) -> ClientMessage:
     """Returns the message with what a call of an investigation has returned."""
-    return ChatMessage(
+    return ClientMessage(
         id=f"{call_id}-result",
         role="tool",
         text=text,
@@ -70,7 +106,7 @@ def tool_answer(call_id: str, name: str, text: str, *, is_error: bool) -> ChatMe
     )
 
 
-def investigation_messages(calls: Sequence[CallRecord]) -> list[ChatMessage]:
+def investigation_messages(calls: Sequence[CallRecord]) -> list[ClientMessage]:
     """Returns the messages of the calls of one step, and of what they returned."""
     called = [tool_call(call.id, call.tool, call.used_arguments) for call in calls]
     returned = [

@@ -11,8 +11,8 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
 from app.core.clock import rfc3339
-from app.modules.agent.records import CallRecord
-from app.modules.protocols.following import events_of
+from app.modules.agent.step_store import CallRecord
+from app.modules.protocols.frame_stream import events_of
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
 from app.modules.protocols.langgraph.chat import (
     LangChainMessage,
@@ -28,11 +28,11 @@ from app.modules.protocols.langgraph.errors import (
     ThreadEmpty,
     ThreadTaken,
     ThreadUnknown,
-    Unsupported,
+    ValueUnsupported,
 )
-from app.modules.protocols.langgraph.fold import STATUS_OF_RUN, RunFold, RunStatus, Turn
+from app.modules.protocols.langgraph.fold import STATUS_OF_RUN, RunFold, RunStatus, ThreadRun
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
-from app.modules.protocols.langgraph.question import Asked, asked_in
+from app.modules.protocols.langgraph.question import ClientQuestion, asked_in
 from app.modules.protocols.langgraph.schemas import NewRun, RunsCancelled, ThreadSearch
 from app.modules.protocols.langgraph.state import (
     APPROVE,
@@ -103,7 +103,7 @@ class _Alone:
     """A run without a thread that nothing in its body refuses."""
 
     body: NewRun
-    asked: Asked
+    asked: ClientQuestion
     connection_id: str
 
 
@@ -162,13 +162,13 @@ class Conversations:
             raise ThreadTaken from error
 
     async def change_metadata(self, owner: str, thread_id: str, metadata: Mapping[str, JsonValue]) -> Session:
-        """Set keys of a thread's metadata. Raises `Unsupported` if it becomes too large."""
+        """Set keys of a thread's metadata. Raises `ValueUnsupported` if it becomes too large."""
         session = await self.find(owner, thread_id)
         merged = {**session.metadata, **_own_metadata(metadata)}
         try:
             _METADATA.validate_python(merged)
         except ValidationError as error:
-            raise Unsupported(
+            raise ValueUnsupported(
                 f"The metadata of a thread takes at most {MAX_METADATA_BYTES} bytes, with the keys that it "
                 "has already. Set some of them to null."
             ) from error
@@ -328,7 +328,7 @@ class Conversations:
         if body.command is not None and (body.command.resume is not None or body.command.goto):
             raise NothingWaits
         if body.named_checkpoint is not None:
-            raise Unsupported("A run without a thread has no checkpoints. Leave out `checkpoint`.")
+            raise ValueUnsupported("A run without a thread has no checkpoints. Leave out `checkpoint`.")
         asked = asked_in(body.input)
         asked.check_earlier(())
         return _Alone(body, asked, (await self._threads.database(owner, body.assistant_id)).id)
@@ -345,7 +345,7 @@ class Conversations:
         return await self._ask(session, run.asked, run.body)
 
     async def _ask(
-        self, session: Session, asked: Asked, body: NewRun, *, branch: Branch | None = None
+        self, session: Session, asked: ClientQuestion, body: NewRun, *, branch: Branch | None = None
     ) -> Started:
         owner = session.owner
         strategy: OnBusy = "enqueue"
@@ -383,7 +383,7 @@ class Conversations:
         if bound is not None and body.assistant_id not in (ONLY_DATABASE, bound):
             connection = await self._threads.database(owner, body.assistant_id)
             if connection.id != bound:
-                raise OtherAssistant(bound)
+                raise OtherAssistant(assistant_id=bound)
         return session
 
     async def _branch(self, session: Session, checkpoint_id: str | None) -> Branch | None:
@@ -409,7 +409,7 @@ class Conversations:
             return None
         return Branch(checkpoint_id=ends[-1].id, parent_message_id=ends[-1].message_id or START)
 
-    async def _asked_after(self, session: Session, branch: Branch | None) -> Asked:
+    async def _asked_after(self, session: Session, branch: Branch | None) -> ClientQuestion:
         """Returns the question that was asked last after a checkpoint, to be answered again."""
         message: Message | None = None
         if branch is not None:
@@ -417,18 +417,18 @@ class Conversations:
             checkpoints = await self._checkpoints(session, _MOST_CHECKPOINTS)
             message = question_after(record, checkpoints, branch.checkpoint_id)
         if message is None:
-            raise Unsupported(
+            raise ValueUnsupported(
                 "Without `input`, the question after the checkpoint is answered again, and there is none. "
                 'Send {"messages": [...]} with a question as the last message.'
             )
-        return Asked(message.query, None, ())
+        return ClientQuestion(message.query, None, ())
 
     async def _resume(self, caller: Caller, thread_id: str, body: NewRun) -> Started:
         """Decide the calls that wait, and return the run that goes on. Raises `NothingWaits`."""
         if not caller.may("approve"):
             raise ScopeMissing(caller, "approve")
         if body.input:
-            raise Unsupported("A resume takes no input. Send `command` alone, or a question without it.")
+            raise ValueUnsupported("A resume takes no input. Send `command` alone, or a question without it.")
         session = await self._bound(caller.owner, thread_id, body)
         waiting = await self.waiting_calls(session)
         if not waiting:
@@ -461,7 +461,7 @@ class Conversations:
         `NothingWaits`.
         """
         if body.input:
-            raise Unsupported("A `goto` takes no input. Send `command` alone, or a question without it.")
+            raise ValueUnsupported("A `goto` takes no input. Send `command` alone, or a question without it.")
         session = await self._bound(owner, thread_id, body)
         waiting = await self.waiting_calls(session)
         if not waiting:
@@ -504,13 +504,13 @@ class Conversations:
         session = await self.find(started.session.owner, started.session.id)
         return run_body(session, started.run)
 
-    async def turn(self, started: Started, *, is_complete: bool) -> tuple[Turn, bool]:
+    async def turn(self, started: Started, *, is_complete: bool) -> tuple[ThreadRun, bool]:
         """Returns the turn of a run, and True if the run waits for those before it. Unless it has to be
         complete, the messages of earlier turns are not read. Nothing is read of a session that was made for
         the run: it may be hidden at any moment.
         """
         session, run = started.session, started.run
-        turn = Turn(
+        turn = ThreadRun(
             run_id=run.id,
             thread_id=session.thread_id,
             message_id=run.message_id,
@@ -660,7 +660,7 @@ def _filter(owner: str, wanted: ThreadSearch) -> SessionFilter | None:
         return None
     assistant_id = metadata.pop("assistant_id", None)
     if any(isinstance(value, dict | list) for value in metadata.values()):
-        raise Unsupported("Threads are searched by texts, numbers and booleans in their metadata.")
+        raise ValueUnsupported("Threads are searched by texts, numbers and booleans in their metadata.")
     if assistant_id is not None and not isinstance(assistant_id, str):
         return None
     ids = wanted.ids

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from app.http.routes import is_storable
-from app.modules.agent.records import CallRecord
-from app.modules.protocols.langgraph.errors import OtherCallsWait, Unsupported
+from app.modules.agent.step_store import CallRecord
+from app.modules.protocols.langgraph.errors import OtherCallsWait, ValueUnsupported
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.session.confirmations import Verdict
 
@@ -20,7 +20,7 @@ _FORM = (
 
 
 @dataclass(frozen=True)
-class Decision:
+class ThreadDecision:
     """A decision about a call. `reason` is what the model reads of a call that is refused."""
 
     verdict: Verdict
@@ -31,12 +31,12 @@ class Decision:
 
 def decisions_in(
     resume: JsonValue, waiting: Sequence[CallRecord], *, client: str
-) -> list[tuple[CallRecord, Decision]]:
+) -> list[tuple[CallRecord, ThreadDecision]]:
     """Returns the decision about each call that waits. `client` is the credential that has decided.
 
     Decisions name their calls: all together by the id of the interrupt, or each one by `id` or `call_hash`.
     Those that name none are about the calls that were shown to this client last. Raises `OtherCallsWait` if
-    others wait, and `Unsupported` for another form.
+    others wait, and `ValueUnsupported` for another form.
     """
     interrupts = interrupts_of(requests_of(waiting))
     current = interrupts[0]["id"]
@@ -50,7 +50,7 @@ def decisions_in(
         case {"decisions": list() as decisions}:
             pass
         case _:
-            raise Unsupported(_FORM)
+            raise ValueUnsupported(_FORM)
     if decisions and all(isinstance(each, dict) and not each.keys().isdisjoint(_NAMES) for each in decisions):
         about = [_named(each, waiting) for each in decisions]
         calls = [call for call in about if call is not None]
@@ -60,7 +60,7 @@ def decisions_in(
     if not is_shown:
         raise OtherCallsWait(interrupts)
     if len(decisions) != len(waiting):
-        raise Unsupported(f"{len(waiting)} calls wait, and {len(decisions)} decisions came. {_FORM}")
+        raise ValueUnsupported(f"{len(waiting)} calls wait, and {len(decisions)} decisions came. {_FORM}")
     for call, each in zip(waiting, decisions, strict=True):
         if isinstance(each, dict) and not each.keys().isdisjoint(_NAMES) and _named(each, [call]) is None:
             raise OtherCallsWait(interrupts)
@@ -78,23 +78,23 @@ def _named(decision: JsonValue, waiting: Sequence[CallRecord]) -> CallRecord | N
     return None
 
 
-def _decision(given: JsonValue, call: CallRecord) -> Decision:
+def _decision(given: JsonValue, call: CallRecord) -> ThreadDecision:
     match given:
         case {"type": "approve"}:
-            return Decision("approve")
+            return ThreadDecision("approve")
         case {"type": "reject", "message": str() as message}:
-            return Decision("deny", _reason(message))
+            return ThreadDecision("deny", _reason(message))
         case {"type": "reject"}:
-            return Decision("deny")
+            return ThreadDecision("deny")
         case {"type": "edit", "edited_action": {"name": str() as name, "args": dict() as arguments}}:
             if name != call.tool:
-                raise Unsupported(
+                raise ValueUnsupported(
                     f"An edit changes the arguments of {call.tool}, and cannot make another call of it. "
                     "Reject the call, and ask for the other one in the message."
                 )
-            return Decision("approve", edited=arguments)
+            return ThreadDecision("approve", edited=arguments)
         case _:
-            raise Unsupported(
+            raise ValueUnsupported(
                 "A decision is {type: approve}, {type: reject, message}, or {type: edit, edited_action: "
                 "{name, args}}."
             )
@@ -102,7 +102,7 @@ def _decision(given: JsonValue, call: CallRecord) -> Decision:
 
 def _reason(message: str) -> str | None:
     if len(message) > _MAX_REASON_CHARACTERS:
-        raise Unsupported(f"The message of a decision has at most {_MAX_REASON_CHARACTERS} characters.")
+        raise ValueUnsupported(f"The message of a decision has at most {_MAX_REASON_CHARACTERS} characters.")
     if not is_storable(message):
-        raise Unsupported("The texts of a decision have no NUL and no half surrogate pairs.")
+        raise ValueUnsupported("The texts of a decision have no NUL and no half surrogate pairs.")
     return message or None

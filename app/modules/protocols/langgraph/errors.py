@@ -10,43 +10,34 @@ from app.core.errors import Conflict, Invalid, NotFound, Problem
 class ThreadUnknown(NotFound):
     """There is no such thread, or it belongs to another owner."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no thread with this id. POST /threads creates one.")
+    sentence = "There is no thread with this id. POST /threads creates one."
 
 
 class StateUnknown(NotFound):
     """The thread has no such checkpoint."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "This thread has no checkpoint with this id. POST /threads/{thread_id}/history lists them."
-        )
+    sentence = "This thread has no checkpoint with this id. POST /threads/{{thread_id}}/history lists them."
 
 
 class OtherAssistant(Conflict):
     """A thread stays with its database."""
 
-    def __init__(self, assistant_id: str) -> None:
-        super().__init__(
-            f"This thread belongs to assistant {assistant_id}: a conversation stays with its database. Ask "
-            "that assistant, or create another thread."
-        )
+    sentence = (
+        "This thread belongs to assistant {assistant_id}: a conversation stays with its database. Ask "
+        "that assistant, or create another thread."
+    )
 
 
 class ThreadTaken(Conflict):
     """The owner has, or had lately, a thread of this id."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "This thread id is taken. Choose another one; `if_exists: do_nothing` returns your own thread."
-        )
+    sentence = "This thread id is taken. Choose another one; `if_exists: do_nothing` returns your own thread."
 
 
 class ThreadEmpty(Conflict):
     """A thread without an answer has no state to copy."""
 
-    def __init__(self) -> None:
-        super().__init__("This thread has no answer yet, so there is nothing to copy. Create a new thread.")
+    sentence = "This thread has no answer yet, so there is nothing to copy. Create a new thread."
 
 
 class OtherCallsWait(Conflict):
@@ -67,13 +58,10 @@ class OtherCallsWait(Conflict):
 class NothingWaits(Conflict):
     """A resume came, and no call waits for it."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "Nothing in this thread waits for an answer. Send a question as `input`, without `command`."
-        )
+    sentence = "Nothing in this thread waits for an answer. Send a question as `input`, without `command`."
 
 
-class Unsupported(Invalid):
+class ValueUnsupported(Invalid):
     """A value of a field that KAI does not honour."""
 
 
@@ -85,7 +73,7 @@ class ReadOnly(Problem):
     status = 405
 
 
-class NotOffered(Problem):
+class ThreadPartNotOffered(Problem):
     """A part of the LangGraph API that KAI does not have."""
 
     problem = "not-offered"

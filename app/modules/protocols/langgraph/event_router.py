@@ -14,11 +14,11 @@ from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId
 from app.http.rate_limits import count_question
 from app.http.router import Router
-from app.modules.protocols.following import START, Frame, Position
+from app.modules.protocols.frame_stream import START, Frame, Position
 from app.modules.protocols.langgraph.conversations import Conversations, Started
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, ThreadIdPath
-from app.modules.protocols.langgraph.errors import Unsupported
-from app.modules.protocols.langgraph.fold import MODES, WHOLE, Mode, RunFold, Turn
+from app.modules.protocols.langgraph.errors import ValueUnsupported
+from app.modules.protocols.langgraph.fold import MODES, WHOLE, Mode, RunFold, ThreadRun
 from app.modules.protocols.langgraph.schemas import (
     Command,
     EventSelection,
@@ -125,11 +125,11 @@ async def stream_events(
     """
     for channel in body.channels:
         if channel not in CHANNELS and not channel.startswith(CUSTOM):
-            raise Unsupported(f"KAI has no channel {channel[:100]!r}. It offers {', '.join(CHANNELS)}.")
+            raise ValueUnsupported(f"KAI has no channel {channel[:100]!r}. It offers {', '.join(CHANNELS)}.")
     session = await conversations.find(owner, thread_id)
     channels = body.channels if body.is_root else []
 
-    def fold_of(turn: Turn, run: Run) -> ThreadFold:
+    def fold_of(turn: ThreadRun, run: Run) -> ThreadFold:
         return ThreadFold(turn, channels, asked_at=run.created_at)
 
     def frame_of(run_id: str, place: Place, frame: Frame) -> tuple[str, Frame]:
@@ -176,7 +176,7 @@ async def join_thread_stream(
     modes = _modes_of(stream_mode or [])
     session = await conversations.find(owner, thread_id)
 
-    def fold_of(turn: Turn, _: Run) -> _Runs:
+    def fold_of(turn: ThreadRun, _: Run) -> _Runs:
         return _Runs(turn, modes)
 
     def frame_of(_: str, place: Place, frame: Frame) -> tuple[str, Frame]:
@@ -200,7 +200,7 @@ def _modes_of(given: Sequence[str]) -> Sequence[Mode]:
             case "lifecycle":
                 pass
             case _:
-                raise Unsupported(
+                raise ValueUnsupported(
                     f"KAI has no mode {name[:100]!r} of a thread's stream. It offers run_modes and lifecycle."
                 )
     return modes

@@ -7,12 +7,12 @@ all of them folded again, and skips what it has.
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, assert_never, get_args
+from typing import Literal, get_args
 
 from pydantic import JsonValue
 
 from app.core.errors import problem_type
-from app.modules.protocols.following import Frame
+from app.modules.protocols.frame_stream import Frame
 from app.modules.protocols.langgraph.chat import (
     LangChainMessage,
     delta_message,
@@ -24,7 +24,7 @@ from app.modules.protocols.langgraph.chat import (
 from app.modules.protocols.langgraph.interrupts import interrupts_of, request_of
 from app.modules.protocols.messages import (
     NOTHING_FOUND,
-    ChatMessage,
+    ClientMessage,
     answer,
     no_rows,
     rows,
@@ -34,24 +34,16 @@ from app.modules.protocols.messages import (
 from app.modules.session.model import Outcome
 from graph.answer import head_of
 from graph.events import (
-    ActionChunk,
     AnalysisChunk,
-    ChartChunk,
     ClarificationChunk,
-    CodeChunk,
     Confirmation,
     ConfirmationDecided,
     ContextChunk,
     Done,
     Failure,
     FindingKind,
-    FindingsChunk,
-    HeadlineChunk,
-    LeftOutChunk,
-    LinkChunk,
     Memory,
     Progress,
-    ReferencesChunk,
     Reset,
     ResultsChunk,
     RunError,
@@ -59,12 +51,11 @@ from graph.events import (
     SqlChunk,
     Status,
     Step,
-    SuggestionsChunk,
     TextChunk,
     ToolCalled,
     ToolReturned,
 )
-from graph.state import Column, Rows
+from graph.state import Rows
 
 Mode = Literal["values", "updates", "messages-tuple", "messages", "custom", "tasks", "checkpoints", "debug"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -105,7 +96,7 @@ _NO_DETAIL = RunError(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class ThreadRun:
     """A run's place in its thread. `before` are the messages of earlier turns, `begun` those that earlier
     runs of this turn have left: a turn with approvals takes several runs.
     """
@@ -131,7 +122,7 @@ class RunFold:
     itself, so it gets those of steps only where adding is not enough: after a message was written again.
     """
 
-    def __init__(self, turn: Turn, modes: Collection[Mode]) -> None:
+    def __init__(self, turn: ThreadRun, modes: Collection[Mode]) -> None:
         self._turn = turn
         self._modes = frozenset(modes)
         self._before = _items(turn.before)
@@ -234,18 +225,6 @@ class RunFold:
                 self._add_text("analyse", event.content)
             case ClarificationChunk():
                 self._add_text("reply", event.content)
-            case (
-                HeadlineChunk()
-                | ReferencesChunk()
-                | LeftOutChunk()
-                | FindingsChunk()
-                | ChartChunk()
-                | SuggestionsChunk()
-                | CodeChunk()
-                | LinkChunk()
-                | ActionChunk()
-            ):
-                self._add_finding(event)
             case ToolCalled():
                 self._names[event.tool_call_id] = event.name
                 self._add_message("tools", tool_call(event.tool_call_id, event.name, event.arguments))
@@ -267,7 +246,7 @@ class RunFold:
             case Done():
                 self._end(event)
             case _:
-                assert_never(event)
+                self._add_finding(event)
         return self._found
 
     def _begin_task(self, status: Status) -> None:
@@ -319,17 +298,8 @@ class RunFold:
         )
 
     def _add_rows(self, found: Rows) -> None:
-        self._results = results_value(
-            found["columns"], found["rows"], row_count=found["row_count"], truncated=found["truncated"]
-        )
-        message = rows(
-            self._turn.message_id,
-            found["columns"],
-            found["rows"],
-            row_count=found["row_count"],
-            truncated=found["truncated"],
-        )
-        self._add_message("run_sql", message, results=self._results)
+        self._results = results_value(found)
+        self._add_message("run_sql", rows(self._turn.message_id, found), results=self._results)
 
     def _add_text(self, node: str, text: str) -> None:
         """The whole text, after those of its pieces that were streamed."""
@@ -355,7 +325,7 @@ class RunFold:
         self._found_parts[event.type] = content
         self._add("updates", "updates", lambda: {"analyse": {event.type: content}})
 
-    def _add_message(self, node: str, message: ChatMessage, **also: JsonValue) -> None:
+    def _add_message(self, node: str, message: ClientMessage, **also: JsonValue) -> None:
         written = langchain_message(message)
         if message.id in self._described:  # clients append what comes again to what they have
             self._is_each_step_sent = True
@@ -434,15 +404,13 @@ class RunFold:
         self._found.append(Frame("values", self.values()) if "values" in self._modes else None)
 
 
-def results_value(
-    columns: Sequence[Column], rows: Sequence[list[JsonValue]], *, row_count: int, truncated: bool
-) -> dict[str, JsonValue]:
+def results_value(found: Rows) -> dict[str, JsonValue]:
     """Returns the result of an answer as `values` has it, with its first rows."""
     return {
-        "columns": [{"name": column["name"], "type": column["type"]} for column in columns],
-        "rows": [*head_of(rows)],
-        "row_count": row_count,
-        "truncated": truncated,
+        "columns": [{"name": column["name"], "type": column["type"]} for column in found["columns"]],
+        "rows": [*head_of(found["rows"])],
+        "row_count": found["row_count"],
+        "truncated": found["truncated"],
     }
 
 

@@ -10,13 +10,18 @@ from fastapi import Request, Response
 from app.core.errors import Problem
 from app.http.router import Router
 from app.modules.protocols.langgraph.dependencies import PREFIX
-from app.modules.protocols.langgraph.errors import NotOffered, NoWebSockets, ReadOnly, Unsupported
+from app.modules.protocols.langgraph.errors import (
+    NoWebSockets,
+    ReadOnly,
+    ThreadPartNotOffered,
+    ValueUnsupported,
+)
 
 _ASSISTANTS = ReadOnly(
     "Assistants are the connected databases, and are not changed here. POST /api/v1/database-connections "
     "connects one."
 )
-_CRONS = NotOffered(
+_CRONS = ThreadPartNotOffered(
     "KAI asks no question by schedule. Let a scheduler of your own start the runs; pins of boards are "
     "refreshed by POST /api/v1/schedules."
 )
@@ -24,14 +29,14 @@ _WEB_SOCKETS = NoWebSockets(
     "KAI has no WebSockets: POST /threads/{thread_id}/stream/events streams the events of a thread."
 )
 _RUN = ReadOnly("A run is part of the record of its thread. DELETE /threads/{thread_id} deletes both.")
-_STATE = Unsupported(
+_STATE = ValueUnsupported(
     "The state of a thread is not written from outside. Ask a question, answer an interrupt with "
     "`command.resume`, or copy the thread: POST /threads/{thread_id}/copy."
 )
-_STORAGE = NotOffered("KAI does not measure threads. GET /api/v1/usage tells what you have used.")
-_UI = NotOffered("KAI's graph brings no components for pages. Show its messages and values.")
-_MCP = NotOffered("KAI's MCP server is at /mcp.")
-_A2A = NotOffered("KAI does not speak A2A. Use /langgraph, /ag-ui, /openai or /mcp.")
+_STORAGE = ThreadPartNotOffered("KAI does not measure threads. GET /api/v1/usage tells what you have used.")
+_UI = ThreadPartNotOffered("KAI's graph brings no components for pages. Show its messages and values.")
+_MCP = ThreadPartNotOffered("KAI's MCP server is at /mcp.")
+_A2A = ThreadPartNotOffered("KAI does not speak A2A. Use /langgraph, /ag-ui, /openai or /mcp.")
 
 REFUSED: Mapping[str, tuple[Sequence[str], Problem]] = {
     "/assistants": (["POST"], _ASSISTANTS),

@@ -15,9 +15,9 @@ from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId
 from app.http.rate_limits import count_question
 from app.http.router import Router
-from app.modules.protocols.departures import Departures
 from app.modules.protocols.dependencies import CurrentDepartures
-from app.modules.protocols.following import (
+from app.modules.protocols.disconnects import Departures
+from app.modules.protocols.frame_stream import (
     HEARTBEAT_SECONDS,
     StreamEnd,
     folded_stream,
@@ -30,7 +30,7 @@ from app.modules.protocols.langgraph.conversations import (
     run_body,
 )
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, RunIdPath, ThreadIdPath
-from app.modules.protocols.langgraph.errors import Unsupported
+from app.modules.protocols.langgraph.errors import ValueUnsupported
 from app.modules.protocols.langgraph.fold import MODES, WHOLE, Mode, RunFold, RunStatus
 from app.modules.protocols.langgraph.schemas import (
     MAX_BATCH,
@@ -237,7 +237,7 @@ async def create_batch(
     `ask`.
     """
     if not 0 < len(bodies) <= MAX_BATCH:
-        raise Unsupported(f"A batch has 1 to {MAX_BATCH} runs.")
+        raise ValueUnsupported(f"A batch has 1 to {MAX_BATCH} runs.")
     for _ in bodies:
         await count_question(request)
     batch = await conversations.start_batch(owner, bodies)
@@ -340,7 +340,7 @@ def _modes_of(given: list[str] | None) -> Sequence[Mode]:
     try:
         known = _MODES.validate_python(named[0] if len(named) == 1 else named)
     except ValidationError as error:
-        raise Unsupported(str(error.errors()[0]["msg"])) from error
+        raise ValueUnsupported(str(error.errors()[0]["msg"])) from error
     return [mode for mode in MODES if mode in known]
 
 
@@ -366,6 +366,6 @@ async def cancel_run(
 
 def _check_action(action: str) -> None:
     if action != "interrupt":
-        raise Unsupported(
+        raise ValueUnsupported(
             "Only action interrupt is offered: a question is part of the record, and is not rolled back."
         )

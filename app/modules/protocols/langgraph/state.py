@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from app.core.clock import rfc3339
-from app.modules.agent.records import CallRecord
+from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.langgraph.chat import (
     LangChainMessage,
     investigation_messages,
@@ -22,7 +22,7 @@ from app.modules.protocols.langgraph.chat import (
 )
 from app.modules.protocols.langgraph.fold import results_value
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
-from app.modules.protocols.messages import NOTHING_FOUND, chat_messages, findings_of
+from app.modules.protocols.messages import NOTHING_FOUND, chat_messages, findings_of, rows_of
 from app.modules.session.branches import path_to_last
 from app.modules.session.model import Message, Session
 from graph import BEGINNING, Checkpoint
@@ -100,14 +100,10 @@ class Record:
 
 
 def _answer_values(answer: Message) -> dict[str, JsonValue]:
-    results = None
-    if answer.row_count is not None:
-        results = results_value(
-            answer.columns, answer.rows_head, row_count=answer.row_count, truncated=answer.truncated
-        )
+    head = rows_of(answer)
     return {
         "sql": answer.sql,
-        "results": results,
+        "results": None if head is None else results_value(head),
         "analysis": answer.analysis or answer.clarification,
         **findings_of(answer),
     }

@@ -10,9 +10,9 @@ from typing import Literal, get_args
 
 from pydantic import JsonValue
 
-from app.modules.protocols.following import Frame, Position
+from app.modules.protocols.frame_stream import Frame, Position
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
-from app.modules.protocols.langgraph.fold import Mode, RunFold, Turn, results_value
+from app.modules.protocols.langgraph.fold import Mode, RunFold, ThreadRun, results_value
 from app.modules.protocols.messages import SQL_TOOL, call_id
 from app.modules.session.model import Outcome
 from graph.events import (
@@ -91,7 +91,7 @@ class ThreadFold:
     client. Those of channels that were not asked for are None.
     """
 
-    def __init__(self, turn: Turn, channels: Collection[str], *, asked_at: int) -> None:
+    def __init__(self, turn: ThreadRun, channels: Collection[str], *, asked_at: int) -> None:
         self._message_id = turn.message_id
         self._fold = RunFold(turn, [mode for mode in _MODES if mode in channels])
         self._channels = frozenset(channels)
@@ -128,13 +128,7 @@ class ThreadFold:
             case SqlChunk(tool_call_id=None):
                 self._begin_call(call_id(self._message_id), SQL_TOOL, {"sql": event.content})
             case ResultsChunk(tool_call_id=None):
-                found = event.content
-                output = results_value(
-                    found["columns"],
-                    found["rows"],
-                    row_count=found["row_count"],
-                    truncated=found["truncated"],
-                )
+                output = results_value(event.content)
                 self._end_call(call_id(self._message_id), {"event": "tool-finished", "output": output})
             case ToolCalled():
                 self._begin_call(event.tool_call_id, event.name, event.arguments)

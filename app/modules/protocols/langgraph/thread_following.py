@@ -7,9 +7,9 @@ from typing import Protocol
 
 from app.core.clock import now_ms
 from app.core.errors import NotFound
-from app.modules.protocols.following import START, Fold, Frame, FrameStream, Reading, encoded, folded
+from app.modules.protocols.frame_stream import START, Fold, Frame, FrameStream, StreamState, encoded, folded
 from app.modules.protocols.langgraph.conversations import Conversations
-from app.modules.protocols.langgraph.fold import RunFold, Turn
+from app.modules.protocols.langgraph.fold import RunFold, ThreadRun
 from app.modules.protocols.langgraph.thread_events import Place
 from app.modules.run.sse import EventStream, pieces
 from app.modules.session.model import Run, Session
@@ -55,7 +55,7 @@ class ThreadFollower:
         self,
         session: Session,
         after: Place | None,
-        fold_of: Callable[[Turn, Run], ThreadRunFold],
+        fold_of: Callable[[ThreadRun, Run], ThreadRunFold],
         *,
         frame_of: Callable[[str, Place, Frame], tuple[str, Frame]],
         is_complete: bool,
@@ -70,7 +70,7 @@ class ThreadFollower:
         # Before the head is sent: a run that starts afterwards is sent, however fast it ends.
         listed = await self._listed(session, after.run if after else None)
         begun = listed if after else _current(session, listed, takes_ended=takes_ended)
-        reading = Reading()
+        reading = StreamState()
 
         async def runs() -> AsyncGenerator[NumberedRun]:
             for each in begun:

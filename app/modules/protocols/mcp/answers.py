@@ -182,6 +182,10 @@ class AnswerToQuestion(Statements):
     """Number of rows of the result."""
     truncated: bool
     """There are more rows than `rows` holds."""
+    chart: dict[str, JsonValue] | None
+    """Vega-Lite specification of the chart, with its data. Null without one, if it takes more than 64 KiB, or
+    if a column of the result is secret.
+    """
     session_id: str
     """Id of the session, for a follow-up."""
     run_id: str

@@ -19,7 +19,7 @@ from mcp_types import (
 from pydantic import BaseModel, JsonValue
 
 from app.http.routes import is_storable
-from app.modules.agent.records import CallRecord
+from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.mcp.asking import WAITS
 from app.modules.session.confirmations import Verdict
 

@@ -14,7 +14,7 @@ _JSON = "application/json"
 _MESSAGES = 50
 
 
-class Schema(BaseModel):
+class SchemaResource(BaseModel):
     """A database and its tables."""
 
     database: DatabaseInfo
@@ -30,7 +30,7 @@ class ConversationMessage(BaseModel):
     sql: str | None
 
 
-class Conversation(BaseModel):
+class SessionResource(BaseModel):
     """A session with its latest messages, oldest first."""
 
     session_id: str
@@ -75,7 +75,7 @@ class McpResources:
             raise _refusal(error) from error
         described = [TableDescription.of(table) for table in tables]
         database = DatabaseInfo.of(connection)
-        return Schema(database=database, tables=described, more_tables=more).model_dump_json()
+        return SchemaResource(database=database, tables=described, more_tables=more).model_dump_json()
 
     async def conversation(self, session_id: str) -> str:
         """Latest 50 messages of a session."""
@@ -94,7 +94,7 @@ class McpResources:
             )
             for message in messages
         ]
-        found = Conversation(
+        found = SessionResource(
             session_id=session.id, title=session.title, database_id=session.db_connection_id, messages=said
         )
         return found.model_dump_json()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from app.core.auth.caller import Caller
 from app.core.rates import Rates
+from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.profile import Profiles
@@ -32,6 +33,7 @@ class McpServices:
     memories: ConversationMemories
     profiles: Profiles
     rates: Rates
+    pictures: ChartPictures
     instance_id: str
     local: Caller | None
     origins: frozenset[str]

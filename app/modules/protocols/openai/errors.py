@@ -57,7 +57,7 @@ class ModelUnknown(NotFound):
         )
 
 
-class NotOffered(NotFound):
+class RouteNotOffered(NotFound):
     """A route of OpenAI's that KAI does not have."""
 
     def __init__(self, path: str) -> None:

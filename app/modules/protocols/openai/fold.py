@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from app.core.clock import now_ms
 from app.core.errors import problem_type
 from app.core.ids import new_id
-from app.modules.protocols.following import Frame
+from app.modules.protocols.frame_stream import Frame
 from app.modules.protocols.openai.errors import error_body
 from app.modules.protocols.openai.schemas import (
     AnswerMessage,

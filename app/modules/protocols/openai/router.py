@@ -14,12 +14,12 @@ from app.http.router import Router
 from app.http.routes import Text, is_storable
 from app.modules.database_connection.repository import Connection
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
-from app.modules.protocols.following import StreamEnd, events_of, folded_stream
+from app.modules.protocols.frame_stream import StreamEnd, events_of, folded_stream
 from app.modules.protocols.openai.conversations import ask_after, ask_in
 from app.modules.protocols.openai.errors import (
     PREFIX,
     ModelUnknown,
-    NotOffered,
+    RouteNotOffered,
     Unsupported,
     error_body,
 )
@@ -227,7 +227,7 @@ async def complete(
 )
 async def refuse_other_routes(request: Request) -> None:
     """Answers 404 in OpenAI's form to every route that KAI does not have, such as `/responses`."""
-    raise NotOffered(request.url.path)
+    raise RouteNotOffered(request.url.path)
 
 
 def _model(name: str, connection: Connection) -> DatabaseModel:

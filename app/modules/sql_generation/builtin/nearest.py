@@ -6,7 +6,7 @@ from datetime import date
 
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.sql_generation.builtin.periods import read_period, unit_of
-from app.modules.sql_generation.builtin.question.lexicon import Lexicon, Link
+from app.modules.sql_generation.builtin.question.lexicon import Lexicon, LexiconEntry
 from app.modules.sql_generation.builtin.question.readings import plural, spoken
 from app.modules.sql_generation.builtin.question.words import Token, synonyms, tokenise
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
@@ -138,9 +138,9 @@ class _Candidates:
         return any(field.type in ("date", "datetime") for field in self._network.fields(table.name))
 
 
-def _links(tokens: Sequence[Token], lexicon: Lexicon) -> list[Link]:
+def _links(tokens: Sequence[Token], lexicon: Lexicon) -> list[LexiconEntry]:
     """Returns all meanings of the words of a question."""
-    found: list[Link] = []
+    found: list[LexiconEntry] = []
     at = 0
     while at < len(tokens):
         length, links = lexicon.find(tokens[at:])

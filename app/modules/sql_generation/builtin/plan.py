@@ -35,7 +35,7 @@ class AsksForChange(Beyond):
 
 
 @dataclass(frozen=True)
-class ColumnRef:
+class PlanColumn:
     """A column, by the names of its table and itself in the schema."""
 
     table: str
@@ -58,7 +58,7 @@ class Definition:
     sql: str
     kind: Literal["measure", "value", "condition"]
     formula: exp.Expr
-    fields: tuple[ColumnRef, ...]
+    fields: tuple[PlanColumn, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class Reading:
     """
 
     label: str
-    mark: ColumnRef | str
+    mark: PlanColumn | str
     words: str = ""
     instead: str = ""
     added: str = ""
@@ -97,7 +97,7 @@ class Measure:
     function: Function
     table: str
     name: str
-    fields: tuple[ColumnRef, ...] = ()
+    fields: tuple[PlanColumn, ...] = ()
     definition: Definition | None = None
 
 
@@ -106,19 +106,19 @@ class Entity:
     """Grouping by the rows of a table. They are identified by `key` and displayed by `shown`."""
 
     table: str
-    key: tuple[ColumnRef, ...]
-    shown: tuple[ColumnRef, ...]
+    key: tuple[PlanColumn, ...]
+    shown: tuple[PlanColumn, ...]
 
 
 @dataclass(frozen=True)
 class Grain:
     """Grouping by the calendar unit a date falls into, or by its weekday or hour."""
 
-    field: ColumnRef
+    field: PlanColumn
     unit: CalendarUnit
 
 
-Dimension = ColumnRef | Entity | Grain
+Dimension = PlanColumn | Entity | Grain
 
 
 @dataclass(frozen=True)
@@ -135,18 +135,18 @@ class Among:
     `unseen`: the scan found no such value in this column.
     """
 
-    field: ColumnRef
+    field: PlanColumn
     values: tuple[str, ...]
     negated: bool = False
     unseen: bool = False
 
 
 @dataclass(frozen=True)
-class Named:
+class PersonNamed:
     """The row has this first name and this last name; `negated` reverses it."""
 
-    first: tuple[ColumnRef, str]
-    last: tuple[ColumnRef, str]
+    first: tuple[PlanColumn, str]
+    last: tuple[PlanColumn, str]
     negated: bool = False
 
 
@@ -157,7 +157,7 @@ class Flagged:
     `yes` and `no` are the stored texts for true and false; None for booleans and numbers.
     """
 
-    field: ColumnRef
+    field: PlanColumn
     holds: bool
     yes: str | None
     no: str | None
@@ -167,14 +167,14 @@ class Flagged:
 class Fulfils:
     """The condition of a term of the glossary holds, or does not; `field` is one of its columns."""
 
-    field: ColumnRef
+    field: PlanColumn
     definition: Definition
     holds: bool
 
 
 @dataclass(frozen=True)
 class Within:
-    field: ColumnRef
+    field: PlanColumn
     period: DateRange
 
 
@@ -182,7 +182,7 @@ class Within:
 class Compared:
     """A comparison of a column or a related measure. `numbers` has one item, two for `between`."""
 
-    subject: ColumnRef | Related
+    subject: PlanColumn | Related
     operator: Operator
     numbers: tuple[str, ...]
 
@@ -191,7 +191,7 @@ class Compared:
 class Missing:
     """The field holds no value; with `or_zero`, zero counts as no value."""
 
-    field: ColumnRef
+    field: PlanColumn
     or_zero: bool = False
 
 
@@ -199,7 +199,7 @@ class Missing:
 class Present:
     """The field holds a value."""
 
-    field: ColumnRef
+    field: PlanColumn
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class Without:
     table: str
 
 
-Filter = Among | Named | Flagged | Fulfils | Within | Missing | Present
+Filter = Among | PersonNamed | Flagged | Fulfils | Within | Missing | Present
 
 
 @dataclass(frozen=True)
@@ -219,8 +219,8 @@ class Superior:
     `above` reverses it: the row is the one that the other row refers to.
     """
 
-    field: ColumnRef
-    key: ColumnRef
+    field: PlanColumn
+    key: PlanColumn
     of: tuple[Filter, ...]
     above: bool
 
@@ -239,12 +239,12 @@ class Having:
 
 @dataclass(frozen=True)
 class SortOrder:
-    by: ColumnRef | Measure | Related
+    by: PlanColumn | Measure | Related
     descending: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query:
+class QueryPlan:
     """A plan. `base` is the table whose rows are counted, measured or listed.
 
     Rows need a matching row in each of `with_tables`. Without measures and dimensions the plan is a list of
@@ -254,7 +254,7 @@ class Query:
     base: str
     measures: tuple[Measure, ...] = ()
     dimensions: tuple[Dimension, ...] = ()
-    shown: tuple[ColumnRef | Related, ...] = ()
+    shown: tuple[PlanColumn | Related, ...] = ()
     conditions: tuple[QueryCondition, ...] = ()
     having: tuple[Having, ...] = ()
     with_tables: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from app.modules.sql_generation.builtin.planning.follow_up import (
     names_rows,
 )
 from app.modules.sql_generation.builtin.planning.intent import Planner
+from app.modules.sql_generation.builtin.planning.resolving import recognise_periods
 from app.modules.sql_generation.builtin.question.definitions import read_definitions
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
 from app.modules.sql_generation.builtin.question.misspelling import correction
@@ -223,7 +224,7 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: da
     """Returns the statement of a question that is no follow-up, and its explanation."""
     asked, preferences = split(tokens, lexicon)
     network = SchemaNetwork(schema, preferences)
-    items = read(asked, lexicon, today)
+    items = recognise_periods(read(asked, lexicon, today), network)
     planner = Planner(network, assign(items))
     query = planner.plan()
     select = compose(query, network, planner.anchors)

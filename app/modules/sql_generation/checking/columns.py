@@ -7,7 +7,7 @@ from sqlglot.optimizer.scope import Scope
 
 from app.modules.sql_generation.checking.findings import Correction, Fault, quoted, replaced, respelled
 from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
-from app.modules.sql_generation.checking.resolution import Names, StatementNames
+from app.modules.sql_generation.checking.resolution import ScopeNames, StatementNames
 
 _MOST_PLACES = 3
 _MOST_CHOICES = 10
@@ -39,7 +39,7 @@ def check_columns(sql: str, scopes: Iterable[Scope], schema: SchemaNames) -> Ite
 
 
 def _check(
-    sql: str, column: exp.Column, names: Names, *, schema: SchemaNames
+    sql: str, column: exp.Column, names: ScopeNames, *, schema: SchemaNames
 ) -> Iterator[Fault | Correction]:
     if column.table:
         yield from _check_qualified(sql, column, names, schema=schema)
@@ -48,7 +48,7 @@ def _check(
 
 
 def _check_qualified(
-    sql: str, column: exp.Column, names: Names, *, schema: SchemaNames
+    sql: str, column: exp.Column, names: ScopeNames, *, schema: SchemaNames
 ) -> Iterator[Fault | Correction]:
     alias = column.table
     place = column.this
@@ -82,7 +82,7 @@ def _check_qualified(
 
 
 def _check_bare(
-    sql: str, column: exp.Column, names: Names, *, schema: SchemaNames
+    sql: str, column: exp.Column, names: ScopeNames, *, schema: SchemaNames
 ) -> Iterator[Fault | Correction]:
     place = column.this
     if names.is_source(column.name) or not names.are_known:
@@ -104,7 +104,7 @@ def _check_bare(
     yield _unknown(column, names, schema)
 
 
-def _unknown(column: exp.Column, names: Names, schema: SchemaNames) -> Fault | Correction:
+def _unknown(column: exp.Column, names: ScopeNames, schema: SchemaNames) -> Fault | Correction:
     place = column.this
     spelled = {names.real(alias, each): alias for alias, known in names.visible.items() for each in known}
     if (meant := same_but_for_case(column.name, spelled)) is not None:
@@ -119,7 +119,7 @@ def _unknown(column: exp.Column, names: Names, schema: SchemaNames) -> Fault | C
 
 
 def _alias_correction(
-    sql: str, column: exp.Column, names: Names, *, schema: SchemaNames
+    sql: str, column: exp.Column, names: ScopeNames, *, schema: SchemaNames
 ) -> Correction | None:
     """Returns the correction of a column that names its table although the table has one alias here."""
     table = column.table

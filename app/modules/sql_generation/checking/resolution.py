@@ -20,13 +20,13 @@ def base_tables(scopes: Iterable[Scope]) -> Iterator[exp.Table]:
 
 
 class StatementNames:
-    """The `Names` of the scopes of one statement, each built once."""
+    """The `ScopeNames` of the scopes of one statement, each built once."""
 
     def __init__(self, schema: SchemaNames) -> None:
         self._schema = schema
-        self._made: dict[int, Names] = {}
+        self._made: dict[int, ScopeNames] = {}
 
-    def of(self, scope: Scope) -> "Names":
+    def of(self, scope: Scope) -> "ScopeNames":
         if id(scope) not in self._made:
             outer = scope.parent if scope.can_be_correlated else None
             around = None if outer is None else self.of(outer)
@@ -36,18 +36,18 @@ class StatementNames:
                 or _reads_pivot(scope)
                 or any(self.of(each).has_pivot for each in sources)
             )
-            self._made[id(scope)] = Names(scope, self._schema, around, has_pivot=has_pivot)
+            self._made[id(scope)] = ScopeNames(scope, self._schema, around, has_pivot=has_pivot)
         return self._made[id(scope)]
 
 
-class Names:
+class ScopeNames:
     """The meanings of names in one scope of a qualified statement. Visible sources include outer ones.
 
     Everything is computed once: a statement of 64 KiB has thousands of columns in one scope.
     """
 
     def __init__(
-        self, scope: Scope, schema: SchemaNames, outer: "Names | None" = None, *, has_pivot: bool = False
+        self, scope: Scope, schema: SchemaNames, outer: "ScopeNames | None" = None, *, has_pivot: bool = False
     ) -> None:
         """`outer` belongs to the enclosing scope, if this scope may refer to its sources.
 

@@ -5,19 +5,10 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
+from app.core.words import NUMBER_WORDS
+
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)")
 _LEAST_LETTERS = 3
-NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        (
-            *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-            *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-            "twenty",
-        ),
-        start=1,
-    )
-}
 NUMBER = rf"(?:\d[\d,]*|{'|'.join(NUMBER_WORDS)})"
 """A whole number in a pattern: digits, or a word up to twenty."""
 

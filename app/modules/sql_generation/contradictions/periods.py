@@ -80,7 +80,7 @@ _GROWTH = re.compile(
 )
 
 
-class Asked(NamedTuple):
+class RequestedPeriod(NamedTuple):
     """A period of the question, with its words."""
 
     words: str
@@ -125,7 +125,7 @@ def _agrees(asked: Span, read: Span) -> bool:
     return True
 
 
-def periods_of(asked: str, today: date) -> Iterator[Asked]:
+def periods_of(asked: str, today: date) -> Iterator[RequestedPeriod]:
     """Yields the periods that a question in lower case names; `today` is that of "last year"."""
     found = list(_PERIOD.finditer(asked))
     used: set[int] = set()
@@ -145,17 +145,19 @@ def periods_of(asked: str, today: date) -> Iterator[Asked]:
             and _RANGE.match(asked[each.end() : following.start()])
         ):
             used.add(index + 1)
-            yield Asked(asked[each.start() : following.end()], Span(span.start, _span(following).end))
+            yield RequestedPeriod(
+                asked[each.start() : following.end()], Span(span.start, _span(following).end)
+            )
         elif _FROM_ON.search(before) or _OR_LATER.search(after):
-            yield Asked(f"the time since {words}", Span(span.start, date.max))
+            yield RequestedPeriod(f"the time since {words}", Span(span.start, date.max))
         elif _AFTER.search(before):
-            yield Asked(f"the time after {words}", Span(span.end, date.max))
+            yield RequestedPeriod(f"the time after {words}", Span(span.end, date.max))
         elif _BEFORE.search(before):
-            yield Asked(f"the time before {words}", Span(date.min, span.start))
+            yield RequestedPeriod(f"the time before {words}", Span(date.min, span.start))
         elif _UNTIL.search(before) or _OR_EARLIER.search(after):
-            yield Asked(f"the time until {words}", Span(date.min, span.end))
+            yield RequestedPeriod(f"the time until {words}", Span(date.min, span.end))
         else:
-            yield Asked(words, span)
+            yield RequestedPeriod(words, span)
     for each in _RELATIVE.finditer(asked):
         start = date(today.year, 1 if each["unit"] == "year" else today.month, 1)
         if each["which"] in ("last", "previous"):
@@ -165,7 +167,7 @@ def periods_of(asked: str, today: date) -> Iterator[Asked]:
                 else _month(start - timedelta(days=1)).start
             )
         span = _year(start.year) if each["unit"] == "year" else _month(start)
-        yield Asked(
+        yield RequestedPeriod(
             f"{each[0]} ({span.start:%Y})" if each["unit"] == "year" else f"{each[0]} ({span.start:%Y-%m})",
             span,
         )

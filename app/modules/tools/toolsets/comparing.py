@@ -7,13 +7,13 @@ from math import isclose
 
 from pydantic import JsonValue
 
+from app.modules.database_connection.cells import one_spelling
 from app.modules.database_connection.results import marked_column, type_of_values
-from app.modules.prompt_rows import is_secret
+from app.modules.prompts.rows import is_secret
 from app.modules.run.records import Row
 from app.modules.tools.tool import ToolFailed
 from graph.state import Column, Rows
 
-_MIDNIGHT = " 00:00:00"
 _LEAST_FOR_PATTERN = 3
 _HOUR = 3_600
 
@@ -173,8 +173,7 @@ def _plain(value: JsonValue) -> JsonValue:
         case int() | float():
             return float(value)
         case str():
-            text = value.replace("T", " ") if value[:4].isdigit() else value
-            return text.strip().removesuffix(_MIDNIGHT)
+            return one_spelling(value.strip())
         case list() | dict():
             return str(value)
         case None:

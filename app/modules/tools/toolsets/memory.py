@@ -12,8 +12,15 @@ from app.modules.memory.errors import FactUnknown
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.facts import Facts
 from app.modules.memory.guards import SECRET, holds_secret, instruction_warning
-from app.modules.memory.model import MAX_FACT_CHARACTERS, Fact, FactKind, FactSource, FoundMemory, NewFact
-from app.modules.prompt_budget import cut
+from app.modules.memory.model import (
+    MAX_FACT_CHARACTERS,
+    FactKind,
+    FactSource,
+    FoundMemory,
+    NewFact,
+    StoredFact,
+)
+from app.modules.prompts.budget import cut
 from app.modules.tools.context import ToolContext
 from app.modules.tools.history import PastAnswer
 from app.modules.tools.tool import Arguments, ToolFailed, ToolResult, tool
@@ -74,21 +81,21 @@ async def recall(given: Recall, context: ToolContext) -> ToolResult:
     return ToolResult(text="\n\n".join(filter(None, parts)) or "No earlier question is like this.")
 
 
-async def _facts(words: str, context: ToolContext, facts: Facts) -> list[Fact]:
+async def _facts(words: str, context: ToolContext, facts: Facts) -> list[StoredFact]:
     """Returns the owner's facts with these words that reach this session, best first."""
     wanted = FactFilter(words=words, status="active")
     found, _ = await facts.page(context.owner, wanted, _FACTS_LOOKED_AT, cursor=None)
     return [fact for fact in found if fact.owner == context.owner and _reaches(fact, context)][:_MOST_FACTS]
 
 
-def _reaches(fact: Fact, context: ToolContext) -> bool:
+def _reaches(fact: StoredFact, context: ToolContext) -> bool:
     if fact.scope == "session":
         return fact.source.session_id == context.history.session_id
     here = {database.connection.id for database in context.databases.all}
     return fact.connection_id is None or fact.connection_id in here
 
 
-def _fact(fact: Fact) -> str:
+def _fact(fact: StoredFact) -> str:
     return f"Remembered ({fact.kind}, {fact.scope}, {_day(fact.updated_at)}, id {fact.id}): {fact.text}"
 
 

@@ -4,11 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
-from app.modules.analysis.chart.drawing import MAX_POINTS, Axis, Drawing, FieldType, Point, axis, spec_of
+from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.chart.choice import NO_SERIES, ChartChoice, ChosenValue
+from app.modules.analysis.chart.plan import NotDrawable, Spec
+from app.modules.analysis.figures import figures
 from app.modules.database_connection.results import ResultSet, type_of_values
-from app.modules.prompt_rows import rows_as_lines, without_secrets
+from app.modules.prompts.rows import rows_as_lines, without_secrets
 from app.modules.run.records import Row
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.tools.context import ToolContext, ToolDatabase
@@ -256,41 +259,22 @@ def column_of(result: NamedResult, name: str) -> int:
 
 async def show_chart(given: ShowChart, context: ToolContext) -> ToolResult:
     found = await context.results.read(given.result)
-    across = column_of(found, given.x)
-    up = column_of(found, given.y)
-    series = None if given.colour is None else column_of(found, given.colour)
-    if found.kept["columns"][up]["type"] not in _NUMBERS:
-        raise ToolFailed(f"The column {given.y!r} holds no numbers.")
-    rows = found.rows["rows"]
-    if not rows:
-        raise ToolFailed("The result has no rows.")
-    left_out = len(rows) - MAX_POINTS
-    drawing = Drawing(
+    choice = ChartChoice(
         mark=given.mark,
-        across=_axis(found, across, given.mark),
-        value=axis(found.rows, up, "quantitative"),
-        series=None if series is None else axis(found.rows, series, "nominal"),
-        points=[Point(row[across], row[up], _series(row, series)) for row in rows[:MAX_POINTS]],
-        how=[f"{left_out:,} more rows are left out."] if left_out > 0 else [],
-        adds=False,
+        across=column_of(found, given.x),
+        values=[ChosenValue(column=column_of(found, given.y))],
+        series=NO_SERIES if given.colour is None else column_of(found, given.colour),
     )
-    return ToolResult(text="The chart is shown with the answer.", chart=spec_of(drawing, found.rows))
+    try:
+        chart = await asyncio.to_thread(_draw, found, choice)
+    except NotDrawable as refused:
+        raise ToolFailed(str(refused)) from refused
+    return ToolResult(text="The chart is shown with the answer.", chart=chart)
 
 
-def _series(row: Sequence[JsonValue], at: int | None) -> JsonValue:
-    return None if at is None else row[at]
-
-
-def _axis(found: NamedResult, at: int, mark: str) -> Axis:
-    kind: FieldType
-    match found.kept["columns"][at]["type"]:
-        case "date" | "datetime":
-            kind = "temporal"
-        case "integer" | "number" if mark in ("line", "point"):
-            kind = "quantitative"
-        case _:
-            kind = "nominal"
-    return axis(found.rows, at, kind)
+def _draw(found: NamedResult, choice: ChartChoice) -> Spec | None:
+    known = figures("", found.kept["sql"], found.kept["dialect"], rows=found.rows)
+    return choose_chart("", found.rows, known, choice=choice)
 
 
 QUERIES = (

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from app.core.values.numbers import of_single_precision
 from app.modules.database_connection.engines.databases import stopped
 from app.modules.database_connection.engines.duckdb.process import ChildEnded, DuckdbProcess, DuckdbRefused
-from app.modules.database_connection.numbers import of_single_precision
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.schema import ColumnType
 from app.modules.database_connection.threads import Stop

@@ -2,23 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
+from itertools import combinations
 
 from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import (
     NOT_UNDERSTOOD,
     Among,
     Beyond,
-    ColumnRef,
     Compared,
     Filter,
     Flagged,
     Fulfils,
     Measure,
     Missing,
-    Named,
+    PersonNamed,
+    PlanColumn,
     Present,
-    Query,
     QueryCondition,
+    QueryPlan,
     Related,
     Superior,
     Unclear,
@@ -28,20 +30,20 @@ from app.modules.sql_generation.builtin.plan import (
 from app.modules.sql_generation.builtin.planning import measures
 from app.modules.sql_generation.builtin.planning.measures import is_quantity
 from app.modules.sql_generation.builtin.planning.resolving import Resolver
-from app.modules.sql_generation.builtin.question.lexicon import EXACT, Link, reporting_keys
+from app.modules.sql_generation.builtin.question.lexicon import EXACT, LexiconEntry, reporting_keys
 from app.modules.sql_generation.builtin.question.reading import (
     BIRTH,
     DATE,
     HAVING,
     INCLUDING,
-    Mention,
     NumberComparison,
     Revenue,
+    SchemaMention,
 )
-from app.modules.sql_generation.builtin.question.readings import of_compared, of_meaning, spoken
+from app.modules.sql_generation.builtin.question.readings import offer_comparison, offer_meaning, spoken
 from app.modules.sql_generation.builtin.question.roles import (
     Measured,
-    Reports,
+    ReportingLine,
     Valued,
     is_number,
     is_table,
@@ -59,7 +61,7 @@ _OWNING = ("by", "from", "of", "do", "does", "did", "has", "have", "had")
 _GENERIC = frozenset(["name", "title", "label", "description", "type", "code", "value", "kind", "status"])
 
 
-def is_birth(field: ColumnRef) -> bool:
+def is_birth(field: PlanColumn) -> bool:
     words = words_of(field.column)
     return field.type in _DATES and ("birth" in words or words[-1] in ("birthday", "birthdate", "dob"))
 
@@ -67,13 +69,13 @@ def is_birth(field: ColumnRef) -> bool:
 class Filters(Resolver):
     """Resolves the conditions of a question."""
 
-    def _with_conditions(self, query: Query) -> Query:
+    def _with_conditions(self, query: QueryPlan) -> QueryPlan:
         return replace(query, conditions=(*query.conditions, *self.conditions(query.base)))
 
     def conditions(self, base: str) -> tuple[QueryCondition, ...]:
         """Returns the conditions of the question on rows of `base`. Raises `Beyond` or `Unclear`."""
         found: list[QueryCondition] = [*self._values(base)]
-        found += [self._within(period, mention, base) for period, mention in self.roles.times]
+        found += [self._read_period(period, mention, base) for period, mention in self.roles.times]
         for comparison, by, owner in self.roles.compared:
             found.append(
                 self._compared(comparison, by, self.table(owner, base) if owner else base, base=base)
@@ -84,20 +86,21 @@ class Filters(Resolver):
         found += [self._flagged(mention, base, holds) for mention, holds in self.roles.flags]
         if self.roles.reports:
             found.append(self._reporting(self.roles.reports))
+        _refuse_contradiction(found)
         return tuple(dict.fromkeys(found))
 
-    def _values(self, base: str) -> list[Among | Named]:
+    def _values(self, base: str) -> list[Among | PersonNamed]:
         """Returns the conditions on stored values. Values of one column are alternatives."""
-        values: dict[tuple[ColumnRef, bool], Among] = {}
-        names: list[Named] = []
-        meant: dict[str, ColumnRef] = {}
+        values: dict[tuple[PlanColumn, bool], Among] = {}
+        names: list[PersonNamed] = []
+        meant: dict[str, PlanColumn] = {}
         for valued in self.roles.values:
             link, unseen = self._value(valued, base)
             if link.field is None or link.value is None:
                 raise Beyond(_UNSTORED)
             meant[valued.mention.text] = link.field
             if link.surname:
-                names.append(Named((link.field, link.value), link.surname, valued.negated))
+                names.append(PersonNamed((link.field, link.value), link.surname, valued.negated))
                 continue
             key = (link.field, valued.negated)
             before = values.get(key, Among(link.field, (), valued.negated, unseen))
@@ -107,7 +110,7 @@ class Filters(Resolver):
             raise Beyond("I can look for one person only.")
         return [*values.values(), *names]
 
-    def _combined(self, base: str, meant: dict[str, ColumnRef]) -> None:
+    def _combined(self, base: str, meant: dict[str, PlanColumn]) -> None:
         """Raises `Beyond` if the statement would turn "and" into OR, or "or" into AND."""
         negated = {valued.mention.text: valued.negated for valued in self.roles.values}
         for first, second, either in self.roles.joined:
@@ -124,7 +127,7 @@ class Filters(Resolver):
             if fields.count((field, negated[text])) > 1 and text not in joined:
                 raise Beyond(f"I cannot tell how several values of {field} go together here.")
 
-    def _value(self, valued: Valued, base: str) -> tuple[Link, bool]:
+    def _value(self, valued: Valued, base: str) -> tuple[LexiconEntry, bool]:
         """Returns the stored value that is meant, and True if the scan did not find it in that column.
 
         A column of the table asked about is preferred to one that only a join reaches, even if it does not
@@ -141,7 +144,7 @@ class Filters(Resolver):
                 refused = refused or beyond
         raise refused or Beyond(_UNSTORED)
 
-    def _value_near(self, valued: Valued, near: str, base: str) -> tuple[Link, bool]:
+    def _value_near(self, valued: Valued, near: str, base: str) -> tuple[LexiconEntry, bool]:
         mention = valued.mention
         wanted = [link for link in mention.links if link.value is not None]
         names = self.network.name_fields(near)
@@ -164,9 +167,9 @@ class Filters(Resolver):
         named = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
         return {self.table(mention) for mention in named if is_table(mention)}
 
-    def _refuse_ambiguous(self, mention: Mention, links: Sequence[Link], near: str) -> None:
+    def _refuse_ambiguous(self, mention: SchemaMention, links: Sequence[LexiconEntry], near: str) -> None:
         """Raises `Unclear` if the name is stored in several columns that a row of `near` has one value of."""
-        meanings: dict[ColumnRef, Link] = {}
+        meanings: dict[PlanColumn, LexiconEntry] = {}
         for link in links:
             if link.field is not None and self.network.belongs(near, link.table):
                 meanings.setdefault(link.field, link)
@@ -176,7 +179,7 @@ class Filters(Resolver):
             if field.table != near and field in self.network.name_fields(field.table)
         ]
         if len(meanings) > 1 and owners:
-            readings = [of_meaning(mention.text, link) for link in meanings.values()]
+            readings = [offer_meaning(mention.text, link) for link in meanings.values()]
             names = " or ".join(reading.label for reading in readings)
             raise Unclear(f"Which “{mention.text}” do you mean: {names}?", readings)
 
@@ -185,7 +188,7 @@ class Filters(Resolver):
             return base
         return self.table(valued.owner, base)
 
-    def _own_column(self, table: str, link: Link) -> ColumnRef | None:
+    def _own_column(self, table: str, link: LexiconEntry) -> PlanColumn | None:
         if link.field is None or link.table == table:
             return None
         last = words_of(link.field.column)[-1]
@@ -200,7 +203,7 @@ class Filters(Resolver):
         ]
         return own[0] if len(own) == 1 else None
 
-    def _refuse_far(self, valued: Valued, link: Link, near: str, *, base: str) -> None:
+    def _refuse_far(self, valued: Valued, link: LexiconEntry, near: str, *, base: str) -> None:
         """Raises `Beyond` if the value is reached only through tables that the question does not mention."""
         bought = valued.owner is not None and is_verb(valued.owner)
         held = valued.mention.lead in (*HAVING, INCLUDING)
@@ -219,11 +222,11 @@ class Filters(Resolver):
 
     def _mentioned(self, base: str) -> set[str]:
         mentions = [*self.roles.free, *self.roles.lacking, *(by for _, by, _ in self.roles.compared)]
-        grouped = [mention for mention in self.roles.grouped if isinstance(mention, Mention)]
+        grouped = [mention for mention in self.roles.grouped if isinstance(mention, SchemaMention)]
         return {
             self.table(mention, base)
             for mention in (*mentions, *grouped)
-            if isinstance(mention, Mention) and is_table(mention)
+            if isinstance(mention, SchemaMention) and is_table(mention)
         }
 
     def _events(self, base: str) -> list[str]:
@@ -233,7 +236,7 @@ class Filters(Resolver):
         dated = [near for table in tables for near in (table, *self._dated_neighbours(table)) if near != base]
         return [*super()._events(base), *dated]
 
-    def _within(self, period: DateRange, mention: Mention | None, base: str) -> Within:
+    def _read_period(self, period: DateRange, mention: SchemaMention | None, base: str) -> Within:
         field = self._date(mention, base)
         if field.type not in _DATES and not period.whole_years:
             raise Beyond(f"{field} only knows years.")
@@ -243,7 +246,7 @@ class Filters(Resolver):
         """True if a comparison is about related rows or money, not about a number of the row itself."""
         if isinstance(by, Revenue):
             return True
-        return is_table(by) and isinstance(by, Mention) and self.table(by, base) != base
+        return is_table(by) and isinstance(by, SchemaMention) and self.table(by, base) != base
 
     def _compared(
         self, comparison: NumberComparison, by: Measured | None, owner: str, *, base: str
@@ -252,7 +255,7 @@ class Filters(Resolver):
             return Compared(self.related(by, base), comparison.operator, comparison.numbers)
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
             raise Beyond("I cannot compare a count of the rows asked for with a number.")
-        near = base if owner != base and isinstance(by, Mention) and self._is_own(by, base) else owner
+        near = base if owner != base and isinstance(by, SchemaMention) and self._is_own(by, base) else owner
         number = comparison.numbers[0]
         field = (
             self.hinted(comparison.hint, near) if comparison.hint else self._compared_field(by, near, number)
@@ -265,12 +268,12 @@ class Filters(Resolver):
             raise Beyond(f"I cannot tell whether each {field} is meant, or the sum of them.")
         return Compared(field, comparison.operator, comparison.numbers)
 
-    def _is_own(self, by: Mention, base: str) -> bool:
+    def _is_own(self, by: SchemaMention, base: str) -> bool:
         return any(link.is_number and link.table == base and link.score >= EXACT for link in by.links)
 
-    def related(self, by: Measured, base: str) -> ColumnRef | Related:
+    def related(self, by: Measured, base: str) -> PlanColumn | Related:
         """Returns the number of related rows, or the money, of a row of `base`."""
-        if isinstance(by, Mention):
+        if isinstance(by, SchemaMention):
             return Related(self._rows_of(by, base))
         if by.definition is not None:
             return Related(measures.defined(self.network, by.definition, None, text=by.text))
@@ -279,11 +282,11 @@ class Filters(Resolver):
             return found.fields[0]
         return Related(found)
 
-    def _rows_of(self, by: Mention, base: str) -> Measure:
+    def _rows_of(self, by: SchemaMention, base: str) -> Measure:
         table = self.table(by, base)
         return Measure("count", table, f"number of {by.text if by.plural else table}")
 
-    def _compared_field(self, by: Mention | None, base: str, number: str) -> ColumnRef:
+    def _compared_field(self, by: SchemaMention | None, base: str, number: str) -> PlanColumn:
         if by is not None:
             return self.field(by, lambda link: link.is_number, base)
         amounts = measures.amounts_of(self.network, base)
@@ -293,10 +296,10 @@ class Filters(Resolver):
         if not numbers:
             raise Beyond(f"{base} has no number to compare.")
         names = " or ".join(spoken(field.column) for field in numbers)
-        readings = [of_compared(number, field) for field in numbers]
+        readings = [offer_comparison(number, field) for field in numbers]
         raise Unclear(f"Which number of {base} should be compared: {names}?", readings)
 
-    def hinted(self, hint: tuple[str, ...], base: str) -> ColumnRef:
+    def hinted(self, hint: tuple[str, ...], base: str) -> PlanColumn:
         if hint == BIRTH:
             return next(field for field in self.network.fields(base) if is_birth(field))
         if hint == DATE and (date := self._dates_of(base)):
@@ -307,7 +310,7 @@ class Filters(Resolver):
             raise Beyond(f"I find no {hint[0]} of {base}.")
         return found[0]
 
-    def _lacking(self, mention: Mention, base: str) -> QueryCondition:
+    def _lacking(self, mention: SchemaMention, base: str) -> QueryCondition:
         if is_table(mention):
             table = self.table(mention, base)
             if table == base:
@@ -328,7 +331,7 @@ class Filters(Resolver):
             return Missing(self._column(base, path[0].left_columns[0]))
         raise Beyond(f"I see no column of {table} that refers to {base}.")
 
-    def _present(self, mention: Mention, base: str) -> QueryCondition:
+    def _present(self, mention: SchemaMention, base: str) -> QueryCondition:
         link = self._pick(mention, lambda link: link.value is None, base)
         stored = [other for other in mention.links if other.value is not None]
         if link.field is None:
@@ -350,11 +353,11 @@ class Filters(Resolver):
         held = field.table == base and field.type not in _NUMERIC and self.network.column(field).nullable
         return [Present(field)] if held else []
 
-    def _refuse_beyond_many(self, field: ColumnRef, base: str) -> None:
+    def _refuse_beyond_many(self, field: PlanColumn, base: str) -> None:
         if field.table != base and self.network.fans_out(base, field.table, self.anchors):
             raise Beyond(f"One row of {base} can have many of {field}, some with a value and some without.")
 
-    def _flagged(self, mention: Mention, base: str, holds: bool) -> QueryCondition:
+    def _flagged(self, mention: SchemaMention, base: str, holds: bool) -> QueryCondition:
         link = self._pick(mention, lambda link: link.flag, base)
         if link.field is None:
             raise Beyond(NOT_UNDERSTOOD)
@@ -365,7 +368,7 @@ class Filters(Resolver):
         no = stored.get("n") or stored.get("f")
         return Flagged(link.field, holds, yes, no)
 
-    def _reporting(self, reports: Reports) -> QueryCondition:
+    def _reporting(self, reports: ReportingLine) -> QueryCondition:
         found = [(table.name, key) for table in self.network.schema.tables for key in reporting_keys(table)]
         if len(found) != 1:
             raise Beyond("I see no single column that says who reports to whom.")
@@ -376,12 +379,47 @@ class Filters(Resolver):
         of = tuple(self._person(mention, table) for mention in reports.people)
         return Superior(field, self._column(table, key.referred_columns[0]), of, reports.above)
 
-    def _person(self, mention: Mention, table: str) -> Filter:
+    def _person(self, mention: SchemaMention, table: str) -> Filter:
         links = [link for link in mention.links if link.table == table and link.field]
         names = [link for link in links if link.field in self.network.name_fields(table)]
         for link in names or links:
             if len(names or links) == 1 and link.field and link.value is not None:
                 if link.surname:
-                    return Named((link.field, link.value), link.surname)
+                    return PersonNamed((link.field, link.value), link.surname)
                 return Among(link.field, (link.value,))
         raise Beyond(f"I find no single person of that name in {table}.")
+
+
+def _refuse_contradiction(conditions: Sequence[QueryCondition]) -> None:
+    """Raises `Beyond` if no number fulfils all comparisons of one thing: "a singer above 40 and a singer
+    below 30" means two singers.
+    """
+    compared = [each for each in conditions if isinstance(each, Compared)]
+    missing = [each.field for each in conditions if isinstance(each, Missing)]
+    if any(each.subject in missing for each in compared):
+        raise Beyond(NOT_UNDERSTOOD)
+    for one, other in combinations(compared, 2):
+        if one.subject == other.subject and not _overlap(_span(one), _span(other)):
+            raise Beyond("No single row fulfils both of these conditions, so I cannot tell what is meant.")
+
+
+_Span = tuple[Decimal, bool, Decimal, bool]
+"""The lowest number and whether it counts, the highest and whether it counts."""
+
+
+def _span(of: Compared) -> _Span:
+    low, high = Decimal(of.numbers[0]), Decimal(of.numbers[-1])
+    least, most = Decimal("-Infinity"), Decimal("Infinity")
+    if of.operator in (">", ">="):
+        return low, of.operator == ">=", most, True
+    if of.operator in ("<", "<="):
+        return least, True, high, of.operator == "<="
+    return low, True, high, True
+
+
+def _overlap(one: _Span, other: _Span) -> bool:
+    low, high = max(one[0], other[0]), min(one[2], other[2])
+    is_held = all(span[1] for span in (one, other) if span[0] == low) and all(
+        span[3] for span in (one, other) if span[2] == high
+    )
+    return low < high or (low == high and is_held)

@@ -14,14 +14,14 @@ from sqlglot.errors import SqlglotError
 
 from app.modules.sql.parsing import parsed_one
 from app.modules.sql_generation.builtin.periods import CalendarUnit
-from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Dimension, Grain, QueryCondition
+from app.modules.sql_generation.builtin.plan import Beyond, Dimension, Grain, PlanColumn, QueryCondition
 from app.modules.sql_generation.builtin.planning.intent import Planner
-from app.modules.sql_generation.builtin.question.reading import Mention, Revenue
+from app.modules.sql_generation.builtin.question.reading import Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.roles import QuestionRoles, is_table
 from app.modules.sql_generation.builtin.question.words import Token, words_of
 from app.modules.sql_generation.builtin.statement.compose import group_keys, labelled
 from app.modules.sql_generation.builtin.statement.conditions import filters
-from app.modules.sql_generation.builtin.statement.draft import Draft, measured
+from app.modules.sql_generation.builtin.statement.draft import SelectDraft, measured
 from app.modules.sql_generation.builtin.statement.explain import filtering, grouping, measuring
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
@@ -172,7 +172,7 @@ class _Answer:
         base = self._draft.base
         self._require_whole_list()
         by = self._roles.ranked_by
-        if rank is None or not (rank.hint or isinstance(by, Mention)) or is_table(by):
+        if rank is None or not (rank.hint or isinstance(by, SchemaMention)) or is_table(by):
             raise Beyond("I can put rows of the previous answer in order by their own columns only.")
         if rank.hint:
             field = self._planner.hinted(rank.hint, base)
@@ -217,7 +217,7 @@ class _Answer:
             key = exp.Ordered(this=select.selects[at].unalias().copy(), desc=descending, nulls_first=False)
             said = select.selects[at].alias_or_name
             self._draft.select = select.order_by(key, append=False)
-        elif self.is_list and isinstance(by[0], Mention):
+        elif self.is_list and isinstance(by[0], SchemaMention):
             field = self._planner.field(by[0], lambda link: link.is_column, self._draft.base)
             self._order_by(field, descending=descending)
             said = str(field)
@@ -413,11 +413,11 @@ class _Answer:
         if _is_cut(self._draft.select):
             raise Beyond("The previous answer shows a part of the rows only; ask the whole question.")
 
-    def _order_by(self, field: ColumnRef, *, descending: bool) -> None:
+    def _order_by(self, field: PlanColumn, *, descending: bool) -> None:
         ordered = exp.Ordered(this=self._column(field), desc=descending, nulls_first=False)
         self._draft.select = self._draft.select.order_by(ordered, append=False)
 
-    def _column(self, field: ColumnRef) -> exp.Expr:
+    def _column(self, field: PlanColumn) -> exp.Expr:
         column = self._draft.column(field)
         if self._draft.fans_out:
             raise Beyond(f"A row of {self._draft.base} has many of {field.table}.")
@@ -436,7 +436,7 @@ class _Answer:
         return field is not None and field.type in ("integer", "number") and not network.is_key(field)
 
 
-def _draft(sql: str, network: SchemaNetwork) -> Draft:
+def _draft(sql: str, network: SchemaNetwork) -> SelectDraft:
     select = _parsed(sql, network.schema.dialect)
     known = {table.name.lower(): table.name for table in network.schema.tables}
     source = select.args["from_"].this if select.args.get("from_") else None
@@ -445,7 +445,7 @@ def _draft(sql: str, network: SchemaNetwork) -> Draft:
     names = {known[each.name.lower()]: each.alias_or_name for each in tables if each.name.lower() in known}
     if not isinstance(source, exp.Table) or len(names) < 1 + len(joined):
         raise Beyond("The previous statement is too complex for me to change.")
-    return Draft(
+    return SelectDraft(
         network=network, base=known[source.name.lower()], select=select, names=names, through=tuple(names)
     )
 
@@ -477,7 +477,7 @@ def _explained(*said: str) -> str:
     return f"Of the previous answer: {'; '.join(said)}."
 
 
-def _conjuncts(draft: Draft) -> list[exp.Expr]:
+def _conjuncts(draft: SelectDraft) -> list[exp.Expr]:
     where = draft.select.args.get("where")
     return (
         list(where.this.unnest().flatten())

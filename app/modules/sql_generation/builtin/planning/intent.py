@@ -6,7 +6,6 @@ from dataclasses import replace
 from app.modules.sql_generation.builtin.plan import (
     NOT_UNDERSTOOD,
     Beyond,
-    ColumnRef,
     Compared,
     Dimension,
     Entity,
@@ -14,7 +13,8 @@ from app.modules.sql_generation.builtin.plan import (
     Grain,
     Having,
     Measure,
-    Query,
+    PlanColumn,
+    QueryPlan,
     Related,
     SortOrder,
     Unclear,
@@ -31,14 +31,14 @@ from app.modules.sql_generation.builtin.question.reading import (
     INCLUDING,
     POSSESSIVE,
     Calendar,
-    Mention,
     Rank,
     Revenue,
+    SchemaMention,
 )
 from app.modules.sql_generation.builtin.question.readings import (
     FUNCTIONS,
-    of_functions,
-    of_order,
+    offer_functions,
+    offer_order,
     plural,
     spoken,
 )
@@ -52,7 +52,7 @@ _EACH = ("each", "every")
 class Planner(Filters):
     """Decides the kind of query that a question asks for, and resolves its parts."""
 
-    def plan(self) -> Query:
+    def plan(self) -> QueryPlan:
         """Returns the plan of the question. Raises `Beyond` or `Unclear`."""
         roles = self.roles
         if roles.several:
@@ -89,14 +89,14 @@ class Planner(Filters):
             ((comparison, by, _),) = own
             roles.compared.remove(own[0])
             roles.counts = True
-            roles.counted = by if isinstance(by, Mention) else None
+            roles.counted = by if isinstance(by, SchemaMention) else None
             roles.grouped = [*columns]
             roles.free = []
             roles.having = [(None, None, comparison)]
 
-    def _is_count_of_own(self, columns: Sequence[Mention], by: Measured | None) -> bool:
+    def _is_count_of_own(self, columns: Sequence[SchemaMention], by: Measured | None) -> bool:
         """True if rows of `by` are counted for values of its own columns."""
-        if not isinstance(by, Mention) or not is_table(by) or is_number(by):
+        if not isinstance(by, SchemaMention) or not is_table(by) or is_number(by):
             return False
         table = self.table(by)
         fields = [self.field(column, lambda link: link.is_column, table) for column in columns]
@@ -108,11 +108,11 @@ class Planner(Filters):
         )
 
     def _is_row_of(self, base: str, dimension: Dimension) -> bool:
-        if isinstance(dimension, ColumnRef):
+        if isinstance(dimension, PlanColumn):
             return self.network.key(base) == (dimension,)
         return isinstance(dimension, Entity) and dimension.table == base
 
-    def _having(self, query: Query) -> tuple[Having, ...]:
+    def _having(self, query: QueryPlan) -> tuple[Having, ...]:
         found = []
         for function, of, comparison in self.roles.having:
             measure = self.measure(function, of) if of is not None else query.measures[0]
@@ -127,7 +127,7 @@ class Planner(Filters):
         if not self.roles.grouped:
             return True
         (only, *more) = self.roles.grouped
-        if self.roles.free or more or not isinstance(only, Mention) or not is_table(only):
+        if self.roles.free or more or not isinstance(only, SchemaMention) or not is_table(only):
             return False
         self.roles.grouped = []
         self.roles.free = [only]
@@ -138,7 +138,7 @@ class Planner(Filters):
         roles = self.roles
         entity = roles.grouped[0]
         tables = [mention for mention in roles.free if is_table(mention)]
-        if len(roles.grouped) > 1 or tables or not roles.free or not isinstance(entity, Mention):
+        if len(roles.grouped) > 1 or tables or not roles.free or not isinstance(entity, SchemaMention):
             return
         if entity.lead in _EACH and is_table(entity):
             table = self.table(entity)
@@ -161,7 +161,7 @@ class Planner(Filters):
 
     # Queries
 
-    def _ranking(self, rank: Rank) -> Query | None:
+    def _ranking(self, rank: Rank) -> QueryPlan | None:
         """Returns rows or groups in the order of a superlative; None if it only asks for an extreme value."""
         roles = self.roles
         if roles.ranked_unit:
@@ -172,11 +172,11 @@ class Planner(Filters):
         if entity is None and not rank.hint:
             return None
         key = self._ranking_key(rank, entity)
-        if isinstance(key, ColumnRef):
+        if isinstance(key, PlanColumn):
             return self._ranked_rows(rank, key)
         return self._ranked_groups(rank, self._entity_dimension(entity), key)
 
-    def _ranked_periods(self, rank: Rank, calendar: Calendar) -> Query:
+    def _ranked_periods(self, rank: Rank, calendar: Calendar) -> QueryPlan:
         """Returns the periods in the order of a number: "busiest month", "the day with the most orders"."""
         roles = self.roles
         if rank.hint or roles.grouped:
@@ -202,20 +202,20 @@ class Planner(Filters):
             if any(field.type in ("date", "datetime") for field in self.network.fields(table.name))
             and not self.network.is_of_people(table.name)
         ]
-        readings = [of_order(f"number of {plural(table)}", table) for table in dated]
+        readings = [offer_order(f"number of {plural(table)}", table) for table in dated]
         return Unclear(f"By what should each {calendar.unit} be ranked?", readings)
 
-    def _ranked_entity(self) -> Mention | None:
+    def _ranked_entity(self) -> SchemaMention | None:
         """Returns the mention that is ranked: the first one, but the shop for "name of the shop"."""
         free = self.roles.free
         tables = [mention for mention in free if is_table(mention)]
         named = bool(free and tables) and words_of(free[0].text) in (("name",), ("id",))
         return tables[0] if named else next(iter(free), None)
 
-    def _ranking_key(self, rank: Rank, entity: Mention | None) -> ColumnRef | Measure:
+    def _ranking_key(self, rank: Rank, entity: SchemaMention | None) -> PlanColumn | Measure:
         roles = self.roles
         if rank.hint:
-            if isinstance(roles.ranked_by, Mention):
+            if isinstance(roles.ranked_by, SchemaMention):
                 return self.field(roles.ranked_by, lambda link: link.is_date, self._subject())
             happened = self._happened(self._subject()) if rank.hint == DATE else None
             return happened or self.hinted(rank.hint, self._subject())
@@ -237,13 +237,13 @@ class Planner(Filters):
             return self._count(by)
         return self._ranking_field(by, entity)
 
-    def _ranked_by_count(self, rank: Rank, entity: Mention | None) -> Mention | Measure | None:
+    def _ranked_by_count(self, rank: Rank, entity: SchemaMention | None) -> SchemaMention | Measure | None:
         """Returns what is counted for "most common city of customers" and "busiest stores by rentals"."""
         roles = self.roles
         if entity is None:
             return None
         by = roles.grouped[0] if len(roles.grouped) == 1 else None
-        if isinstance(by, Mention) and by.lead == "by" and self._has_many(entity, by):
+        if isinstance(by, SchemaMention) and by.lead == "by" and self._has_many(entity, by):
             roles.grouped = []
             return by
         if rank.about != "rows" or is_table(entity):
@@ -255,13 +255,13 @@ class Planner(Filters):
         roles.free = [mention for mention in roles.free if mention not in counted]
         return self._row_count(table)
 
-    def _has_many(self, one: Mention, other: Mention) -> bool:
+    def _has_many(self, one: SchemaMention, other: SchemaMention) -> bool:
         """True if a row of the first table can have many of the second."""
         if not (is_table(one) and is_table(other)):
             return False
         return self.network.fans_out(self.table(one), self.table(other), self.anchors)
 
-    def _ranking_field(self, by: Mention, entity: Mention | None) -> ColumnRef | Measure:
+    def _ranking_field(self, by: SchemaMention, entity: SchemaMention | None) -> PlanColumn | Measure:
         tables = self._tables_of(entity)
         field = self.field(by, lambda link: link.is_number, *tables)
         if field.table in tables:
@@ -270,7 +270,7 @@ class Planner(Filters):
             return Measure("sum", field.table, f"total {by.text}", (field,))
         raise self._unclear_number(by, field, ("average", "total"))
 
-    def _unclear_order(self, entity: Mention | None) -> Unclear | Beyond:
+    def _unclear_order(self, entity: SchemaMention | None) -> Unclear | Beyond:
         ranked = self.roles.ranked
         if entity is None:
             return Beyond("I do not see what should be ranked.")
@@ -279,9 +279,9 @@ class Planner(Filters):
         table = self._tables_of(entity)[0]
         numbers = measures.numbers_of(self.network, table)
         readings = [
-            *(of_order("revenue", measure.table) for measure in self._earned(table)),
-            *(of_order(spoken(field.column), field) for field in numbers),
-            *(of_order(f"number of {plural(other)}", other) for other in self.network.referring(table)),
+            *(offer_order("revenue", measure.table) for measure in self._earned(table)),
+            *(offer_order(spoken(field.column), field) for field in numbers),
+            *(offer_order(f"number of {plural(other)}", other) for other in self.network.referring(table)),
         ]
         names = " or ".join(reading.label for reading in readings)
         return Unclear(f"By what should {entity.text} be ranked{f': {names}' if names else ''}?", readings)
@@ -292,23 +292,25 @@ class Planner(Filters):
         except (Beyond, Unclear):
             return []
 
-    def _ranked_rows(self, rank: Rank, key: ColumnRef) -> Query:
+    def _ranked_rows(self, rank: Rank, key: PlanColumn) -> QueryPlan:
         query = self._list()
         return self._limited(replace(query, order=SortOrder(key, rank.descending)))
 
-    def _ranked_groups(self, rank: Rank, dimension: Dimension, measure: Measure) -> Query:
+    def _ranked_groups(self, rank: Rank, dimension: Dimension, measure: Measure) -> QueryPlan:
         if self.roles.grouped:
             raise Beyond("I cannot rank within each group.")
         ranked = self._ranked_entity()
         rest = [mention for mention in self.roles.free if not is_table(mention) and mention is not ranked]
-        query = self._with_conditions(Query(base=measure.table, measures=(measure,), dimensions=(dimension,)))
+        query = self._with_conditions(
+            QueryPlan(base=measure.table, measures=(measure,), dimensions=(dimension,))
+        )
         query = replace(query, with_tables=self._required_tables(query))
         if rest:
             query = replace(query, dimensions=(self._shown_with(dimension, rest),))
         query = self._limited(replace(query, order=SortOrder(measure, rank.descending)))
         return self._from_zero(query)
 
-    def _from_zero(self, query: Query) -> Query:
+    def _from_zero(self, query: QueryPlan) -> QueryPlan:
         """Starts from the groups' own table if the lowest counts come first: a count may be zero."""
         ascending = query.order is not None and not query.order.descending
         if query.order is None or not ascending or query.having or query.order.by not in query.measures:
@@ -337,7 +339,7 @@ class Planner(Filters):
                 )
         return query
 
-    def _limited(self, query: Query) -> Query:
+    def _limited(self, query: QueryPlan) -> QueryPlan:
         """Sets the limit that the question names; otherwise one row, or a default for a plural."""
         if self.roles.limit:
             return replace(query, limit=self.roles.limit)
@@ -345,11 +347,11 @@ class Planner(Filters):
         several = entity is not None and entity.plural
         return replace(query, limit=_SEVERAL if several else 1, chosen=several)
 
-    def _aggregation(self, measured: tuple[Measure, ...]) -> Query:
+    def _aggregation(self, measured: tuple[Measure, ...]) -> QueryPlan:
         base = measured[0].table
         if any(measure.table != base for measure in measured):
             raise Beyond("The numbers asked for lie in different tables; ask for one at a time.")
-        query = Query(base=base, measures=measured, dimensions=self._dimensions(base))
+        query = QueryPlan(base=base, measures=measured, dimensions=self._dimensions(base))
         if any(self._is_row_of(base, one) for one in query.dimensions):
             raise Beyond(f"Each row of {base} has one of these numbers; ask for it without a group.")
         if self.roles.limit and not query.dimensions:
@@ -360,7 +362,7 @@ class Planner(Filters):
         query = replace(query, with_tables=self._required_tables(query), limit=self.roles.limit)
         return self._from_zero(self._ordered(query))
 
-    def _counts_by_group(self) -> Query:
+    def _counts_by_group(self) -> QueryPlan:
         tables = [mention for mention in self.roles.free if is_table(mention)]
         numbers = [mention for mention in self.roles.free if is_number(mention) and not is_table(mention)]
         if len(numbers) == 1 and len(self.roles.free) == len(tables) + 1:
@@ -376,19 +378,19 @@ class Planner(Filters):
         return self._aggregation((self._count(tables[0]),))
 
     def _unclear_number(
-        self, mention: Mention, field: ColumnRef, functions: Sequence[str] = FUNCTIONS
+        self, mention: SchemaMention, field: PlanColumn, functions: Sequence[str] = FUNCTIONS
     ) -> Unclear:
         named = f"{', '.join(functions[:-1])} or {functions[-1]}"
         text = f"Do you mean the {named} {spoken(field.column)}?"
-        return Unclear(text, of_functions(mention.text, field, functions))
+        return Unclear(text, offer_functions(mention.text, field, functions))
 
-    def _list(self) -> Query:
+    def _list(self) -> QueryPlan:
         base = self._subject()
         if self.roles.grouped:
             raise Beyond("I do not see what should be counted or summed for each group.")
         shown = self._shown(base) or self._counted_beside(base)
         base = self._finest(base, shown)
-        query = Query(
+        query = QueryPlan(
             base=base,
             shown=shown,
             distinct=bool(shown) and (self.roles.distinct or self._is_of_values(shown)),
@@ -396,7 +398,7 @@ class Planner(Filters):
         query = self._with_conditions(query)
         return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
 
-    def _counted_beside(self, base: str) -> tuple[ColumnRef | Related, ...]:
+    def _counted_beside(self, base: str) -> tuple[PlanColumn | Related, ...]:
         """Returns the name columns of a row and the numbers it is compared by."""
         related = [
             self.related(by, base)
@@ -407,20 +409,22 @@ class Planner(Filters):
             return ()
         return (*(self.network.name_fields(base) or self.network.key(base)), *related)
 
-    def _is_of_values(self, shown: Sequence[ColumnRef | Related]) -> bool:
+    def _is_of_values(self, shown: Sequence[PlanColumn | Related]) -> bool:
         """True if a list is of a column's values ("list the job titles"), not of the rows of a table."""
         if any(is_table(mention) for mention in self.roles.free) or len(shown) > 1 or self.roles.sort:
             return False
         (one,) = shown
         qualified = any(link.score > EXACT for mention in self.roles.free for link in mention.links)
-        return isinstance(one, ColumnRef) and not qualified and one not in self.network.name_fields(one.table)
+        return (
+            isinstance(one, PlanColumn) and not qualified and one not in self.network.name_fields(one.table)
+        )
 
-    def _finest(self, base: str, shown: Iterable[ColumnRef | Related]) -> str:
+    def _finest(self, base: str, shown: Iterable[PlanColumn | Related]) -> str:
         """Returns the table of which each row gives one row of the list: its rows determine all others.
 
         Raises `Beyond` if there is none, because the list would repeat rows.
         """
-        tables = dict.fromkeys([base, *(one.table for one in shown if isinstance(one, ColumnRef))])
+        tables = dict.fromkeys([base, *(one.table for one in shown if isinstance(one, PlanColumn))])
         for table in tables:
             if not any(self.network.fans_out(table, other, self.anchors) for other in tables):
                 return table
@@ -495,7 +499,7 @@ class Planner(Filters):
     def _dimensions(self, base: str) -> tuple[Dimension, ...]:
         return tuple(self.dimension(mention, base) for mention in self.roles.grouped)
 
-    def _entity_dimension(self, entity: Mention | None) -> Dimension:
+    def _entity_dimension(self, entity: SchemaMention | None) -> Dimension:
         if entity is None:
             raise Beyond("I do not see what should be ranked.")
         near = self._count_base() if is_table(self.roles.ranked_by) else next(iter(self.anchors), None)
@@ -503,11 +507,11 @@ class Planner(Filters):
 
     def _count_base(self) -> str:
         by = self.roles.ranked_by
-        if not isinstance(by, Mention):
+        if not isinstance(by, SchemaMention):
             raise Beyond("I do not see what should be ranked.")
         return self.table(by) if is_table(by) else self.field(by, lambda link: link.is_number).table
 
-    def _shown_with(self, dimension: Dimension, mentions: list[Mention]) -> Dimension:
+    def _shown_with(self, dimension: Dimension, mentions: list[SchemaMention]) -> Dimension:
         if not isinstance(dimension, Entity):
             raise Beyond(NOT_UNDERSTOOD)
         fields = [field for mention in mentions for field in self.named(mention, dimension.table)]
@@ -515,10 +519,10 @@ class Planner(Filters):
             raise Beyond(NOT_UNDERSTOOD)
         return replace(dimension, shown=tuple(dict.fromkeys(fields)))
 
-    def _with_shown(self, query: Query) -> Query:
+    def _with_shown(self, query: QueryPlan) -> QueryPlan:
         """Adds the columns named beside a number. Raises `Beyond` if they do not belong to its groups."""
         columns = [mention for mention in self.roles.free if not is_table(mention)]
-        known = [dimension for dimension in query.dimensions if isinstance(dimension, ColumnRef)]
+        known = [dimension for dimension in query.dimensions if isinstance(dimension, PlanColumn)]
         columns = [mention for mention in columns if not any(link.field in known for link in mention.links)]
         if not columns:
             return query
@@ -528,17 +532,17 @@ class Planner(Filters):
         rest = [dimension for dimension in query.dimensions if dimension is not entities[0]]
         return replace(query, dimensions=(self._shown_with(entities[0], columns), *rest))
 
-    def _shown(self, base: str) -> tuple[ColumnRef | Related, ...]:
+    def _shown(self, base: str) -> tuple[PlanColumn | Related, ...]:
         """Returns the columns asked for, each of the table named next: "titles of songs, names of singers".
 
         For "cities and their population" the name of the city is included, but not for "city population".
         """
         free = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
-        shown: list[ColumnRef] = []
+        shown: list[PlanColumn] = []
         for at, mention in enumerate(free):
             if is_table(mention) and mention.lead in (*POSSESSIVE, INCLUDING):
                 shown += self._shown_beside(mention, base)
-            elif not is_table(mention):
+            elif not is_table(mention) and not _is_name_of_column(mention, free[at + 1 : at + 2]):
                 owner = next((self.table(other) for other in free[at:] if is_table(other)), base)
                 shown += self.named(mention, owner)
         several = [mention for mention in free if is_table(mention)]
@@ -546,7 +550,7 @@ class Planner(Filters):
             shown = [*(self.network.name_fields(base) or self.network.key(base)), *shown]
         return tuple(dict.fromkeys(shown))
 
-    def _shown_beside(self, mention: Mention, base: str) -> tuple[ColumnRef, ...]:
+    def _shown_beside(self, mention: SchemaMention, base: str) -> tuple[PlanColumn, ...]:
         """Returns the name columns of the related row in another table: "albums with their artist"."""
         table = self.table(mention, base)
         if table == base or self.network.fans_out(base, table, self.anchors):
@@ -554,7 +558,7 @@ class Planner(Filters):
         beside = self.network.name_fields(table) or self.network.key(table)
         return (*(self.network.name_fields(base) or self.network.key(base)), *beside)
 
-    def _required_tables(self, query: Query) -> tuple[str, ...]:
+    def _required_tables(self, query: QueryPlan) -> tuple[str, ...]:
         """Returns the other mentioned tables in which a row may have no match."""
         used = {query.base} | {
             dimension.table if isinstance(dimension, Entity) else dimension.field.table
@@ -564,7 +568,7 @@ class Planner(Filters):
         tables = [self.table(mention, query.base) for mention in self.roles.free if is_table(mention)]
         return tuple(dict.fromkeys(table for table in tables if table not in used))
 
-    def _ordered(self, query: Query) -> Query:
+    def _ordered(self, query: QueryPlan) -> QueryPlan:
         roles = self.roles
         if roles.sort is None and roles.first and not query.measures:
             return self._in_time(query)
@@ -573,36 +577,36 @@ class Planner(Filters):
         if len(roles.sorted_by) > 1:
             raise Beyond("I can sort by one thing only.")
         target = self.sort_target(query)
-        born = roles.sort.by_age and isinstance(target, ColumnRef) and target.type in ("date", "datetime")
+        born = roles.sort.by_age and isinstance(target, PlanColumn) and target.type in ("date", "datetime")
         return replace(query, order=SortOrder(target, bool(roles.sort.descending) != born))
 
-    def _happened(self, base: str) -> ColumnRef | None:
+    def _happened(self, base: str) -> PlanColumn | None:
         """Returns the date of the one event that is mentioned for rows of `base` ("hired last"), or None."""
         said = [mention for mention in self.roles.present if is_event(mention)]
         return self.field(said[0], lambda link: link.is_date, base) if len(said) == 1 else None
 
-    def _in_time(self, query: Query) -> Query:
+    def _in_time(self, query: QueryPlan) -> QueryPlan:
         """Sorts by date for "the first": the first events are the earliest. Not for people without event."""
         date = self._happened(query.base)
         if date is None and not self.network.is_of_people(query.base):
             date = self._dates_of(query.base)
         return replace(query, order=SortOrder(date, descending=False)) if date else query
 
-    def sort_target(self, query: Query) -> ColumnRef | Measure:
+    def sort_target(self, query: QueryPlan) -> PlanColumn | Measure:
         by = self.roles.sorted_by[0] if self.roles.sorted_by else None
-        if isinstance(by, Mention) and not is_table(by):
+        if isinstance(by, SchemaMention) and not is_table(by):
             fields = self.named(by, query.base)
             measured = [measure for measure in query.measures if fields[0] in measure.fields]
             return measured[0] if measured else self._sortable(fields[0], query)
         if query.measures and (by is None or isinstance(by, Revenue)):
             return query.measures[0]
-        fields = tuple(shown for shown in query.shown if isinstance(shown, ColumnRef))
+        fields = tuple(shown for shown in query.shown if isinstance(shown, PlanColumn))
         names = fields or self.network.name_fields(query.base)
         if names and by is None:
             return names[0]
         raise Beyond("I do not see what to sort by.")
 
-    def _sortable(self, field: ColumnRef, query: Query) -> ColumnRef:
+    def _sortable(self, field: PlanColumn, query: QueryPlan) -> PlanColumn:
         grouped = [
             shown
             for dimension in query.dimensions
@@ -613,6 +617,14 @@ class Planner(Filters):
         return field
 
 
-def _is_apposed(table: Mention, column: Mention) -> bool:
+def _is_apposed(table: SchemaMention, column: SchemaMention) -> bool:
     """True if a table in the singular is right before its column: "car models"."""
     return not table.plural and column.lead == table.text.split()[-1].lower()
+
+
+def _is_name_of_column(mention: SchemaMention, following: Sequence[SchemaMention]) -> bool:
+    """True for "name" in "the name of the makers", where a column is called maker."""
+    if words_of(mention.text) != ("name",) or not following or is_table(following[0]):
+        return False
+    (after,) = following
+    return after.lead == "of" or (after.lead == "the" and after.plural and not mention.plural)

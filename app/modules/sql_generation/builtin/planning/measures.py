@@ -4,10 +4,10 @@ from collections.abc import Collection
 
 from app.modules.sql_generation.builtin.plan import (
     Beyond,
-    ColumnRef,
     Definition,
     Function,
     Measure,
+    PlanColumn,
     Reading,
     Unclear,
 )
@@ -40,20 +40,20 @@ _OTHER_MONEY = frozenset(
 _NUMERIC = ("integer", "number")
 
 
-def numbers_of(network: SchemaNetwork, table: str) -> list[ColumnRef]:
+def numbers_of(network: SchemaNetwork, table: str) -> list[PlanColumn]:
     return [field for field in network.fields(table) if field.type in _NUMERIC and not network.is_key(field)]
 
 
-def amounts_of(network: SchemaNetwork, table: str) -> list[ColumnRef]:
+def amounts_of(network: SchemaNetwork, table: str) -> list[PlanColumn]:
     """Returns the columns of a table that hold money earned."""
     return [field for field in numbers_of(network, table) if _earning(field)]
 
 
-def quantity_of(network: SchemaNetwork, table: str) -> ColumnRef | None:
+def quantity_of(network: SchemaNetwork, table: str) -> PlanColumn | None:
     return next((field for field in numbers_of(network, table) if is_quantity(field)), None)
 
 
-def is_quantity(field: ColumnRef) -> bool:
+def is_quantity(field: PlanColumn) -> bool:
     """True if a column is a quantity, so that a question about several rows means its sum."""
     return words_of(field.column)[-1] == "quantity"
 
@@ -118,7 +118,7 @@ def defined(
     raise Beyond(f"The columns of “{text}” ({definition.sql}) lie in tables that repeat each other's rows.")
 
 
-def _candidates(network: SchemaNetwork, table: str) -> list[tuple[ColumnRef, Measure]]:
+def _candidates(network: SchemaNetwork, table: str) -> list[tuple[PlanColumn, Measure]]:
     amounts = [(field, Measure("sum", table, "revenue", (field,))) for field in amounts_of(network, table)]
     quantity = quantity_of(network, table)
     prices = [field for field in numbers_of(network, table) if words_of(field.column)[-1] == "price"]
@@ -133,7 +133,7 @@ def _has_discount(network: SchemaNetwork, table: str) -> bool:
     return any(words_of(field.column)[-1] == "discount" for field in numbers_of(network, table))
 
 
-def _earning(field: ColumnRef) -> int:
+def _earning(field: PlanColumn) -> int:
     """Returns how certain it is that a column holds money earned: 3, 2, or 0 for no."""
     words = words_of(field.column)
     if _OTHER_MONEY.intersection(words):

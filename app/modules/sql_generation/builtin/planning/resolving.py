@@ -2,17 +2,23 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from app.modules.sql_generation.builtin.periods import unit_of
 from app.modules.sql_generation.builtin.plan import (
     NOT_UNDERSTOOD,
     Beyond,
-    ColumnRef,
     Dimension,
     Grain,
+    PlanColumn,
     Unclear,
 )
-from app.modules.sql_generation.builtin.question.lexicon import EXACT, Link, reporting_keys
-from app.modules.sql_generation.builtin.question.reading import Calendar, Mention
-from app.modules.sql_generation.builtin.question.readings import of_date, of_meaning, of_units, spoken
+from app.modules.sql_generation.builtin.question.lexicon import EXACT, LexiconEntry, reporting_keys
+from app.modules.sql_generation.builtin.question.reading import Calendar, QuestionItem, SchemaMention
+from app.modules.sql_generation.builtin.question.readings import (
+    offer_date,
+    offer_meaning,
+    offer_units,
+    spoken,
+)
 from app.modules.sql_generation.builtin.question.roles import QuestionRoles, is_event, is_table, is_verb
 from app.modules.sql_generation.builtin.question.words import words_of
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
@@ -24,6 +30,27 @@ _HAPPENING = frozenset(
 _PLAIN_DATES = (("date",), ("created", "at"), ("created",), ("timestamp",), ("time",), ("day",))
 
 
+def recognise_periods(items: Sequence[QuestionItem], network: SchemaNetwork) -> list[QuestionItem]:
+    """Returns the items with a calendar's unit for "month" if the columns of this name belong to tables that
+    nothing else of the question is related to.
+    """
+    return [_period_or_item(item, items, network) for item in items]
+
+
+def _period_or_item(
+    item: QuestionItem, items: Sequence[QuestionItem], network: SchemaNetwork
+) -> QuestionItem:
+    unit = unit_of(item.text.lower()) if isinstance(item, SchemaMention) else None
+    if unit is None or not isinstance(item, SchemaMention):
+        return item
+    rest = [each for each in items if isinstance(each, SchemaMention) and each != item]
+    others = {link.table for mention in rest for link in mention.links}
+    own = {link.table for link in item.links}
+    if not others or any(network.distance(one, other) is not None for one in others for other in own):
+        return item
+    return Calendar(unit, item.plural)
+
+
 class Resolver:
     """Resolves the mentions of one question; `around` are tables that it implies without naming them."""
 
@@ -32,7 +59,7 @@ class Resolver:
         self.roles = roles
         self.anchors = tuple(dict.fromkeys((*around, *self._certain_tables())))
 
-    def dimension(self, mention: Mention | Calendar, base: str) -> Dimension:
+    def dimension(self, mention: SchemaMention | Calendar, base: str) -> Dimension:
         if isinstance(mention, Calendar):
             return self._grain(mention, base)
         link = self._pick(mention, lambda link: link.value is None, base)
@@ -40,7 +67,7 @@ class Resolver:
             return self.network.entity(link.table)
         if link.field.type in _DATES and link.score < EXACT:
             text = f"Should {link.field} be grouped by day, month or year?"
-            raise Unclear(text, of_units(mention.text, link.field))
+            raise Unclear(text, offer_units(mention.text, link.field))
         return link.field
 
     def _grain(self, calendar: Calendar, base: str) -> Dimension:
@@ -54,7 +81,7 @@ class Resolver:
             return date
         raise Beyond(f"{date} only knows years.")
 
-    def _event(self) -> Mention | None:
+    def _event(self) -> SchemaMention | None:
         """Returns the event that a period is about: "hired each year", but not "shipped orders by year"."""
         named = {mention.text.split()[-1].lower() for mention in self.roles.mentions() if mention.text}
         said = [
@@ -64,14 +91,14 @@ class Resolver:
         ]
         return said[0] if len(said) == 1 else None
 
-    def named(self, mention: Mention, table: str) -> tuple[ColumnRef, ...]:
+    def named(self, mention: SchemaMention, table: str) -> tuple[PlanColumn, ...]:
         """Returns the columns that a mention names; "name" stands for the name columns of the table."""
         own = [link for link in mention.links if link.table == table and link.score >= EXACT]
         if words_of(mention.text) == ("name",) and not own and (names := self.network.name_fields(table)):
             return names
         return (self.field(mention, lambda link: link.is_column, table),)
 
-    def _date(self, mention: Mention | None, base: str) -> ColumnRef:
+    def _date(self, mention: SchemaMention | None, base: str) -> PlanColumn:
         """Returns the date that a period is about: of the mention before it, of the base, or near the base.
 
         Raises `Beyond` if there is none.
@@ -83,7 +110,7 @@ class Resolver:
         preferred = self.network.preferences.fields
         for table in near:
             for field in self.network.fields(table):
-                if field in preferred and Link(table=table, score=EXACT, field=field).is_date:
+                if field in preferred and LexiconEntry(table=table, score=EXACT, field=field).is_date:
                     return field
         for table in near:
             if dates := self._dates_of(table):
@@ -96,22 +123,23 @@ class Resolver:
         tables = [
             self.table(mention, base)
             for mention in mentions
-            if isinstance(mention, Mention) and is_table(mention)
+            if isinstance(mention, SchemaMention) and is_table(mention)
         ]
         return [
             table for table in tables if table != base and self.network.fans_out(base, table, self.anchors)
         ]
 
-    def _dates_of(self, table: str) -> ColumnRef | None:
+    def _dates_of(self, table: str) -> PlanColumn | None:
         fields = self.network.fields(table)
         dates = [field for field in fields if field.type in _DATES]
         years = [field for field in fields if words_of(field.column)[-1:] == ("year",)]
         candidates = dates or years
         own = words_of(table)[-1]
-        plain = [field for field in candidates if words_of(field.column) in (*_PLAIN_DATES, (own, "date"))]
+        happened = [(event, end) for event in (own, f"{own}d", f"{own}ed") for end in ("date", "at", "on")]
+        plain = [field for field in candidates if words_of(field.column) in (*_PLAIN_DATES, *happened)]
         if len(candidates) > 1 and len(plain) != 1:
             names = " or ".join(spoken(field.column) for field in candidates)
-            raise Unclear(f"Which date of {table} do you mean: {names}?", map(of_date, candidates))
+            raise Unclear(f"Which date of {table} do you mean: {names}?", map(offer_date, candidates))
         return next(iter(plain or candidates), None)
 
     def _dated_neighbours(self, base: str) -> list[str]:
@@ -122,11 +150,11 @@ class Resolver:
 
     def field(
         self,
-        mention: Mention,
-        wanted: Callable[[Link], bool],
+        mention: SchemaMention,
+        wanted: Callable[[LexiconEntry], bool],
         *near: str,
-        orelse: Callable[[Link], bool] | None = None,
-    ) -> ColumnRef:
+        orelse: Callable[[LexiconEntry], bool] | None = None,
+    ) -> PlanColumn:
         if not any(wanted(link) for link in mention.links) and orelse:
             wanted = orelse
         link = self._pick(mention, lambda link: link.field is not None and wanted(link), *near)
@@ -134,7 +162,9 @@ class Resolver:
             raise Beyond(NOT_UNDERSTOOD)
         return link.field
 
-    def _pick(self, mention: Mention, wanted: Callable[[Link], bool], *near: str) -> Link:
+    def _pick(
+        self, mention: SchemaMention, wanted: Callable[[LexiconEntry], bool], *near: str
+    ) -> LexiconEntry:
         """Returns the best of the wanted links: the closest in words, then in joins."""
         anchors = near or self.anchors
         ranked = [
@@ -145,12 +175,12 @@ class Resolver:
         best = min(rank for rank, _ in ranked)
         links = [link for rank, link in ranked if rank == best]
         if len(links) > 1:
-            readings = [of_meaning(mention.text, link) for link in links]
+            readings = [offer_meaning(mention.text, link) for link in links]
             names = dict.fromkeys(reading.label for reading in readings)
             raise Unclear(f"Which “{mention.text}” do you mean: {' or '.join(names)}?", readings)
         return links[0]
 
-    def _rank(self, link: Link, near: Sequence[str]) -> tuple[int, int, int, int] | None:
+    def _rank(self, link: LexiconEntry, near: Sequence[str]) -> tuple[int, int, int, int] | None:
         distances = [self.network.distance(table, link.table) for table in near]
         known = [distance for distance in distances if distance is not None]
         if len(known) < len(distances):
@@ -175,13 +205,13 @@ class Resolver:
         together = self._together(self.roles.free) or self._described(columns[0], values)
         return together or self._pick(columns[0], lambda link: True).table
 
-    def _together(self, columns: Sequence[Mention]) -> str | None:
+    def _together(self, columns: Sequence[SchemaMention]) -> str | None:
         """Returns the one table that has all of several columns, or None."""
         holding = [{link.table for link in mention.links if link.is_column} for mention in columns]
         found = set.intersection(*holding) if len(holding) > 1 else set()
         return found.pop() if len(found) == 1 else None
 
-    def _described(self, column: Mention, values: Iterable[Mention]) -> str | None:
+    def _described(self, column: SchemaMention, values: Iterable[SchemaMention]) -> str | None:
         """Returns the table for "population of Brazil": it has the column, and the value names its row."""
         named = {
             link.table
@@ -199,15 +229,15 @@ class Resolver:
             raise Beyond("I see no single column that says who reports to whom.")
         return found[0]
 
-    def table(self, mention: Mention, *near: str) -> str:
+    def table(self, mention: SchemaMention, *near: str) -> str:
         return self._pick(mention, lambda link: link.is_table, *near).table
 
-    def _tables_of(self, entity: Mention | None) -> tuple[str, ...]:
+    def _tables_of(self, entity: SchemaMention | None) -> tuple[str, ...]:
         if entity is None:
             return ()
         return (self._pick(entity, lambda link: link.value is None).table,)
 
-    def _column(self, table: str, name: str) -> ColumnRef:
+    def _column(self, table: str, name: str) -> PlanColumn:
         return next(field for field in self.network.fields(table) if field.column == name)
 
     def _certain_tables(self) -> Iterable[str]:

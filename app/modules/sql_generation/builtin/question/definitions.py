@@ -8,7 +8,7 @@ from sqlglot.errors import SqlglotError
 
 from app.modules.database_connection.schema import Schema
 from app.modules.sql.parsing import parsed_one
-from app.modules.sql_generation.builtin.plan import ColumnRef, Definition
+from app.modules.sql_generation.builtin.plan import Definition, PlanColumn
 
 _CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.In, exp.Between)
 _UNREADABLE = (exp.Query, exp.Window, exp.Placeholder, exp.Parameter)
@@ -56,7 +56,7 @@ def _clauses(select: exp.Select) -> Iterator[str]:
     yield from (name for name, given in select.args.items() if given)
 
 
-def _meant(formula: exp.Expr, schema: Schema) -> list[tuple[exp.Column, ColumnRef]]:
+def _meant(formula: exp.Expr, schema: Schema) -> list[tuple[exp.Column, PlanColumn]]:
     """Returns each column with the one that it means; nothing if one of them is unknown or not the only one.
 
     A column without a table is looked for in the tables that the formula names, then in those that have all
@@ -70,10 +70,10 @@ def _meant(formula: exp.Expr, schema: Schema) -> list[tuple[exp.Column, ColumnRe
         for table in schema.tables
         if bare <= {each.name.casefold() for each in table.columns}
     }
-    found: list[tuple[exp.Column, ColumnRef]] = []
+    found: list[tuple[exp.Column, PlanColumn]] = []
     for column in columns:
         places = [
-            ColumnRef(table.name, each.name, each.type)
+            PlanColumn(table.name, each.name, each.type)
             for table in schema.tables
             for each in table.columns
             if each.name.casefold() == column.name.casefold()
@@ -87,12 +87,12 @@ def _meant(formula: exp.Expr, schema: Schema) -> list[tuple[exp.Column, ColumnRe
     return found
 
 
-def _is_condition(formula: exp.Expr, fields: list[ColumnRef]) -> bool:
+def _is_condition(formula: exp.Expr, fields: list[PlanColumn]) -> bool:
     inner = formula.unnest()
     if isinstance(inner, exp.Column):
         return fields[0].type == "boolean"
     return isinstance(inner, _CONDITIONS) and len({field.table for field in fields}) == 1
 
 
-def _quoted(field: ColumnRef) -> exp.Expr:
+def _quoted(field: PlanColumn) -> exp.Expr:
     return exp.column(field.column, table=field.table, quoted=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
-from app.modules.sql_generation.builtin.plan import ColumnRef, Definition
+from app.modules.sql_generation.builtin.plan import Definition, PlanColumn
 from app.modules.sql_generation.builtin.question.words import (
     ORDERING,
     SELLING,
@@ -30,7 +30,7 @@ _TRUE_AND_FALSE = ({"y", "n"}, {"yes", "no"}, {"true", "false"}, {"t", "f"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link:
+class LexiconEntry:
     """One meaning of a phrase: a table, a column of it, or a value stored in that column. Higher scores are
     closer matches.
 
@@ -41,12 +41,12 @@ class Link:
 
     table: str
     score: int
-    field: ColumnRef | None = None
+    field: PlanColumn | None = None
     value: str | None = None
     key: bool = False
     verb: bool = False
     flag: bool = False
-    surname: tuple[ColumnRef, str] | None = None
+    surname: tuple[PlanColumn, str] | None = None
     definition: Definition | None = None
 
     @property
@@ -87,7 +87,7 @@ _DONE = {"rental": "rented", "booking": "booked", "reservation": "reserved"}
 _NUMBERED = ("phone", "telephone", "mobile", "fax")
 _FIRST_NAMES = (("first", "name"), ("given", "name"), ("forename",))
 _LAST_NAMES = (("last", "name"), ("family", "name"), ("surname",))
-_Meanings = dict[tuple[str, str | None], Link]
+_Meanings = dict[tuple[str, str | None], LexiconEntry]
 
 
 class Lexicon:
@@ -97,13 +97,13 @@ class Lexicon:
         self._stored = stored
         self._definitions = {words_of(each.term): each for each in definitions}
         self._fields = {
-            (table.name, column.name): ColumnRef(table.name, column.name, column.type)
+            (table.name, column.name): PlanColumn(table.name, column.name, column.type)
             for table in schema.tables
             for column in table.columns
         }
         self._names: defaultdict[Phrase, _Meanings] = defaultdict(dict)
         self._synonyms: defaultdict[Phrase, _Meanings] = defaultdict(dict)
-        self._values: defaultdict[Phrase, list[Link]] = defaultdict(list)
+        self._values: defaultdict[Phrase, list[LexiconEntry]] = defaultdict(list)
         self._tables = {words_of(table.name) for table in schema.tables}
         self._spellings: dict[str, str] = {}
         """Values of one word as they are written, by their normal form."""
@@ -118,7 +118,7 @@ class Lexicon:
         phrases = (*self._names, *self._synonyms, *self._values, *self._definitions)
         self._longest = max((_LONGEST_TEXT, *map(len, phrases)))
 
-    def find(self, tokens: Sequence[Token]) -> tuple[int, tuple[Link, ...]]:
+    def find(self, tokens: Sequence[Token]) -> tuple[int, tuple[LexiconEntry, ...]]:
         """Returns the length in tokens (0 if none) and meanings of the longest phrase at the start."""
         if tokens and tokens[0].kind == "quoted":
             return 1, self._quoted(tokens[0].text)
@@ -151,7 +151,7 @@ class Lexicon:
                 return None
         return None
 
-    def _links(self, tokens: Sequence[Token]) -> tuple[Link, ...]:
+    def _links(self, tokens: Sequence[Token]) -> tuple[LexiconEntry, ...]:
         phrase = tuple(token.word for token in tokens)
         if any(token.kind in ("sign", "quoted") for token in tokens):
             return ()
@@ -161,10 +161,10 @@ class Lexicon:
             return names
         return names + tuple(self._values.get(phrase, ()))
 
-    def _quoted(self, text: str) -> tuple[Link, ...]:
+    def _quoted(self, text: str) -> tuple[LexiconEntry, ...]:
         return tuple(self._values.get(words_of(text), ())) or self._places(text_key(text))
 
-    def _texts(self, tokens: Sequence[Token]) -> tuple[Link, ...]:
+    def _texts(self, tokens: Sequence[Token]) -> tuple[LexiconEntry, ...]:
         """Returns where this text is stored, or its two words as a first and a last name.
 
         Several lower-case words are a text only if none of them has a meaning by itself.
@@ -180,7 +180,7 @@ class Lexicon:
         whole = self._places(text_key(" ".join(token.text for token in tokens)))
         return whole or (self._full_name(*tokens) if len(tokens) == 2 else ())
 
-    def _text(self, token: Token) -> tuple[Link, ...]:
+    def _text(self, token: Token) -> tuple[LexiconEntry, ...]:
         if token.raw in COMMON or token.kind == "number":
             return ()
         found = self._places(text_key(token.text))
@@ -188,7 +188,7 @@ class Lexicon:
             return tuple(link for link in found if link.value == token.text)
         return found
 
-    def _full_name(self, first: Token, last: Token) -> tuple[Link, ...]:
+    def _full_name(self, first: Token, last: Token) -> tuple[LexiconEntry, ...]:
         return tuple(
             replace(one, surname=(two.field, two.value))
             for one in self._text(first)
@@ -197,22 +197,24 @@ class Lexicon:
             if words_of(one.field.column) in _FIRST_NAMES and words_of(two.field.column) in _LAST_NAMES
         )
 
-    def _places(self, key: str) -> tuple[Link, ...]:
+    def _places(self, key: str) -> tuple[LexiconEntry, ...]:
         return tuple(
-            Link(table=each.table, score=EXACT, field=self._fields[each.table, each.column], value=each.text)
+            LexiconEntry(
+                table=each.table, score=EXACT, field=self._fields[each.table, each.column], value=each.text
+            )
             for each in self._stored.of_key(key)
             if (each.table, each.column) in self._fields
         )
 
     def _add_table(self, table: Table) -> None:
         phrase = words_of(table.name)
-        self._add(phrase, Link(table=table.name, score=EXACT_TABLE))
+        self._add(phrase, LexiconEntry(table=table.name, score=EXACT_TABLE))
         if ORDERING.intersection(phrase) and len(phrase) == 1:
             for word in SELLING:
-                self._add((word,), Link(table=table.name, score=CLOSE, verb=True))
+                self._add((word,), LexiconEntry(table=table.name, score=CLOSE, verb=True))
         if len(phrase) == 1:
             done = _DONE.get(phrase[0]) or _participle(phrase[0])
-            self._add((done,), Link(table=table.name, score=CLOSE, verb=True))
+            self._add((done,), LexiconEntry(table=table.name, score=CLOSE, verb=True))
 
     def _add_short_name(self, table: Table) -> None:
         """Adds a table's name without a word for any table, unless something else has that name:
@@ -224,58 +226,58 @@ class Lexicon:
             phrase[1:] if phrase[0] in _ANY_TABLE else (),
         ):
             if short and short not in self._names:
-                self._add(short, Link(table=table.name, score=CLOSE))
+                self._add(short, LexiconEntry(table=table.name, score=CLOSE))
 
     def _add_column(self, table: Table, column: TableColumn) -> None:
         phrase = words_of(column.name)
-        field = ColumnRef(table.name, column.name, column.type)
+        field = PlanColumn(table.name, column.name, column.type)
         foreign = table.foreign_key_columns
         score = PARTIAL if column.name in foreign and not _is_copy(table, column) else EXACT
         key = _is_key(column, foreign)
         flag = not key and is_flag(column)
-        self._add(phrase, Link(table=table.name, score=score, field=field, key=key, flag=flag))
+        self._add(phrase, LexiconEntry(table=table.name, score=score, field=field, key=key, flag=flag))
         if column.primary_key and column.name not in foreign:
-            self._add(("id",), Link(table=table.name, score=EXACT, field=field, key=True))
+            self._add(("id",), LexiconEntry(table=table.name, score=EXACT, field=field, key=True))
         elif flag:
             said = tuple(word for word in phrase if word not in _MARKERS)
-            self._add(said, Link(table=table.name, score=EXACT, field=field, flag=True))
+            self._add(said, LexiconEntry(table=table.name, score=EXACT, field=field, flag=True))
         elif column.name not in foreign:
             self._add_shorter(words_of(table.name), phrase, field)
         for value in column.values:
             self._add_value(table, field, value)
 
-    def _add_shorter(self, table: Phrase, phrase: Phrase, field: ColumnRef) -> None:
+    def _add_shorter(self, table: Phrase, phrase: Phrase, field: PlanColumn) -> None:
         """Adds parts of a column's name, and the name qualified with that of its table."""
         own = phrase[len(table) :] if phrase[: len(table)] == table else phrase
-        self._add(own, Link(table=field.table, score=EXACT, field=field))
+        self._add(own, LexiconEntry(table=field.table, score=EXACT, field=field))
         if own[-1:] != ("by",):  # in "cartoons written by", the cartoons are counted
-            self._add((*table, *own), Link(table=field.table, score=EXACT_TABLE, field=field))
+            self._add((*table, *own), LexiconEntry(table=field.table, score=EXACT_TABLE, field=field))
         if own[-1:] == ("name",):
-            self._add(own[:-1], Link(table=field.table, score=CLOSE, field=field))
+            self._add(own[:-1], LexiconEntry(table=field.table, score=CLOSE, field=field))
         if own[:1] in (("number",), ("count",)):
-            self._add(("number", "of", *own[1:]), Link(table=field.table, score=EXACT, field=field))
+            self._add(("number", "of", *own[1:]), LexiconEntry(table=field.table, score=EXACT, field=field))
         if own[-1:] and own[-1] in _NUMBERED:
-            self._add((*own, "number"), Link(table=field.table, score=EXACT, field=field))
+            self._add((*own, "number"), LexiconEntry(table=field.table, score=EXACT, field=field))
         if len(own) == 2 and own[1] == "by":
             for doer in _doers(own[0]):
-                self._add((doer,), Link(table=field.table, score=CLOSE, field=field))
+                self._add((doer,), LexiconEntry(table=field.table, score=CLOSE, field=field))
         if own[-1:] == ("email",):
-            self._add((*own, "address"), Link(table=field.table, score=EXACT, field=field))
+            self._add((*own, "address"), LexiconEntry(table=field.table, score=EXACT, field=field))
         if own[-1:] in (("number",), ("num",), ("count",)) and own[:-1] not in self._tables:
-            self._add(("number", "of", *own[:-1]), Link(table=field.table, score=EXACT, field=field))
+            self._add(("number", "of", *own[:-1]), LexiconEntry(table=field.table, score=EXACT, field=field))
         if "of" in own:
             at = own.index("of")
-            self._add((*own[at + 1 :], *own[:at]), Link(table=field.table, score=EXACT, field=field))
-        if Link(table=field.table, score=CLOSE, field=field).is_date:
+            self._add((*own[at + 1 :], *own[:at]), LexiconEntry(table=field.table, score=EXACT, field=field))
+        if LexiconEntry(table=field.table, score=CLOSE, field=field).is_date:
             for verb in {*own, *_phrasal(own)} - {"date", "year", "of", "on", "at", "time"}:
                 for said in _happened(verb):
-                    self._add(said, Link(table=field.table, score=CLOSE, field=field, verb=True))
+                    self._add(said, LexiconEntry(table=field.table, score=CLOSE, field=field, verb=True))
         for start in range(1, len(own)):
-            self._add(own[start:], Link(table=field.table, score=PARTIAL, field=field))
+            self._add(own[start:], LexiconEntry(table=field.table, score=PARTIAL, field=field))
         for end in range(2, len(own)):
-            self._add(own[:end], Link(table=field.table, score=PARTIAL, field=field))
+            self._add(own[:end], LexiconEntry(table=field.table, score=PARTIAL, field=field))
 
-    def _add(self, phrase: Phrase, link: Link) -> None:
+    def _add(self, phrase: Phrase, link: LexiconEntry) -> None:
         if not phrase or phrase[0] == "of" or (len(phrase) == 1 and phrase[0] in _PREPOSITIONS):
             return
         _insert(self._names[phrase], link)
@@ -283,10 +285,10 @@ class Lexicon:
             if words != phrase:
                 _insert(self._synonyms[words], replace(link, score=min(link.score, CLOSE)))
 
-    def _add_value(self, table: Table, field: ColumnRef, value: str) -> None:
+    def _add_value(self, table: Table, field: PlanColumn, value: str) -> None:
         phrase = words_of(value)
         if phrase and not value.strip().isdigit() and len(phrase) <= 8:
-            self._values[phrase].append(Link(table=table.name, score=EXACT, field=field, value=value))
+            self._values[phrase].append(LexiconEntry(table=table.name, score=EXACT, field=field, value=value))
             if len(phrase) == 1:
                 self._spellings.setdefault(phrase[0], value)
 
@@ -330,7 +332,7 @@ def _is_copy(table: Table, column: TableColumn) -> bool:
     )
 
 
-def _insert(meanings: _Meanings, link: Link) -> None:
+def _insert(meanings: _Meanings, link: LexiconEntry) -> None:
     """Keeps the best score for each meaning."""
     name = (link.table, link.field.column if link.field else None)
     known = meanings.get(name)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Reading, Unclear
+from app.core.words import NUMBER_WORDS
+from app.modules.sql_generation.builtin.plan import Beyond, PlanColumn, Reading, Unclear
 
 MOST = 8
 _DEPTH = 2
@@ -69,7 +70,7 @@ def _answered(
     return [(select.sql(), choice)] if _reads(select, reading.mark) else []
 
 
-def _reads(select: exp.Select, mark: ColumnRef | str) -> bool:
+def _reads(select: exp.Select, mark: PlanColumn | str) -> bool:
     if isinstance(mark, str):
         return any(table.name == mark for table in select.find_all(exp.Table))
     names = {table.alias_or_name for table in select.find_all(exp.Table) if table.name == mark.table}
@@ -93,7 +94,6 @@ def _rewritten(question: str, reading: Reading) -> list[str]:
 # A reply to a clarification
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-_NUMBERS = ("one", "two", "three", "four", "five", "six")
 _SAME = {
     "sum": "total",
     "summed": "total",
@@ -203,8 +203,8 @@ def _place(said: str, count: int) -> int | None:
         place = 0
     elif match["word"] in _ORDINALS:
         place = _ORDINALS.index(match["word"])
-    elif match["word"] in _NUMBERS:
-        place = _NUMBERS.index(match["word"])
+    elif match["word"] in NUMBER_WORDS:
+        place = NUMBER_WORDS[match["word"]] - 1
     else:
         return None
     return place if 0 <= place < count else None

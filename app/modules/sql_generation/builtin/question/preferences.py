@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import NOT_UNDERSTOOD, Beyond, ColumnRef
-from app.modules.sql_generation.builtin.question.lexicon import Lexicon, Link
+from app.modules.sql_generation.builtin.plan import NOT_UNDERSTOOD, Beyond, PlanColumn
+from app.modules.sql_generation.builtin.question.lexicon import Lexicon, LexiconEntry
 from app.modules.sql_generation.builtin.question.words import Token
 
 _THROUGH = ("through", "via")
@@ -19,7 +19,7 @@ class Preferences:
 
     clause: str = ""
     tables: frozenset[str] = frozenset()
-    fields: frozenset[ColumnRef] = frozenset()
+    fields: frozenset[PlanColumn] = frozenset()
 
     def check(self, select: exp.Select) -> None:
         """Raises `Beyond` when the statement reads none of the preferred tables and columns."""
@@ -52,9 +52,9 @@ def split(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[list[Token], Prefe
     return before, Preferences(clause, tables, fields)
 
 
-def _named(tokens: Sequence[Token], lexicon: Lexicon) -> list[Link]:
+def _named(tokens: Sequence[Token], lexicon: Lexicon) -> list[LexiconEntry]:
     """Returns the links of the tokens if they name only tables and columns; else an empty list."""
-    found: list[Link] = []
+    found: list[LexiconEntry] = []
     at = 0
     while at < len(tokens):
         if tokens[at].raw in ("and", ",", "the"):

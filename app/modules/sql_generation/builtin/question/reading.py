@@ -15,18 +15,18 @@ from app.modules.sql_generation.builtin.plan import (
     Function,
     Operator,
 )
-from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, Link
+from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, LexiconEntry
 from app.modules.sql_generation.builtin.question.words import REVENUE, Token, word_set
 
 LONGEST_QUESTION = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mention:
+class SchemaMention:
     """Words that name something in the schema; `links` is empty for a quoted text that is not stored."""
 
     text: str
-    links: tuple[Link, ...]
+    links: tuple[LexiconEntry, ...]
     lead: str = ""
     plural: bool = False
     owns: bool = False
@@ -107,9 +107,13 @@ class NumberComparison:
 
 @dataclass(frozen=True)
 class Lacking:
-    """The next mention must be missing or not hold. `only_values`: it must be a value, as after "except"."""
+    """The next mention must be missing or not hold. `only_values`: it must be a value, as after "except".
+
+    `may_end`: at the end of the question it speaks of the mention before it.
+    """
 
     only_values: bool = False
+    may_end: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ class Conjunction:
 
 
 QuestionItem = (
-    Mention
+    SchemaMention
     | Revenue
     | Count
     | Distinct
@@ -347,9 +351,10 @@ _RULES = (
         _constant(Lacking(only_values=True)),
     ),
     _rule(
-        r"without(?: an?| any)?|(?:with|have|has|having|had|are|is|placed|made) no|missing|lacking|no",
+        r"without(?: an?| any)?|(?:with|have|has|having|had|are|is|placed|made) no|no",
         _constant(Lacking()),
     ),
+    _rule(r"missing|lacking", _constant(Lacking(may_end=True))),
     _rule(
         rf"(?:(?:{_AUXILIARY}) )?(?:not|never|non|!=|<>)"
         rf"(?: (?:yet|ever|{_AUXILIARY}|any|an?|the|in|from|of|at|by|on|for|to|placed|made|belong))*",
@@ -456,7 +461,7 @@ class _Reading:
         lead = self._lead(at)
         said = tokens[:length]
         last = tokens[length - 1]
-        mention = Mention(
+        mention = SchemaMention(
             text=" ".join(token.text for token in said),
             links=links,
             lead=lead,
@@ -513,7 +518,7 @@ class _Reading:
             return None
         return said, (
             Rank(True, about="rows"),
-            Mention(text="products", links=links, plural=noun.endswith("s")),
+            SchemaMention(text="products", links=links, plural=noun.endswith("s")),
         )
 
     def _is_name_of_column(self, after: Sequence[Token]) -> bool:
@@ -546,14 +551,14 @@ class _Reading:
         if definition.kind != "condition":
             return length, (Revenue(text, definition),)
         field = definition.fields[0]
-        link = Link(table=field.table, score=EXACT, field=field, flag=True, definition=definition)
-        whole = Mention(text=text, links=(link,), lead=self._lead(at))
+        link = LexiconEntry(table=field.table, score=EXACT, field=field, flag=True, definition=definition)
+        whole = SchemaMention(text=text, links=(link,), lead=self._lead(at))
         tables = tuple(link for link in self._lexicon.find(said[-1:])[1] if link.table == field.table)
         if not any(link.is_table and not link.verb for link in tables):
             return length, (whole,)
         before = said[:-1] or said
         described = replace(whole, text=" ".join(token.text for token in before))
-        noun = Mention(text=said[-1].text, links=tables, lead=before[-1].raw, plural=said[-1].plural)
+        noun = SchemaMention(text=said[-1].text, links=tables, lead=before[-1].raw, plural=said[-1].plural)
         return length, (described, noun)
 
     def _costs(self, at: int) -> bool:
@@ -576,10 +581,10 @@ class _Reading:
             found = _first_rule(" ".join([*raws[:at], raws[end]]), _RULES)
             if found and found[0] == at + 1 and isinstance(found[1][0], NumberComparison):
                 text = " ".join(token.text for token in tokens[at:end])
-                return end + 1, (Mention(text=text, links=links), found[1][0])
+                return end + 1, (SchemaMention(text=text, links=links), found[1][0])
         return None
 
-    def _is_compared(self, mention: Mention, rest: Sequence[str]) -> bool:
+    def _is_compared(self, mention: SchemaMention, rest: Sequence[str]) -> bool:
         """True if a word like "total" names a column here, because a comparison follows."""
         found = _first_rule(" ".join(rest), _RULES)
         compared = found is not None and isinstance(found[1][0] if found[1] else None, NumberComparison)
@@ -603,17 +608,18 @@ class _Reading:
     @property
     def _named(self) -> bool:
         """True if a table, column or value was named before."""
-        return any(isinstance(item, Mention | Revenue) for item in self._read)
+        return any(isinstance(item, SchemaMention | Revenue) for item in self._read)
 
     @property
     def _named_table(self) -> bool:
         return any(
-            isinstance(item, Mention) and any(link.is_table for link in item.links) for item in self._read
+            isinstance(item, SchemaMention) and any(link.is_table for link in item.links)
+            for item in self._read
         )
 
     def _on_number(self) -> bool:
         last = self._last
-        return isinstance(last, Mention) and any(link.is_number for link in last.links)
+        return isinstance(last, SchemaMention) and any(link.is_number for link in last.links)
 
     def _counted(self, tokens: Sequence[Token], lead: str) -> tuple[int, tuple[QuestionItem, ...]]:
         """Reads a bare number as a limit or as a comparison.
@@ -645,7 +651,7 @@ class _Reading:
             if token.kind == "word" and rest != token.raw and len(rest) > 3:
                 _, links = self._lexicon.find([Token(text=rest, raw=rest, word=rest, kind="word")])
                 if links and all(link.verb or link.flag or link.value or link.is_date for link in links):
-                    return 1, (Lacking(), Mention(text=rest, links=links))
+                    return 1, (Lacking(), SchemaMention(text=rest, links=links))
         return 0, ()
 
     def _pass_over(self, at: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import Beyond, Function
-from app.modules.sql_generation.builtin.question.lexicon import EXACT_TABLE, Link
+from app.modules.sql_generation.builtin.question.lexicon import EXACT_TABLE, LexiconEntry
 from app.modules.sql_generation.builtin.question.reading import (
     DATE,
     POSSESSIVE,
@@ -18,19 +18,19 @@ from app.modules.sql_generation.builtin.question.reading import (
     Holding,
     Lacking,
     Limit,
-    Mention,
     NumberComparison,
     PeriodMention,
     QuestionItem,
     Rank,
     Relation,
     Revenue,
+    SchemaMention,
     Sort,
     Unrelated,
 )
 from app.modules.sql_generation.builtin.question.words import QUOTED
 
-Measured = Mention | Revenue
+Measured = SchemaMention | Revenue
 RoleItem = Count | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
 
 
@@ -41,18 +41,18 @@ class Valued:
     `owner` is the table named before it, or right after it ("Rock tracks"). `named`: so was its column.
     """
 
-    mention: Mention
-    owner: Mention | None
+    mention: SchemaMention
+    owner: SchemaMention | None
     negated: bool
     named: bool
 
 
 @dataclass(frozen=True)
-class Reports:
+class ReportingLine:
     """A reporting relation. `people` are the values that name the manager; empty for "no one"."""
 
     above: bool
-    people: tuple[Mention, ...] = ()
+    people: tuple[SchemaMention, ...] = ()
 
 
 @dataclass(kw_only=True)
@@ -60,29 +60,31 @@ class QuestionRoles:
     """The roles in a question, filled item by item. Each list keeps the order of the question."""
 
     counts: bool = False
-    counted: Mention | None = None
+    counted: SchemaMention | None = None
     distinct: bool = False
     measured: list[tuple[Function | None, Measured]] = field(default_factory=list)
-    grouped: list[Mention | Calendar] = field(default_factory=list)
+    grouped: list[SchemaMention | Calendar] = field(default_factory=list)
     rank: Rank | None = None
-    ranked: Mention | None = None
+    ranked: SchemaMention | None = None
     ranked_unit: Calendar | None = None
     ranked_by: Measured | None = None
     sorted_by: list[Measured] = field(default_factory=list)
     sort: Sort | None = None
     limit: int | None = None
     first: bool = False
-    free: list[Mention] = field(default_factory=list)
+    free: list[SchemaMention] = field(default_factory=list)
     values: list[Valued] = field(default_factory=list)
     joined: list[tuple[str, str, bool]] = field(default_factory=list)
-    times: list[tuple[DateRange, Mention | None]] = field(default_factory=list)
-    compared: list[tuple[NumberComparison, Measured | None, Mention | None]] = field(default_factory=list)
+    times: list[tuple[DateRange, SchemaMention | None]] = field(default_factory=list)
+    compared: list[tuple[NumberComparison, Measured | None, SchemaMention | None]] = field(
+        default_factory=list
+    )
     having: list[tuple[Function | None, Measured | None, NumberComparison]] = field(default_factory=list)
     """Comparisons of the aggregate of each group; without a function and measure, of the one asked for."""
-    lacking: list[Mention] = field(default_factory=list)
-    present: list[Mention] = field(default_factory=list)
-    flags: list[tuple[Mention, bool]] = field(default_factory=list)
-    reports: Reports | None = None
+    lacking: list[SchemaMention] = field(default_factory=list)
+    present: list[SchemaMention] = field(default_factory=list)
+    flags: list[tuple[SchemaMention, bool]] = field(default_factory=list)
+    reports: ReportingLine | None = None
     several: bool = False
     """The question names two tables side by side: "customers and orders"."""
 
@@ -98,7 +100,7 @@ class QuestionRoles:
             or (self.rank and self.rank.hint)
         )
 
-    def mentions(self) -> list[Mention]:
+    def mentions(self) -> list[SchemaMention]:
         several = (
             *self.free,
             *(valued.mention for valued in self.values),
@@ -110,7 +112,7 @@ class QuestionRoles:
         return [
             mention
             for mention in (*several, *(measured for _, measured in self.measured))
-            if isinstance(mention, Mention)
+            if isinstance(mention, SchemaMention)
         ]
 
 
@@ -119,36 +121,36 @@ def assign(items: Sequence[QuestionItem]) -> QuestionRoles:
     return _Walk(items).roles()
 
 
-def is_value(mention: Mention) -> bool:
+def is_value(mention: SchemaMention) -> bool:
     return all(link.value is not None for link in mention.links)
 
 
 def is_number(measured: Measured | None) -> bool:
-    return isinstance(measured, Mention) and any(link.is_number for link in measured.links)
+    return isinstance(measured, SchemaMention) and any(link.is_number for link in measured.links)
 
 
 def is_flag(measured: Measured | None) -> bool:
-    return isinstance(measured, Mention) and any(link.flag for link in measured.links)
+    return isinstance(measured, SchemaMention) and any(link.flag for link in measured.links)
 
 
 def is_event(measured: Measured | None) -> bool:
     """True if a date is named by its verb: "shipped"."""
-    return isinstance(measured, Mention) and any(link.verb and link.is_date for link in measured.links)
+    return isinstance(measured, SchemaMention) and any(link.verb and link.is_date for link in measured.links)
 
 
-def is_verb(mention: Mention) -> bool:
+def is_verb(mention: SchemaMention) -> bool:
     return all(link.verb for link in mention.links if link.is_table)
 
 
 def is_table(measured: Measured | None) -> bool:
-    return isinstance(measured, Mention) and any(link.is_table for link in measured.links)
+    return isinstance(measured, SchemaMention) and any(link.is_table for link in measured.links)
 
 
 _NAMING = (Group, Sort, Aggregate)
 
 
 def is_dated(measured: Measured) -> bool:
-    return isinstance(measured, Mention) and any(link.is_date for link in measured.links)
+    return isinstance(measured, SchemaMention) and any(link.is_date for link in measured.links)
 
 
 class _Walk:
@@ -159,7 +161,7 @@ class _Walk:
         self._roles = QuestionRoles()
         self._role: RoleItem | None = None
         self._last_role: RoleItem | None = None
-        self._last_table: Mention | None = None
+        self._last_table: SchemaMention | None = None
         self._functions: list[Function] = []
         self._taken: set[int] = set()
         self._related: Relation | None = None
@@ -180,10 +182,10 @@ class _Walk:
     def _take(self, at: int, item: QuestionItem) -> None:
         roles = self._roles
         before = self._items[at - 1] if at else None
-        if isinstance(self._role, Lacking) and not isinstance(item, Mention | Conjunction):
+        if isinstance(self._role, Lacking) and not isinstance(item, SchemaMention | Conjunction):
             raise Beyond("I do not see what the negation is about.")
         match item:
-            case Mention():
+            case SchemaMention():
                 if at not in self._taken and not self._names_column_of(item, before):
                     self._give(item, before, at)
                     return
@@ -227,10 +229,12 @@ class _Walk:
                 return
         self._last_role = None
 
-    def _names_column_of(self, item: Mention, before: QuestionItem | None) -> bool:
+    def _names_column_of(self, item: SchemaMention, before: QuestionItem | None) -> bool:
         """True if a column follows its value: "Tents category"."""
         values = self._roles.values
-        if not (isinstance(before, Mention) and values and values[-1].mention is before) or is_table(item):
+        if not (isinstance(before, SchemaMention) and values and values[-1].mention is before) or is_table(
+            item
+        ):
             return False
         columns = [link.field for link in item.links if link.is_column]
         there = tuple(link for link in before.links if link.field in columns)
@@ -239,20 +243,20 @@ class _Walk:
             return True
         return False
 
-    def _give(self, item: Mention | Revenue | Calendar, before: QuestionItem | None, at: int) -> None:
+    def _give(self, item: SchemaMention | Revenue | Calendar, before: QuestionItem | None, at: int) -> None:
         role = self._role
-        if isinstance(item, Mention) and is_table(item):
+        if isinstance(item, SchemaMention) and is_table(item):
             self._last_table = item
-        if isinstance(item, Mention) and is_value(item):
+        if isinstance(item, SchemaMention) and is_value(item):
             self._give_value(item, before, at)
         elif (
-            isinstance(item, Mention)
+            isinstance(item, SchemaMention)
             and is_flag(item)
             and (not isinstance(role, _NAMING) or self._describes(at))
         ):
             self._give_flag(item, at)
         elif (
-            isinstance(item, Mention)
+            isinstance(item, SchemaMention)
             and is_event(item)
             and not is_table(item)
             and not isinstance(role, (*_NAMING, Lacking, Holding))
@@ -261,20 +265,20 @@ class _Walk:
         elif isinstance(item, Calendar):
             self._give_calendar(item)
         else:
-            if isinstance(item, Mention) and self._names_makers(item, at):
+            if isinstance(item, SchemaMention) and self._names_makers(item, at):
                 role = None
             self._give_named(item, role)
             self._last_role = role
             self._role = None
 
-    def _names_makers(self, item: Mention, at: int) -> bool:
+    def _names_makers(self, item: SchemaMention, at: int) -> bool:
         """True for "orders by customers from Berlin": rows of orders are meant, not numbers per customer."""
         after = self._items[at + 1] if at + 1 < len(self._items) else None
         by = isinstance(self._role, Group) and not self._role.each
-        described = isinstance(after, Mention) and (is_value(after) or is_event(after))
+        described = isinstance(after, SchemaMention) and (is_value(after) or is_event(after))
         return by and item.plural and is_table(item) and described
 
-    def _give_flag(self, item: Mention, at: int) -> None:
+    def _give_flag(self, item: SchemaMention, at: int) -> None:
         """Takes a flag as an adjective of the rows, or as one of several columns to show."""
         if self._lists_columns(at):
             self._roles.free.append(item)
@@ -290,7 +294,7 @@ class _Walk:
         pairs = (self._items[max(at - 2, 0) : at][::-1], self._items[at + 1 : at + 3])
         return any(
             isinstance(joint, Conjunction)
-            and isinstance(item, Mention)
+            and isinstance(item, SchemaMention)
             and not (is_table(item) or is_value(item) or is_flag(item))
             for joint, item in (pair for pair in pairs if len(pair) == 2)
         )
@@ -299,7 +303,7 @@ class _Walk:
         """True if a flag is right before a table: "discontinued products"."""
         item = self._items[at]
         after = self._items[at + 1] if at + 1 < len(self._items) else None
-        if not isinstance(item, Mention) or not isinstance(after, Mention) or not is_table(after):
+        if not isinstance(item, SchemaMention) or not isinstance(after, SchemaMention) or not is_table(after):
             return False
         return after.lead == item.text.split()[-1].lower()
 
@@ -307,7 +311,7 @@ class _Walk:
         if self._related is not None or self._roles.reports is not None:
             raise Beyond("I can follow one step of who reports to whom, not several.")
         if isinstance(item, Unrelated):
-            self._roles.reports = Reports(above=False)
+            self._roles.reports = ReportingLine(above=False)
             self._role = None
         else:
             self._related = item
@@ -316,7 +320,7 @@ class _Walk:
     def _close_lacking(self) -> None:
         """Applies a final "missing" to the mention before it: "tracks where the composer is missing"."""
         match self._items[-2:]:
-            case [Mention() as named, Lacking(only_values=False)] if named in self._roles.free:
+            case [SchemaMention() as named, Lacking(may_end=True)] if named in self._roles.free:
                 if not is_table(named):
                     self._unfree(named)
                     self._roles.lacking.append(named)
@@ -331,16 +335,16 @@ class _Walk:
         if not roles.values or roles.values[-1].negated:
             raise Beyond("I do not see whose manager or reports are meant.")
         above = related.above if related.noun else not related.above
-        roles.reports = Reports(above, (roles.values.pop().mention,))
+        roles.reports = ReportingLine(above, (roles.values.pop().mention,))
 
-    def _give_value(self, item: Mention, before: QuestionItem | None, at: int) -> None:
+    def _give_value(self, item: SchemaMention, before: QuestionItem | None, at: int) -> None:
         """Takes a value. Right after its column ("category Tents") it is looked up in that column only."""
         if isinstance(self._role, Relation) and self._related is not None:
-            self._roles.reports = Reports(self._related.above, (item,))
+            self._roles.reports = ReportingLine(self._related.above, (item,))
             self._last_role = self._role
             self._role = None
             return
-        if self._roles.reports and isinstance(before, Mention) and before in self._roles.reports.people:
+        if self._roles.reports and isinstance(before, SchemaMention) and before in self._roles.reports.people:
             raise Beyond("I can look for one person only.")
         if isinstance(self._role, Group):
             if self._role.each:
@@ -353,34 +357,38 @@ class _Walk:
             self._last_role = self._role
             self._role = None
         columns = (
-            [link.field for link in before.links if link.is_column] if isinstance(before, Mention) else []
+            [link.field for link in before.links if link.is_column]
+            if isinstance(before, SchemaMention)
+            else []
         )
         there = tuple(link for link in item.links if link.field in columns)
-        if there and isinstance(before, Mention):
+        if there and isinstance(before, SchemaMention):
             negated = negated or before in self._roles.lacking
             self._roles.lacking = [mention for mention in self._roles.lacking if mention is not before]
             self._unfree(before)
             self._keep_owner(before)
             item = replace(item, links=there)
         named = bool(there)
-        if isinstance(before, Mention) and _is_apposed(before, item):
+        if isinstance(before, SchemaMention) and _is_apposed(before, item):
             tables = {link.table for link in before.links if link.is_table}
             held = tuple(link for link in item.links if link.table in tables)
             item, named = (replace(item, links=held), True) if held else (item, named)
         after = self._items[at + 1] if at + 1 < len(self._items) else None
-        follows = isinstance(after, Mention) and is_table(after) and not is_verb(after)
+        follows = isinstance(after, SchemaMention) and is_table(after) and not is_verb(after)
         follows = follows and _is_right_after(item, after)
-        owner = after if follows and isinstance(after, Mention) else self._last_table
+        owner = after if follows and isinstance(after, SchemaMention) else self._last_table
         self._roles.values.append(Valued(item, owner, negated, named=named))
 
-    def _keep_owner(self, column: Mention) -> None:
+    def _keep_owner(self, column: SchemaMention) -> None:
         """Keeps the table of a column that its value replaces: "cartoons directed by Ben Jones"."""
         owners = (
-            Link(table=link.table, score=EXACT_TABLE) for link in column.links if link.score == EXACT_TABLE
+            LexiconEntry(table=link.table, score=EXACT_TABLE)
+            for link in column.links
+            if link.score == EXACT_TABLE
         )
         if links := tuple(dict.fromkeys(owners)):
             self._roles.free.append(
-                Mention(text=column.text, links=links, lead=column.lead, plural=column.plural)
+                SchemaMention(text=column.text, links=links, lead=column.lead, plural=column.plural)
             )
 
     def _give_calendar(self, item: Calendar) -> None:
@@ -430,7 +438,7 @@ class _Walk:
                 roles.free.append(item)
 
     def _aggregate(self, item: Measured) -> None:
-        if is_table(item) and isinstance(item, Mention) and self._functions == ["sum"]:
+        if is_table(item) and isinstance(item, SchemaMention) and self._functions == ["sum"]:
             if item.lead == "of" or is_verb(item):
                 raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
             self._roles.counts = True
@@ -455,20 +463,26 @@ class _Walk:
         before = self._items[at - 1] if at else None
         after = self._items[at + 1] if at + 1 < len(self._items) else None
         place = at + 1
-        if isinstance(after, Mention) and (is_flag(after) or is_value(after)) and self._describes(place):
+        if (
+            isinstance(after, SchemaMention)
+            and (is_flag(after) or is_value(after))
+            and self._describes(place)
+        ):
             place += 1
             after = self._items[place]
         if self._compare_groups(at, before, comparison):
             return
         if comparison.times:
-            if not (isinstance(before, Mention) and is_table(before)):
+            if not (isinstance(before, SchemaMention) and is_table(before)):
                 raise Beyond("I do not see what should have happened so many times.")
             self._roles.compared.append((comparison, before, self._last_table))
             self._unfree(before)
-        elif isinstance(before, Revenue) or (isinstance(before, Mention) and is_number(before)):
+        elif isinstance(before, Revenue) or (isinstance(before, SchemaMention) and is_number(before)):
             self._roles.compared.append((comparison, before, self._last_table))
             self._unfree(before)
-        elif isinstance(after, Mention) and (is_number(after) or (not comparison.hint and is_table(after))):
+        elif isinstance(after, SchemaMention) and (
+            is_number(after) or (not comparison.hint and is_table(after))
+        ):
             self._roles.compared.append((comparison, after, self._last_table))
             self._taken.add(place)
         else:
@@ -479,7 +493,7 @@ class _Walk:
         roles = self._roles
         if isinstance(before, Aggregate) and self._functions:
             named = self._items[at - 2] if at > 1 else None
-            if not (isinstance(named, Mention) and is_number(named) and named in roles.free):
+            if not (isinstance(named, SchemaMention) and is_number(named) and named in roles.free):
                 return False
             self._unfree(named)
             self._aggregate(named)
@@ -490,7 +504,7 @@ class _Walk:
             self._role = None
             return True
         after = self._items[at + 1] if at + 1 < len(self._items) else None
-        names_number = isinstance(after, Mention) and (is_number(after) or is_table(after))
+        names_number = isinstance(after, SchemaMention) and (is_number(after) or is_table(after))
         grouped = any(
             one is before for one in roles.grouped if isinstance(one, Calendar) or not is_number(one)
         )
@@ -500,7 +514,7 @@ class _Walk:
         return False
 
     def _time(self, period: DateRange, before: QuestionItem | None) -> None:
-        mention = before if isinstance(before, Mention) else None
+        mention = before if isinstance(before, SchemaMention) else None
         if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
             raise Beyond(f"I find no date that says when something was {mention.text}.")
         if mention in self._roles.lacking and not is_table(mention):
@@ -517,15 +531,15 @@ class _Walk:
 
     def _join(self, at: int, conjunction: Conjunction) -> None:
         around = (*self._items[max(at - 1, 0) : at], *self._items[at + 1 : at + 2])
-        values = [item.text for item in around if isinstance(item, Mention) and is_value(item)]
+        values = [item.text for item in around if isinstance(item, SchemaMention) and is_value(item)]
         if conjunction.either and len(values) < 2:
             raise Beyond("I can offer a choice between stored values only.")
-        tables = [item.text for item in around if isinstance(item, Mention) and is_table(item)]
-        beside = [item for item in around if isinstance(item, Mention) and item.lead in POSSESSIVE]
+        tables = [item.text for item in around if isinstance(item, SchemaMention) and is_table(item)]
+        beside = [item for item in around if isinstance(item, SchemaMention) and item.lead in POSSESSIVE]
         if len(tables) == 2 and not beside and not isinstance(self._last_role, Group | Sort):
             self._roles.several = True
         counted = [by for _, by, _ in self._roles.compared if is_table(by)]
-        beside_it = [item for item in around if isinstance(item, Mention) and item.lead == "and"]
+        beside_it = [item for item in around if isinstance(item, SchemaMention) and item.lead == "and"]
         if values and around[0] in counted and any(map(is_value, beside_it)):
             raise Beyond("I cannot tell which of them are counted.")
         if len(values) == 2:
@@ -534,17 +548,17 @@ class _Walk:
         if isinstance(self._last_role, Relation):
             raise Beyond("I can look for one person only.")
         if isinstance(self._last_role, Group | Sort | Lacking | Holding) and isinstance(
-            after, Mention | Calendar
+            after, SchemaMention | Calendar
         ):
             self._role = self._last_role
 
 
-def _is_right_after(value: Mention, item: QuestionItem | None) -> bool:
+def _is_right_after(value: SchemaMention, item: QuestionItem | None) -> bool:
     """True for "Rock tracks", not for "from Berlin with invoices"."""
-    return isinstance(item, Mention) and item.lead in (QUOTED, *value.text.lower().split()[-1:])
+    return isinstance(item, SchemaMention) and item.lead in (QUOTED, *value.text.lower().split()[-1:])
 
 
-def _is_apposed(table: Mention, value: Mention) -> bool:
+def _is_apposed(table: SchemaMention, value: SchemaMention) -> bool:
     """True if a table in the singular is right before the name of one row: "the album Facelift"."""
     words = table.text.split()
     return is_table(table) and not table.plural and value.lead == words[-1].lower()

@@ -37,18 +37,6 @@ _ABBREVIATIONS = {
     "prod": "product",
 }
 
-_NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        (
-            *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-            *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
-            *("nineteen", "twenty"),
-        ),
-        1,
-    )
-}
-
 _SYNONYMS = (
     {"customer", "client", "buyer", "shopper"},
     {"employee", "staff", "worker"},
@@ -106,6 +94,10 @@ def tokenise(text: str) -> list[Token]:
     return [token for match in _TOKEN.finditer(text) for token in _tokens(match)]
 
 
+_ONE_OF = re.compile(
+    r"((?:which|what)(?: one)? of (?:the|these|those|our|my)(?: [a-z]+){1,3}?) (?:has|is|was|does)\b"
+)
+"""Which of many is one: the verb says so."""
 _REQUEST = re.compile(
     r"(?:(?:please|pls|plz|kindly|can|could|would|you|i|we|want|need|like|to|d|let|s|hey|hi|hello|kai|,) )*"
     r"(?:show|list|display|give|get|find|return|tell|see|print|fetch|retrieve)(?: (?:me|us))? "
@@ -116,7 +108,11 @@ def tokenise_question(text: str) -> list[Token]:
     """Returns the tokens of a question without its request: "show" in "please show me" names no table."""
     tokens = tokenise(text)
     request = _REQUEST.match(" ".join(token.raw for token in tokens))
-    return tokens[len(request[0].split()) :] if request else tokens
+    asked = tokens[len(request[0].split()) :] if request else tokens
+    if one := _ONE_OF.match(" ".join(token.raw for token in asked)):
+        at = len(one[1].split()) - 1
+        asked[at] = replace(asked[at], raw=asked[at].word)
+    return asked
 
 
 def _tokens(match: re.Match[str]) -> list[Token]:
@@ -144,8 +140,8 @@ def _without_clitic(text: str) -> str:
 
 
 def _word(text: str) -> Token:
-    if number := _NUMBERS.get(text.lower()):
-        return Token(text=text, raw=number, word=number, kind="number")
+    if number := words.NUMBER_WORDS.get(text.lower()):
+        return Token(text=text, raw=str(number), word=str(number), kind="number")
     return Token(text=text, raw=text.lower(), word=singular(text.lower()), kind="word")
 
 

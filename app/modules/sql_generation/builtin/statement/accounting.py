@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, Missing, Query, Superior, Within
-from app.modules.sql_generation.builtin.question.lexicon import Link
+from app.modules.sql_generation.builtin.plan import Beyond, Missing, QueryPlan, Superior, Within
+from app.modules.sql_generation.builtin.question.lexicon import LexiconEntry
 from app.modules.sql_generation.builtin.question.reading import (
     Aggregate,
     Calendar,
@@ -16,13 +16,13 @@ from app.modules.sql_generation.builtin.question.reading import (
     Holding,
     Lacking,
     Limit,
-    Mention,
     NumberComparison,
     PeriodMention,
     QuestionItem,
     Rank,
     Relation,
     Revenue,
+    SchemaMention,
     Sort,
     Unrelated,
 )
@@ -34,7 +34,7 @@ _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
 
 
 def account(
-    items: Sequence[QuestionItem], query: Query, select: exp.Select, *, network: SchemaNetwork
+    items: Sequence[QuestionItem], query: QueryPlan, select: exp.Select, *, network: SchemaNetwork
 ) -> None:
     """Raises `Beyond` when an item has no effect on the statement.
 
@@ -53,7 +53,7 @@ def _names_maker(item: QuestionItem, after: Sequence[QuestionItem]) -> bool:
     """
     if not isinstance(item, Group) or item.each:
         return False
-    mentions = [one for one in after if isinstance(one, Mention)]
+    mentions = [one for one in after if isinstance(one, SchemaMention)]
     kinds = [is_value(one) or is_event(one) for one in mentions]
     return kinds[:1] == [True] or (kinds == [False, True] and is_table(mentions[0]))
 
@@ -61,7 +61,7 @@ def _names_maker(item: QuestionItem, after: Sequence[QuestionItem]) -> bool:
 class _Statement:
     """The tables, columns and literals of a plan and its statement."""
 
-    def __init__(self, query: Query, select: exp.Select, network: SchemaNetwork) -> None:
+    def __init__(self, query: QueryPlan, select: exp.Select, network: SchemaNetwork) -> None:
         self._query = query
         self._select = select
         self._tables = {table.name for table in select.find_all(exp.Table)}
@@ -72,7 +72,7 @@ class _Statement:
 
     def holds(self, item: QuestionItem) -> bool:
         match item:
-            case Mention():
+            case SchemaMention():
                 return any(self._means(link) for link in item.links)
             case Count():
                 return self._has(exp.Count) or any("count" in name for name in self._columns)
@@ -113,7 +113,7 @@ class _Statement:
             return True
         return self._has(exp.Max if descending else exp.Min)
 
-    def _means(self, link: Link) -> bool:
+    def _means(self, link: LexiconEntry) -> bool:
         if link.value is not None:
             return link.value in self._literals
         if link.field is not None:

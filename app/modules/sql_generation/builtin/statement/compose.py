@@ -5,28 +5,28 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from app.modules.sql_generation.builtin.plan import (
-    ColumnRef,
     Dimension,
     Entity,
     Grain,
     Measure,
-    Query,
+    PlanColumn,
+    QueryPlan,
     Related,
     SortOrder,
 )
 from app.modules.sql_generation.builtin.statement.calendar import calendar_order, calendar_text
 from app.modules.sql_generation.builtin.statement.conditions import compared, filters
-from app.modules.sql_generation.builtin.statement.draft import Draft, measured, table_expression
+from app.modules.sql_generation.builtin.statement.draft import SelectDraft, measured, table_expression
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 
-def compose(query: Query, network: SchemaNetwork, through: tuple[str, ...] = ()) -> exp.Select:
+def compose(query: QueryPlan, network: SchemaNetwork, through: tuple[str, ...] = ()) -> exp.Select:
     """Returns the statement of a plan. Joins prefer the tables in `through` where several paths exist.
 
     Raises `Beyond` when a join would count a measured row more than once.
     """
     source = exp.Select().from_(table_expression(query.base))
-    draft = Draft(
+    draft = SelectDraft(
         network=network, base=query.base, select=source, names={query.base: query.base}, through=through
     )
     if not query.measures:
@@ -45,12 +45,12 @@ def compose(query: Query, network: SchemaNetwork, through: tuple[str, ...] = ())
     return select.limit(query.limit) if query.limit else select
 
 
-def _listed(draft: Draft, query: Query) -> exp.Select:
+def _listed(draft: SelectDraft, query: QueryPlan) -> exp.Select:
     shown = query.shown or tuple(draft.network.listed(query.base))
-    fields = [one for one in shown if isinstance(one, ColumnRef)]
+    fields = [one for one in shown if isinstance(one, PlanColumn)]
     columns = [draft.column(field) for field in fields]
     order = query.order.by if query.order else None
-    ordered = [draft.column(order)] if isinstance(order, ColumnRef) else []
+    ordered = [draft.column(order)] if isinstance(order, PlanColumn) else []
     key = [draft.column(field) for field in draft.network.key(query.base)]
     ranked = order if isinstance(order, Related) else None
     where = filters(draft, query.conditions, query.with_tables, ranked=ranked)
@@ -71,16 +71,16 @@ def _listed(draft: Draft, query: Query) -> exp.Select:
     return select.limit(query.limit) if query.limit else select
 
 
-def _count_beside(draft: Draft, query: Query, related: Related) -> exp.Expr:
+def _count_beside(draft: SelectDraft, query: QueryPlan, related: Related) -> exp.Expr:
     """Returns the number that a row is compared by, as a subquery with the same filters."""
     return filters(draft, query.conditions, (), wanted=related)[0]
 
 
-def _label(one: ColumnRef | Related) -> str:
+def _label(one: PlanColumn | Related) -> str:
     return one.measure.name if isinstance(one, Related) else _readable(one)
 
 
-def labelled(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
+def labelled(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
     """Returns the columns that show a group, with readable names."""
     match dimension:
         case Entity(table, _, shown):
@@ -88,11 +88,11 @@ def labelled(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
         case Grain(field, unit):
             text = calendar_text(draft.column(field), unit, draft.network.schema.dialect)
             return [exp.alias_(text, unit, quoted=True)]
-        case ColumnRef():
+        case PlanColumn():
             return [exp.alias_(draft.column(dimension), _readable(dimension), quoted=True)]
 
 
-def group_keys(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
+def group_keys(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
     match dimension:
         case Entity(_, key, shown):
             return [draft.column(one) for one in dict.fromkeys((*key, *shown))]
@@ -100,11 +100,11 @@ def group_keys(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
             date, dialect = draft.column(field), draft.network.schema.dialect
             keys = (calendar_order(date, unit, dialect), calendar_text(date, unit, dialect))
             return list(dict.fromkeys(keys))
-        case ColumnRef():
+        case PlanColumn():
             return [draft.column(dimension)]
 
 
-def _orders(draft: Draft, query: Query) -> Sequence[exp.Expr]:
+def _orders(draft: SelectDraft, query: QueryPlan) -> Sequence[exp.Expr]:
     if query.order:
         return [_ordered(draft, query.order)]
     if any(isinstance(dimension, Grain) for dimension in query.dimensions):
@@ -114,16 +114,16 @@ def _orders(draft: Draft, query: Query) -> Sequence[exp.Expr]:
     return []
 
 
-def _ordered(draft: Draft, order: SortOrder) -> exp.Expr:
+def _ordered(draft: SelectDraft, order: SortOrder) -> exp.Expr:
     if isinstance(order.by, Measure):
         target = measured(draft, order.by)
-    elif isinstance(order.by, ColumnRef):
+    elif isinstance(order.by, PlanColumn):
         target = draft.column(order.by)
     else:
         target = measured(draft, order.by.measure)
     return exp.Ordered(this=target, desc=order.descending, nulls_first=False)
 
 
-def _readable(field: ColumnRef, table: str | None = None) -> str:
+def _readable(field: PlanColumn, table: str | None = None) -> str:
     """Returns a column label for users. "name" and "title" of an entity are labelled with its table."""
     return table if table and field.column.lower() in ("name", "title") else field.column

@@ -12,14 +12,14 @@ from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import (
     Among,
     Beyond,
-    ColumnRef,
     Compared,
     Filter,
     Flagged,
     Fulfils,
     Measure,
     Missing,
-    Named,
+    PersonNamed,
+    PlanColumn,
     Present,
     QueryCondition,
     Related,
@@ -28,7 +28,7 @@ from app.modules.sql_generation.builtin.plan import (
     Without,
 )
 from app.modules.sql_generation.builtin.statement.draft import (
-    Draft,
+    SelectDraft,
     column_expression,
     measured,
     meeting,
@@ -48,7 +48,7 @@ _COMPARISONS: dict[str, type[exp.Binary]] = {
 
 
 def filters(
-    draft: Draft,
+    draft: SelectDraft,
     conditions: Sequence[QueryCondition],
     required: Sequence[str],
     *,
@@ -85,11 +85,11 @@ def filters(
     return [*found, *(_beyond(draft, path, ones) for path, ones in branches.items())]
 
 
-def condition(draft: Draft, one: QueryCondition) -> exp.Expr:
+def condition(draft: SelectDraft, one: QueryCondition) -> exp.Expr:
     """Returns one condition on a table of the draft or one that it joins."""
     match one:
         case Compared(subject, operator, numbers):
-            if isinstance(subject, ColumnRef):
+            if isinstance(subject, PlanColumn):
                 return compared(draft.column(subject), operator, numbers)
             branch = _branch(draft, subject.measure.table)
             return compared(_counted(draft, branch, subject.measure, ones=[]), operator, numbers)
@@ -101,11 +101,11 @@ def condition(draft: Draft, one: QueryCondition) -> exp.Expr:
             return _filter(draft, one)
 
 
-def _filter(draft: Draft, one: Filter) -> exp.Expr:
+def _filter(draft: SelectDraft, one: Filter) -> exp.Expr:
     match one:
         case Among(field, values, negated):
             return _among(draft.column(field), values, negated)
-        case Named((first, given), (last, surname), negated):
+        case PersonNamed((first, given), (last, surname), negated):
             pairs = ((draft.column(first), given), (draft.column(last), surname))
             both = exp.and_(
                 *(exp.EQ(this=column, expression=exp.Literal.string(said)) for column, said in pairs)
@@ -121,7 +121,7 @@ def _filter(draft: Draft, one: Filter) -> exp.Expr:
             stated = exp.paren(draft.stated(definition))
             return stated if holds else exp.Not(this=stated)
         case Within(field, period):
-            return _within(draft.column(field), field, period)
+            return _restrict_to_period(draft.column(field), field, period)
         case Missing(field, or_zero):
             missing = exp.Is(this=draft.column(field), expression=exp.Null())
             if not or_zero:
@@ -136,7 +136,7 @@ def _filter(draft: Draft, one: Filter) -> exp.Expr:
             assert_never(one)
 
 
-def _branch(draft: Draft, table: str) -> Path:
+def _branch(draft: SelectDraft, table: str) -> Path:
     """Returns the path to `table` up to its first one-to-many join; empty if it has none."""
     path = draft.network.path(draft.base, table, (*draft.through, *draft.names))
     many = next((at for at, hop in enumerate(path) if hop.fans_out), None)
@@ -148,14 +148,14 @@ def _table_of(one: QueryCondition) -> str:
         case Without(table):
             return table
         case Compared(subject):
-            return subject.table if isinstance(subject, ColumnRef) else subject.measure.table
-        case Named((first, _)):
+            return subject.table if isinstance(subject, PlanColumn) else subject.measure.table
+        case PersonNamed((first, _)):
             return first.table
         case _:
             return one.field.table
 
 
-def _subject(one: QueryCondition | str) -> ColumnRef | Related | None:
+def _subject(one: QueryCondition | str) -> PlanColumn | Related | None:
     return one.subject if isinstance(one, Compared) else None
 
 
@@ -163,7 +163,7 @@ def _rest(ones: Sequence[QueryCondition | str], head: Related) -> list[QueryCond
     return [one for one in ones if _subject(one) != head]
 
 
-def _beyond(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> exp.Expr:
+def _beyond(draft: SelectDraft, path: Path, ones: Sequence[QueryCondition | str]) -> exp.Expr:
     """Returns a condition on the related rows of a row: that there are some, none, or a number of them."""
     lacking = [one for one in ones if isinstance(one, Without)]
     counted = [
@@ -182,7 +182,7 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> e
     for one in ones:
         if isinstance(one, Within) and one.period.joined:
             raise Beyond("I cannot tell whether either of the two periods is enough, or both are needed.")
-        if isinstance(one, Among | Named | Flagged | Fulfils) and _is_negative(one):
+        if isinstance(one, Among | PersonNamed | Flagged | Fulfils) and _is_negative(one):
             raise Beyond(
                 f"One row of {draft.base} can have many of {path[-1].right}; I cannot tell whether none of "
                 "them may be so, or whether one that is not is enough."
@@ -191,7 +191,7 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> e
 
 
 def _refuse_aside(
-    draft: Draft, path: Path, related: Related, *, rest: Sequence[QueryCondition | str]
+    draft: SelectDraft, path: Path, related: Related, *, rest: Sequence[QueryCondition | str]
 ) -> None:
     """Raises `Beyond` if it is unclear whether a condition is on the counted rows.
 
@@ -203,25 +203,25 @@ def _refuse_aside(
     for one in rest:
         aside = one if isinstance(one, str) else _table_of(one)
         own = isinstance(one, str) or (
-            isinstance(one, Among | Named | Flagged | Fulfils) and _is_negative(one)
+            isinstance(one, Among | PersonNamed | Flagged | Fulfils) and _is_negative(one)
         )
         if own and aside not in between and draft.network.fans_out(table, aside, tuple(between)):
             raise Beyond(f"I cannot combine a number of {table} with a condition on {aside} safely.")
 
 
-def _is_negative(one: Among | Named | Flagged | Fulfils) -> bool:
+def _is_negative(one: Among | PersonNamed | Flagged | Fulfils) -> bool:
     return not one.holds if isinstance(one, Flagged | Fulfils) else one.negated
 
 
 def _inner(
-    draft: Draft, path: Path, ones: Sequence[QueryCondition | str], *, select: exp.Select, base: str
-) -> Draft:
+    draft: SelectDraft, path: Path, ones: Sequence[QueryCondition | str], *, select: exp.Select, base: str
+) -> SelectDraft:
     """Returns a draft of the rows of `base` that a path relates to a row and that fulfil the conditions."""
     for hop in path[:-1]:
         draft.join(hop)
     last = path[-1]
     source = select.from_(table_expression(base))
-    inner = Draft(
+    inner = SelectDraft(
         network=draft.network,
         base=base,
         select=source,
@@ -237,21 +237,23 @@ def _inner(
     return inner
 
 
-def _exists(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> exp.Expr:
+def _exists(draft: SelectDraft, path: Path, ones: Sequence[QueryCondition | str]) -> exp.Expr:
     select = exp.Select().select(exp.Literal.number(1))
     return exp.Exists(this=_inner(draft, path, ones, select=select, base=path[-1].right).select)
 
 
-def _counted(draft: Draft, path: Path, measure: Measure, *, ones: Sequence[QueryCondition | str]) -> exp.Expr:
+def _counted(
+    draft: SelectDraft, path: Path, measure: Measure, *, ones: Sequence[QueryCondition | str]
+) -> exp.Expr:
     inner = _inner(draft, path, ones, select=exp.Select(), base=measure.table)
     return inner.select.select(measured(inner, measure)).subquery()
 
 
-def _superior(draft: Draft, one: Superior) -> exp.Expr:
+def _superior(draft: SelectDraft, one: Superior) -> exp.Expr:
     """Returns the condition that a row refers to a matching row; with `above`, that one refers to it."""
     table = one.field.table
     source = exp.Select().from_(table_expression(table, _OTHER))
-    other = Draft(network=draft.network, base=table, select=source, names={table: _OTHER})
+    other = SelectDraft(network=draft.network, base=table, select=source, names={table: _OTHER})
     theirs, mine = (one.field, one.key) if one.above else (one.key, one.field)
     where = [_filter(other, each) for each in one.of]
     rows = other.select.select(column_expression(_OTHER, theirs.column)).where(*where)
@@ -266,7 +268,7 @@ def _among(column: exp.Expr, values: tuple[str, ...], negated: bool) -> exp.Expr
     return exp.Not(this=among) if negated else among
 
 
-def _within(column: exp.Expr, field: ColumnRef, period: DateRange) -> exp.Expr:
+def _restrict_to_period(column: exp.Expr, field: PlanColumn, period: DateRange) -> exp.Expr:
     def bound(day: object) -> exp.Expr:
         if field.type in ("date", "datetime"):
             return exp.Literal.string(str(day))

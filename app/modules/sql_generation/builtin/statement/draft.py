@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Definition, Measure
+from app.modules.sql_generation.builtin.plan import Beyond, Definition, Measure, PlanColumn
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 from app.modules.sql_generation.foreign_keys import Hop
 
 
 @dataclass(kw_only=True)
-class Draft:
+class SelectDraft:
     """A SELECT over `base`. `names` maps each table in it to its alias there.
 
     `fans_out`: a join repeats rows of `base`.
@@ -38,7 +38,7 @@ class Draft:
             table_expression(hop.right), on=meeting(hop, self.names[hop.left]), copy=False
         )
 
-    def column(self, field: ColumnRef) -> exp.Expr:
+    def column(self, field: PlanColumn) -> exp.Expr:
         self.reach(field.table)
         return column_expression(self.names[field.table], field.column)
 
@@ -65,7 +65,7 @@ def meeting(hop: Hop, left: str) -> exp.Expr:
     )
 
 
-def measured(draft: Draft, measure: Measure) -> exp.Expr:
+def measured(draft: SelectDraft, measure: Measure) -> exp.Expr:
     """Returns the aggregate of a measure. Raises `Beyond` when joins repeat its rows and so falsify it."""
     factors = [draft.column(field) for field in measure.fields]
     value = factors[0] if factors else None

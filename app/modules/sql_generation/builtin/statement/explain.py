@@ -2,7 +2,6 @@
 
 from app.modules.sql_generation.builtin.plan import (
     Among,
-    ColumnRef,
     Compared,
     Dimension,
     Entity,
@@ -12,10 +11,11 @@ from app.modules.sql_generation.builtin.plan import (
     Having,
     Measure,
     Missing,
-    Named,
+    PersonNamed,
+    PlanColumn,
     Present,
-    Query,
     QueryCondition,
+    QueryPlan,
     Related,
     SortOrder,
     Superior,
@@ -37,7 +37,7 @@ _OPERATORS = {
 }
 
 
-def explain(query: Query) -> str:
+def explain(query: QueryPlan) -> str:
     """Returns the plan in words that follow "Understood as"."""
     parts = [_asked(query)]
     if query.dimensions:
@@ -74,7 +74,7 @@ def grouping(dimension: Dimension) -> str:
             return f"row of {table} (shown as {', '.join(map(str, shown))})" if shown else f"row of {table}"
         case Grain(field, unit):
             return f"{unit} of {field}"
-        case ColumnRef():
+        case PlanColumn():
             return str(dimension)
 
 
@@ -83,7 +83,7 @@ def filtering(condition: QueryCondition) -> str:
         case Among(field, values, negated):
             said = " or ".join(repr(value) for value in values)
             return f"{field} is not {said}" if negated else f"{field} is {said}"
-        case Named((first, given), (last, surname), negated):
+        case PersonNamed((first, given), (last, surname), negated):
             verb = "are not" if negated else "are"
             return f"{first} and {last} {verb} {given!r} and {surname!r}"
         case Flagged(field, holds):
@@ -108,7 +108,7 @@ def filtering(condition: QueryCondition) -> str:
             return f"{field} is the {key.column} of a row where {other}"
 
 
-def _comparing(subject: ColumnRef | Measure, one: Compared | Having) -> str:
+def _comparing(subject: PlanColumn | Measure, one: Compared | Having) -> str:
     name = measuring(subject) if isinstance(subject, Measure) else str(subject)
     return f"{name} {_OPERATORS[one.operator]} {' and '.join(one.numbers)}"
 
@@ -128,7 +128,7 @@ def measuring(measure: Measure) -> str:
             return f"{_FUNCTIONS[function]} of {factors}"
 
 
-def _asked(query: Query) -> str:
+def _asked(query: QueryPlan) -> str:
     if query.measures:
         return " and ".join(map(measuring, query.measures))
     distinct = "the different " if query.distinct else ""
@@ -139,11 +139,11 @@ def _asked(query: Query) -> str:
     )
 
 
-def _showing(shown: ColumnRef | Related) -> str:
+def _showing(shown: PlanColumn | Related) -> str:
     return measuring(shown.measure) if isinstance(shown, Related) else str(shown)
 
 
-def _ordering(query: Query) -> str:
+def _ordering(query: QueryPlan) -> str:
     order = query.order
     if order is None and query.dimensions and query.measures:
         if any(isinstance(dimension, Grain) for dimension in query.dimensions):
@@ -151,6 +151,6 @@ def _ordering(query: Query) -> str:
         order = SortOrder(query.measures[0], descending=True)
     if order is None:
         return ""
-    by = f" {order.by}" if isinstance(order.by, ColumnRef) else ""
+    by = f" {order.by}" if isinstance(order.by, PlanColumn) else ""
     by = f" {measuring(order.by.measure)}" if isinstance(order.by, Related) else by
     return f",{by} {'highest' if order.descending else 'lowest'} first"

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from app.modules.database_connection.schema import Schema, Table, TableColumn
-from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Entity, Reading, Unclear
+from app.modules.sql_generation.builtin.plan import Beyond, Entity, PlanColumn, Reading, Unclear
 from app.modules.sql_generation.builtin.question.preferences import NO_PREFERENCES, Preferences
 from app.modules.sql_generation.builtin.question.readings import spoken
 from app.modules.sql_generation.builtin.question.words import words_of
@@ -31,10 +31,10 @@ class SchemaNetwork:
     def table(self, name: str) -> Table:
         return self._tables[name]
 
-    def fields(self, table: str) -> list[ColumnRef]:
-        return [ColumnRef(table, column.name, column.type) for column in self._tables[table].columns]
+    def fields(self, table: str) -> list[PlanColumn]:
+        return [PlanColumn(table, column.name, column.type) for column in self._tables[table].columns]
 
-    def listed(self, table: str) -> list[ColumnRef]:
+    def listed(self, table: str) -> list[PlanColumn]:
         """Returns the columns that a list of whole rows shows. Raises `Beyond` if it shows none."""
         shown = [field for field in self.fields(table) if field.type not in _UNLISTED]
         if not shown:
@@ -59,28 +59,28 @@ class SchemaNetwork:
             f"{', '.join(named[:_NAMED_UNLISTED])}{more}. Name a column to see it."
         )
 
-    def column(self, field: ColumnRef) -> TableColumn:
+    def column(self, field: PlanColumn) -> TableColumn:
         return next(column for column in self._tables[field.table].columns if column.name == field.column)
 
-    def is_key(self, field: ColumnRef) -> bool:
+    def is_key(self, field: PlanColumn) -> bool:
         """True if the field is a primary or foreign key, which is not a number to compute with."""
         declared = self._tables[field.table].foreign_key_columns
         foreign = declared | self._foreign_keys.key_columns(field.table)
         last = words_of(field.column)[-1:]
         return self.column(field).primary_key or field.column in foreign or last == ("id",)
 
-    def referred(self, field: ColumnRef) -> set[str]:
+    def referred(self, field: PlanColumn) -> set[str]:
         """Returns the tables that a foreign key column refers to."""
         keys = self._tables[field.table].foreign_keys
         return {key.referred_table for key in keys if field.column in key.columns}
 
-    def key(self, table: str) -> tuple[ColumnRef, ...]:
+    def key(self, table: str) -> tuple[PlanColumn, ...]:
         return tuple(field for field in self.fields(table) if self.column(field).primary_key)
 
     def entity(self, table: str) -> Entity:
         return Entity(table, self.key(table), self.name_fields(table) or self.key(table))
 
-    def name_fields(self, table: str) -> tuple[ColumnRef, ...]:
+    def name_fields(self, table: str) -> tuple[PlanColumn, ...]:
         """Returns the name columns of a table: a name or title, or first and last name; may be empty."""
         by_words = {words_of(field.column): field for field in self.fields(table)}
         first = by_words.get(("first", "name"))
@@ -151,12 +151,12 @@ class SchemaNetwork:
         for path, along in zip(paths, tables, strict=True):
             own = [table for table in along if table not in shared]
             table, column = path[0].key_column
-            mark: ColumnRef | str = own[0] if own else self._field(table, column)
+            mark: PlanColumn | str = own[0] if own else self._field(table, column)
             way = " and ".join(map(spoken, own)) or spoken(column)
             readings.append(Reading(label=f"through {way}", mark=mark, added=f", through {way}"))
         return sorted(readings, key=lambda reading: reading.label)
 
-    def _field(self, table: str, column: str) -> ColumnRef:
+    def _field(self, table: str, column: str) -> PlanColumn:
         return next(field for field in self.fields(table) if field.column == column)
 
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from app.core.llm.tokens import approximate_tokens
 from app.core.redaction.names import names_secret
 from app.core.redaction.text import HIDDEN
-from app.modules.cuts import cut_sentence
+from app.modules.database_connection.results import cut_sentence
 from graph.state import Column, Rows
 
 MAX_TOKENS = 1_500

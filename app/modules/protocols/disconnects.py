@@ -8,7 +8,7 @@ from app.core.bus.port import BusUnavailable
 from app.core.clock import now_ms
 from app.core.errors import NotFound, Problem
 from app.core.storage.port import StorageUnavailable
-from app.core.tasks import end_tasks
+from app.core.tasks import Loops, end_tasks
 from app.modules.session.model import Run, Session
 from app.modules.session.service import SessionService
 
@@ -37,11 +37,11 @@ class Departures:
         self._cancelling: dict[str, asyncio.Task[None]] = {}
         """By run id."""
         self._hiding: set[asyncio.Task[None]] = set()
+        self._loops = Loops("departures")
 
     def start(self) -> None:
         """Delete sessions of one run some time after its end, whichever process has followed it."""
-        sweeping = asyncio.create_task(self._sweep_for_ever(), name="delete what runs left")
-        self._hiding.add(sweeping)
+        self._loops.every(_SWEEP_SECONDS, "delete what runs left", lambda: self.delete_left(now_ms()))
 
     def cancel_later(self, session: Session, run: Run, *, seconds: float = 0) -> None:
         """Cancel a run after this time, unless `keep` is called before."""
@@ -71,6 +71,7 @@ class Departures:
                 await self._delete_session(session)
 
     async def aclose(self) -> None:
+        await self._loops.end()
         await end_tasks([*self._cancelling.values(), *self._hiding])
 
     def _drop(self, run_id: str, task: "asyncio.Task[None]") -> None:
@@ -93,14 +94,6 @@ class Departures:
         await _persist(
             lambda: self._sessions.delete(session.owner, session.id), f"session {session.id} is not deleted"
         )
-
-    async def _sweep_for_ever(self) -> None:
-        while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
-            try:
-                await self.delete_left(now_ms())
-            except StorageUnavailable as error:
-                logger.info("sessions of one run are looked at later: %s", error)
 
 
 async def _persist(work: Callable[[], Coroutine[None, None, None]], failed: str) -> None:

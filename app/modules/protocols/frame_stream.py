@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 from pydantic import JsonValue, TypeAdapter
 from starlette.types import Receive, Scope, Send
 
-from app.core.bus.event_log import Entry, EventLog
+from app.core.bus.event_log import EventLog, LogEntry
 from app.core.errors import Malformed
 from app.modules.run.sse import (
     SEND_TIMEOUT_SECONDS,
@@ -94,7 +94,7 @@ def position_of(last_event_id: str | None) -> Position:
     return Position(int(found[1]), int(found[2]))
 
 
-def events_of(entry: Entry) -> list[SessionEvent]:
+def events_of(entry: LogEntry) -> list[SessionEvent]:
     """Returns the event of an entry; none for checked claims, which workers of earlier versions log."""
     if '"claims"' in entry.data and json.loads(entry.data).get("type") == "claims":
         return []
@@ -148,7 +148,7 @@ def folded_stream(
     `following` is what `RunFollower.follow` returns. `before_sending` is awaited before frames are sent that
     the fold has made. `on_close` is called once, when nothing is sent any more.
     """
-    reading = Reading()
+    reading = StreamState()
 
     async def frames() -> AsyncGenerator[bytes]:
         async with following as log:
@@ -170,7 +170,7 @@ def folded_stream(
     )
 
 
-class Reading:
+class StreamState:
     """State of a stream that is being sent. `leaving` is set when the server stops."""
 
     def __init__(self) -> None:
@@ -190,7 +190,7 @@ class FrameStream(EventStream):
     def __init__(
         self,
         frames: AsyncGenerator[bytes],
-        reading: Reading,
+        reading: StreamState,
         *,
         headers: Mapping[str, str],
         on_close: Callable[[StreamEnd], None] | None = None,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.core.llm.tokens import approximate_tokens
-from app.modules.prompt_sections import sections
+from app.modules.prompts.sections import sections
 from graph.state import RememberedFact
 
 _OPENING = (

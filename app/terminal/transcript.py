@@ -10,10 +10,13 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from app.modules.cuts import cut_sentence
+from app.modules.analysis.chart.pictures import notes_of
+from app.modules.database_connection.results import cut_sentence
+from app.terminal.text_chart import text_chart
 from graph import SessionEvent
 from graph.events import (
     AnalysisChunk,
+    ChartChunk,
     ClarificationChunk,
     Confirmation,
     ConfirmationDecided,
@@ -37,13 +40,14 @@ _READING = re.compile(r"\*[^*\n]+:\*")
 class Transcript:
     """Shows events as they come; the step under way turns below them. Terminal codes in data are inert."""
 
-    def __init__(self) -> None:
+    def __init__(self, console: Console | None = None) -> None:
+        """`console` is standard output by default."""
         self.exit_code = 1
         """0 once the question is answered; 1 also if the answer is a question back."""
         self.waiting: list[Confirmation] = []
         """The calls that wait for an approval, if the run has ended with them."""
         self._is_asked_back = False
-        self._console = Console(highlight=False)
+        self._console = console or Console(highlight=False)
         self._step = self._console.status("Starting")
 
     def __enter__(self) -> Self:
@@ -70,6 +74,10 @@ class Transcript:
                     self._console.print(Text(f"Corrected: {correction}", style="dim"))
             case ResultsChunk(tool_call_id=None):
                 self._console.print(rows_table(said.content))
+            case ChartChunk():
+                if drawn := text_chart(said.content):
+                    self._console.print(Text(drawn, style="cyan", no_wrap=True, overflow="crop"))
+                    self._console.print(Text(notes_of(said.content), style="dim"))
             case HeadlineChunk():
                 self._console.print(Markdown(said.content, style="bold", hyperlinks=False))
             case AnalysisChunk():

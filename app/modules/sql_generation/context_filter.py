@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from app.modules.prompt_sections import ContextFilter
+from app.modules.prompts.sections import ContextFilter
 from graph.errors import QuestionBeyondWriter
 from graph.ports import Emit, Question, SqlWriter, Written
 from graph.state import PastExchange

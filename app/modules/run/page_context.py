@@ -12,8 +12,8 @@ from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Table
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.prompt_rows import without_secrets
-from app.modules.prompt_sections import ContextFilter, sections
+from app.modules.prompts.rows import without_secrets
+from app.modules.prompts.sections import ContextFilter, sections
 from app.modules.run.records import ResultRows, RowsGone, StoredResult
 from app.modules.session.model import About, Message, Session
 from app.modules.sql_generation.checking.names import in_one_line

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from prometheus_client import Counter
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Equals, Range, Storage
+from app.core.storage.documents import Documents
+from app.core.storage.port import AnyOf, Condition, Document, Equals, Query, Range, Storage
 from app.modules.session.model import Run
 from app.modules.tools.results import KeptResult, call_id_of
 from app.modules.tools.tool import cut_text
@@ -176,16 +177,14 @@ UNKNOWN = (
     "before you repeat it."
 )
 
-_STEP = TypeAdapter(StepRecord)
-_CALL = TypeAdapter(CallRecord)
-
 
 class InvestigationRecords:
     """Implements `run.records.WaitingCalls`, too. Every method raises `StorageUnavailable`."""
 
     def __init__(self, storage: Storage, calls: Counter | None = None) -> None:
         """`calls` counts the calls that ended, by tool and outcome."""
-        self._storage = storage
+        self._steps = Documents(storage, "agent_steps", StepRecord, write=_document)
+        self._calls = Documents(storage, "tool_calls", CallRecord, write=_document)
         self._calls_ended = calls
 
     async def keep(
@@ -197,9 +196,7 @@ class InvestigationRecords:
         count, and changes no call.
         """
         chosen = replace(step, proposed=list(calls))
-        try:
-            await self._storage.create("agent_steps", _document(chosen))
-        except DocumentExists:
+        if not await self._steps.add(chosen):
             kept = await self.step(step.message_id, step.step)
             return (chosen, calls) if kept is None else (kept, await self.calls_of(kept))
         await self._create(calls)
@@ -207,15 +204,13 @@ class InvestigationRecords:
 
     async def _create(self, calls: Sequence[CallRecord]) -> None:
         if calls:
-            await self._storage.create_missing("tool_calls", [_document(call) for call in calls])
+            await self._calls.add_missing(calls)
 
     async def step(self, message_id: str, step: int) -> StepRecord | None:
-        found = await self._storage.get("agent_steps", step_id(message_id, step))
-        return None if found is None else _STEP.validate_python(found)
+        return await self._steps.get(step_id(message_id, step))
 
     async def call(self, call_id: str) -> CallRecord | None:
-        found = await self._storage.get("tool_calls", call_id)
-        return None if found is None else _CALL.validate_python(found)
+        return await self._calls.get(call_id)
 
     async def is_tainted(self, message_id: str) -> bool:
         """True if a turn has read from a tool of others, whose texts may be anyone's."""
@@ -233,9 +228,7 @@ class InvestigationRecords:
         self, call: CallRecord, changes: Mapping[str, JsonValue], was: Sequence[CallStatus]
     ) -> CallRecord | None:
         """Returns the changed call. Returns None if its status is another one by now."""
-        where: list[Condition] = [AnyOf("status", was)]
-        changed = await self._storage.patch("tool_calls", call.id, changes, where=where)
-        return None if changed is None else _CALL.validate_python(changed)
+        return await self._calls.change(call.id, changes, [AnyOf("status", was)])
 
     async def end_call(
         self, call: CallRecord, changes: Mapping[str, JsonValue], was: Sequence[CallStatus]
@@ -275,8 +268,7 @@ class InvestigationRecords:
             "edited_arguments": edited_arguments,
         }
         where: list[Condition] = [Equals("status", "waiting"), Range("expires_at", at_least=now)]
-        changed = await self._storage.patch("tool_calls", call.id, changes, where=where)
-        return None if changed is None else _CALL.validate_python(changed)
+        return await self._calls.change(call.id, changes, where)
 
     async def deny(self, call: CallRecord, by: str, reason: str | None) -> CallRecord | None:
         """Returns None if the call does not wait."""
@@ -327,7 +319,7 @@ class InvestigationRecords:
 
     async def count_waiting(self) -> int:
         """Returns the number of calls of all owners that wait."""
-        return await self._storage.count("tool_calls", [Equals("status", "waiting")])
+        return await self._calls.count(Equals("status", "waiting"))
 
     async def waiting_in(self, session_id: str) -> list[str]:
         """Returns the ids of the calls of a session that wait."""
@@ -351,10 +343,7 @@ class InvestigationRecords:
         where: list[Condition] = [Equals("session_id", session_id), Range("expires_at", at_least=0)]
         if status is not None:
             where.append(Equals("status", status))
-        page = await self._storage.query(
-            "tool_calls", where, limit=limit, cursor=cursor, order_by="expires_at"
-        )
-        return [_CALL.validate_python(each) for each in page.items], page.next_cursor
+        return await self._calls.page(Query(where, order_by="expires_at", limit=limit, cursor=cursor))
 
     async def is_decided(self, message_id: str, step: int) -> bool:
         """Returns True if every call of the step that asks is decided. Reads documents: lists may lag."""
@@ -384,14 +373,8 @@ class InvestigationRecords:
         elif call.status == "begun" and call.category != "read":
             await self.lose(call)
 
-    async def _all(self, where: Sequence[Condition]) -> AsyncGenerator[CallRecord]:
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query("tool_calls", where, limit=_PAGE, cursor=cursor)
-            for each in page.items:
-                yield _CALL.validate_python(each)
-            if (cursor := page.next_cursor) is None:
-                return
+    def _all(self, where: Sequence[Condition]) -> AsyncGenerator[CallRecord]:
+        return self._calls.all(Query(where, limit=_PAGE))
 
     async def of_message(self, message_id: str) -> list[tuple[StepRecord, list[CallRecord]]]:
         """Returns all steps of an answer with their calls, without step 0."""
@@ -399,13 +382,10 @@ class InvestigationRecords:
 
     async def whole(self, message_id: str) -> list[tuple[StepRecord, list[CallRecord]]]:
         """Returns all steps of an answer with their calls, in order."""
-        where = [Equals("message_id", message_id)]
-        steps, calls = await asyncio.gather(
-            self._storage.query("agent_steps", where, limit=_MOST_RECORDS),
-            self._storage.query("tool_calls", where, limit=_MOST_RECORDS),
-        )
-        by_id = {call.id: call for call in map(_CALL.validate_python, calls.items)}
-        found = sorted(map(_STEP.validate_python, steps.items), key=lambda each: each.step)
+        of_answer = Query([Equals("message_id", message_id)], limit=_MOST_RECORDS)
+        steps, calls = await asyncio.gather(self._steps.first(of_answer), self._calls.first(of_answer))
+        by_id = {call.id: call for call in calls}
+        found = sorted(steps, key=lambda each: each.step)
         return [(each, [by_id[call_id] for call_id in each.call_ids if call_id in by_id]) for each in found]
 
 

@@ -5,19 +5,18 @@ session that is deleted. So its id is kept for a day, and what was written for i
 then at growing intervals. That also completes a deletion whose process has died.
 """
 
-import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Protocol
 
-from pydantic import TypeAdapter
-
-from app.core.bus.port import BusUnavailable, EventLogs
+from app.core.bus.port import EventLogs
 from app.core.clock import now_ms
-from app.core.storage.port import Condition, Equals, Range, Storage, StorageUnavailable
+from app.core.storage.claims import Claims
+from app.core.storage.documents import Documents
+from app.core.storage.port import Equals, Storage, StorageUnavailable
 from app.modules.context_store.service import ContextStore
-from app.modules.memory.forgetting import MemoryForgetting
+from app.modules.memory.erasure import MemoryForgetting
 from app.modules.session.model import Session
 from app.modules.session.repository import SessionRepository
 from graph.errors import CheckpointsUnavailable
@@ -30,7 +29,7 @@ _SWEPT_AFTER_MS = (15_000, 60_000, 600_000, 3_600_000, 86_400_000)
 LOGGED_MS = 2 * 3_600_000
 """Age of runs of which there may be logs. Logs are kept for less."""
 
-_SWEEP_SECONDS = 15.0
+SWEEP_SECONDS = 15.0
 _SWEPT_AT_ONCE = 20
 _NAME = "forgotten"
 
@@ -47,9 +46,6 @@ class ForgottenSession:
     """When it was deleted (epoch ms)."""
     due_at: int
     """When late writes are looked for next."""
-
-
-_FORGOTTEN = TypeAdapter(ForgottenSession)
 
 
 class SessionStates(Protocol):
@@ -75,6 +71,8 @@ class SessionForgetting:
         logs: EventLogs,
     ) -> None:
         self._storage = storage
+        self._forgotten = Documents(storage, _NAME, ForgottenSession)
+        self._due = Claims(self._forgotten, "due_at")
         self._repository = repository
         self._states = states
         self._memories = memories
@@ -91,40 +89,34 @@ class SessionForgetting:
             due_at=now + _SWEPT_AFTER_MS[0],
         )
         # Stored first, so that a deletion is completed if this process dies.
-        await self._storage.put(_NAME, [asdict(forgotten)])
+        await self._forgotten.put(forgotten)
         await self._delete([forgotten])
 
     async def is_forgotten(self, session_id: str) -> bool:
         """Returns True if a session of this id was deleted, and late writes for it are still looked for."""
-        return await self._storage.get(_NAME, session_id) is not None
+        return await self._forgotten.get(session_id) is not None
 
     async def sweep(self) -> None:
-        """Delete what was written late for sessions that were deleted."""
-        due: list[Condition] = [Equals("kind", "session"), Range("due_at", below=now_ms())]
-        page = await self._storage.query(_NAME, due, order_by="due_at", limit=_SWEPT_AT_ONCE)
-        taken = [each for each in map(_FORGOTTEN.validate_python, page.items) if await self._take(each)]
+        """Delete what was written late for sessions that were deleted.
+
+        Raises `StorageUnavailable`, also in place of `CheckpointsUnavailable`, and `BusUnavailable`.
+        """
+        due = await self._due.due(now_ms(), _SWEPT_AT_ONCE, where=[Equals("kind", "session")])
+        taken = [each for each in due if await self._take(each)]
         if not taken:
             return
-        await self._delete(taken)
+        try:
+            await self._delete(taken)
+        except CheckpointsUnavailable as error:
+            raise StorageUnavailable(str(error)) from error
         last = [each for each in taken if _due_after(each) is None]
         for each in last:
-            await self._storage.delete(_NAME, [Equals("id", each.id)])
-
-    async def sweep_for_ever(self) -> None:
-        while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
-            try:
-                await self.sweep()
-            except (StorageUnavailable, CheckpointsUnavailable, BusUnavailable) as error:
-                logger.info("deleted sessions are looked at later: %s", error)
-            except Exception:
-                logger.exception("late writes of deleted sessions could not be deleted")
+            await self._forgotten.delete(Equals("id", each.id))
 
     async def _take(self, forgotten: ForgottenSession) -> bool:
         """Returns False if another process looks at this one. The last time is taken again after a minute."""
         due_at = _due_after(forgotten) or now_ms() + _SWEPT_AFTER_MS[1]
-        same = [Equals("due_at", forgotten.due_at)]
-        return await self._storage.patch(_NAME, forgotten.id, {"due_at": due_at}, where=same) is not None
+        return await self._due.change(forgotten, {"due_at": due_at}) is not None
 
     async def _delete(self, forgotten: Sequence[ForgottenSession]) -> None:
         ids = [each.id for each in forgotten]

@@ -27,14 +27,14 @@ from pydantic import JsonValue, ValidationError
 
 from app import __version__
 from app.core.llm.model import ToolCall
+from app.core.network.outgoing import checked_address
 from app.core.redaction.text import redacted
 from app.modules.mcp.config import HttpServer, StdioServer
 from app.modules.mcp.definition import ToolDefinition
 from app.modules.mcp.errors import CallFailed, OutcomeUnknown, ServerUnavailable
 from app.modules.mcp.http import SETTING, LimitedTransport
-from app.modules.mcp.reading import MAX_RESULT_BYTES, Reading
+from app.modules.mcp.reading import MAX_RESULT_BYTES, MessageLimit
 from app.modules.mcp.stdio import stdio_transport
-from app.modules.outgoing import checked_address
 
 _CONNECT_SECONDS = 5.0
 _START_SECONDS = 30.0
@@ -49,11 +49,11 @@ _TOO_LARGE = (
 Report = Callable[[str, float], None]
 
 
-class Link:
+class McpSession:
     """A connection."""
 
     def __init__(
-        self, client: Client, reading: Reading, server: HttpServer | StdioServer, *, call_seconds: float
+        self, client: Client, reading: MessageLimit, server: HttpServer | StdioServer, *, call_seconds: float
     ) -> None:
         self._client = client
         self._reading = reading
@@ -144,12 +144,12 @@ async def opened_link(
     networks: Sequence[IPv4Network | IPv6Network],
     client_name: str,
     call_seconds: float,
-) -> AsyncGenerator[Link]:
+) -> AsyncGenerator[McpSession]:
     """Connects within the block. KAI offers no sampling, no roots and no elicitation.
 
     Raises `ServerUnavailable`, also if the server is lost in a way that ends the connection.
     """
-    reading = Reading()
+    reading = MessageLimit()
     try:
         async with AsyncExitStack() as opened:
             if isinstance(server, HttpServer):
@@ -163,7 +163,7 @@ async def opened_link(
             with reading.of_list():
                 async with asyncio.timeout(seconds):
                     await opened.enter_async_context(client)
-            yield Link(client, reading, server, call_seconds=call_seconds)
+            yield McpSession(client, reading, server, call_seconds=call_seconds)
     except (ExceptionGroup, MCPError, httpx2.HTTPError, OSError, ValueError, TimeoutError) as error:
         leaf = _leaf(error)
         if isinstance(leaf, ServerUnavailable):
@@ -172,7 +172,7 @@ async def opened_link(
 
 
 def _http_client(
-    server: HttpServer, networks: Sequence[IPv4Network | IPv6Network], reading: Reading
+    server: HttpServer, networks: Sequence[IPv4Network | IPv6Network], reading: MessageLimit
 ) -> httpx2.AsyncClient:
     headers = {name: value.get_secret_value() for name, value in server.headers.items()}
     return httpx2.AsyncClient(
@@ -237,5 +237,5 @@ class OpenLink(Protocol):
         networks: Sequence[IPv4Network | IPv6Network],
         client_name: str,
         call_seconds: float,
-    ) -> AbstractAsyncContextManager[Link]:
+    ) -> AbstractAsyncContextManager[McpSession]:
         """Connects within the block."""

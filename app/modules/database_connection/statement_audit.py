@@ -32,6 +32,7 @@ Purpose = Literal[
     "board",
     "schedule",
     "mcp",
+    "overview",
     "evaluation",
 ]
 _Outcome = Literal["ok", "refused", "failed", "timed_out", "cancelled"]
@@ -93,9 +94,9 @@ class StatementRecords:
         self._abandoned.set_function(count)
 
     @contextmanager
-    def of(self, connection: Connection, sql: str, asker: Asker) -> Generator["Record"]:
-        """The record of a statement that is sent within the block."""
-        record = Record()
+    def record(self, connection: Connection, sql: str, asker: Asker) -> Generator["AuditRecord"]:
+        """Write the record of a statement that is sent within the block."""
+        record = AuditRecord()
         try:
             with span(f"query {connection.dialect}", _attributes(connection), SpanKind.CLIENT) as traced:
                 yield record
@@ -153,7 +154,7 @@ class StatementRecords:
             },
         )
 
-    def _count(self, dialect: str, record: "Record") -> None:
+    def _count(self, dialect: str, record: "AuditRecord") -> None:
         self._statements.labels(dialect, record.outcome).inc()
         self._seconds.labels(dialect).observe(record.seconds)
         if record.rows is not None:
@@ -161,7 +162,7 @@ class StatementRecords:
         if record.refused_as is not None:
             self._refusals.labels(record.refused_as).inc()
 
-    def _tell(self, connection: Connection, sql: str, asker: Asker, *, record: "Record") -> None:
+    def _tell(self, connection: Connection, sql: str, asker: Asker, *, record: "AuditRecord") -> None:
         fields = {
             "owner": asker.owner,
             "purpose": asker.purpose,
@@ -179,7 +180,7 @@ class StatementRecords:
         logger.info("statement", extra={**fields, "statement": sql} if self._texts else fields)
 
 
-class Record:
+class AuditRecord:
     """Outcome of a statement. It counts as failed until another outcome is set."""
 
     def __init__(self) -> None:

@@ -1,0 +1,78 @@
+"""The events of stored steps and calls."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import cast
+
+from app.modules.agent.approval import confirmation_events
+from app.modules.agent.step_store import CallRecord, InvestigationRecords, StepRecord
+from app.modules.run.records import ResultRows
+from app.modules.session.model import Run
+from app.modules.tools.results import read_head
+from graph.events import ResultsChunk, SessionEvent, SqlChunk, Status, TextChunk, ToolCalled, ToolReturned
+from graph.state import CallOutcome, Rows
+
+ReadHead = Callable[[CallRecord], Awaitable[Rows | None]]
+"""Reads the first rows of a call. Returns None if it has none."""
+
+
+async def said_in_steps(records: InvestigationRecords, rows: ResultRows, run: Run) -> list[SessionEvent]:
+    """Returns what the steps of an ended run have emitted."""
+
+    async def head(call: CallRecord) -> Rows | None:
+        return None if call.result is None else await read_head(rows, call.id, call.result)
+
+    said: list[SessionEvent] = []
+    for step, calls in await records.of_message(run.message_id):
+        said += [step_begun(step, run), *await step_events(step, calls, head)]
+    return said
+
+
+def step_begun(step: StepRecord, run: Run) -> Status:
+    return Status(step="investigating", message=f"Investigating, step {step.step}", run_id=run.id)
+
+
+async def step_events(step: StepRecord, calls: Sequence[CallRecord], head_of: ReadHead) -> list[SessionEvent]:
+    """Returns the text of a step with calls, the calls, and what they returned so far. The calls of a fault
+    have all been refused.
+    """
+    said = step.text if calls else ""
+    events: list[SessionEvent] = [TextChunk(content=said, channel="investigation")] if said else []
+    events += map(called_event, calls)
+    events += [event for call in calls for event in confirmation_events(call)]
+    for call in calls:
+        if call.has_ended:
+            events += result_chunks(call, await head_of(call))
+            events.append(returned_event(call))
+    return events
+
+
+def result_chunks(call: CallRecord, head: Rows | None) -> list[SessionEvent]:
+    """Returns the statement of a call that has run one, and its first rows."""
+    if call.result is None or not call.result["sql"]:
+        return []
+    said: list[SessionEvent] = [
+        SqlChunk(content=call.result["sql"], dialect=call.result["dialect"], tool_call_id=call.id)
+    ]
+    return said if head is None else [*said, ResultsChunk(content=head, tool_call_id=call.id)]
+
+
+def called_event(call: CallRecord) -> ToolCalled:
+    return ToolCalled(
+        tool_call_id=call.id,
+        step=call.step,
+        name=call.tool,
+        category=call.category,
+        arguments=call.arguments,
+        requires_approval=call.gate == "asks",
+    )
+
+
+def returned_event(call: CallRecord) -> ToolReturned:
+    return ToolReturned(
+        tool_call_id=call.id,
+        status=cast("CallOutcome", call.status),
+        content=call.text,
+        is_error=call.is_error,
+        result_id=call.id if call.result is not None else None,
+        elapsed_ms=call.elapsed_ms,
+    )
