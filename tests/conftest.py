@@ -8,12 +8,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from app.core.bus.nats_server import NatsNotInstalled, NatsServer
+from app.core.settings import TypesenseSettings
 from app.core.storage.typesense_server import TypesenseNotInstalled, TypesenseServer
 from tests.support import redis_server as redis_program
 from tests.support.nats_server import FragileNats, running_nats
 from tests.support.patience import PATIENT_MEMORY
 from tests.support.redis_server import RedisServer, running_redis
 from tests.support.stores import ADAPTERS, Open
+from tests.support.typesense import ReadyStores
 
 # The same examples in every run, however slow the machine is: a run that fails can be repeated.
 settings.register_profile(
@@ -48,6 +50,20 @@ def typesense_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Types
         pytest.skip(str(missing))
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def ready_stores(typesense_server: TypesenseServer) -> Iterator[ReadyStores]:
+    stores = ReadyStores(typesense_server)
+    yield stores
+    stores.close()
+
+
+@pytest.fixture
+def ready_typesense(ready_stores: ReadyStores) -> Iterator[TypesenseSettings]:
+    """Of a store that is up to date and empty. The test has closed it at its end."""
+    with ready_stores.lent() as settings:
+        yield settings
 
 
 @pytest.fixture(scope="session")

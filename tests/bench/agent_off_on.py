@@ -16,7 +16,7 @@ from rich.console import Console
 
 from app.core.settings import LlmSettings, Settings
 from app.evaluation.loop import compare_agent_with
-from app.evaluation.question_set import Selection, read_question_set
+from app.evaluation.question_set import QuestionSelection, read_question_set
 from app.evaluation.results import read_results
 from app.evaluation.run import Evaluation
 from tests.support.model_script import Asked, Scripted
@@ -51,7 +51,7 @@ async def measure(questions: Path, database: str) -> None:
             questions=questions,
             database=database,
             output=output,
-            selection=Selection(),
+            selection=QuestionSelection(),
             mode="exact",
             jobs=2,
             fresh=True,

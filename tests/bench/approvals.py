@@ -29,8 +29,8 @@ from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_CALLER, LOCAL_OWNER
 from app.core.ids import new_id
 from app.core.settings import Settings
-from app.core.storage.port import Document, Equals, Storage
-from app.modules.agent.records import step_id
+from app.core.storage.port import Document, Equals, Query, Storage
+from app.modules.agent.step_store import step_id
 from app.modules.run.worker import SWEEP_SECONDS
 from app.modules.tools.results import call_id_of
 from tests.bench.killed_turns import QUESTION, running_model, settings_on
@@ -116,7 +116,7 @@ async def _copy(storage: Storage, session_id: str, copies: int) -> None:
     """Store the records of a session that waits again, each time with ids of their own."""
     own = [Equals("session_id", session_id)]
     session = await storage.get("sessions", session_id)
-    found = {name: (await storage.query(name, own)).items for name in COPIED[1:]}
+    found = {name: (await storage.query(name, Query(own))).items for name in COPIED[1:]}
     found["sessions"] = [] if session is None else [session]
     kept = {name: json.dumps(documents) for name, documents in found.items()}
     steps, (call,) = found["agent_steps"], found["tool_calls"]

@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.checking.check import Checked, check
@@ -68,7 +68,7 @@ _known: dict[Path, SchemaNames] = {}
 
 def _names(path: Path) -> SchemaNames:
     if path not in _known:
-        _known[path] = SchemaNames(scan(SqliteDatabase(path.resolve()), Limits(), Stop()))
+        _known[path] = SchemaNames(scan(SqliteDatabase(path.resolve()), ConnectionLimits(), Stop()))
     return _known[path]
 
 

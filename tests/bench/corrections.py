@@ -25,11 +25,11 @@ import duckdb
 from pydantic import BaseModel, JsonValue
 
 from app.evaluation.gold import Gold, ordering_of, tiers
-from app.evaluation.question_set import BenchmarkQuestion, Selection, Split, read_question_set
+from app.evaluation.question_set import BenchmarkQuestion, QuestionSelection, Split, read_question_set
 from app.evaluation.verdict import judge
 from app.modules.database_connection.cells import rows_of
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Table
@@ -58,7 +58,7 @@ class _Database:
 
     def __init__(self, path: Path) -> None:
         self._path = path.resolve()
-        self.schema = scan(SqliteDatabase(self._path), Limits(), Stop())
+        self.schema = scan(SqliteDatabase(self._path), ConnectionLimits(), Stop())
         self.names = SchemaNames(self.schema)
         self._known: dict[str, ResultSet | None] = {}
         self._golds: dict[str, list[Gold]] = {}
@@ -164,7 +164,7 @@ class Bench:
         self._questions: dict[str, tuple[Split, BenchmarkQuestion]] = {
             question.id: (half, question)
             for half in get_args(Split)
-            for conversation in Selection(split=half).of(conversations)
+            for conversation in QuestionSelection(split=half).of(conversations)
             for question in conversation
         }
         self._databases: dict[str, _Database] = {}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from app.modules.analysis.facts.sheet import fact_sheet
-from app.modules.analysis.facts.table import Table
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import figures
 from graph.state import Column, Rows
@@ -39,7 +39,7 @@ def milliseconds(sql: str, rows: Rows) -> float:
     start = time.process_time()
     question = "m7 amount by name"
     fact_sheet(
-        Table(
+        FactTable(
             question=question,
             rows=rows,
             found=figures(question, sql, "sqlite", rows=rows),

@@ -21,7 +21,7 @@ from sqlglot.errors import SqlglotError
 from app.evaluation.question_set import (
     BenchmarkConversation,
     BenchmarkQuestion,
-    Selection,
+    QuestionSelection,
     Split,
     read_question_set,
 )
@@ -97,7 +97,7 @@ def report(path: Path, folders: Sequence[Path]) -> None:
     indexes = {name: Pool([files[name]]).index for name in sorted(asked & files.keys())}
     for split in get_args(Split):
         tally = Tally()
-        for conversation in Selection(split=split).of(conversations):
+        for conversation in QuestionSelection(split=split).of(conversations):
             with suppress(KeyError):
                 for question, hints in linked(conversation, indexes[conversation[0].db or ""]):
                     tally.add(question, indexes[question.db or ""], hints)

@@ -38,13 +38,13 @@ from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat, ReplySchema
 from app.core.settings import MemorySettings, Settings
 from app.core.storage.measured import MeasuredStorage
-from app.core.storage.port import Equals
-from app.modules.agent.records import InvestigationRecords
+from app.core.storage.port import Equals, Query
+from app.modules.agent.step_store import InvestigationRecords
 from app.modules.memory.directive_job import DirectiveJob
 from app.modules.memory.directive_records import DirectiveRecords
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.memory_job import MemoryJob
-from app.modules.memory.model import Exchange, FactSource, Memory, NewFact
+from app.modules.memory.model import ConversationMemory, FactSource, NewFact, RememberedExchange
 from app.modules.memory.profile import Profiles
 from app.modules.memory.profile_text import ProfileSections
 from app.modules.memory.profile_update import ProfileUpdate
@@ -230,7 +230,7 @@ class ProfileAndVectors:
 
     async def work(self, services: Services, owner: str, write: Write) -> None:
         profiles = Profiles(services.storage, enabled=True)
-        asked = {_id(owner, "message"): Exchange("I'm a controller. Who churned?", "Two.")}
+        asked = {_id(owner, "message"): RememberedExchange("I'm a controller. Who churned?", "Two.")}
         await ProfileUpdate(profiles, _Controller()).learn(owner, _id(owner, "session"), asked)
         await _show(profiles, owner)
         await _rewriting(services).work()
@@ -319,8 +319,8 @@ async def _show(profiles: Profiles, owner: str) -> str:
     return await sections.read(owner, _id(owner, "session"), is_first=True)
 
 
-def _memory(owner: str) -> Memory:
-    return Memory(
+def _memory(owner: str) -> ConversationMemory:
+    return ConversationMemory(
         id=_id(owner, "session"),
         owner=owner,
         session_id=_id(owner, "session"),
@@ -359,7 +359,7 @@ async def _texts(services: Services, owner: str) -> list[str]:
 async def _state(services: Services, owner: str) -> dict[str, int]:
     listed, _ = await services.facts.page(owner, FactFilter(), 100, cursor=None)
     memories, _ = await services.memories.repository.latest(owner, 10, None)
-    records = await services.storage.query("message_directives", [])
+    records = await services.storage.query("message_directives", Query())
     return {
         "uses": sum(fact.uses for fact in listed),
         "memories": len(memories),

@@ -18,10 +18,10 @@ from sqlglot.errors import SqlglotError
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.scan.scanned import ScannedSchema
-from app.modules.database_connection.schema import ForeignKey, Profile, Schema
+from app.modules.database_connection.schema import ForeignKey, Schema, TableProfile
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.linking.mentions import mentions
 from app.modules.sql_generation.schema_index import SchemaIndex
@@ -44,7 +44,7 @@ class Pool:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.names: dict[tuple[str, str], str] = {}
-        profiles: list[Profile] = []
+        profiles: list[TableProfile] = []
         for path in sorted(each for folder in folders for each in databases(folder)):
             profiles += self._profiles(path)
         self.scanned = ScannedSchema(
@@ -53,9 +53,9 @@ class Pool:
         )
         self.index = SchemaIndex(self.scanned)
 
-    def _profiles(self, path: Path) -> list[Profile]:
-        found: list[Profile] = []
-        scan(SqliteDatabase(path.resolve()), Limits(), Stop(), tell=found.extend)
+    def _profiles(self, path: Path) -> list[TableProfile]:
+        found: list[TableProfile] = []
+        scan(SqliteDatabase(path.resolve()), ConnectionLimits(), Stop(), tell=found.extend)
         profiles = found[len(found) // 2 :]  # reported twice: first without their values
         taken = {name.lower() for name in self.names.values()}
         for profile in profiles:
@@ -66,14 +66,14 @@ class Pool:
             self.names[path.stem, profile.table.name.lower()] = name
         return [self._renamed(path.stem, each) for each in profiles]
 
-    def _renamed(self, database: str, profile: Profile) -> Profile:
+    def _renamed(self, database: str, profile: TableProfile) -> TableProfile:
         keys = [
             ForeignKey(key.columns, self.names[database, key.referred_table.lower()], key.referred_columns)
             for key in profile.table.foreign_keys
             if (database, key.referred_table.lower()) in self.names
         ]
         name = self.names[database, profile.table.name.lower()]
-        return Profile(replace(profile.table, name=name, foreign_keys=keys), profile.texts)
+        return TableProfile(replace(profile.table, name=name, foreign_keys=keys), profile.texts)
 
     def asked(self, database: str, conversation: Sequence[str], gold: str) -> Asked | None:
         """None for a statement that reads no known table of the pool."""

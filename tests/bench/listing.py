@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
-from app.core.storage.port import Document, Equals, Storage
+from app.core.storage.port import Document, Equals, Query, Storage
 from app.core.storage.sqlite import open_sqlite
 from migrations.runner import migrate
 from tests.bench.checkpointers import temporary_folder, typesense
@@ -51,11 +51,7 @@ async def first_page(storage: Storage, owner: str) -> None:
 async def page(storage: Storage, owner: str, cursor: str | None) -> str | None:
     found = await storage.query(
         "sessions",
-        [Equals("owner", owner)],
-        order_by="updated_at",
-        descending=True,
-        limit=PAGE,
-        cursor=cursor,
+        Query([Equals("owner", owner)], order_by="updated_at", descending=True, limit=PAGE, cursor=cursor),
     )
     return found.next_cursor
 

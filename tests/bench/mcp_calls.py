@@ -17,7 +17,7 @@ from mcp import Client, StdioServerParameters
 
 from app.core.storage.sqlite import open_sqlite
 from app.modules.mcp.approvals import McpApprovals
-from app.modules.mcp.config import McpSettings, read_servers
+from app.modules.mcp.config import McpConfiguration, read_servers
 from app.modules.mcp.connection import McpConnection
 from app.modules.mcp.servers import McpServers, connected_servers
 from migrations.runner import migrate
@@ -33,7 +33,7 @@ async def measure(
 ) -> None:
     file = folder / f"{name}.json"
     file.write_text(json.dumps({"mcpServers": {"other": entry}}))
-    settings = McpSettings(
+    settings = McpConfiguration(
         servers=read_servers(file),
         networks=(ip_network("127.0.0.0/8"),),
         call_seconds=30,

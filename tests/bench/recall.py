@@ -21,11 +21,11 @@ from app.core.ids import new_id
 from app.core.llm.embedding import EmbeddingModel
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
-from app.modules.memory.fact_choice import Limits
+from app.modules.memory.fact_choice import FactLimits
 from app.modules.memory.fact_repository import _document
 from app.modules.memory.facts import Facts
-from app.modules.memory.model import Fact, FactGroup, FactKind
-from app.modules.memory.recall import Asked, FactRecall
+from app.modules.memory.model import FactGroup, FactKind, StoredFact
+from app.modules.memory.recall import FactRecall, FactsQuestion
 from app.modules.memory.scope_choice import AUTO
 from migrations.runner import migrate
 from tests.bench.checkpointers import temporary_folder, typesense
@@ -87,8 +87,8 @@ async def fill(storage: Storage, facts: Facts, count: int) -> None:
         await facts.vectors.keep_all(made, "numbers", [vector() for _ in made])
 
 
-def fact(group: FactGroup, number: int) -> Fact:
-    return Fact(
+def fact(group: FactGroup, number: int) -> StoredFact:
+    return StoredFact(
         id=new_id(),
         owner=OWNER,
         group=group.id,
@@ -110,7 +110,7 @@ async def measure(name: str, storage: Storage, count: int) -> None:
     facts = facts_over(storage)
     await fill(storage, facts, count)
     recall = FactRecall(
-        facts, Numbers(), scopes=AUTO, limits=Limits(), seconds=10, metrics=CollectorRegistry()
+        facts, Numbers(), scopes=AUTO, limits=FactLimits(), seconds=10, metrics=CollectorRegistry()
     )
     await ask(recall)
     began = time.process_time()
@@ -128,7 +128,7 @@ async def ask(recall: FactRecall) -> float:
     async def read_catalogue() -> Names:
         return Names()
 
-    asked = Asked(
+    asked = FactsQuestion(
         reach=recall.reach_of(OWNER, SESSION, CONNECTION),
         question=f"How many {words(4)} as I like it?",
         earlier=[words(4), words(4)],

@@ -19,7 +19,7 @@ from prometheus_client import CollectorRegistry
 from app.core.llm.calls import ModelCalls
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
-from app.modules.analysis.figures import Span
+from app.modules.analysis.figures import DataSpan
 from graph.ports import Analysed, Question
 from graph.state import Column, Rows
 from tests.support.model_settings import SCRIPTED
@@ -39,7 +39,7 @@ class Result:
 class NoDatabase:
     """Knows nothing of the data behind a statement."""
 
-    async def span(self, sql: str) -> Span | None:
+    async def span(self, sql: str) -> DataSpan | None:
         return None
 
     async def keys(self, sql: str) -> frozenset[str]:

@@ -12,10 +12,10 @@ from contextlib import closing
 from pathlib import Path
 
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.scan.scanned import ScannedSchema
-from app.modules.database_connection.schema import Profile
+from app.modules.database_connection.schema import TableProfile
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.result_warnings.empty_joins import join_probes
 from app.modules.sql_generation.result_warnings.model import ResultWarning
@@ -55,8 +55,8 @@ def _asked(rows: list[dict[str, object]]) -> Iterator[tuple[str, list[str], str]
 
 
 def _index(path: Path) -> SchemaIndex:
-    profiles: list[Profile] = []
-    schema = scan(SqliteDatabase(path.resolve()), Limits(), Stop(), tell=profiles.extend)
+    profiles: list[TableProfile] = []
+    schema = scan(SqliteDatabase(path.resolve()), ConnectionLimits(), Stop(), tell=profiles.extend)
     return SchemaIndex(ScannedSchema(schema, {each.table.name: each.texts for each in profiles}))
 
 

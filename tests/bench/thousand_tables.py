@@ -16,7 +16,7 @@ from cryptography.fernet import Fernet
 from app.core.llm.tokens import approximate_tokens
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.business import Business
@@ -124,7 +124,7 @@ async def main() -> None:
         storage = await opened.enter_async_context(open_sqlite(folder / "kai.db"))
         await migrate(storage)
         connections = DatabaseConnections(
-            storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records()
+            storage, SecretBox(Fernet.generate_key()), ConnectionLimits(), records=no_records()
         )
         opened.push_async_callback(connections.close)
         linked(await scanned(connections, url))

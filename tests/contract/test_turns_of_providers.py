@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from app.bootstrap import open_services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import NO_QUOTAS, LlmSettings, Settings
-from app.terminal import event_of
+from app.terminal.console import event_of
 from graph import SessionEvent
 from graph.events import AnalysisChunk, Done, FindingsChunk, ToolCalled, ToolReturned
 from tests.contract.test_providers import ProviderCase, case, private_key, server

@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 
 from app.core.ids import new_id
-from app.core.storage.port import Condition, Document, Page, Storage
-from app.modules.agent.records import CallRecord, CallStatus, InvestigationRecords
+from app.core.storage.port import Document, Page, Query, Storage
+from app.modules.agent.step_store import CallRecord, CallStatus, InvestigationRecords
 from migrations import m0002_investigations, m0004_approvals
 from tests.support.stores import ADAPTERS
 
@@ -55,8 +55,8 @@ def read(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> list[Document]:
     documents: list[Document] = []
     query = storage.query
 
-    async def noted(collection: str, where: Sequence[Condition], **named: object) -> Page:
-        page = await query(collection, where, **named)  # type: ignore[arg-type]
+    async def noted(collection: str, asked: Query) -> Page:
+        page = await query(collection, asked)
         documents.extend(page.items)
         return page
 

@@ -47,7 +47,7 @@ def model_settings(model: ScriptedModel) -> dict[str, str]:
         "KAI_LLM__BASE_URL": model.base_url,
         "KAI_LLM__API_KEY": "sk-never-shown",
         "KAI_LLM__MODEL": "scripted",
-        "KAI_LLM__MAX_RETRIES": "1",
+        "KAI_TUNING__LLM__MAX_RETRIES": "1",
     }
 
 

@@ -65,10 +65,11 @@ async def test_orders_per_day_of_two_years_are_read_and_drawn_whole(plain: Clien
     events = await plain.ask(session, "Number of orders per day")
     (results,), (chart,), (text,) = (chunks(events, kind) for kind in ("results", "chart", "analysis"))
     assert (results["row_count"], results["truncated"], results["cut_by"]) == (DAYS, False, None)
-    days = [datum[chart["encoding"]["x"]["field"]] for datum in chart["data"]["values"]]
-    assert (days[0], days[-1], len(days)) == ("2024-11-21", "2026-11-21", DAYS)
-    assert sum(datum[chart["encoding"]["y"]["field"]] for datum in chart["data"]["values"]) == ORDERS
-    assert (note(chart)["rows"], note(chart)["shown"], note(chart)["how"]) == (DAYS, DAYS, "")
+    day, orders = f"c{note(chart)['across']}", f"c{note(chart)['values'][0]['column']}"
+    days = [datum[day] for datum in chart["data"]["values"]]
+    assert (days[0][:10], days[-1][:10], len(days)) == ("2024-11-21", "2026-11-21", DAYS)
+    assert sum(datum[orders] for datum in chart["data"]["values"]) == ORDERS
+    assert (note(chart)["rows"], note(chart)["shown"], note(chart)["how"]) == (DAYS, DAYS, [])
     assert "December 2025 to October 2026 rose by 21.7% on December 2024 to October 2025" in text
     assert "**13 December 2025** has the most orders: 70." in text
 
@@ -87,7 +88,7 @@ async def test_a_result_of_more_rows_than_are_kept_says_so_everywhere(
         assert (said["row_count"], said["truncated"], said["cut_by"]) == (10_000, True, "rows")
     assert "The result was cut off at 10,000 rows" in model.requests[0].text
     for drawn in (chart, message["chart"]):
-        assert note(drawn)["how"].startswith("Only the first 10,000 rows are kept")
+        assert note(drawn)["how"][0].startswith("Only the first 10,000 rows are kept")
         assert drawn["title"]["subtitle"][0].startswith("Only the first 10,000 rows are kept")
     url = f"/sessions/{session}/messages/{message['id']}/rows"
     for file_format in ("csv", "parquet"):

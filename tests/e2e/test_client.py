@@ -21,7 +21,7 @@ from kai_analyst_client import (
     Unreachable,
     generate_sql,
 )
-from kai_analyst_client.events import Done, ResultsChunk, Status
+from kai_analyst_client.schema import Done, ResultsChunk, Status
 from tests.support.choices import FIRST
 from tests.support.fault_proxy import FaultProxy, fault_proxy
 from tests.support.keys import made_key

@@ -72,7 +72,7 @@ async def test_what_rows_names_and_results_demand_is_refused_and_nothing_leaves(
         demanded = orders(thief.getsockname()[1], other)
         settings = {
             **model_settings(model),
-            "KAI_AGENT__MAX_CALLS": "40",
+            "KAI_TUNING__AGENT__MAX_CALLS": "40",
             "KAI_AGENT__MAX_STEPS": "20",
         }
         with running_server(tmp_path / "kai", settings) as server:

@@ -63,6 +63,7 @@ async def test_what_the_checks_refuse_is_repaired_once(
     generated = await generate(kai, shop, run=run)
     assert (generated["valid"], generated["warnings"]) == (True, [])
     assert "GROUP BY country" in generated["sql"]
+    assert generated["corrections"][0].startswith("A first statement did not run and was written again: ")
     assert len(model.requests) == 2
 
 

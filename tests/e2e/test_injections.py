@@ -221,8 +221,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "KAI_MCP__CONFIG": str(config),
             "KAI_MCP__NETWORKS": '["127.0.0.0/8"]',
             "KAI_LLM__CONTEXT_WINDOW": "200000",
-            "KAI_AGENT__MAX_CALLS": "200",
-            "KAI_AGENT__MAX_CALLS_PER_STEP": str(MOST_CALLS),
+            "KAI_TUNING__AGENT__MAX_CALLS": "200",
+            "KAI_TUNING__AGENT__MAX_CALLS_PER_STEP": str(MOST_CALLS),
             "KAI_AGENT__MAX_STEPS": "30",
             "KAI_AGENT__MAX_TOKENS": "1000000",
         }

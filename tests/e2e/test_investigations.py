@@ -19,7 +19,8 @@ PER_YEAR = (
     "SELECT strftime('%Y', order_date) AS year, sum(amount) AS revenue FROM orders GROUP BY 1 ORDER BY 1"
 )
 QUESTION = "Why did revenue change?"
-FIRST = "Revenue in 2024: 10."
+FIRST = "Revenue in 2024: 10.00."
+ONLY_IN_FACTS = "a figure, a name of the rows or a comparison may only stand in a fact."
 """What the sheet of `PER_YEAR` says first: the year that the data covers whole."""
 TOTAL = "The total of revenue over the 2 years is 65.50."
 
@@ -92,10 +93,9 @@ async def test_an_investigation_calls_tools_and_answers_with_findings_from_their
     )
     spans = [each["span"] for each in chunks(events, "references")[0]]
     assert [text[start:end] for start, end in spans] == [FIRST, second["text"]]
-    assert chunks(events, "headline") == ["Revenue in 2024: 10"]
+    assert chunks(events, "headline") == ["Revenue in 2024: 10.00"]
     assert chunks(events, "left_out")[0] == [
-        "A reading of a finding was left out for a figure.",
-        "A sentence of the answer was left out for a figure.",
+        f"2 sentences of the model are left out: {ONLY_IN_FACTS}",
     ]
     assert chunks(events, "results")[0]["rows"] == [["2024", 10], ["2025", 55.5]]
     of_call = [each.data for each in events if each.data.get("tool_call_id") and each.name == "chunk"]
@@ -155,9 +155,9 @@ async def test_the_history_and_the_routes_show_what_was_thought_and_fetched(
     message = (await kai.session(session))["messages"]["items"][-1]
     assert (message["route"], message["steps"], message["tool_calls"]) == ("investigate", 2, 1)
     assert FIRST in message["analysis"]
-    assert (message["headline"], message["row_count"]) == ("Revenue in 2024: 10", 2)
+    assert (message["headline"], message["row_count"]) == ("Revenue in 2024: 10.00", 2)
     assert message["findings"][0]["text"] == FIRST
-    assert message["left_out"] == ["A sentence of the answer was left out for a word that compares."]
+    assert message["left_out"] == [f"A sentence of the model is left out: {ONLY_IN_FACTS}"]
     path = f"/sessions/{session}/messages/{done['message_id']}"
     first, last = (await kai.http.get(f"{path}/steps")).json()["items"]
     assert (first["text"], first["kind"], last["kind"]) == ("First the years.", "calls", "answer")
@@ -318,6 +318,19 @@ async def test_a_question_to_the_user_ends_the_turn_with_its_options(
     assert [each["question"] for each in message["options"]] == asked["options"]
 
 
+async def test_a_question_back_with_a_figure_that_was_not_read_is_sent_back_once(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    wrong = calls(("ask_user", {"question": "Revenue was 4,711 in 2025. Go on?", "options": []}))
+    right = calls(("ask_user", {"question": "Revenue was 55.5 in 2025. Go on?", "options": []}))
+    model.say(PLAN, per_year(), wrong, right)
+    await kai.ask(session, QUESTION)
+    assert "a figure that no result of this turn holds: 4,711" in last_prompt(model)
+    message = (await kai.session(session))["messages"]["items"][-1]
+    assert message["clarification"] == "Revenue was 55.5 in 2025. Go on?"
+
+
 async def test_a_finding_that_names_no_fact_is_sent_back_once_and_then_left_out(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
@@ -341,7 +354,7 @@ async def test_a_finding_that_names_no_fact_is_sent_back_once_and_then_left_out(
         assert complaint in last_prompt(model)
     assert [each["text"] for each in chunks(events, "findings")[0]] == [TOTAL]
     assert chunks(events, "analysis") == [TOTAL]
-    assert len(chunks(events, "left_out")[0]) == 4
+    assert chunks(events, "left_out")[0][0] == "3 findings are left out: no fact bears them out."
     assert events[-1].data["status"] == "complete"
 
 
@@ -372,7 +385,7 @@ async def test_without_a_valid_finding_the_main_result_speaks_for_itself(
         ),
         (
             "change(r1.1.value_revenue_2024, r1.2.value_revenue_2024)",
-            "r1.1: Revenue in 2024: 10. r1.2: Revenue in 2024: 15. That is 5 more (+50%).",
+            "r1.1: Revenue in 2024: 10.00. r1.2: Revenue in 2024: 15.00. That is 5 more (+50%).",
         ),
         ("same(r1.1.total_revenue, r1.2.total_revenue)", "the two are not the same"),
         ("gap(r1.1.total_revenue, r1.2.average_revenue)", "r1.2 has no such fact"),
@@ -543,7 +556,7 @@ async def test_switched_off_there_are_no_routes_no_tools_and_the_prompt_is_what_
 async def test_limits_end_in_an_answer_from_what_was_found(
     model: ScriptedModel, shop: str, tmp_path: Path
 ) -> None:
-    limits = {"KAI_AGENT__MAX_STEPS": "2", "KAI_AGENT__MAX_CALLS_PER_STEP": "1"}
+    limits = {"KAI_AGENT__MAX_STEPS": "2", "KAI_TUNING__AGENT__MAX_CALLS_PER_STEP": "1"}
     with running_server(tmp_path, {**model_settings(model), **limits}) as server:
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))

@@ -38,7 +38,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "KAI_MCP__CONFIG": str(config),
             "KAI_MCP__NETWORKS": '["127.0.0.0/8"]',
             "KAI_MEMORY__DIRECTIVES": "true",
-            "KAI_WORKER__FOLLOW_UP_PAUSE_SECONDS": "0",
+            "KAI_TUNING__WORKER__FOLLOW_UP_PAUSE_SECONDS": "0",
         }
         with running_server(data, settings) as server:
             yield Site(server, model, other, settings)
@@ -109,7 +109,7 @@ async def test_a_card_warns_of_text_that_a_tool_of_a_server_has_returned(
 async def test_a_call_without_an_answer_is_unknown_and_not_repeated(
     running: Site, shop: str, tmp_path: Path
 ) -> None:
-    settings = running.settings | {"KAI_MCP__CALL_SECONDS": "3"}
+    settings = running.settings | {"KAI_TUNING__MCP__CALL_SECONDS": "3"}
     with running_server(tmp_path, settings) as server:
         async with approving(running, server) as client:
             session = await agent_session(client, shop)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import sqlite3
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -106,6 +107,18 @@ async def test_a_question_is_answered_with_its_statement_rows_and_progress(house
     assert "Running the query" in steps
     assert follow_up["session_id"] == answer["session_id"]
     assert follow_up["rows"] == [[4]]
+
+
+@REVISIONS
+async def test_an_answer_has_its_chart_as_a_specification_and_as_an_image(house: House, mode: str) -> None:
+    async with mcp_client(house.server.address, house.ann, mode) as client:
+        drawn = await client.call_tool("ask", {"question": "Total amount per customer"})
+        plain = await client.call_tool("ask", {"question": "How many customers?"})
+    assert drawn.structured_content["chart"]["data"]["values"], text_of(drawn)
+    (image,) = [each for each in drawn.content if each.type == "image"]
+    assert (image.mime_type, b64decode(image.data)[:8]) == ("image/png", b"\x89PNG\r\n\x1a\n")
+    assert plain.structured_content["chart"] is None
+    assert [each.type for each in plain.content] == ["text"]
 
 
 @REVISIONS

@@ -60,7 +60,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                 "KAI_AUTH__REQUIRED": "true",
                 "KAI_MCP__CONFIG": str(config),
                 "KAI_MCP__NETWORKS": '["127.0.0.0/8"]',
-                "KAI_MCP__CHECK_SECONDS": "0.5",
+                "KAI_TUNING__MCP__CHECK_SECONDS": "0.5",
             }
             with running_server(data, settings) as server:
                 address = f"{server.address}/api/v1"

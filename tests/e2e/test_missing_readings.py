@@ -10,6 +10,7 @@ from langgraph_sdk import get_client
 
 from tests.e2e.test_agui_clients import body_of, run
 from tests.e2e.test_turn import sql
+from tests.support.langchain import text_of
 from tests.support.mcp_client import mcp_client, said_by
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Server, chunks
@@ -60,7 +61,7 @@ async def test_every_protocol_completes_and_says_what_is_missing(
     asked: Any = {"messages": [{"role": "user", "content": QUESTION}]}
     async with get_client(url=f"{shared_server.address}/langgraph", api_key=None) as graph:
         values: Any = await graph.runs.wait(None, connection, input=asked)
-    answers["langgraph"] = values["messages"][-1]["content"]
+    answers["langgraph"] = text_of(values["messages"][-1])
 
     address = f"{shared_server.address}/openai/v1"
     async with openai.AsyncOpenAI(base_url=address, api_key="sk-of-elsewhere", timeout=60) as client:

@@ -22,9 +22,9 @@ from tests.support.waiting import until
 QUESTION = "How many customers per country?"
 ROWS = [["Brazil", 2], ["Norway", 1]]
 IMPATIENT = {
-    "KAI_WORKER__STORE_PATIENCE_SECONDS": "2",
-    "KAI_TYPESENSE__TIMEOUT_SECONDS": "2",
-    "KAI_TYPESENSE__MAX_RETRIES": "1",
+    "KAI_TUNING__WORKER__STORE_PATIENCE_SECONDS": "2",
+    "KAI_TUNING__TYPESENSE__TIMEOUT_SECONDS": "2",
+    "KAI_TUNING__TYPESENSE__MAX_RETRIES": "1",
 }
 
 

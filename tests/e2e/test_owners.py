@@ -16,6 +16,8 @@ from tests.support.server import running_server
 
 UNKNOWN = "01970000-0000-7000-8000-000000000000"
 NOT_OWNED = {"/api/v1/api-keys/{key_id}"}
+OF_A_THING = "/api/v1/comments"
+"""Lists what belongs to the thing that the query names."""
 LISTED_WHOLE = {"/api/v1/api-keys", "/api/v1/models", "/api/v1/rules"}
 """Keys are administered by every caller with that scope; models are those of the whole KAI.
 Rules are off in this one, which has no model; `test_rules.py` has their owners."""
@@ -60,6 +62,7 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
         "pin_id": _make(ann, f"/boards/{board}/pins", message_id=messages[-1]["id"]),
         "checkpoint_id": checkpoints[0]["id"],
         "result_id": messages[-1]["id"],
+        "comment_id": _make(ann, "/comments", kind="board", thing_id=board, text="Why?"),
         "number": "2",
         "confirmation_id": messages[-1]["id"],
         "table_name": "customers",
@@ -111,10 +114,10 @@ def test_ids_of_others_are_unknown_on_every_route(house: House) -> None:
     for method, path, operation in routes(house):
         if "{" in path:
             body = example_body(house, operation)
-            unknown = {**dict.fromkeys(house.things, UNKNOWN), "number": "2"}  # of a version, which is no id
+            parts = {"number": "2", "ending": "svg"}  # of a version and a picture, which are no ids
             answers = [
-                house.bob.request(method, house.address + path.format_map(ids), json=body)
-                for ids in (house.things, unknown)
+                house.bob.request(method, house.address + path.format_map({**ids, **parts}), json=body)
+                for ids in (house.things, dict.fromkeys(house.things, UNKNOWN))
             ]
             assert [each.status_code for each in answers] == [404, 404], (method, path, answers[0].text)
             assert answers[0].content == answers[1].content, (method, path)
@@ -157,10 +160,29 @@ def test_no_report_is_made_of_what_others_have(house: House) -> None:
 def test_lists_hold_nothing_of_others_whatever_they_are_asked_for(house: House) -> None:
     for method, path, operation in routes(house):
         names = {each["name"] for each in operation.get("parameters", ())}
-        if method == "GET" and "{" not in path and "cursor" in names and path not in LISTED_WHOLE:
+        if (
+            method == "GET"
+            and "{" not in path
+            and "cursor" in names
+            and path not in {*LISTED_WHOLE, OF_A_THING}
+        ):
             for query in ({}, {"db_connection_id": house.things["connection_id"]}, {"q": "client"}):
                 wanted = {name: value for name, value in query.items() if name in names}
                 assert house.bob.get(house.address + path, params=wanted).json()["items"] == [], (path, query)
+
+
+def test_comments_on_things_of_others_are_as_unknown_as_the_things(house: House) -> None:
+    board, message = house.things["board_id"], house.things["message_id"]
+    for path in (OF_A_THING, f"{OF_A_THING}/people"):
+        for kind, thing_id in (("board", board), ("answer", message)):
+            answers = [
+                house.bob.get(house.address + path, params={"kind": kind, "thing_id": each})
+                for each in (thing_id, UNKNOWN)
+            ]
+            assert [each.status_code for each in answers] == [404, 404], (path, kind)
+            assert answers[0].content == answers[1].content, (path, kind)
+    counts = house.bob.get(f"/comments/counts?session_id={house.things['session_id']}")
+    assert counts.status_code == 404
 
 
 def test_a_shared_database_is_asked_by_all_and_changed_by_its_owner_alone(house: House) -> None:

@@ -12,7 +12,7 @@ from tests.support.waiting import until
 
 QUESTIONS = ("Are zebras white?", "Are zebras black?")
 TITLE, MEMORY = AFTERWARDS
-LONG = {"KAI_WORKER__FOLLOW_UP_PAUSE_SECONDS": "600"}
+LONG = {"KAI_TUNING__WORKER__FOLLOW_UP_PAUSE_SECONDS": "600"}
 
 
 async def ask_both(kai: Client, model: ScriptedModel, shop: str) -> str:

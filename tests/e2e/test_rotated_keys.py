@@ -81,7 +81,9 @@ async def test_a_server_with_another_key_says_so_and_a_rotation_loses_nothing(
             assert [(each["retryable"], each["type"]) for each in errors] == [
                 (False, "urn:kai:secret-unreadable")
             ]
-    assert "stored secrets (database URLs, webhooks) were encrypted with another key" in log.read_text()
+    assert (
+        "stored secrets (database URLs, webhooks, chats) were encrypted with another key" in log.read_text()
+    )
 
     with running_server(tmp_path, {**store, "KAI_ENCRYPTION_KEY": f"{NEW},{OLD}"}) as server:
         async with client_of(server) as client:

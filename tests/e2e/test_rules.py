@@ -146,6 +146,36 @@ async def test_a_question_by_statement_has_the_rules_in_its_analysis(
     assert "State revenue without tax." in system(model, 0)
 
 
+async def test_a_rule_draws_the_proposed_chart_and_words_beyond_the_form_are_read_by_the_model(
+    ann: Client, model: ScriptedModel, shop: str
+) -> None:
+    connection = await ann.connect(shop)
+    rule = {"scope": {"connections": [connection]}, "chart": "as a pie", "chart_of": ["customers"]}
+    added = await add(ann, name="pies", text="Customers are shown as a pie.", **rule)
+    assert (added.json()["chart"], added.json()["chart_of"]) == ("as a pie", ["customers"])
+    session = await ann.open_session(connection)
+    sql = "SELECT country, count(*) AS customers FROM customers GROUP BY 1 ORDER BY 2 DESC"
+    model.say(f"```sql\n{sql}\n```", FIRST)
+    await ann.ask(session, "Customers per country?")
+    (answer,) = (await ann.http.get(f"/sessions/{session}")).json()["messages"]["items"][1:]
+    note = answer["chart"]["usermeta"]["kai"]
+    assert (note["mark"], note["rule"]["name"]) == ("arc", "pies")
+    assert "Drawn as your rule pies asks." in note["how"]
+    asked = len(model.requests)
+    model.say('{"mark": "bar", "color": null, "sort": "name", "take_back": [], "not_understood": ["warmly"]}')
+    path = f"/sessions/{session}/messages/{answer['id']}/chart"
+    read = (await ann.http.post(path, json={"words": "like towers in a row, warmly"})).json()
+    assert read["choice"] == {"mark": "bar", "sort": "name"}
+    assert read["not_understood"] == ["warmly"]
+    assert read["chart"]["usermeta"]["kai"]["mark"] == "bar"
+    prompt = str(model.requests[-1].messages)
+    assert "1 = customers" in prompt
+    assert not any(name in prompt for name in ("Germany", "France", "Austria"))
+    assert (await ann.http.post(path, json={"words": "in green"})).json()["choice"] == {"color": "#2e7d32"}
+    assert len(model.requests) == asked + 1
+    assert (await ann.http.delete("/rules/pies")).status_code == 204
+
+
 async def test_toggling_a_file_is_a_record_of_its_own(
     ann: Client, root: Client, model: ScriptedModel, shop: str, folder: Path
 ) -> None:

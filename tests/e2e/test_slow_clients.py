@@ -17,7 +17,7 @@ HEAD = b"POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: appl
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     patience = str(PATIENCE_SECONDS)
-    settings = {"KAI_HTTP__HEAD_SECONDS": patience, "KAI_HTTP__BODY_SECONDS": patience}
+    settings = {"KAI_TUNING__HTTP__HEAD_SECONDS": patience, "KAI_TUNING__HTTP__BODY_SECONDS": patience}
     with running_server(tmp_path_factory.mktemp("impatient"), settings) as server:
         yield server
 

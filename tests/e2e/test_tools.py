@@ -117,7 +117,7 @@ async def test_tables_values_and_rows_are_found_and_read(
     assert values == "- customers.country holds 'Brazil'"
     assert read.startswith("Rows 2 to 2 of r1.1:")
     (chart,) = chunks(events, "chart")
-    assert (chart["mark"]["type"], len(chart["data"]["values"])) == ("line", 4)
+    assert (chart["usermeta"]["kai"]["mark"], len(chart["data"]["values"])) == ("line", 4)
 
 
 @pytest.mark.parametrize(

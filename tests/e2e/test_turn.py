@@ -27,7 +27,7 @@ async def test_a_turn_brings_sql_rows_chart_and_analysis_and_ends_with_done(
     assert chunks(events, "headline") == ["Brazil has the most customers: 2"]
     (reference,) = chunks(events, "references")[0]
     assert (reference["key"], reference["value"]) == ("highest_customers", "2")
-    assert chunks(events, "chart")[0]["mark"] == {"type": "bar"}
+    assert chunks(events, "chart")[0]["usermeta"]["kai"]["mark"] == "bar"
     assert [event.id for event in events] == sorted({event.id for event in events})
     done = events[-1].data
     assert done["status"] == "complete"

@@ -1,5 +1,7 @@
 """One PostgreSQL server for all tests here, an embedded store that is up to date, databases and a session."""
 
+import asyncio
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
@@ -8,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from app.bootstrap import Services
+from app.bootstrap.typesense import typesense_address
 from app.core.auth.caller import LOCAL_OWNER
+from app.core.settings import TypesenseSettings
+from app.core.storage.port import Storage
 from app.core.storage.sqlite import SqliteStorage, open_sqlite
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
@@ -20,6 +25,8 @@ from tests.support.facts import connections_over
 from tests.support.postgres_server import PostgresServer, postgres_server, programs
 from tests.support.scripted_model import ScriptedModel, scripted_model
 from tests.support.shop import make_shop
+from tests.support.stores import Open
+from tests.support.typesense import open_typesense
 
 
 @pytest.fixture(scope="session")
@@ -31,10 +38,40 @@ def postgres() -> Iterator[PostgresServer]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def ready_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An embedded store that is up to date and empty, to be copied."""
+    path = tmp_path_factory.mktemp("ready") / "kai.db"
+
+    async def make() -> None:
+        async with open_sqlite(path) as opened:
+            await migrate(opened)
+
+    with asyncio.Runner() as runner:
+        runner.run(make())
+    return path
+
+
 @pytest.fixture
-async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
-    async with open_sqlite(tmp_path / "kai.db") as opened:
-        await migrate(opened)
+async def storage(ready_file: Path, tmp_path: Path) -> AsyncIterator[SqliteStorage]:
+    async with open_sqlite(Path(shutil.copy(ready_file, tmp_path / "kai.db"))) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["sqlite", "typesense"])
+def reopen_ready(request: pytest.FixtureRequest) -> Open:
+    """Opens the same store, which is up to date, again and again: each test runs with every kind."""
+    if request.param == "sqlite":
+        folder: Path = request.getfixturevalue("tmp_path")
+        path = Path(shutil.copy(request.getfixturevalue("ready_file"), folder / "kai.db"))
+        return lambda: open_sqlite(path)
+    typesense: TypesenseSettings = request.getfixturevalue("ready_typesense")
+    return lambda: open_typesense(typesense_address(typesense), typesense.prefix)
+
+
+@pytest.fixture
+async def storage_of_each_kind(reopen_ready: Open) -> AsyncIterator[Storage]:
+    async with reopen_ready() as opened:
         yield opened
 
 

@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -19,14 +18,13 @@ from app.core.settings import (
     LlmSettings,
     MemorySettings,
     Settings,
-    TypesenseSettings,
 )
 from app.http.problems import answer_problems
 from app.modules.chat_api.router import router as conversations
 from app.modules.forgetting.router import router as forgetting
 from app.modules.memory.fact_router import router as facts
 from app.modules.memory.graphiti.router import router as consents
-from app.modules.memory.model import Memory
+from app.modules.memory.model import ConversationMemory
 from app.modules.memory.profile_router import router as profiles
 from tests.support.callers import admin, call_as
 from tests.support.fake_graphiti import FakeGraphiti, running_graphiti
@@ -54,10 +52,7 @@ async def services(
         ),
     )
     if request.param == "typesense":
-        server = request.getfixturevalue("typesense_server")
-        typesense = TypesenseSettings(
-            nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
-        )
+        typesense = request.getfixturevalue("ready_typesense")
         key = SecretStr(Fernet.generate_key().decode())
         settings = settings.model_copy(
             update={"store": "typesense", "encryption_key": key, "typesense": typesense}
@@ -134,7 +129,7 @@ async def plant(services: Services, visitor: Visitor, connection_id: str, sessio
         await visitor.call("POST", "/memory/facts", {"kind": "preference", "text": text, **place})
     await visitor.call("PATCH", "/memory/profile", {"consent": True})
     await visitor.call("PATCH", "/memory/profile/goals", {"items": [f"Learn {word}"]})
-    memory = Memory(
+    memory = ConversationMemory(
         id=session_id,
         owner=visitor.owner,
         session_id=session_id,

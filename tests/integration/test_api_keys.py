@@ -6,8 +6,7 @@ from app.core.auth.api_keys import ApiKeys, KeyUnknown, NewKey
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.clock import now_ms
 from app.core.errors import Unauthenticated
-from app.core.storage.port import Equals
-from migrations.runner import migrate
+from app.core.storage.port import Equals, Query
 from tests.support.stores import Open
 
 
@@ -15,20 +14,18 @@ def wanted(expires_at: int | None = None) -> NewKey:
     return NewKey(owner="ann", name="Notebook", role="user", scopes=frozenset(), expires_at=expires_at)
 
 
-async def test_only_a_digest_of_a_key_is_kept(reopen: Open) -> None:
-    async with reopen() as storage:
-        await migrate(storage)
+async def test_only_a_digest_of_a_key_is_kept(reopen_ready: Open) -> None:
+    async with reopen_ready() as storage:
         keys = ApiKeys(storage)
         key, text = await keys.create(wanted())
-        (kept,) = (await storage.query("api_keys", [Equals("owner", "ann")])).items
+        (kept,) = (await storage.query("api_keys", Query([Equals("owner", "ann")]))).items
         assert text.split("_", 2)[2] not in str(kept) + repr(key)
         assert (await keys.caller(text)).owner == "ann"
         assert key.digest not in repr(key)
 
 
-async def test_an_expired_key_is_refused_and_opens_nothing(reopen: Open) -> None:
-    async with reopen() as storage:
-        await migrate(storage)
+async def test_an_expired_key_is_refused_and_opens_nothing(reopen_ready: Open) -> None:
+    async with reopen_ready() as storage:
         keys = ApiKeys(storage)
         _, text = await keys.create(wanted(expires_at=now_ms()))
         with pytest.raises(Unauthenticated):
@@ -36,9 +33,8 @@ async def test_an_expired_key_is_refused_and_opens_nothing(reopen: Open) -> None
         assert await keys.usable() == []
 
 
-async def test_a_secret_with_the_prefix_of_another_key_is_refused(reopen: Open) -> None:
-    async with reopen() as storage:
-        await migrate(storage)
+async def test_a_secret_with_the_prefix_of_another_key_is_refused(reopen_ready: Open) -> None:
+    async with reopen_ready() as storage:
         keys = ApiKeys(storage)
         (_, one), (_, other) = [await keys.create(wanted()) for _ in range(2)]
         for forged in (one[:-1], one[:-1] + "~", one[:13] + other[13:], one + "x"):
@@ -46,9 +42,8 @@ async def test_a_secret_with_the_prefix_of_another_key_is_refused(reopen: Open) 
                 await keys.caller(forged)
 
 
-async def test_the_last_use_is_stored_once_a_minute(reopen: Open) -> None:
-    async with reopen() as storage:
-        await migrate(storage)
+async def test_the_last_use_is_stored_once_a_minute(reopen_ready: Open) -> None:
+    async with reopen_ready() as storage:
         keys = ApiKeys(storage)
         key, text = await keys.create(wanted())
         await keys.caller(text)
@@ -59,9 +54,10 @@ async def test_the_last_use_is_stored_once_a_minute(reopen: Open) -> None:
         assert (await keys.usable())[0].last_used_at == 1
 
 
-async def test_a_revoked_key_is_refused_at_once_here_and_what_is_no_key_is_unknown(reopen: Open) -> None:
-    async with reopen() as storage:
-        await migrate(storage)
+async def test_a_revoked_key_is_refused_at_once_here_and_what_is_no_key_is_unknown(
+    reopen_ready: Open,
+) -> None:
+    async with reopen_ready() as storage:
         keys = ApiKeys(storage)
         key, text = await keys.create(wanted())
         await keys.caller(text)
@@ -74,12 +70,11 @@ async def test_a_revoked_key_is_refused_at_once_here_and_what_is_no_key_is_unkno
                 await keys.revoke(unknown)
 
 
-async def test_a_browser_that_an_issuer_has_signed_in_has_the_rights_of_the_token(reopen: Open) -> None:
+async def test_a_browser_that_an_issuer_has_signed_in_has_the_rights_of_the_token(reopen_ready: Open) -> None:
     scopes = SCOPES_OF_ROLE["user"]
     ann = Caller(owner="ann", role="user", scopes=scopes, signed_in_by="oidc", database_claim="north")
     issuer, later = "https://login.example.com", now_ms() + 60_000
-    async with reopen() as storage:
-        await migrate(storage)
+    async with reopen_ready() as storage:
         _, text = await ApiKeys(storage).sign_in_by_issuer(ann, issuer, expires_at=later)
         keys = ApiKeys(storage)
         found = await keys.browser(text, issuer=issuer)

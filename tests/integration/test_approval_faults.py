@@ -17,9 +17,10 @@ from app.core.settings import Settings
 from app.core.storage.port import StorageUnavailable
 from app.modules.agent.approval import call_hash
 from app.modules.agent.factory import InvestigatorFactory
-from app.modules.agent.investigation import Investigation, InvestigationSettings
-from app.modules.agent.records import CallRecord, CallStatus, TurnRecords
+from app.modules.agent.investigation import Investigation
 from app.modules.agent.sheets import TurnSheets
+from app.modules.agent.step_store import CallRecord, CallStatus, TurnRecords
+from app.modules.agent.turn import InvestigatedTurn, InvestigationSettings
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
@@ -139,16 +140,18 @@ class Acting(Site):
             return self.mode
 
         return Investigation(
-            self.settings(made),
-            records,
-            results,
-            sheets=TurnSheets(results, self.run.question, read_no_background),
-            databases=SessionDatabases([database]),
-            knowledge=self._services.context_store,
-            history=cast("ConversationHistory", None),
-            run_of=self.run,
-            mode="agent",
-            read_mode=read_mode,
+            InvestigatedTurn(
+                settings=self.settings(made),
+                records=records,
+                results=results,
+                sheets=TurnSheets(results, self.run.question, read_no_background),
+                databases=SessionDatabases([database]),
+                knowledge=self._services.context_store,
+                history=cast("ConversationHistory", None),
+                run=self.run,
+                mode="agent",
+                read_mode=read_mode,
+            )
         )
 
     async def asked(self, model: ScriptedModel, made: Tool | None = None) -> CallRecord:

@@ -1,6 +1,7 @@
 """Boards: pins that run the same statement again, guarded, without a model, four at a time."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,15 +15,16 @@ from pydantic import JsonValue
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.secrets import SecretBox
+from app.core.storage.port import Query
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.refreshing import AT_ONCE, Refreshing
 from app.modules.boards.repository import BoardRepository
-from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.records import Asker
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import CheckNames, DatabaseConnections
+from app.modules.database_connection.statement_audit import Asker
 from tests.support.boards import PER_COUNTRY, BoardKai, kai_with_boards, store_settings
 from tests.support.corpus import RUNS_ON, attacks
 from tests.support.facts import connections_over
@@ -58,7 +60,7 @@ async def test_a_refresh_gives_the_same_rows_without_a_model(kai: BoardKai) -> N
     kai.change_shop("insert into customers values (4, 'Kai', 'Norway', null, '2024-03-01', 0)")
     (later,) = await kai.refreshed(board)
     assert later["rows_head"] == [["Japan", 1], ["Norway", 3]]
-    assert len((await kai.services.storage.query("pin_rows", [])).items) == 1
+    assert len((await kai.services.storage.query("pin_rows", Query())).items) == 1
 
 
 async def test_a_pin_whose_column_is_gone_keeps_its_rows_and_is_repaired_by_another_answer(
@@ -129,7 +131,7 @@ async def test_a_board_says_what_is_stale_gone_and_no_longer_allowed(kai: BoardK
     kai.become("bob")
     board = await kai.board(stale_after_hours=1)
     pin = await kai.pinned(board, await kai.answer())
-    (kept,) = (await kai.services.storage.query("pins", [])).items
+    (kept,) = (await kai.services.storage.query("pins", Query())).items
     result: Any = kept["result"]
     aged = {**result, "ran_at": now_ms() - 2 * 3_600_000}
     await kai.services.storage.patch("pins", pin["id"], {"result": aged})
@@ -150,15 +152,15 @@ async def test_pins_are_arranged_and_removed_and_outlive_their_session(kai: Boar
     arranged = await kai.call("PATCH", f"/boards/{board}", order=[second["id"], first["id"]])
     assert [pin["id"] for pin in arranged["pins"]] == [second["id"], first["id"]]
     one = f"/boards/{board}/pins/{first['id']}"
-    resized = await kai.call("PATCH", one, width=12, height=1, chart_choice={"mark": "line"})
-    assert (resized["width"], resized["height"], resized["chart_choice"]) == (12, 1, {"mark": "line"})
+    resized = await kai.call("PATCH", one, width=12, height=1, chart_choice={"mark": "arc"})
+    assert (resized["width"], resized["height"], resized["chart_choice"]) == (12, 1, {"mark": "arc"})
     await kai.call("PATCH", one, 422, width=13)
     assert (await kai.refreshed(board))[1]["state"] == "current"
     await kai.call("DELETE", one, 204)
     assert [pin["id"] for pin in await kai.pins(board)] == [second["id"]]
     await kai.call("DELETE", f"/boards/{board}", 204)
     for collection in ("boards", "pins", "pin_rows"):
-        assert (await kai.services.storage.query(collection, [])).items == []
+        assert (await kai.services.storage.query(collection, Query())).items == []
 
 
 async def test_an_answer_without_rows_is_not_pinned_and_one_whose_rows_are_gone_runs(kai: BoardKai) -> None:
@@ -272,7 +274,7 @@ async def test_a_reader_continues_what_a_link_shows_as_their_own_session(kai: Bo
 async def test_a_link_shows_nothing_private_of_its_owner_and_nothing_that_came_later(kai: BoardKai) -> None:
     answer = await kai.answer()
     messages = kai.services.storage
-    session = str((await messages.query("messages", [])).items[0]["session_id"])
+    session = str((await messages.query("messages", Query())).items[0]["session_id"])
     path = f"/sessions/{session}"
     await kai.call("PATCH", path, title="Before", metadata={"note": "PLANTED metadata"})
     await kai.call("POST", f"{path}/messages/{answer}/versions", 201, sql="SELECT 'early' AS version")
@@ -283,7 +285,7 @@ async def test_a_link_shows_nothing_private_of_its_owner_and_nothing_that_came_l
         (await kai.call("POST", "/links", 201, kind=kind, thing_id=each))["id"]
         for kind, each in things.items()
     ]
-    made_at = max(int(str(each["created_at"])) for each in (await messages.query("links", [])).items)
+    made_at = max(int(str(each["created_at"])) for each in (await messages.query("links", Query())).items)
 
     async def is_later() -> bool:
         return now_ms() > made_at
@@ -317,7 +319,7 @@ async def test_a_link_asks_for_every_database_that_its_session_had_and_shows_no_
     kai: BoardKai,
 ) -> None:
     answer = await kai.answer()
-    session = str((await kai.services.storage.query("messages", [])).items[0]["session_id"])
+    session = str((await kai.services.storage.query("messages", Query())).items[0]["session_id"])
     other = await kai.services.database_connections.register(
         "ann", f"sqlite:///{make_shop(kai.shop.parent / 'other.db')}", "Private", description="", shared=False
     )
@@ -339,7 +341,7 @@ class CountingConnections(DatabaseConnections):
     now = 0
     most = 0
 
-    def __init__(self, storage: SqliteStorage, box: SecretBox, limits: Limits) -> None:
+    def __init__(self, storage: SqliteStorage, box: SecretBox, limits: ConnectionLimits) -> None:
         super().__init__(storage, box, limits, records=no_records())
         self.full = asyncio.Event()
 
@@ -404,7 +406,7 @@ async def refreshed(
 
 
 async def test_a_board_of_twelve_runs_four_statements_at_once(storage: SqliteStorage, tmp_path: Path) -> None:
-    connections = CountingConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    connections = CountingConnections(storage, SecretBox(Fernet.generate_key()), ConnectionLimits())
     pins = await refreshed(storage, connections, tmp_path, [f"SELECT {number} AS n" for number in range(12)])
     assert [pin.result and pin.result.rows_head for pin in pins] == [[[number]] for number in range(12)]
     assert connections.most == AT_ONCE == 4
@@ -425,7 +427,7 @@ async def test_hostile_statements_are_refused_on_a_board_as_anywhere(
 async def test_a_stopped_server_says_so_on_the_pins_that_it_was_refreshing(
     storage: SqliteStorage, tmp_path: Path
 ) -> None:
-    connections = CountingConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    connections = CountingConnections(storage, SecretBox(Fernet.generate_key()), ConnectionLimits())
     shop = make_shop(tmp_path / "shop.db")
     connection = await connections.register("ann", f"sqlite:///{shop}", "Shop", description="")
     repository = BoardRepository(storage)
@@ -452,17 +454,17 @@ async def test_a_month_without_orders_counts_as_zero_in_an_answer_and_in_its_pin
     answer = await kai.answer(sql, "Visits per month")
     board = await kai.board()
     session = (await kai.pinned(board, answer))["session_id"]
-    option = {"kind": "change", "across": 0, "value": 1}
-    path = f"/sessions/{session}/messages/{answer}"
-    changed = await kai.call("PATCH", path, chart_option=option)
-    data = changed["computed_chart"]["chart"]["data"]["values"]
-    assert {each["a0"]: each["v0"] for each in data}["2024-05"] == -2
+    choice = {"computed": {"kind": "change"}}
+    changed = await kai.call("PATCH", f"/sessions/{session}/messages/{answer}", chart_choice=choice)
+    drawn = json.dumps(changed["chosen_chart"])
+    assert "May 2024" in drawn
+    assert "-2" in drawn
     pin = await kai.pinned(board, answer)
-    again = await kai.call("PATCH", f"/boards/{board}/pins/{pin['id']}", chart_option=option)
-    assert again["computed_chart"]["chart"]["data"]["values"] == data
+    again = await kai.call("PATCH", f"/boards/{board}/pins/{pin['id']}", chart_choice=choice)
+    assert again["chosen_chart"]["data"] == changed["chosen_chart"]["data"]
 
 
-async def test_what_is_computed_for_a_chart_is_shared_pinned_and_refreshed(kai: BoardKai) -> None:
+async def test_a_chosen_chart_is_shared_pinned_and_drawn_again_with_every_refresh(kai: BoardKai) -> None:
     kai.change_shop(
         "create table takings (month text, amount integer);"
         "insert into takings with recursive n(i) as (select 0 union all select i + 1 from n where i < 9)"
@@ -473,40 +475,93 @@ async def test_what_is_computed_for_a_chart_is_shared_pinned_and_refreshed(kai: 
     session = (await kai.pinned(board, answer))["session_id"]
     path = f"/sessions/{session}/messages/{answer}"
     plain = (await kai.call("POST", "/links", 201, kind="session", thing_id=session))["id"]
-    average = {"kind": "moving_average", "across": 0, "value": 1, "window": 2}
-    changed = await kai.call("PATCH", path, chart_choice={"title": "Takings"}, chart_option=average)
-    computed = changed["computed_chart"]
-    data = computed["chart"]["data"]["values"]
-    means = [each["v0"] for each in data if each["s0"] == "Average of 2 months"]
-    assert means == [None, *range(105, 195, 10)]
-    refused = await kai.call("PATCH", path, 422, chart_choice=None, chart_option={**average, "across": 1})
-    assert (refused["type"], "no time axis" in refused["detail"]) == ("urn:kai:chart-option", True)
-    await kai.call("PATCH", path, 422, chart_option={**average, "kind": "change"})
+    average = {"title": "Takings", "computed": {"kind": "moving_average", "window": 2}}
+    changed = await kai.call("PATCH", path, chart_choice=average)
+    chosen = changed["chosen_chart"]
+    assert (changed["chart_choice"], changed["chart_refusal"]) == (average, None)
+    assert chosen["title"]["text"] == "Takings"
+    assert "mean of 2 months" in json.dumps(chosen)
+    refused = await kai.call("PATCH", path, 422, chart_choice={"across": 1, "computed": {"kind": "change"}})
+    assert (refused["type"], "no time axis" in refused["detail"]) == ("urn:kai:chart-choice", True)
+    wrong = await kai.call("PATCH", path, 422, chart_choice={"mark": "cake"})
+    assert "chart_choice.mark" in json.dumps(wrong)
     link = (await kai.call("POST", "/links", 201, kind="answer", thing_id=answer))["id"]
     pin = await kai.pinned(board, answer)
-    assert pin["computed_chart"] == computed
-    report = await kai.http.post("/reports", json={"session_id": session, "format": "html"})
-    assert "Moving average: each point is the mean of 2 months" in report.text
+    assert (pin["chart_choice"], pin["chosen_chart"]) == (average, chosen)
 
-    change = {"kind": "change", "across": 0, "value": 1}
-    await kai.call("PATCH", path, chart_choice={"title": "Later"}, chart_option=change)
+    await kai.call("PATCH", path, chart_choice={"mark": "bar"})
     shown = (await kai.call("GET", f"/shared/{link}"))["messages"]["items"][0]
-    assert (shown["chart_choice"], shown["computed_chart"]) == ({"title": "Takings"}, computed)
+    assert (shown["chart_choice"], shown["chosen_chart"]) == (average, chosen)
     before = (await kai.call("GET", f"/shared/{plain}"))["messages"]["items"][-1]
-    assert (before["chart_choice"], before["computed_chart"]) == (None, None)
+    assert (before["chart_choice"], before["chosen_chart"]) == (None, None)
     own = await kai.call("POST", f"/shared/{link}/continue", 201)
     copied = (await kai.call("GET", f"/sessions/{own['id']}"))["messages"]["items"][-1]
-    assert (copied["chart_choice"], copied["computed_chart"]) == ({"title": "Takings"}, computed)
+    assert (copied["chart_choice"], copied["chosen_chart"]) == (average, chosen)
 
     kai.change_shop("insert into takings values ('2024-11', 300)")
     again = (await kai.refreshed(board))[-1]
-    assert again["computed_chart"]["chart"]["data"]["values"][-1]["v0"] == 245
+    assert len(json.dumps(again["chosen_chart"])) > len(json.dumps(chosen))
+    assert again["chart_refusal"] is None
     one = f"/boards/{board}/pins/{again['id']}"
-    other = await kai.call("PATCH", one, chart_option=change)
-    assert other["computed_chart"]["chart"]["data"]["values"][-1] == {"a0": "2024-11", "v0": 0.578947368421}
-    await kai.call("PATCH", one, 422, chart_option={**change, "value": 7})
+    await kai.call("PATCH", one, 422, chart_choice={"values": [{"column": 7}]})
     kai.change_shop("update takings set month = 'some'")
-    gone = (await kai.refreshed(board))[-1]["computed_chart"]
-    assert (gone["chart"], "no time axis" in gone["refusal"]) == (None, True)
-    removed = await kai.call("PATCH", path, chart_option=None)
-    assert (removed["computed_chart"], removed["chart_choice"]) == (None, {"title": "Later"})
+    gone = (await kai.refreshed(board))[-1]
+    assert (gone["chosen_chart"], gone["chart_choice"]) == (None, average)
+    assert "no time axis" in gone["chart_refusal"]
+    reset = await kai.call("PATCH", path, chart_choice=None)
+    assert (reset["chosen_chart"], reset["chart_choice"]) == (None, None)
+
+
+async def test_words_make_a_choice_of_an_answer_and_of_a_pin_without_storing_it(kai: BoardKai) -> None:
+    answer = await kai.answer(
+        "SELECT c.country, count(*) AS customers FROM customers c GROUP BY 1 ORDER BY 2 DESC",
+        "Customers per country",
+    )
+    board = await kai.board()
+    pin = await kai.pinned(board, answer)
+    path = f"/sessions/{pin['session_id']}/messages/{answer}"
+    read = await kai.call("POST", f"{path}/chart", words="as a pie with fireworks")
+    assert (read["choice"], read["not_understood"]) == ({"mark": "arc"}, ["fireworks"])
+    assert read["chart"]["usermeta"]["kai"]["mark"] == "arc"
+    refused = await kai.call("POST", f"{path}/chart", words="as a heat map")
+    assert (refused["chart"], "Choose one as the series." in refused["refusal"]) == (None, True)
+    tile = await kai.call("POST", f"/boards/{board}/pins/{pin['id']}/chart", words="in grün")
+    assert tile["choice"] == {"color": "#2e7d32"}
+    reset = await kai.call("POST", f"{path}/chart", words="reset")
+    assert (reset["choice"], reset["refusal"]) == (None, None)
+    await kai.call("POST", f"{path}/chart", 422, words="x" * 501)
+    own = {"mark": "bar", "encoding": {"x": {"field": "country"}, "y": {"field": "customers"}}}
+    drawn = await kai.call("PATCH", path, chart_choice={"specification": own})
+    assert drawn["chosen_chart"]["data"]["values"][0].keys() == {"country", "customers"}
+    hostile = {**own, "data": {"url": "https://example.com"}}
+    said = await kai.call("PATCH", path, 422, chart_choice={"specification": hostile})
+    assert "data.url" in said["detail"]
+
+
+async def test_charts_that_were_chosen_before_choices_had_a_form_are_drawn_when_they_are_read(
+    kai: BoardKai,
+) -> None:
+    kai.change_shop(
+        "create table takings (month text, amount integer);"
+        "insert into takings with recursive n(i) as (select 0 union all select i + 1 from n where i < 9)"
+        " select '2024-' || printf('%02d', i + 1), 100 + 10 * i from n"
+    )
+    answer = await kai.answer("SELECT month, amount FROM takings ORDER BY month", "Amount per month")
+    board = await kai.board()
+    pin = await kai.pinned(board, answer)
+    option: dict[str, JsonValue] = {"kind": "change", "across": 0, "value": 1, "unit": None, "how": None}
+    chart: dict[str, JsonValue] = {"mark": "bar"}
+    earlier: dict[str, JsonValue] = {"option": option, "chart": chart, "refusal": None}
+    any_choice: dict[str, JsonValue] = {"mark": "line", "theme": "dark", "across": "x"}
+    sessions = kai.services.sessions.repository
+    session = await sessions.get("ann", pin["session_id"])
+    await sessions.change_answer(session, answer, {"chart_choice": any_choice})
+    await kai.services.storage.patch("pins", pin["id"], {"chart_choice": None, "computed_chart": earlier})
+    message = (await kai.call("GET", f"/sessions/{pin['session_id']}"))["messages"]["items"][-1]
+    assert message["chart_choice"] == {"mark": "line"}
+    assert message["chosen_chart"]["usermeta"]["kai"]["mark"] == "line"
+    tile = await kai.call("GET", f"/boards/{board}/pins/{pin['id']}")
+    assert tile["chosen_chart"] == chart
+    assert tile["chart_choice"]["computed"] == {"kind": "change"}
+    again = (await kai.refreshed(board))[-1]
+    assert "Change" in json.dumps(again["chosen_chart"])

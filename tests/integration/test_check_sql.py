@@ -20,8 +20,7 @@ from graph.errors import StatementRefused
 from tests.support.command_line import kai
 from tests.support.corpus import DIALECTS, RUNS_ON, attacks, honest, shop_schema
 
-SECURITY_FILE = Path(__file__).parents[2] / "docs" / "security.md"
-SECURITY = SECURITY_FILE.read_text()
+SECURITY = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
 STATEMENTS = b'{"id": 1, "sql": "SELECT 1"}\n{"id": "b", "sql": "DROP TABLE t"}\n["no object"]\n'
 
 
@@ -57,13 +56,6 @@ def test_the_examples_of_the_documents_are_true(shown: str, tmp_path: Path) -> N
     (tmp_path / "statements.jsonl").write_bytes(STATEMENTS)
     command, _, output = shown.partition("\n")
     assert kai(*shlex.split(command)[1:], data=tmp_path).stdout == output
-
-
-def test_the_example_of_the_readme_is_true(tmp_path: Path) -> None:
-    readme = (SECURITY_FILE.parents[1] / "README.md").read_text()
-    (command, said), *others = re.findall(r"/(kai check-sql .*)\n```\n\nsays `(.*?)`", readme)
-    assert not others
-    assert kai(*shlex.split(command)[1:], data=tmp_path).stdout == f"{said}\n"
 
 
 def test_the_exit_code_is_the_verdict(shop: Path, tmp_path: Path) -> None:
@@ -227,10 +219,10 @@ def test_without_a_database_only_tables_go_unjudged(dialect: Dialect) -> None:
 def test_the_setting_bounds_the_statement(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("KAI_LIMITS__STATEMENT_CHARS", "20")
+    monkeypatch.setenv("KAI_TUNING__LIMITS__STATEMENT_CHARS", "20")
     assert check_sql("SELECT 1", "sqlite", None, jsonl=None) == 0
     assert check_sql("(" * 21, "sqlite", None, jsonl=None) == 1
     assert "block (parse): The statement is longer than 20 characters" in capsys.readouterr().out
-    monkeypatch.setenv("KAI_LIMITS__STATEMENT_CHARS", "many")
+    monkeypatch.setenv("KAI_TUNING__LIMITS__STATEMENT_CHARS", "many")
     assert check_sql("SELECT 1", "sqlite", None, jsonl=None) == 2
-    assert "KAI_LIMITS__STATEMENT_CHARS" in capsys.readouterr().err
+    assert "LIMITS__STATEMENT_CHARS" in capsys.readouterr().err

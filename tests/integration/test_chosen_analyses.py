@@ -13,7 +13,7 @@ from app.core.llm.calls import ModelCalls
 from app.core.llm.model import LanguageModel
 from app.modules.analysis import analyst
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
-from app.modules.analysis.figures import Span
+from app.modules.analysis.figures import DataSpan
 from graph.events import Failure, SessionEvent, TextChunk
 from graph.ports import Analysed, Question
 from graph.state import Column, Rows
@@ -33,7 +33,7 @@ SECOND = "Tents is second by revenue with 150,000.50."
 
 
 class NoBackground:
-    async def span(self, sql: str) -> Span | None:
+    async def span(self, sql: str) -> DataSpan | None:
         return None
 
     async def keys(self, sql: str) -> frozenset[str]:
@@ -154,7 +154,7 @@ async def test_prose_with_figures_is_never_shown(server: ScriptedModel, model: L
     read = await analysed(model)
     assert read.analysis.text.startswith(HIGHEST)
     assert "12 %" not in read.analysis.text
-    assert read.analysis.left_out == ["The model chose no statement: these are KAI's own choice."]
+    assert read.analysis.left_out == ["These statements are KAI's own choice."]
 
 
 async def test_what_is_left_out_is_said_with_its_reason(server: ScriptedModel, model: LanguageModel) -> None:
@@ -162,8 +162,8 @@ async def test_what_is_left_out_is_said_with_its_reason(server: ScriptedModel, m
     read = await analysed(model)
     assert read.analysis.text == HIGHEST
     assert [each.partition(":")[0] for each in read.analysis.left_out] == [
-        "A call of total is left out",
-        "A reading is left out",
+        "A statement that the model named is left out",
+        "A sentence of the model is left out",
     ]
 
 
@@ -212,10 +212,10 @@ async def test_a_chart_that_cannot_be_made_leaves_the_text(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(analyst, "choose_chart", fail)
+    monkeypatch.setattr(analyst, "proposed_chart", fail)
     server.say(choice("f1"))
     read = await analysed(model)
     assert (read.analysis.text, read.analysis.chart) == (HIGHEST, None)

@@ -153,6 +153,33 @@ def test_a_question_is_answered_with_its_sql_rows_and_reading(shop: Path, tmp_pa
         assert part in asked.stdout
 
 
+def test_a_question_writes_its_chart_and_prints_its_answer_as_json(shop: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "chart.svg"
+    options = ("--db", str(shop), "--chart", str(picture), "--json")
+    asked = kai("ask", "How many customers per country?", *options, data=tmp_path)
+    assert asked.returncode == 0, asked.stderr
+    answer = json.loads(asked.stdout)
+    assert (answer["status"], answer["row_count"], len(answer["rows"])) == ("complete", 2, 2)
+    assert answer["chart"]["data"]["values"]
+    assert "owner" not in answer
+    assert "Understood as" in asked.stderr
+    assert ">Brazil<" in picture.read_text()
+
+
+def test_a_chart_that_cannot_be_written_is_said_in_one_line(shop: Path, tmp_path: Path) -> None:
+    gif = kai("ask", "How many customers?", "--db", str(shop), "--chart", "out.gif", data=tmp_path)
+    assert (gif.returncode, gif.stderr) == (2, "kai: --chart writes files that end in .svg or .png.\n")
+    path = tmp_path / "none.png"
+    none = kai("ask", "How many customers?", "--db", str(shop), "--chart", str(path), data=tmp_path)
+    assert (none.returncode, none.stderr) == (1, "kai: The answer has no chart, so none was written.\n")
+    assert not path.exists()
+    path = tmp_path / "no folder" / "out.png"
+    lost = kai(
+        "ask", "How many customers per country?", "--db", str(shop), "--chart", str(path), data=tmp_path
+    )
+    assert_one_line(lost, "cannot be written (no such file or directory)")
+
+
 def test_a_question_that_is_answered_by_a_question_back_is_no_success(shop: Path, tmp_path: Path) -> None:
     asked = kai("ask", "How many customers are loyal per region?", "--db", str(shop), data=tmp_path)
     assert (asked.returncode, asked.stderr) == (1, "")
@@ -265,7 +292,7 @@ NO_TYPESENSE = {
     "KAI_STORE": "typesense",
     "KAI_TYPESENSE__NODES": '["http://127.0.0.1:1"]',
     "KAI_TYPESENSE__API_KEY": "s3cr3t",
-    "KAI_TYPESENSE__MAX_RETRIES": "0",
+    "KAI_TUNING__TYPESENSE__MAX_RETRIES": "0",
 }
 
 

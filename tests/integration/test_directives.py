@@ -1,6 +1,6 @@
 """Directives on every store: kept once, whatever dies meanwhile, and never from anything but a question."""
 
-from collections.abc import AsyncIterator, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -10,18 +10,16 @@ from prometheus_client import CollectorRegistry
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.storage.measured import MeasuredStorage
-from app.core.storage.port import Storage
+from app.core.storage.port import Query, Storage
 from app.modules.database_connection.repository import Connection
-from app.modules.memory.directive_job import AskedQuestion, DirectiveJob, SessionQuestions
+from app.modules.memory.directive_job import DirectiveJob, DirectiveQuestion, SessionQuestions
 from app.modules.memory.directive_news import DirectiveNews, News
 from app.modules.memory.directive_records import COLLECTION, DirectiveRecords
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.facts import Facts
 from app.modules.memory.guards import WordGuard
-from app.modules.memory.model import Fact, NewFact
-from migrations.runner import migrate
+from app.modules.memory.model import NewFact, StoredFact
 from tests.support.facts import connection_of, connections_over, facts_over, source
-from tests.support.stores import Open
 
 
 class Killed(BaseException):
@@ -55,13 +53,13 @@ class Site:
     storage: DyingStorage
     connection: Connection
     session_id: str = field(default_factory=new_id)
-    questions: list[AskedQuestion] = field(default_factory=list)
+    questions: list[DirectiveQuestion] = field(default_factory=list)
     tainted: set[str] = field(default_factory=set)
     lives: bool = True
     deleted_meanwhile: bool = False
 
-    def ask(self, text: str, at: int | None = None) -> AskedQuestion:
-        asked = AskedQuestion(new_id(), new_id(), text, at or now_ms())
+    def ask(self, text: str, at: int | None = None) -> DirectiveQuestion:
+        asked = DirectiveQuestion(new_id(), new_id(), text, at or now_ms())
         self.questions.append(asked)
         return asked
 
@@ -94,17 +92,15 @@ class Site:
         job = DirectiveJob(self, self.facts, records=self.records, is_tainted=self.is_tainted)
         await job.work(self.session_id)
 
-    async def kept(self, message_id: str | None = None) -> list[Fact]:
+    async def kept(self, message_id: str | None = None) -> list[StoredFact]:
         wanted = FactFilter(message_id=message_id)
         found, _ = await self.facts.page("ann", wanted, 100, cursor=None)
         return sorted(found, key=lambda fact: fact.text)
 
 
 @pytest.fixture
-async def storage(reopen: Open) -> AsyncIterator[Storage]:
-    async with reopen() as opened:
-        await migrate(opened)
-        yield opened
+def storage(storage_of_each_kind: Storage) -> Storage:
+    return storage_of_each_kind
 
 
 @pytest.fixture
@@ -145,7 +141,7 @@ async def test_a_fork_brings_back_no_fact_of_a_copied_question(site: Site) -> No
     await site.work()
     (one,) = await site.kept()
     await site.facts.forget("ann", one.id)
-    site.questions.append(AskedQuestion(new_id(), asked.run_id, asked.text, asked.at))
+    site.questions.append(DirectiveQuestion(new_id(), asked.run_id, asked.text, asked.at))
     await site.work()
     assert await site.kept() == []
 
@@ -214,7 +210,7 @@ async def test_secrets_instructions_long_lines_and_a_fourth_line_are_refused_wit
         ("decision", 2),
         ("preference", 3),
     ]
-    page = await site.storage.query(COLLECTION, [])
+    page = await site.storage.query(COLLECTION, Query())
     assert not [word for word in ("hunter2x9", "run_sql", "long long", "fourth") if word in str(page.items)]
 
 

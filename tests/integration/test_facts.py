@@ -19,23 +19,19 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.errors import FactChanged, FactPlaceUnclear, FactsFull, FactsOff, FactUnknown
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.facts import MAX_FACTS, Facts
-from app.modules.memory.model import TASK_UPDATE_MS, Fact, FactKind, Kept, NewFact
+from app.modules.memory.model import TASK_UPDATE_MS, FactKind, Kept, NewFact, StoredFact
 from app.modules.memory.scopes import Scope
-from migrations.runner import migrate
 from tests.integration.test_language_models import PATIENT
 from tests.support.facts import connection_of, connections_over, facts_over, source
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
-from tests.support.stores import Open
 from tests.support.trigrams import vector_of
 
 DAY_MS = 86_400_000
 
 
 @pytest.fixture
-async def storage(reopen: Open) -> AsyncIterator[Storage]:
-    async with reopen() as opened:
-        await migrate(opened)
-        yield opened
+def storage(storage_of_each_kind: Storage) -> Storage:
+    return storage_of_each_kind
 
 
 @pytest.fixture
@@ -75,7 +71,7 @@ async def keep(
     kind: FactKind = "preference",
     connection: Connection | None = None,
     status: Literal["active", "waiting"] = "active",
-) -> Fact:
+) -> StoredFact:
     connection_id = None if connection is None else connection.id
     new = NewFact(
         owner=owner,
@@ -94,7 +90,7 @@ async def texts(facts: Facts, reader: str = "ann", wanted: FactFilter | None = N
     return [fact.text for fact in found]
 
 
-async def age(facts: Facts, fact: Fact, days: int, uses: int = 0) -> None:
+async def age(facts: Facts, fact: StoredFact, days: int, uses: int = 0) -> None:
     """Make a fact older, as if it had been made and used that many days ago."""
     moment = now_ms() - days * DAY_MS
     await facts.repository.change(fact, {"created_at": moment, "used_at": moment, "uses": uses})

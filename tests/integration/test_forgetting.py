@@ -29,8 +29,8 @@ from app.core.settings import (
     TypesenseSettings,
     WorkerSettings,
 )
-from app.core.storage.port import Equals
-from app.modules.agent.records import InvestigationRecords
+from app.core.storage.port import Equals, Query
+from app.modules.agent.step_store import InvestigationRecords
 from app.modules.boards.service import NewPin
 from app.modules.forgetting.router import router
 from app.modules.memory.memory_job import MemoryJob
@@ -40,11 +40,12 @@ from app.modules.memory.scopes import Scope
 from app.modules.rules.model import RuleText
 from app.modules.schedules.model import Notice
 from app.modules.session.confirmations import Verdict
+from app.modules.session.erasure import ForgottenSession
 from app.modules.session.exchanges import SessionExchangeReader
-from app.modules.session.forgetting import ForgottenSession
 from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionFilter
 from tests.support.callers import admin, call_as
+from tests.support.choices import FIRST
 from tests.support.facts import source
 from tests.support.scripted_model import AFTERWARDS, Scripted, ScriptedModel
 from tests.support.traces import (
@@ -111,19 +112,19 @@ async def kai(request: pytest.FixtureRequest, tmp_path: Path, model: ScriptedMod
     async def in_file(session_id: str) -> int:
         return checkpoints_in_file(data / "checkpoints.db", session_id)
 
-    prefix = f"t{uuid4().hex}_"
+    prefix = ""
     scan: Scan = in_files
     checkpoints: Count = in_file
     places: frozenset[str] = frozenset()  # a file is one place, whose log may be written to it at any time
     if request.param != "sqlite":
         typesense = request.getfixturevalue("typesense_server")
+        kept_in: TypesenseSettings = request.getfixturevalue("ready_typesense")
+        prefix = kept_in.prefix
         settings = settings.model_copy(
             update={
                 "store": "typesense",
                 "encryption_key": SecretStr(Fernet.generate_key().decode()),
-                "typesense": TypesenseSettings(
-                    nodes=[typesense.url], api_key=SecretStr(typesense.api_key), prefix=prefix
-                ),
+                "typesense": kept_in,
             }
         )
 
@@ -137,19 +138,20 @@ async def kai(request: pytest.FixtureRequest, tmp_path: Path, model: ScriptedMod
 
         scan, checkpoints, places = in_typesense, in_collection, frozenset(RECORDS)
     if request.param == "typesense, nats and redis":
+        of_run = f"t{uuid4().hex}_"
         bus, redis = request.getfixturevalue("nats_server"), request.getfixturevalue("redis_server")
         settings = settings.model_copy(
             update={
-                "nats": NatsSettings(url=SecretStr(bus.url), prefix=prefix),
-                "redis": RedisSettings(url=SecretStr(redis.url), prefix=prefix),
+                "nats": NatsSettings(url=SecretStr(bus.url), prefix=of_run),
+                "redis": RedisSettings(url=SecretStr(redis.url), prefix=of_run),
             }
         )
 
         async def everywhere() -> Traces:
             return (
                 await in_typesense()
-                + await traces_in_nats(bus, prefix, WORD)
-                + await traces_in_redis(redis, prefix, WORD)
+                + await traces_in_nats(bus, of_run, WORD)
+                + await traces_in_redis(redis, of_run, WORD)
             )
 
         scan, places = everywhere, EVERYWHERE
@@ -394,8 +396,8 @@ async def test_what_is_written_late_for_a_deleted_session_is_deleted_again(
     names = ("messages", "runs", "result_chunks", "feedback", "examples")
     own = [Equals("session_id", session.id)]
     of_facts = [Equals("source_session_id", session.id)]
-    late = {name: (await services.storage.query(name, own)).items for name in names}
-    late["facts"] = (await services.storage.query("facts", of_facts)).items
+    late = {name: (await services.storage.query(name, Query(own))).items for name in names}
+    late["facts"] = (await services.storage.query("facts", Query(of_facts))).items
     kept = await services.storage.get("sessions", session.id)
     assert all(late.values())
     assert kept is not None
@@ -420,18 +422,23 @@ async def test_a_session_that_is_deleted_while_it_is_answered_leaves_nothing(
         OWNER, f"sqlite:///{kai.shop}", "shop", description=""
     )
     session = await services.sessions.create(OWNER, connection.id, None, mode="ask", metadata={})
-    model.say(SQL, Scripted(f"There is one in {WORD}.", hold_after=1))
+    model.say(SQL, Scripted(FIRST, hold_after=0))
     asked = await services.sessions.ask(
         OWNER, session.id, f"How many {WORD}?", on_busy="reject", idempotency_key=None
     )
     async with services.sessions.follower.follow(asked[1]) as log:
+        await model.until(lambda: model.on_hold == 1)
         async for entry in log.read(after=0, stop=lambda: False):
-            if entry.event == "chunk" and "analysis" in entry.data:
+            if entry.event == "chunk" and WORD in entry.data:
                 break
         await services.sessions.delete(OWNER, session.id)
         await log.wait_for_end(10)
         assert log.ended
-    assert not await kai.scan()
+
+    async def is_clean() -> bool:  # a memory job that finds the session deleted deletes what it has written
+        return not await kai.scan()
+
+    await until(is_clean)
 
 
 async def test_a_deletion_whose_process_has_died_is_completed(kai: Opened, model: ScriptedModel) -> None:
@@ -547,5 +554,5 @@ async def test_the_routes_delete_what_is_the_callers_and_name_what_is_left(tmp_p
             everything = await client.delete("/me/data")
             assert (everything.status_code, everything.json()) == (202, {"not_confirmed": []})
         for collection in ("facts", "sessions", "database_connections"):
-            (kept,) = (await services.storage.query(collection, [])).items
+            (kept,) = (await services.storage.query(collection, Query())).items
             assert kept["owner"] == "bob"

@@ -14,21 +14,20 @@ from app.core.ids import new_id
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
 from app.modules.memory.consent import OutsideMemory
-from app.modules.memory.fact_choice import Limits
+from app.modules.memory.fact_choice import FactLimits
 from app.modules.memory.graphiti.client import MAX_TEXT_CHARACTERS
-from app.modules.memory.graphiti.messages import Wording
+from app.modules.memory.graphiti.messages import MessageWording
 from app.modules.memory.graphiti.service import RECALL_SECONDS
 from app.modules.memory.graphiti.testing import check_connection
 from app.modules.memory.graphiti.worker import SendSettings
-from app.modules.memory.model import Fact
-from app.modules.memory.recall import Asked, FactRecall
+from app.modules.memory.model import StoredFact
+from app.modules.memory.recall import FactRecall, FactsQuestion
 from migrations.runner import migrate
 from tests.support.dying_worker import dying_worker
 from tests.support.facts import facts_over
 from tests.support.fake_graphiti import FakeGraphiti, running_graphiti
 from tests.support.graph_memory import GROUPS, GraphMemory, graph_memory
 from tests.support.loop_time import LoopTime
-from tests.support.stores import Open
 
 
 @pytest.fixture
@@ -108,7 +107,7 @@ async def test_a_promoted_fact_is_one_escaped_episode(memory: GraphMemory) -> No
 async def test_content_is_cut_and_redacted_and_names_of_paths_stay_here(
     storage: Storage, fake: FakeGraphiti
 ) -> None:
-    wording = Wording(max_characters=50, connection_names=True)
+    wording = MessageWording(max_characters=50, connection_names=True)
     async with graph_memory(storage, fake, SendSettings(wording=wording)) as memory:
         await memory.consent()
         await memory.answer("my key is sk-proj-abcd1234abcd1234abcd1234abcd1234", "x" * 5_000)
@@ -351,21 +350,21 @@ async def test_while_the_service_is_dead_few_requests_are_made(memory: GraphMemo
     assert (await memory.graphiti.status()).state == "unavailable"
 
 
-async def test_every_store_keeps_what_is_sent_seen_and_erased(reopen: Open, fake: FakeGraphiti) -> None:
-    async with reopen() as storage:
-        await migrate(storage)
-        async with graph_memory(storage, fake) as memory:
-            await memory.consent()
-            first, fact = await memory.answer(), await memory.promote()
-            await memory.work()
-            await memory.work(seconds=61)
-            assert await memory.statuses() == ["seen", "seen", "seen"]
-            await memory.forgetting.forget_sessions([first.session_id], memory.time.ms)
-            await memory.work(seconds=1)
-            assert [name for name in fake.accepted_names() if fact.id in name] == [f"kai.fact.{fact.id}"]
-            assert not fake.names(memory.session_group)
-            assert not fake.names(memory.workspace_group)
-            assert await memory.statuses() == ["seen"]
+async def test_every_store_keeps_what_is_sent_seen_and_erased(
+    storage_of_each_kind: Storage, fake: FakeGraphiti
+) -> None:
+    async with graph_memory(storage_of_each_kind, fake) as memory:
+        await memory.consent()
+        first, fact = await memory.answer(), await memory.promote()
+        await memory.work()
+        await memory.work(seconds=61)
+        assert await memory.statuses() == ["seen", "seen", "seen"]
+        await memory.forgetting.forget_sessions([first.session_id], memory.time.ms)
+        await memory.work(seconds=1)
+        assert [name for name in fake.accepted_names() if fact.id in name] == [f"kai.fact.{fact.id}"]
+        assert not fake.names(memory.session_group)
+        assert not fake.names(memory.workspace_group)
+        assert await memory.statuses() == ["seen"]
 
 
 # Confirming
@@ -491,7 +490,7 @@ def recall_over(memory: GraphMemory, metrics: CollectorRegistry) -> FactRecall:
         facts_over(memory.storage, groups=GROUPS),
         None,
         scopes=["user"],
-        limits=Limits(),
+        limits=FactLimits(),
         seconds=60,
         metrics=metrics,
         outside=memory.graphiti,
@@ -509,12 +508,14 @@ class NoNames:
         return False
 
 
-async def recalled(memory: GraphMemory, recall: FactRecall) -> list[Fact]:
+async def recalled(memory: GraphMemory, recall: FactRecall) -> list[StoredFact]:
     async def read_catalogue() -> NoNames:
         return NoNames()
 
     reach = recall.reach_of(memory.owner, memory.session_id, memory.connection_id)
-    return await recall.recall(Asked(reach=reach, question="My revenue?", read_catalogue=read_catalogue))
+    return await recall.recall(
+        FactsQuestion(reach=reach, question="My revenue?", read_catalogue=read_catalogue)
+    )
 
 
 @pytest.mark.parametrize("lie", LIES)

@@ -11,7 +11,7 @@ from app.core.ids import new_id
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Document, Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
-from app.modules.memory.graphiti.outbox import Entry, Outbox, entry_id
+from app.modules.memory.graphiti.outbox import Outbox, OutboxEntry, entry_id
 from migrations.runner import migrate
 from tests.support.graph_memory import GROUPS
 
@@ -42,10 +42,10 @@ async def storage(tmp_path: Path) -> AsyncIterator[GatedStorage]:
         yield GatedStorage(opened)
 
 
-def entry() -> Entry:
+def entry() -> OutboxEntry:
     group = GROUPS.user("ann")
     subject = new_id()
-    return Entry(
+    return OutboxEntry(
         id=entry_id(subject, group),
         owner="ann",
         group=group,

@@ -19,10 +19,11 @@ from app.core.llm.settings import ModelSettings
 from app.core.settings import Settings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Condition, Document, StorageUnavailable
-from app.modules.agent.investigation import Investigation, InvestigationSettings
+from app.modules.agent.investigation import Investigation
 from app.modules.agent.limits import InvestigationLimits
-from app.modules.agent.records import InvestigationRecords, TurnRecords
 from app.modules.agent.sheets import TurnSheets
+from app.modules.agent.step_store import InvestigationRecords, TurnRecords
+from app.modules.agent.turn import InvestigatedTurn, InvestigationSettings
 from app.modules.session.model import Run
 from app.modules.session.rows import RowStore
 from app.modules.tools.context import SessionDatabases, ToolContext
@@ -144,20 +145,22 @@ class Site:
             message_id=self.run.message_id,
         )
         return Investigation(
-            settings,
-            records,
-            results,
-            sheets=TurnSheets(results, self.run.question, read_no_background),
-            databases=SessionDatabases([]),
-            knowledge=self._services.context_store,
-            history=ConversationHistory(
-                owner=self.run.owner,
-                session_id=self.run.session_id,
-                message_id=self.run.message_id,
-                answers=self._services.sessions.repository,
-                memories=self._services.memories,
-            ),
-            run_of=self.run,
+            InvestigatedTurn(
+                settings=settings,
+                records=records,
+                results=results,
+                sheets=TurnSheets(results, self.run.question, read_no_background),
+                databases=SessionDatabases([]),
+                knowledge=self._services.context_store,
+                history=ConversationHistory(
+                    owner=self.run.owner,
+                    session_id=self.run.session_id,
+                    message_id=self.run.message_id,
+                    answers=self._services.sessions.repository,
+                    memories=self._services.memories,
+                ),
+                run=self.run,
+            )
         )
 
     async def step(self, worker: Investigation, number: int) -> NextStep:

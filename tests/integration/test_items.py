@@ -1,7 +1,7 @@
 """Items of clients on every store: found by namespace, fields and words, each owner their own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 from pydantic import JsonValue
@@ -10,15 +10,11 @@ from app.core.storage.port import Storage
 from app.modules.items import service
 from app.modules.items.errors import NamespaceReserved, TooManyItems
 from app.modules.items.service import ClientItems, Namespace
-from migrations.runner import migrate
-from tests.support.stores import Open
 
 
 @pytest.fixture
-async def storage(reopen: Open) -> AsyncIterator[Storage]:
-    async with reopen() as opened:
-        await migrate(opened)
-        yield opened
+def storage(storage_of_each_kind: Storage) -> Storage:
+    return storage_of_each_kind
 
 
 @pytest.fixture

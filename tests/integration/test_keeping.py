@@ -17,6 +17,7 @@ from app.core.errors import Invalid
 from app.core.exclusive import FolderInUse
 from app.core.settings import Settings, read_settings
 from app.core.storage.copying import CopyDiffers, contents, copy_collection
+from app.core.storage.port import Query
 from app.core.storage.typesense_server import TypesenseServer
 from app.modules.database_connection.scan.vectors_kept import VectorsKept
 from migrations.m0001_initial import COLLECTIONS
@@ -117,7 +118,7 @@ async def test_a_copy_that_was_interrupted_goes_on_and_what_is_there_is_left(set
         for name in ("sessions", "messages"):
             await target.create_collection(next(each for each in COLLECTIONS if each.name == name))
         done: list[int] = []
-        first = (await source.query("messages", [], limit=3)).items
+        first = (await source.query("messages", Query(limit=3))).items
         await target.put("messages", first)
         copied = await copy_collection(
             source, target, "messages", watch=lambda so_far, _: done.append(so_far)

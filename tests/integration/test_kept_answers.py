@@ -10,6 +10,7 @@ import pytest
 
 from app.bootstrap import Services, open_services
 from app.core.settings import Settings
+from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.database_connection.errors import StatementNotRun
 from app.modules.run.errors import SessionBusy, SessionClosed
 from app.modules.session.errors import MessageUnknown, SessionUnknown, TooManyVersions, VersionUnknown
@@ -54,7 +55,7 @@ async def test_a_chosen_chart_is_in_the_history_that_was_read_before(
     before = await services.sessions.repository.get(OWNER, session.id)
     repository = services.sessions.repository
     await repository.change_answer(before, answer.id, {"chart_choice": {"mark": "line"}})
-    assert (await history(services, session))[1].chart_choice == {"mark": "line"}
+    assert (await history(services, session))[1].chart_choice == ChartChoice(mark="line")
     now = await repository.get(OWNER, session.id)
     assert now.updated_at == before.updated_at, "to look at a session is no use of it"
     await repository.change_answer(now, answer.id, {"chart_choice": None})

@@ -4,11 +4,11 @@
 """
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.command_line import run_main
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 400
@@ -18,15 +18,8 @@ SECONDS = 400
 def test_a_killed_process_leaves_an_action_done_once_or_unknown_and_the_next_one_ends_the_turn(
     store: str,
 ) -> None:
-    command = [sys.executable, "-m", "tests.bench.killed_turns", "--store", store, "--repetitions", "1"]
-    ended = subprocess.run(
-        [*command, "--around-effect"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    options = ["--store", store, "--repetitions", "1", "--around-effect"]
+    ended = run_main("tests.bench.killed_turns", options, folder=ROOT, seconds=SECONDS)
     lines = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{")]
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (lines[-1]["kills"], lines[-1]["wrong"]) == (8, 0)

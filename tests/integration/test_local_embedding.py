@@ -17,7 +17,7 @@ from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.providers.local_embedding import LOCAL_MODEL
 from app.core.settings import LlmSettings
 from app.core.storage.sqlite import open_sqlite
-from app.modules.memory.model import Memory
+from app.modules.memory.model import ConversationMemory
 from app.modules.memory.service import ConversationMemories
 from migrations.runner import migrate
 
@@ -34,9 +34,9 @@ async def embedding(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EmbeddingM
         yield model
 
 
-def memory(summary: str) -> Memory:
+def memory(summary: str) -> ConversationMemory:
     session = new_id()
-    return Memory(
+    return ConversationMemory(
         id=session, owner="ann", session_id=session, summary=summary, themes=[], covers=new_id(), updated_at=1
     )
 

@@ -15,7 +15,7 @@ from app.core.errors import CannotRun
 from app.core.servers import free_port
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.mcp.approvals import McpApprovals
-from app.modules.mcp.config import McpSettings, read_servers
+from app.modules.mcp.config import McpConfiguration, read_servers
 from app.modules.mcp.connection import MAX_TOOLS, McpConnection
 from app.modules.mcp.errors import McpToolUnknown, OutcomeUnknown, ToolHasChanged
 from app.modules.mcp.servers import McpServers, connected_servers
@@ -58,7 +58,7 @@ async def servers_of(
     call_seconds: float = 30,
     check_seconds: float = 0.2,
 ) -> AsyncGenerator[McpConnection]:
-    settings = McpSettings(
+    settings = McpConfiguration(
         servers=read_servers(file), networks=networks, call_seconds=call_seconds, check_seconds=check_seconds
     )
     servers = McpServers(settings, McpApprovals(storage), OWN_NAME)
@@ -265,7 +265,7 @@ async def test_a_server_that_was_unavailable_is_connected_again(
 async def test_a_server_that_does_not_list_its_tools_is_no_connection(
     storage: SqliteStorage, server: ScriptedMcp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.modules.mcp.link._LIST_SECONDS", 0.5)
+    monkeypatch.setattr("app.modules.mcp.client_session._LIST_SECONDS", 0.5)
     server.says(hang_list=True)
     with configured(server, "stdio") as file:
         async with servers_of(file, storage) as connection:

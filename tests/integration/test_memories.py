@@ -13,20 +13,17 @@ from app.core.llm.calls import ModelCalls
 from app.core.llm.embedding import EmbeddingModel
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
-from app.modules.memory.model import FoundMemory, Memory
+from app.modules.memory.model import ConversationMemory, FoundMemory
 from app.modules.memory.service import EMBEDDING_SECONDS, ConversationMemories
 from migrations.runner import migrate
 from tests.integration.test_language_models import PATIENT
 from tests.support.loop_time import LoopTime
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
-from tests.support.stores import Open
 
 
 @pytest.fixture
-async def storage(reopen: Open) -> AsyncIterator[Storage]:
-    async with reopen() as opened:
-        await migrate(opened)
-        yield opened
+def storage(storage_of_each_kind: Storage) -> Storage:
+    return storage_of_each_kind
 
 
 @pytest.fixture
@@ -47,9 +44,9 @@ async def memories(
     await embedding.close()
 
 
-def memory(summary: str, owner: str = "ann") -> Memory:
+def memory(summary: str, owner: str = "ann") -> ConversationMemory:
     session = new_id()
-    return Memory(
+    return ConversationMemory(
         id=session,
         owner=owner,
         session_id=session,

@@ -13,7 +13,7 @@ import pytest
 
 import migrations
 from app.core.clock import now_ms
-from app.core.storage.port import Collection, Document, Equals, Field, Storage, StorageUnavailable
+from app.core.storage.port import Collection, Document, Equals, Field, Query, Storage, StorageUnavailable
 from migrations.backfill import Progress, backfill
 from migrations.m0001_initial import COLLECTIONS
 from migrations.runner import RETIRED, STEPS, MigrationStep, StoreTooNew, StoreUnknown, migrate, missing_steps
@@ -84,8 +84,11 @@ WRITTEN = {
     5: "8cdd6f808b262b1e",
     6: "2319792b2c2d20b0",
     7: "39bc37f758343bdd",
-    9: "e07d3470b145a973",
+    9: "d0631cee19f14449",
     10: "084272697e2adece",
+    11: "a429e600d2d516f5",
+    12: "aed298d68275517c",
+    13: "d801f56523733b28",
 }
 """Digests of the steps by their numbers."""
 
@@ -94,15 +97,15 @@ async def test_a_store_whose_steps_have_other_names_is_refused_by_name_with_the_
     storage: Storage,
 ) -> None:
     await migrate(storage, [NOTES[0], MigrationStep(2, "usage", add_note)])
-    before = (await storage.query("migrations", [])).items
+    before = (await storage.query("migrations", Query())).items
     with pytest.raises(StoreUnknown, match=r"step 2 by the name 'usage'.*Nothing was changed.*KAI_DATA_DIR"):
         await migrate(storage, [*NOTES, MigrationStep(3, "more", fail)])
-    assert (await storage.query("migrations", [])).items == before
+    assert (await storage.query("migrations", Query())).items == before
 
 
 async def test_a_store_that_is_too_old_to_migrate_is_refused_and_left_alone(storage: Storage) -> None:
     await migrate(storage, NOTES[:1])
-    (record,) = (await storage.query("migrations", [])).items
+    (record,) = (await storage.query("migrations", Query())).items
     await storage.put("migrations", [{**record, "name": "initial"}])
     with pytest.raises(StoreUnknown, match=r"too old for this one.*KAI_DATA_DIR"):
         await migrate(storage)
@@ -120,14 +123,14 @@ async def test_a_new_store_gets_all_collections(storage: Storage) -> None:
     for collection in COLLECTIONS:
         for field in collection.fields:
             if field.kind == "integer":
-                assert (await storage.query(collection.name, [], order_by=field.name)).items == []
+                assert (await storage.query(collection.name, Query(order_by=field.name))).items == []
         assert await storage.count(collection.name, []) == 0
 
 
 async def test_a_step_is_recorded_with_its_name_and_time(storage: Storage) -> None:
     before = time.time_ns() // 1_000_000
     await migrate(storage, NOTES)
-    first, second = (await storage.query("migrations", [], order_by="number")).items
+    first, second = (await storage.query("migrations", Query(order_by="number"))).items
     assert [first["number"], first["name"], second["number"], second["name"]] == [1, "notes", 2, "welcome"]
     assert isinstance(first["applied_at"], int)
     assert before <= first["applied_at"] <= time.time_ns() // 1_000_000
@@ -135,9 +138,9 @@ async def test_a_step_is_recorded_with_its_name_and_time(storage: Storage) -> No
 
 async def test_a_store_that_is_up_to_date_is_left_alone(storage: Storage) -> None:
     await migrate(storage, NOTES)
-    records = (await storage.query("migrations", [])).items
+    records = (await storage.query("migrations", Query())).items
     assert await migrate(storage, NOTES) == []
-    assert (await storage.query("migrations", [])).items == records
+    assert (await storage.query("migrations", Query())).items == records
 
 
 async def test_only_missing_steps_are_applied_and_in_order(storage: Storage) -> None:
@@ -158,7 +161,7 @@ async def test_a_store_newer_than_the_program_is_refused_with_the_cure_and_left_
     await migrate(storage, NOTES)
     with pytest.raises(StoreTooNew, match="Upgrade KAI"):
         await migrate(storage, NOTES[:1])
-    assert len((await storage.query("migrations", [])).items) == 2
+    assert len((await storage.query("migrations", Query())).items) == 2
 
 
 async def test_of_starters_at_once_one_applies_the_steps_and_the_others_wait(reopen: Open) -> None:

@@ -12,7 +12,7 @@ from pydantic import SecretStr, ValidationError
 from app.core.bus.event_log import EventLog, first_id
 from app.core.bus.nats_connection import NatsConnection, NatsRefused, nats_connection
 from app.core.bus.nats_jobs import NatsJobs
-from app.core.bus.nats_streams import Names
+from app.core.bus.nats_streams import StreamNames
 from app.core.bus.port import FOLLOW_UPS, BusUnavailable, LeasedJob
 from app.core.settings import NatsSettings
 from tests.support.buses import LEASE_SECONDS, Bus, heard, nats_bus, new_prefix, ref
@@ -298,13 +298,15 @@ async def test_more_replicas_than_servers_are_refused(fragile_nats: FragileNats)
 async def test_a_stream_of_another_program_is_not_taken(fragile_nats: FragileNats) -> None:
     chosen = settings(fragile_nats)
     async with nats_connection(settings(fragile_nats), LEASE_SECONDS) as connection:
-        await connection.streams.add_stream(name=Names(chosen.prefix).token_streams, subjects=["theirs"])
+        await connection.streams.add_stream(
+            name=StreamNames(chosen.prefix).token_streams, subjects=["theirs"]
+        )
     assert "KAI_NATS__PREFIX" in await refusal(chosen)
 
 
 async def test_the_stream_of_decisions_of_an_earlier_version_is_made_again(fragile_nats: FragileNats) -> None:
     chosen = settings(fragile_nats)
-    name = Names(chosen.prefix).decisions
+    name = StreamNames(chosen.prefix).decisions
     async with nats_connection(chosen, LEASE_SECONDS) as connection:
         await connection.streams.delete_stream(name)
         earlier = StreamConfig(name=name, subjects=[f"{name}.>"], retention=RetentionPolicy.WORK_QUEUE)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from pydantic import SecretStr
@@ -11,8 +10,7 @@ from pydantic import SecretStr
 from app.bootstrap import Services, open_services
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
-from app.core.settings import NO_QUOTAS, ConversationSettings, LlmSettings, Settings, TypesenseSettings
-from app.core.storage.typesense_server import TypesenseServer
+from app.core.settings import NO_QUOTAS, ConversationSettings, LlmSettings, Settings
 from app.modules.run.messages import question_message, question_sequence
 from app.modules.run.submission import run_id_of
 from app.modules.session.model import Message, Run, Session
@@ -30,10 +28,7 @@ async def services(
     conversations = ConversationSettings(reduce_with_ai=True, reduce_threshold=10)
     settings = Settings(data_dir=tmp_path / "data", llm=llm, conversations=conversations, quotas=NO_QUOTAS)
     if request.param == "typesense":
-        server: TypesenseServer = request.getfixturevalue("typesense_server")
-        kept_in = TypesenseSettings(
-            nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
-        )
+        kept_in = request.getfixturevalue("ready_typesense")
         settings = settings.model_copy(update={"store": "typesense", "typesense": kept_in})
     async with open_services(settings) as opened:
         yield opened

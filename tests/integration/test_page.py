@@ -5,11 +5,16 @@ import sys
 import zipfile
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from urllib.parse import unquote
 
 import httpx
 import pytest
+from fastapi.routing import iter_route_contexts
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from app.bootstrap import open_services
+from app.bootstrap.application import describe_api
 from app.core.settings import Settings
 from app.main import create_app
 from app.web import page
@@ -96,6 +101,36 @@ async def test_answers_of_the_api_are_not_kept_and_not_guessed_at(browser: httpx
 async def test_what_is_not_there_is_a_problem_not_the_page(browser: httpx.AsyncClient, path: str) -> None:
     answer = await browser.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
+@needs_page
+async def test_a_browser_at_an_unknown_address_is_shown_the_page(browser: httpx.AsyncClient) -> None:
+    as_browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for path in ("/nothing", "/nothing/at/all"):
+        answer = await browser.get(path, headers=as_browser)
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8"), path
+    for path in ("/api/v1/nothing", "/assets/nothing.js", "/docs/nothing"):
+        answer = await browser.get(path, headers=as_browser)
+        assert answer.headers["content-type"] == "application/problem+json", path
+
+
+async def test_no_route_is_taken_for_an_unknown_address() -> None:
+    """Those pages need no login."""
+    app = describe_api()
+    paths = [str(route.path) for route in iter_route_contexts(app.routes)]
+    assert len(paths) > 100
+    answered: list[str] = []
+
+    async def answer(scope: Scope, _receive: Receive, send: Send) -> None:
+        answered.append(scope["path"])
+        await Response()(scope, _receive, send)
+
+    watched = page.UnknownAddresses(answer, routes=app.routes)
+    transport = httpx.ASGITransport(app=watched)
+    async with httpx.AsyncClient(transport=transport, base_url="http://kai") as client:
+        for path in (*paths, "/nothing"):
+            await client.get(path, headers={"Accept": "text/html"})
+    assert set(map(unquote, answered)) == set(paths)
 
 
 @pytest.mark.parametrize(

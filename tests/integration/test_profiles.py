@@ -15,9 +15,9 @@ from app.core.llm.calls import ModelCalls
 from app.core.llm.catalog import ModelCatalog
 from app.core.llm.model import LanguageModel
 from app.core.settings import MemorySettings
-from app.core.storage.port import Storage
+from app.core.storage.port import Query, Storage
 from app.core.storage.sqlite import open_sqlite
-from app.modules.memory.model import Exchange
+from app.modules.memory.model import RememberedExchange
 from app.modules.memory.profile import (
     MOST_ITEMS,
     AttributeFull,
@@ -36,16 +36,13 @@ from tests.integration.test_language_models import PATIENT
 from tests.support.faulty_storage import Fault, FaultyStorage
 from tests.support.loop_time import LoopTime
 from tests.support.scripted_model import PROFILE, ScriptedModel, scripted_model
-from tests.support.stores import Open
 
 QUESTION = "I'm a controller at Acme. Which customers churned?"
 
 
 @pytest.fixture
-async def storage(reopen: Open) -> AsyncIterator[Storage]:
-    async with reopen() as opened:
-        await migrate(opened)
-        yield opened
+def storage(storage_of_each_kind: Storage) -> Storage:
+    return storage_of_each_kind
 
 
 @pytest.fixture
@@ -76,8 +73,8 @@ def says(service: ScriptedModel, text: str, quote: str) -> None:
     service.rule_after(PROFILE, json.dumps({"add": [claim], "remove": []}))
 
 
-def asked(question: str = QUESTION, answer: str = "Two churned.") -> Mapping[str, Exchange]:
-    return {new_id(): Exchange(question, answer)}
+def asked(question: str = QUESTION, answer: str = "Two churned.") -> Mapping[str, RememberedExchange]:
+    return {new_id(): RememberedExchange(question, answer)}
 
 
 def texts(profile: Profile) -> list[str]:
@@ -241,7 +238,7 @@ async def test_what_a_session_taught_is_forgotten_with_it_and_nothing_else(
         profile = await profiles.find(owner)
         assert texts(profile) == [f"From {other}"]
         assert list(profile.of("goals")) == []
-    (left, _) = (await storage.query("profiles", [])).items
+    (left, _) = (await storage.query("profiles", Query())).items
     assert session not in json.dumps(left)
 
 
@@ -307,7 +304,7 @@ async def test_a_session_that_begins_while_the_profile_is_forgotten_keeps_nothin
     await profiles.consent("ann", given=True)
     await profiles.write("ann", "goals", ["Learn SQL"], confirmed=False)
     assert await shown(profiles, "ann", new_id(), is_first=True) == ""
-    assert [each["text"] for each in (await storage.query("session_profiles", [])).items] == [""]
+    assert [each["text"] for each in (await storage.query("session_profiles", Query())).items] == [""]
 
 
 async def test_a_process_that_dies_while_the_profile_is_forgotten_leaves_no_word(storage: Storage) -> None:
@@ -329,7 +326,7 @@ async def test_a_process_that_dies_while_the_profile_is_forgotten_leaves_no_word
     session = new_id()
     assert await shown(profiles, "ann", session, is_first=True) == ""
     assert profiles.reads == 2
-    assert "Learn SQL" not in str((await storage.query("session_profiles", [])).items)
+    assert "Learn SQL" not in str((await storage.query("session_profiles", Query())).items)
     assert await shown(Profiles(storage, enabled=True), "ann", session) == ""
 
 

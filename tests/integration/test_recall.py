@@ -1,6 +1,7 @@
 """Recall of facts on every store: what is found, for whom, and what a failing part costs."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,19 +16,17 @@ from app.core.settings import MemorySettings
 from app.core.storage.port import Document, Storage
 from app.core.storage.sqlite import open_sqlite
 from app.modules.database_connection.repository import Connection
-from app.modules.memory.fact_choice import Limits
+from app.modules.memory.fact_choice import FactLimits
 from app.modules.memory.facts import Facts
-from app.modules.memory.model import Fact, FactKind, NewFact
-from app.modules.memory.recall import Asked, FactRecall, OutsideRecall, _Found
+from app.modules.memory.model import FactKind, NewFact, StoredFact
+from app.modules.memory.recall import FactRecall, FactsQuestion, OutsideRecall, _Found
 from app.modules.memory.scope_choice import AUTO, ScopeSetting
 from app.modules.memory.scopes import GroupId, Scope
-from migrations.runner import migrate
 from tests.integration.test_language_models import PATIENT
 from tests.support.facts import connection_of, connections_over, facts_over, source
 from tests.support.faulty_storage import Fault, FaultyStorage
 from tests.support.loop_time import LoopTime
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
-from tests.support.stores import Open
 
 LIMIT = MemorySettings().recall_ms / 1_000
 """Seconds that an answer waits for facts."""
@@ -52,7 +51,7 @@ class WatchedRecall(FactRecall):
 
     found = _Found()
 
-    async def _collect(self, asked: Asked, found: _Found) -> None:
+    async def _collect(self, asked: FactsQuestion, found: _Found) -> None:
         self.found = found
         await super()._collect(asked, found)
 
@@ -83,7 +82,7 @@ class Shop:
         scope: Scope = "workspace",
         kind: FactKind = "terminology",
         about: Sequence[str] = (),
-    ) -> Fact:
+    ) -> StoredFact:
         new = NewFact(
             owner=owner,
             scope=scope,
@@ -108,7 +107,7 @@ class Shop:
             self.facts(storage),
             self.embedding,
             scopes=scopes,
-            limits=Limits(),
+            limits=FactLimits(),
             seconds=seconds,
             metrics=metrics or CollectorRegistry(),
             outside=outside,
@@ -129,7 +128,7 @@ class Shop:
         async def read_catalogue() -> Names:
             return names
 
-        asked = Asked(
+        asked = FactsQuestion(
             reach=recall.reach_of(owner, SESSION, connection_id or self.connection.id),
             question=question,
             earlier=earlier,
@@ -138,26 +137,24 @@ class Shop:
         return [fact.text for fact in await in_time(recall.recall(asked))]
 
 
-async def in_time(recalled: Awaitable[list[Fact]]) -> list[Fact]:
+async def in_time(recalled: Awaitable[list[StoredFact]]) -> list[StoredFact]:
     async with asyncio.timeout(LATE / 2):
         return await recalled
 
 
 @pytest.fixture
-async def shop(reopen: Open) -> AsyncIterator[Shop]:
-    async with reopen() as storage:
-        yield await shop_in(storage)
+async def shop(storage_of_each_kind: Storage) -> Shop:
+    return await shop_in(storage_of_each_kind)
 
 
 @pytest.fixture
-async def local_shop(tmp_path: Path) -> AsyncIterator[Shop]:
+async def local_shop(ready_file: Path, tmp_path: Path) -> AsyncIterator[Shop]:
     """A shop whose store fails as a test says: it does not matter which store that is."""
-    async with open_sqlite(tmp_path / "local.db") as storage:
+    async with open_sqlite(Path(shutil.copy(ready_file, tmp_path / "local.db"))) as storage:
         yield await shop_in(storage)
 
 
 async def shop_in(storage: Storage) -> Shop:
-    await migrate(storage)
     connection = connection_of("ann", shared=True)
     await connections_over(storage).repository.save(connection)
     return Shop(storage, connection)
@@ -372,7 +369,7 @@ async def test_a_catalogue_that_is_slow_costs_the_facts_and_no_more_time_than_th
         raise AssertionError
 
     reach = recall.reach_of("ann", SESSION, local_shop.connection.id)
-    asked = Asked(reach=reach, question="Our churn", read_catalogue=never)
+    asked = FactsQuestion(reach=reach, question="Our churn", read_catalogue=never)
     recalling = asyncio.create_task(recall.recall(asked))
     await loop_time.reach(lambda: recall.waits_for(["catalogue"]))
     await loop_time.pass_limit(recalling, LIMIT)
@@ -387,7 +384,7 @@ async def test_a_catalogue_that_fails_costs_the_facts_alone(local_shop: Shop) ->
         raise ValueError("scripted")
 
     reach = recall.reach_of("ann", SESSION, local_shop.connection.id)
-    assert await recall.recall(Asked(reach=reach, question="Our churn", read_catalogue=fail)) == []
+    assert await recall.recall(FactsQuestion(reach=reach, question="Our churn", read_catalogue=fail)) == []
 
 
 async def test_facts_are_read_again_by_their_ids_unless_they_are_forgotten(

@@ -16,10 +16,10 @@ from app.core.auth.caller import LOCAL_OWNER, SCOPES_OF_ROLE, Caller
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.settings import LlmSettings, MemorySettings, Settings, WorkerSettings
-from app.modules.agent.records import CallRecord, InvestigationRecords, StepRecord
+from app.modules.agent.step_store import CallRecord, InvestigationRecords, StepRecord
 from app.modules.memory.errors import FactNeedsConfirmation, FactPlaceUnclear
 from app.modules.memory.fact_reading import FactFilter
-from app.modules.memory.model import Fact, FactStatus, NewFact
+from app.modules.memory.model import FactStatus, NewFact, StoredFact
 from app.modules.session.model import Mode, Session
 from app.modules.tools.registry import BUILTIN
 from tests.support.facts import source
@@ -90,7 +90,7 @@ async def approve(services: Services, session: Session, card: Event) -> str | No
 
 async def facts_of(
     services: Services, status: FactStatus | None = None, message_id: str | None = None
-) -> list[Fact]:
+) -> list[StoredFact]:
     wanted = FactFilter(status=status, message_id=message_id)
     found, _ = await services.facts.page(LOCAL_OWNER, wanted, 100, cursor=None)
     return found
@@ -197,7 +197,7 @@ async def test_a_comment_proposes_a_lesson_that_waits_and_the_latest_one_counts(
         session = await session_of(services, tmp_path)
         message_id = str((await ask(services, session, "How many customers?"))[-1]["message_id"])
 
-        async def comment(text: str | None) -> list[Fact]:
+        async def comment(text: str | None) -> list[StoredFact]:
             await services.sessions.give_feedback(
                 LOCAL_OWNER, session.id, message_id, rating="down", comment=text, corrected_sql=None
             )

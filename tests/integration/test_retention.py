@@ -5,16 +5,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
 
 import httpx
 import pytest
 
 from app.bootstrap import Services, open_services, open_store
 from app.core.auth.caller import LOCAL_OWNER
-from app.core.settings import CheckpointSettings, Settings, TypesenseSettings
-from app.core.storage.port import Equals
-from app.core.storage.typesense_server import TypesenseServer
+from app.core.settings import CheckpointSettings, Settings
+from app.core.storage.port import Equals, Query
 from app.core.tasks import end_tasks
 from app.main import create_app
 from app.modules.run.records import RowsGone
@@ -35,9 +33,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     keeping = Settings(data_dir=tmp_path, checkpoints=CheckpointSettings(keep_turns=KEPT))
     if request.param == "sqlite":
         return keeping
-    server: TypesenseServer = request.getfixturevalue("typesense_server")
-    there = {"nodes": [server.url], "api_key": server.api_key, "prefix": f"t{uuid4().hex}_"}
-    typesense = TypesenseSettings.model_validate(there)
+    typesense = request.getfixturevalue("ready_typesense")
     return keeping.model_copy(update={"store": "typesense", "typesense": typesense})
 
 
@@ -230,7 +226,9 @@ async def test_runs_and_rows_are_deleted_by_their_age_and_answers_stay(settings:
         rows = services.sessions.rows
         for run in (old, held):
             await storage.patch("runs", run.id, {"created_at": 1})
-            for chunk in (await storage.query("result_chunks", [Equals("message_id", run.message_id)])).items:
+            for chunk in (
+                await storage.query("result_chunks", Query([Equals("message_id", run.message_id)]))
+            ).items:
                 await storage.patch("result_chunks", str(chunk["id"]), {"created_at": 1})
         await storage.patch("sessions", session_id, {"active_run_id": held.id})
         await Retention(FailsOnce(), 0, [Age("runs", repository, 0), Age("rows", rows, 0)]).sweep()

@@ -7,8 +7,6 @@ import hmac
 import json
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,112 +17,41 @@ from prometheus_client import CollectorRegistry
 from app.core.clock import as_datetime, epoch_ms, now_ms
 from app.core.ids import id_of, new_id
 from app.core.secrets import SecretBox
-from app.core.storage.port import Storage, StorageUnavailable
+from app.core.storage.port import Query, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.modules.boards.model import Board, Pin
-from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.schedules.model import Schedule
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.schedules.running import LEASE_MS, MOST_TRIES, Runs
+from app.modules.schedules.retries import RETRY_SECONDS
+from app.modules.schedules.running import LEASE_MS, MOST_TRIES
 from app.modules.schedules.times import next_time
-from app.modules.schedules.webhooks import RETRY_SECONDS, Webhooks
+from app.modules.schedules.webhooks import Webhooks
 from migrations.runner import migrate
 from tests.support.boards import BoardKai, Json, kai_with_boards, store_settings
 from tests.support.dying_schedules import Order, dying_schedules, work
 from tests.support.faulty_storage import FaultyStorage
 from tests.support.records import no_records
+from tests.support.scheduling import (
+    COUNT,
+    MINUTE,
+    MONTHLY,
+    notices,
+    receiver,
+    run_due,
+    runs,
+    scheduled,
+    time_of,
+)
 from tests.support.shop import make_shop
-
-COUNT = "SELECT count(*) AS customers FROM customers"
-FAR_DAY = (as_datetime(now_ms()).day + 13) % 28 + 1
-MONTHLY = f"0 12 {FAR_DAY} * *"
-"""Days away from now, so that the worker of the process under test leaves it to the test's own clock."""
-MINUTE = 60_000
-
-
-@dataclass
-class Hook:
-    """A receiver of webhooks that answers with each status in turn, and then with 204."""
-
-    port: int = 0
-    statuses: list[int] = field(default_factory=list)
-    requests: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/in?token=hidden-token"
-
-    async def receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        fields = [line.split(": ", 1) for line in head[1:] if line]
-        headers = {name.lower(): value for name, value in fields}
-        self.requests.append((headers, await reader.readexactly(int(headers["content-length"]))))
-        status = self.statuses.pop(0) if self.statuses else 204
-        more = f"Location: http://127.0.0.1:{self.port}/\r\nContent-Length: 0\r\nConnection: close\r\n"
-        writer.write(f"HTTP/1.1 {status} X\r\n{more}\r\n".encode())
-        await writer.drain()
-        writer.close()
-
-
-@asynccontextmanager
-async def receiver(*statuses: int) -> AsyncIterator[Hook]:
-    hook = Hook(statuses=[*statuses])
-    async with await asyncio.start_server(hook.receive, "127.0.0.1", 0) as server:
-        hook.port = server.sockets[0].getsockname()[1]
-        yield hook
 
 
 @pytest.fixture(params=["sqlite", "typesense"])
 async def kai(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[BoardKai]:
     async with kai_with_boards(store_settings(request), tmp_path) as opened:
         yield opened
-
-
-async def scheduled(kai: BoardKai, sql: str = COUNT, **fields: object) -> Json:
-    """Pin an answer and schedule the pin."""
-    board = await kai.board()
-    pin = await kai.pinned(board, await kai.answer(sql, "How many customers?"))
-    given: dict[str, object] = {"board_id": board, "pin_id": pin["id"], "cron": MONTHLY, **fields}
-    return await kai.call("POST", "/schedules", 201, **given)
-
-
-def time_of(schedule: Json) -> int:
-    """Its next time."""
-    return next_time(schedule["cron"], schedule["time_zone"], now_ms())
-
-
-def runs(
-    kai: BoardKai, at: int, metrics: CollectorRegistry | None = None, *, storage: Storage | None = None
-) -> Runs:
-    """A worker whose clock stands."""
-    storage = storage or kai.services.storage
-    boards = BoardRepository(storage)
-    refreshing = Refreshing(boards, kai.services.database_connections, CollectorRegistry())
-    metrics = metrics or CollectorRegistry()
-    return Runs(
-        ScheduleRepository(storage),
-        boards,
-        refreshing,
-        metrics=metrics,
-        now=lambda: at,
-    )
-
-
-async def run_due(kai: BoardKai, at: int, metrics: CollectorRegistry | None = None) -> int:
-    """Run what is due. Returns the number of runs."""
-    worker = runs(kai, at, metrics)
-    claimed = await worker.claim(10)
-    for each in claimed:
-        await worker.run(each)
-    return len(claimed)
-
-
-async def notices(kai: BoardKai) -> list[Json]:
-    found: list[Json] = (await kai.call("GET", "/notices"))["items"]
-    return found
 
 
 async def test_a_time_runs_once_although_several_workers_see_it(kai: BoardKai) -> None:
@@ -334,7 +261,7 @@ async def test_a_webhook_is_signed_tried_again_and_shows_no_secret(
         notice["id"],
     )
     shown = json.dumps([await kai.call("GET", "/schedules"), await notices(kai)])
-    stored = json.dumps([[*(await kai.services.storage.query("schedules", [])).items]])
+    stored = json.dumps([[*(await kai.services.storage.query("schedules", Query())).items]])
     for text in (shown, stored, caplog.text):
         assert secret not in text
         assert "hidden-token" not in text
@@ -358,7 +285,7 @@ async def test_schedules_go_with_their_pin_board_connection_and_owner(kai: Board
     storage = kai.services.storage
 
     async def left() -> list[int]:
-        return [len((await storage.query(name, [])).items) for name in ("schedules", "notices")]
+        return [len((await storage.query(name, Query())).items) for name in ("schedules", "notices")]
 
     async def one_that_ran() -> Json:
         made = await scheduled(kai)
@@ -384,7 +311,7 @@ async def test_a_deleted_connection_takes_the_schedules_of_its_pins(kai: BoardKa
     await kai.services.database_connections.delete("ann", kai.connection_id)
     await worker.run(claimed)  # it writes late
     for name in ("schedules", "notices"):
-        assert (await kai.services.storage.query(name, [])).items == []
+        assert (await kai.services.storage.query(name, Query())).items == []
 
 
 # A worker that dies
@@ -399,7 +326,7 @@ async def test_a_time_is_run_once_wherever_a_worker_is_killed(tmp_path: Path) ->
     slot = epoch_ms(as_datetime(now_ms()).replace(minute=0, second=0, microsecond=0)) - 60 * MINUTE
     async with open_sqlite(store) as storage, dying_schedules() as dying:
         await migrate(storage)
-        connections = DatabaseConnections(storage, SecretBox(key), Limits(), records=no_records())
+        connections = DatabaseConnections(storage, SecretBox(key), ConnectionLimits(), records=no_records())
         connection = await connections.register("ann", f"sqlite:///{shop}", "Shop", description="")
         await connections.scan("ann", connection.id)
         boards, schedules = BoardRepository(storage), ScheduleRepository(storage)

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from app.core.storage import sqlite_access
-from app.core.storage.port import Collection, DocumentExists, Equals, Field, StorageUnavailable
+from app.core.storage.port import Collection, DocumentExists, Equals, Field, Query, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from migrations.runner import migrate
 
@@ -86,14 +86,14 @@ async def test_what_was_written_outlives_a_killed_process(tmp_path: Path) -> Non
     with start(WRITE_AND_DIE, path) as process:
         assert process.wait(timeout=60) == -9
     async with open_sqlite(path) as storage:
-        assert len((await storage.query("jobs", [])).items) == 50
+        assert len((await storage.query("jobs", Query())).items) == 50
 
 
 async def test_a_collection_made_through_another_opening_is_known(tmp_path: Path) -> None:
     async with open_sqlite(tmp_path / "kai.db") as one, open_sqlite(tmp_path / "kai.db") as other:
         await one.create_collection(JOBS)
         await one.create("jobs", {"id": A, "owner": "o"})
-        assert (await other.query("jobs", [Equals("owner", "o")])).items == [{"id": A, "owner": "o"}]
+        assert (await other.query("jobs", Query([Equals("owner", "o")]))).items == [{"id": A, "owner": "o"}]
 
 
 async def test_of_writes_of_one_moment_only_the_refused_one_fails(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ async def test_of_writes_of_one_moment_only_the_refused_one_fails(tmp_path: Path
         assert [each for each in written if each is not None] == [written[2]]
         assert isinstance(written[2], DocumentExists)
         assert await storage.get("jobs", ids[0]) == {"id": ids[0], "owner": "0"}
-        assert len((await storage.query("jobs", [])).items) == 39
+        assert len((await storage.query("jobs", Query())).items) == 39
 
 
 async def test_a_read_of_a_closed_store_fails_and_does_not_wait(tmp_path: Path) -> None:

@@ -2,20 +2,18 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import closing
 from pathlib import Path
-from uuid import uuid4
 
 import httpx
 import pytest
 from pydantic import SecretStr
 
 from app.bootstrap import Services, common, open_services
-from app.core.settings import LlmSettings, MemorySettings, Settings, TypesenseSettings
+from app.core.settings import LlmSettings, MemorySettings, Settings
 from app.core.storage.measured import MeasuredStorage
-from app.core.storage.port import Condition, Document, Page
-from app.core.storage.typesense_server import TypesenseServer
+from app.core.storage.port import Document, Page, Query
 from app.core.storage.typesense_transport import KeepAliveTransport
 from app.modules.session.model import Session
 from tests.support.choices import FIRST
@@ -40,20 +38,9 @@ class CountingStorage(MeasuredStorage):
         reads["get", collection] += 1
         return await super().get(collection, document_id)
 
-    async def query(
-        self,
-        collection: str,
-        where: Sequence[Condition],
-        *,
-        order_by: str = "id",
-        descending: bool = False,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page:
+    async def query(self, collection: str, query: Query) -> Page:
         reads["query", collection] += 1
-        return await super().query(
-            collection, where, order_by=order_by, descending=descending, limit=limit, cursor=cursor
-        )
+        return await super().query(collection, query)
 
 
 @pytest.fixture(autouse=True)
@@ -87,10 +74,7 @@ async def services(
         memory=MemorySettings(profile=True, recall_ms=10_000, profile_seconds=60),
     )
     if request.param == "typesense":
-        server: TypesenseServer = request.getfixturevalue("typesense_server")
-        typesense = TypesenseSettings(
-            nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
-        )
+        typesense = request.getfixturevalue("ready_typesense")
         settings = settings.model_copy(update={"store": "typesense", "typesense": typesense})
     async with open_services(settings, "once") as opened:
         yield opened

@@ -17,18 +17,16 @@ from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox
 from app.core.storage.port import Storage
 from app.modules.context_store.service import ContextStore
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.statement_faults import StatementFaults
 from graph.ports import Question
-from migrations.runner import migrate
 from tests.integration.test_language_models import PATIENT
 from tests.support.records import no_records
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
-from tests.support.stores import Open
 
 QUESTION = "What did we procure?"
 """Shares no word with a table, but letters with one."""
@@ -53,10 +51,8 @@ async def service() -> AsyncIterator[ScriptedModel]:
 
 
 @pytest.fixture
-async def storage(reopen: Open) -> AsyncIterator[Storage]:
-    async with reopen() as opened:
-        await migrate(opened)
-        yield opened
+def storage(storage_of_each_kind: Storage) -> Storage:
+    return storage_of_each_kind
 
 
 @pytest.fixture
@@ -81,7 +77,7 @@ async def opened(
         embedding = EmbeddingModel(settings, ModelCalls(CollectorRegistry()))
         opened.push_async_callback(embedding.close)
         connections = DatabaseConnections(
-            storage, SECRETS, Limits(), records=no_records(), embedding=embedding
+            storage, SECRETS, ConnectionLimits(), records=no_records(), embedding=embedding
         )
         opened.push_async_callback(connections.close)
         yield connections
@@ -132,7 +128,7 @@ async def test_a_table_that_no_word_names_is_found_through_its_vector(
 ) -> None:
     connection = await scanned(connections, url)
     assert CARD in await shown(connections, storage, connection)
-    plain = DatabaseConnections(storage, SECRETS, Limits(), records=no_records())
+    plain = DatabaseConnections(storage, SECRETS, ConnectionLimits(), records=no_records())
     assert CARD not in await shown(plain, storage, connection)
 
 

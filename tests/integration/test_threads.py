@@ -10,18 +10,17 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from pydantic import JsonValue, SecretStr
+from pydantic import JsonValue
 
 from app.bootstrap import Services, open_services
 from app.core.clock import now_ms
 from app.core.ids import new_id
-from app.core.settings import NO_QUOTAS, Settings, TypesenseSettings
+from app.core.settings import NO_QUOTAS, Settings
 from app.core.storage.port import Equals
-from app.core.storage.typesense_server import TypesenseServer
 from app.main import create_app
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.protocols.following import events_of
-from app.modules.protocols.messages import ChatMessage, chat_messages, conversation, question_of_run, rows
+from app.modules.protocols.frame_stream import events_of
+from app.modules.protocols.messages import ClientMessage, chat_messages, conversation, question_of_run, rows
 from app.modules.protocols.threads import DatabaseUnclear, DatabaseUnknown
 from app.modules.run.errors import SessionBusy
 from app.modules.session.errors import (
@@ -42,10 +41,7 @@ OWNER = "local"
 async def services(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Services]:
     settings = Settings(data_dir=tmp_path / "data", quotas=NO_QUOTAS)
     if request.param == "typesense":
-        server: TypesenseServer = request.getfixturevalue("typesense_server")
-        kept_in = TypesenseSettings(
-            nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
-        )
+        kept_in = request.getfixturevalue("ready_typesense")
         settings = settings.model_copy(update={"store": "typesense", "typesense": kept_in})
     async with open_services(settings) as opened:
         yield opened
@@ -292,19 +288,13 @@ async def test_the_rows_of_an_answer_are_the_same_live_in_the_history_and_withou
     assert [each.content["rows"] for each in again if isinstance(each, ResultsChunk)] == [[[7]]]
 
 
-async def result_of(services: Services, asked: tuple[Session, Run]) -> ChatMessage:
+async def result_of(services: Services, asked: tuple[Session, Run]) -> ClientMessage:
     """Returns the chat message of the rows that a run has emitted."""
     emitted = [
         each async for entry in services.sessions.follower.events(asked[1]) for each in events_of(entry)
     ]
     (found,) = [each.content for each in emitted if isinstance(each, ResultsChunk)]
-    return rows(
-        asked[1].message_id,
-        found["columns"],
-        found["rows"],
-        row_count=found["row_count"],
-        truncated=found["truncated"],
-    )
+    return rows(asked[1].message_id, found)
 
 
 async def test_a_fork_and_its_state_name_the_copies_of_messages(

@@ -1,7 +1,6 @@
 """What an owner uses is exact in every store, and what is used up is refused before anything begins."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -11,8 +10,6 @@ from app.core.storage.port import Storage
 from app.modules.usage.errors import TokensSpent, TooManyRuns, TooManySessions
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
-from migrations.runner import migrate
-from tests.support.stores import Open
 
 NOON = 1_700_049_600_000
 """2023-11-15T12:00:00Z"""
@@ -29,10 +26,8 @@ class Clock:
 
 
 @pytest.fixture
-async def storage(reopen: Open) -> AsyncGenerator[Storage]:
-    async with reopen() as opened:
-        await migrate(opened)
-        yield opened
+def storage(storage_of_each_kind: Storage) -> Storage:
+    return storage_of_each_kind
 
 
 @pytest.fixture

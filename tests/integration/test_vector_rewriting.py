@@ -12,14 +12,12 @@ from app.core.llm.calls import ModelCalls, uncharged
 from app.core.llm.embedding import EmbeddingModel
 from app.core.storage.port import Storage
 from app.modules.memory.facts import Facts
-from app.modules.memory.model import Fact, Memory, NewFact
+from app.modules.memory.model import ConversationMemory, NewFact, StoredFact
 from app.modules.memory.service import ConversationMemories
 from app.modules.memory.vector_rewriting import MOST_A_MINUTE, VectorRewriting
-from migrations.runner import migrate
 from tests.integration.test_language_models import PATIENT
 from tests.support.facts import facts_over, source
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
-from tests.support.stores import Open
 from tests.support.trigrams import vector_of
 
 TEXT = "Procurement is looked into on Fridays"
@@ -27,10 +25,8 @@ MINUTE_MS = 60_000
 
 
 @pytest.fixture
-async def storage(reopen: Open) -> AsyncIterator[Storage]:
-    async with reopen() as opened:
-        await migrate(opened)
-        yield opened
+def storage(storage_of_each_kind: Storage) -> Storage:
+    return storage_of_each_kind
 
 
 @pytest.fixture
@@ -79,7 +75,7 @@ def facts_of(storage: Storage, embedding: EmbeddingModel | None) -> Facts:
     return facts_over(storage, embedding=embedding)
 
 
-async def keep(facts: Facts, text: str = TEXT, owner: str = "ann") -> Fact:
+async def keep(facts: Facts, text: str = TEXT, owner: str = "ann") -> StoredFact:
     new = NewFact(owner=owner, scope="user", kind="procedure", text=text, source=source())
     return (await facts.keep(new)).fact
 
@@ -88,9 +84,9 @@ def rewriting_of(storage: Storage, embedding: EmbeddingModel) -> VectorRewriting
     return VectorRewriting(storage, embedding, uncharged, metrics=CollectorRegistry())
 
 
-def memory(summary: str) -> Memory:
+def memory(summary: str) -> ConversationMemory:
     session = new_id()
-    return Memory(
+    return ConversationMemory(
         id=session, owner="ann", session_id=session, summary=summary, themes=[], covers=new_id(), updated_at=1
     )
 

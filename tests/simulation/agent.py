@@ -11,14 +11,14 @@ from app.core.llm.messages import PromptMessage
 from app.core.llm.model import LanguageModel, OfferedTool, Said, ToolCall
 from app.core.storage.port import Storage
 from app.modules.agent.factory import InvestigatorFactory
-from app.modules.agent.investigation import InvestigationSettings
 from app.modules.agent.limits import InvestigationLimits
-from app.modules.agent.records import InvestigationRecords
+from app.modules.agent.step_store import InvestigationRecords
+from app.modules.agent.turn import InvestigationSettings
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
-from app.modules.run.actions import ActionsUnderWay
+from app.modules.run.running_actions import ActionsUnderWay
 from app.modules.session.model import Run, Session
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore

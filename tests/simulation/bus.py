@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
-from app.core.bus.event_log import Attempt, Entry, EventLog, entries, first_id
+from app.core.bus.event_log import Attempt, EventLog, LogEntry, entries, first_id
 from app.core.bus.port import ERASED, FOLLOW_UPS, BusUnavailable, Decision, Kind, LeasedJob, RunRef
 from app.core.clock import now_ms
 from tests.simulation.clocks import EPOCH_MS
@@ -386,7 +386,7 @@ class LogData:
         log = self.logs.get(run_id)
         return 0 if log is None or log.last_id == 0 else (log.last_id - 1) // (first_id(1) - 1)
 
-    def append(self, run_id: str, attempt: int, new: Sequence[Entry], *, ended: bool) -> bool:
+    def append(self, run_id: str, attempt: int, new: Sequence[LogEntry], *, ended: bool) -> bool:
         """False when the log has ended, or belongs to a later attempt."""
         log = self.log(run_id)
         if new and new[-1].id <= log.last_id and self.latest_attempt(run_id) == attempt:
@@ -470,7 +470,7 @@ class SimulatedLogs:
                 continue
             pushed = new[-1].id
 
-    async def _push(self, run_id: str, attempt: int, new: Sequence[Entry], *, ended: bool) -> bool:
+    async def _push(self, run_id: str, attempt: int, new: Sequence[LogEntry], *, ended: bool) -> bool:
         names = " ".join(entry.event for entry in new)
         return await self._world.request(
             self._world.logs,
@@ -479,7 +479,7 @@ class SimulatedLogs:
         )
 
     async def _read(self, run_id: str, copy: EventLog) -> None:
-        def act() -> tuple[list[Entry], bool]:
+        def act() -> tuple[list[LogEntry], bool]:
             log = self._data.log(run_id)
             return list(log.after(copy.last_id)), log.ended
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
-from app.core.bus.event_log import Entry
+from app.core.bus.event_log import LogEntry
 from app.core.bus.port import BusUnavailable
 from app.core.ids import new_id
 from app.core.storage.port import StorageUnavailable
-from app.modules.agent.records import CallRecord
+from app.modules.agent.step_store import CallRecord
 from app.modules.run.errors import (
     NotKeptYet,
     QueueFull,
@@ -355,7 +355,7 @@ class Client:
                 if asked.done is None:
                     await asyncio.sleep(_AGAIN_SECONDS)
 
-    def _hear(self, asked: Asked, entry: Entry) -> None:
+    def _hear(self, asked: Asked, entry: LogEntry) -> None:
         if asked.done is not None:
             self._world.violate(f"the stream of {asked.text!r} goes on after done: {entry.event}")
         asked.events.append((entry.id, entry.event, entry.data))

@@ -8,24 +8,26 @@ from typing import cast
 from app.core.bus.port import EventLogs, StartedRuns
 from app.core.storage import typesense_layout as layout
 from app.core.storage.port import Storage
-from app.modules.agent.records import InvestigationRecords
+from app.modules.agent.step_store import InvestigationRecords
 from app.modules.boards.repository import BoardRepository
+from app.modules.comments.repository import CommentRepository
 from app.modules.context_store.service import ContextStore, FindFault
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.forgetting.service import OwnerForgetting
 from app.modules.items.service import ClientItems
+from app.modules.memory.erasure import MemoryForgetting
 from app.modules.memory.facts import Facts
-from app.modules.memory.forgetting import MemoryForgetting
 from app.modules.memory.graphiti.forgetting import GraphForgetting
 from app.modules.memory.guards import WordGuard
 from app.modules.memory.profile import Profiles
 from app.modules.memory.scopes import Groups
 from app.modules.memory.service import ConversationMemories
+from app.modules.overview.repository import OverviewRepository
 from app.modules.rules.repository import RuleRepository
 from app.modules.run.follower import RunFollower
 from app.modules.run.submission import Submissions
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.session.forgetting import SessionForgetting
+from app.modules.session.erasure import SessionForgetting
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.service import SessionService
@@ -111,6 +113,8 @@ class Deleting:
             boards=BoardRepository(storage),
             links=LinkRepository(storage),
             schedules=ScheduleRepository(storage),
+            comments=CommentRepository(storage),
+            overviews=OverviewRepository(storage),
         )
 
 

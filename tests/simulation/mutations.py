@@ -63,7 +63,7 @@ MUTATIONS = (
     ),
     Mutation(
         "done is emitted before the session is free",
-        f"{_RUN}.ending:AttemptEnd._keep",
+        f"{_RUN}.completion:AttemptEnd._keep",
         "        released = await",
         "        await self._emit_done()\n        released = await",
     ),
@@ -93,13 +93,13 @@ MUTATIONS = (
     ),
     Mutation(
         "a run that was closed is not read again: any refusal counts as its own success",
-        f"{_RUN}.ending:AttemptEnd._close",
+        f"{_RUN}.completion:AttemptEnd._close",
         'if latest is None or latest.status == "open" or latest.attempt != run.attempt:',
         "if latest is None:",
     ),
     Mutation(
         "an outcome that was emitted is not the run's",
-        f"{_RUN}.ending:AttemptEnd._close",
+        f"{_RUN}.completion:AttemptEnd._close",
         "if self._emitted or self._defective:",
         "if self._defective:",
     ),
@@ -211,28 +211,28 @@ MUTATIONS = (
     ),
     Mutation(
         "an action whose process has died is made again",
-        f"{_AGENT}.investigation:Investigation._act",
+        f"{_AGENT}.calls:TurnCalls._act",
         'if call.status == "begun" and not is_mine and not self._is_repeatable(call):',
         "if False:",
         agents=True,
     ),
     Mutation(
         "an action that fails is a result, whether it has had its effect or not",
-        f"{_AGENT}.investigation:Investigation._run_tool",
+        f"{_AGENT}.calls:TurnCalls._run_tool",
         "if not self._is_repeatable(call):",
         "if False:",
         agents=True,
     ),
     Mutation(
         "an action whose end is not known is reported as done",
-        f"{_AGENT}.records:InvestigationRecords.lose",
+        f"{_AGENT}.step_store:InvestigationRecords.lose",
         '"status": "unknown"',
         '"status": "done"',
         agents=True,
     ),
     Mutation(
         "a decision replaces another one",
-        f"{_AGENT}.records:InvestigationRecords.deny",
+        f"{_AGENT}.step_store:InvestigationRecords.deny",
         'was=("waiting",)',
         'was=("waiting", "approved", "expired")',
         agents=True,
@@ -253,7 +253,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a turn goes on while a call of its step waits",
-        f"{_AGENT}.records:InvestigationRecords.is_decided",
+        f"{_AGENT}.step_store:InvestigationRecords.is_decided",
         "return not any(",
         "return True or any(",
         agents=True,
@@ -267,28 +267,28 @@ MUTATIONS = (
     ),
     Mutation(
         "a turn that was stopped leaves the calls open that it was storing",
-        f"{_AGENT}.records:InvestigationRecords.settle",
+        f"{_AGENT}.step_store:InvestigationRecords.settle",
         "for each in (step, step + 1)",
         "for each in (step,)",
         agents=True,
     ),
     Mutation(
         "what a call has returned is in the stream once more",
-        f"{_AGENT}.investigation:Investigation._say",
+        f"{_AGENT}.calls:TurnCalls._say",
         "if (call.id, event.event) not in self._said:",
         "if True:",
         agents=True,
     ),
     Mutation(
         "a sweep forgets the turns whose calls were denied",
-        f"{_AGENT}.records:InvestigationRecords.sessions_decided_since",
+        f"{_AGENT}.step_store:InvestigationRecords.sessions_decided_since",
         '"denied", ',
         "",
         agents=True,
     ),
     Mutation(
         "calls that no user decides do not expire",
-        f"{_AGENT}.records:InvestigationRecords.expire_all",
+        f"{_AGENT}.step_store:InvestigationRecords.expire_all",
         "if await self.expire(call) is not None",
         "if False",
         agents=True,
@@ -314,8 +314,8 @@ MUTATIONS = (
     Mutation(
         "a schedule is claimed although another worker has it",
         f"{_SCHEDULES}.running:Runs._claim",
-        ", while_due_at=schedule.due_at",
-        "",
+        "self._repository.schedules.change(",
+        "self._repository.change(",
     ),
     Mutation(
         "each run of a time has a notice of its own",
@@ -325,9 +325,9 @@ MUTATIONS = (
     ),
     Mutation(
         "each worker sends a notice",
-        f"{_SCHEDULES}.repository:ScheduleRepository.change_notice",
-        'same = [Equals("webhook_due_at", notice.webhook_due_at)]',
-        "same: list[Equals] = []",
+        f"{_STORE}.claims:Claims.change",
+        "same = [Equals(self._field, getattr(document, self._field))]",
+        'same = [Equals(self._field, getattr(document, self._field))] * (self._field != "webhook_due_at")',
     ),
 )
 

@@ -19,14 +19,14 @@ from app.core.storage.port import Document
 from app.modules.run import follower, worker
 from app.modules.schedules import running, webhooks
 from app.modules.schedules import worker as schedule_worker
-from app.modules.session import forgetting
+from app.modules.session import erasure
 from app.modules.session.model import Mode, OnBusy, Run, Session
 from app.modules.session.repository import document
 from tests.simulation import schedules
 from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, Loss, QueueData
 from tests.simulation.clients import OWNER, WAYS, Asked, Client, ConnectionLost
 from tests.simulation.clocks import simulated_clocks
-from tests.simulation.deletion import SWEEP_SECONDS, SWEPT_AFTER_MS, Deletion
+from tests.simulation.deletion import SWEPT_AFTER_MS, Deletion
 from tests.simulation.invariants import check_at_rest, unrest
 from tests.simulation.loop import NothingHappens, Process, VirtualLoop
 from tests.simulation.schedules import Timetable
@@ -128,8 +128,7 @@ def _short_times() -> Generator[None]:
         patch.object(running, "_RENEW_SECONDS", schedules.RENEW_SECONDS),
         patch.object(webhooks, "_LEASE_MS", schedules.LEASE_MS),
         patch.object(webhooks, "RETRY_SECONDS", schedules.RETRY_SECONDS),
-        patch.object(forgetting, "_SWEPT_AFTER_MS", SWEPT_AFTER_MS),
-        patch.object(forgetting, "_SWEEP_SECONDS", SWEEP_SECONDS),
+        patch.object(erasure, "_SWEPT_AFTER_MS", SWEPT_AFTER_MS),
         patch.object(schedule_worker, "_LOOK_SECONDS", schedules.LOOK_SECONDS),
     ):
         yield

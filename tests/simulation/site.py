@@ -14,8 +14,8 @@ from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
 from app.core.bus.port import Decisions, EventLogs, FollowUp, JobQueue, RunRef
 from app.core.clock import now_ms
 from app.core.follow_up import follow_up
-from app.core.tasks import end_tasks
-from app.modules.agent.investigation import said_in_steps
+from app.core.tasks import Loops
+from app.modules.agent.step_events import said_in_steps
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.service import ConversationMemories
 from app.modules.run.engine import RunServices
@@ -46,7 +46,7 @@ from tests.simulation.bus import (
     SimulatedLogs,
     SimulatedQueue,
 )
-from tests.simulation.deletion import Deleting, Deletion
+from tests.simulation.deletion import SWEEP_SECONDS, Deleting, Deletion
 from tests.simulation.loop import Process
 from tests.simulation.schedules import Timetable, worker_of_schedules
 from tests.simulation.store import SCHEMA, SimulatedSqlite, SimulatedTypesense, StoreData
@@ -166,7 +166,7 @@ class Site:
             allowances=allowances,
         )
         self.worker: Worker | None = None
-        self.sweeping: asyncio.Task[None] | None = None
+        self.sweeping = Loops("worker")
         self.following: list[JobWorker] = []
         self.schedules: ScheduleWorker | None = None
         if self.role in ("all", "worker"):
@@ -193,8 +193,7 @@ class Site:
                 await self.worker.sweep(before=now_ms())
             self.worker.start()
             if cluster.deletion is not None:
-                sweeping = self.deleting.sessions.sweep_for_ever()
-                self.sweeping = asyncio.create_task(sweeping, name="forget sessions")
+                self.sweeping.every(SWEEP_SECONDS, "forget sessions", self.deleting.sessions.sweep)
             if cluster.timetable is not None:
                 self.schedules = worker_of_schedules(world, cluster.timetable, cluster.store, storage=storage)
                 self.schedules.start()
@@ -234,8 +233,7 @@ class Site:
 
     async def stop(self) -> None:
         """End as on a signal."""
-        if self.sweeping is not None:
-            await end_tasks([self.sweeping])
+        await self.sweeping.end()
         if self.schedules is not None:
             await self.schedules.stop()
         if self.worker is not None:

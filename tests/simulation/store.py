@@ -19,7 +19,15 @@ from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_compare_and_set import CompareAndSet
 from app.core.storage.typesense_successors import CreatedSuccessors, DecidedSuccessors
-from migrations import m0001_initial, m0002_investigations, m0003_rules, m0006_memory, m0007_schedules
+from migrations import (
+    m0001_initial,
+    m0002_investigations,
+    m0003_rules,
+    m0006_memory,
+    m0007_schedules,
+    m0012_comments,
+    m0013_overviews,
+)
 from tests.simulation.bus import DecisionData
 from tests.simulation.world import Unreachable, World, described
 from typesense_checkpoint.collection import Action, TypesenseCollection
@@ -31,6 +39,7 @@ Row = dict[str, object]
 _SESSIONS = next(each for each in m0001_initial.COLLECTIONS if each.name == "sessions")
 _EXAMPLES = next(each for each in m0001_initial.COLLECTIONS if each.name == "examples")
 _TOOL_CALLS = next(each for each in m0002_investigations.COLLECTIONS if each.name == "tool_calls")
+_NOTICES = next(each for each in m0007_schedules.COLLECTIONS if each.name == "notices")
 
 SCHEMA: Mapping[str, Collection] = {
     each.name: each
@@ -40,6 +49,9 @@ SCHEMA: Mapping[str, Collection] = {
         *m0003_rules.COLLECTIONS,
         *m0006_memory.COLLECTIONS,
         *m0007_schedules.COLLECTIONS,
+        *m0012_comments.COLLECTIONS,
+        m0013_overviews.OVERVIEWS,
+        replace(_NOTICES, fields=[*_NOTICES.fields, *m0012_comments.NOTICE_FIELDS]),
         replace(_TOOL_CALLS, fields=[*_TOOL_CALLS.fields, Field("expires_at", "integer")]),
         replace(_EXAMPLES, fields=[*_EXAMPLES.fields, Field("session_id", "keyword")]),
         replace(_SESSIONS, fields=[*_SESSIONS.fields, *m0006_memory.SESSION_FIELDS]),

@@ -18,7 +18,7 @@ from app.evaluation.tasks.answers import ask_kai, fact_values, opened_task
 from app.evaluation.tasks.planting.planted import write_sqlite
 from app.evaluation.tasks.planting.recipes import planted
 from app.evaluation.tasks.scoring import TaskScore, score
-from app.evaluation.tasks.task_set import AgentTask, Fact, Named
+from app.evaluation.tasks.task_set import AgentTask, Named, WantedFact
 from tests.support.fact_keys import fact_keys
 from tests.support.model_script import Asked, Scripted
 from tests.support.reference_policy import DESCRIPTION, PLAN
@@ -129,7 +129,7 @@ def _findings(task: AgentTask, databases: Connections) -> Iterator[Said]:
         yield Said(claim=claim, value=str(value), database=fact.database, sql=statement)
 
 
-def _shown(fact: Fact, cause: Named, databases: Connections) -> tuple[str, str]:
+def _shown(fact: WantedFact, cause: Named, databases: Connections) -> tuple[str, str]:
     """Returns the statement that shows a cause, and the claim. A day in it is that of the result."""
     first = [group[0] for group in cause.groups]
     for statement in fact.sql:

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
-from app.core.settings import ScheduleSettings, Settings, TypesenseSettings
+from app.core.settings import ScheduleSettings, Settings
 from app.main import create_app
 from tests.support.callers import admin, call_as
 from tests.support.shop import make_shop
@@ -85,10 +83,7 @@ def store_settings(request: pytest.FixtureRequest) -> dict[str, object]:
     """Settings of the store that a fixture's parameter names."""
     if request.param == "sqlite":
         return {}
-    server = request.getfixturevalue("typesense_server")
-    typesense = TypesenseSettings(
-        nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
-    )
+    typesense = request.getfixturevalue("ready_typesense")
     return {"store": "typesense", "typesense": typesense}
 
 

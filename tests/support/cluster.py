@@ -43,7 +43,7 @@ def shared(typesense: TypesenseServer, nats: NatsServer) -> dict[str, str]:
         "KAI_NATS__URL": nats.url,
         "KAI_NATS__PREFIX": name,
         "KAI_ENCRYPTION_KEY": Fernet.generate_key().decode(),
-        "KAI_WORKER__LEASE_SECONDS": "3",
+        "KAI_TUNING__WORKER__LEASE_SECONDS": "3",
     }
 
 

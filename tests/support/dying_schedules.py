@@ -21,7 +21,7 @@ from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
 from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.running import Runs
@@ -45,7 +45,7 @@ async def work(storage: Storage, key: str, at: int) -> None:
     """Run the schedules that are due."""
     boards = BoardRepository(storage)
     box = SecretBox(key.encode())
-    connections = DatabaseConnections(storage, box, Limits(), records=no_records())
+    connections = DatabaseConnections(storage, box, ConnectionLimits(), records=no_records())
     refreshing = Refreshing(boards, connections, CollectorRegistry())
     try:
         runs = Runs(

@@ -7,7 +7,7 @@ from app.core.ids import new_id
 from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox
 from app.core.storage.port import Storage
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.fact_access import SessionConnection
@@ -19,7 +19,9 @@ from tests.support.records import no_records
 
 
 def connections_over(storage: Storage) -> DatabaseConnections:
-    return DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
+    return DatabaseConnections(
+        storage, SecretBox(Fernet.generate_key()), ConnectionLimits(), records=no_records()
+    )
 
 
 def connection_of(owner: str, *, shared: bool = False) -> Connection:

@@ -7,7 +7,7 @@ from typing import Literal
 from prometheus_client import CollectorRegistry
 
 from app.core.storage.measured import MeasuredStorage
-from app.core.storage.port import Condition, Document, Near, Page, Storage, StorageUnavailable
+from app.core.storage.port import Condition, Document, Near, Page, Query, Storage, StorageUnavailable
 
 Fault = Literal["never ends", "cannot be cancelled", "fails", "lies"]
 
@@ -54,21 +54,10 @@ class FaultyStorage(MeasuredStorage):
     async def count(self, collection: str, where: Sequence[Condition]) -> int:
         return 7 if await self._undergo("count") else await super().count(collection, where)
 
-    async def query(
-        self,
-        collection: str,
-        where: Sequence[Condition],
-        *,
-        order_by: str = "id",
-        descending: bool = False,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page:
+    async def query(self, collection: str, query: Query) -> Page:
         if await self._undergo("query"):
             return Page(self._lie, None)
-        return await super().query(
-            collection, where, order_by=order_by, descending=descending, limit=limit, cursor=cursor
-        )
+        return await super().query(collection, query)
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100

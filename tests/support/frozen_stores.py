@@ -77,7 +77,7 @@ def _freeze(checkout: Path, name: str, target: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "folder"
         folder.mkdir()
-        _use(checkout, folder, {})
+        use(checkout, folder, {})
         with tarfile.open(target / f"{name}.tar.gz", "w:gz") as packed:
             for path in sorted(folder.iterdir()):
                 if not path.name.endswith(_NOT_FROZEN):
@@ -94,7 +94,7 @@ def _freeze(checkout: Path, name: str, target: Path) -> None:
                 "KAI_TYPESENSE__API_KEY": server.api_key,
                 "KAI_TYPESENSE__PREFIX": PREFIX,
             }
-            _use(checkout, folder, settings)
+            use(checkout, folder, settings)
             with gzip.open(target / f"{name}.json.gz", "wt") as packed, _client(server) as http:
                 key = (folder / "secret.key").read_text()
                 json.dump({"key": key, "collections": list(_collections(http))}, packed)
@@ -118,7 +118,7 @@ def _client(server: TypesenseServer) -> Iterator[httpx.Client]:
         yield http
 
 
-def _use(checkout: Path, folder: Path, settings: Mapping[str, str]) -> None:
+def use(checkout: Path, folder: Path, settings: Mapping[str, str]) -> None:
     """Serve from the folder, ask and rate and teach something, and stop."""
     with closing(sqlite3.connect(folder / DATABASE)) as shop:
         shop.executescript(_SHOP)

@@ -143,8 +143,10 @@ RECORDED: tuple[Callable[[Recorder], Awaitable[Runs]], ...] = (
 )
 
 
-async def record(kai: Client, model: ScriptedModel, url: str) -> None:
+async def record(kai: Client, model: ScriptedModel, url: str) -> dict[str, object]:
+    """Returns the contents of the files, by their names."""
     connection = await kai.connect(url)
+    recorded: dict[str, object] = {}
     for one in RECORDED:
         model.forget()
         on = Recorder(kai, model, url, await kai.open_session(connection))
@@ -154,7 +156,7 @@ async def record(kai: Client, model: ScriptedModel, url: str) -> None:
         messages = (await kai.session(on.session))["messages"]["items"]
         path = f"/sessions/{on.session}"
         of_answer = f"{path}/messages/{messages[-1]['id']}/steps"
-        stored = {
+        recorded[one.__name__] = {
             "runs": [[{**event.data, "id": event.id} for event in run] for run in runs],
             "messages": messages,
             "steps": (await kai.http.get(of_answer)).json()["items"],
@@ -162,19 +164,25 @@ async def record(kai: Client, model: ScriptedModel, url: str) -> None:
                 "items"
             ],
         }
-        (FOLDER / f"{one.__name__}.json").write_text(json.dumps(stored, indent=1) + "\n")
+    return recorded
 
 
-async def main() -> None:
+async def record_in(folder: Path) -> dict[str, object]:
+    """Records with a KAI whose data folder is this one. Its database lies beside it."""
+    shop = folder.with_name("recorded_shop.db")
+    with closing(sqlite3.connect(shop)) as connection:
+        connection.executescript(SHOP)
+    with scripted_model() as model, running_server(folder, model_settings(model)) as server:
+        async with client_of(server) as kai:
+            return await record(kai, model, f"sqlite:///{shop}")
+
+
+def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, scripted_model() as model:
-        shop = Path(folder) / "shop.db"
-        with closing(sqlite3.connect(shop)) as connection:
-            connection.executescript(SHOP)
-        with running_server(Path(folder) / "data", model_settings(model)) as server:
-            async with client_of(server) as kai:
-                await record(kai, model, f"sqlite:///{shop}")
+    with tempfile.TemporaryDirectory() as place:
+        for name, stored in asyncio.run(record_in(Path(place) / "data")).items():
+            (FOLDER / f"{name}.json").write_text(json.dumps(stored, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -8,16 +8,16 @@ from prometheus_client import CollectorRegistry
 
 from app.core.bus.port import RunRef
 from app.core.ids import new_id
-from app.core.storage.port import Document, Storage
+from app.core.storage.port import Document, Query, Storage
 from app.modules.memory.consent import Consents, Gate, OutsideMemory
 from app.modules.memory.graphiti.circuit import Circuit
 from app.modules.memory.graphiti.client import GraphitiAddress, GraphitiClient
 from app.modules.memory.graphiti.forgetting import GraphForgetting
 from app.modules.memory.graphiti.service import Graphiti, GraphJob
 from app.modules.memory.graphiti.worker import GraphMetrics, GraphWorker, SendSettings
-from app.modules.memory.model import Fact, FactSource
+from app.modules.memory.model import FactSource, StoredFact
 from app.modules.memory.scopes import Groups
-from app.modules.memory.turns import Turn
+from app.modules.memory.turns import MemoryTurn
 from tests.support.fake_graphiti import FakeGraphiti
 
 GROUPS = Groups(b"a key")
@@ -28,18 +28,18 @@ START = 1_770_000_000_000
 class Sources:
     """Turns, facts and databases as KAI's own store has them."""
 
-    turns: dict[str, Turn] = field(default_factory=dict)
-    facts: dict[str, Fact] = field(default_factory=dict)
+    turns: dict[str, MemoryTurn] = field(default_factory=dict)
+    facts: dict[str, StoredFact] = field(default_factory=dict)
     allowed: dict[str, OutsideMemory] = field(default_factory=dict)
 
-    async def turn_of_run(self, session_id: str, run_id: str) -> Turn | None:
+    async def turn_of_run(self, session_id: str, run_id: str) -> MemoryTurn | None:
         return await self.turn(session_id, run_id)
 
-    async def turn(self, session_id: str, message_id: str) -> Turn | None:
+    async def turn(self, session_id: str, message_id: str) -> MemoryTurn | None:
         found = self.turns.get(message_id)
         return found if found is not None and found.session_id == session_id else None
 
-    async def find(self, fact_id: str) -> Fact | None:
+    async def find(self, fact_id: str) -> StoredFact | None:
         return self.facts.get(fact_id)
 
     async def outside_memory(self, reader: str, connection_id: str) -> OutsideMemory | None:
@@ -71,14 +71,16 @@ class GraphMemory:
             self.owner, self.connection_id, self.graphiti.endpoint, credential="local", now=self.time.ms
         )
 
-    async def answer(self, question: str = "revenue?", answer: str = "It is 5.", **fields: object) -> Turn:
+    async def answer(
+        self, question: str = "revenue?", answer: str = "It is 5.", **fields: object
+    ) -> MemoryTurn:
         """Store a turn, and do the job that follows it."""
         turn = self.turn(question, answer, session_id=self.session_id, tainted=bool(fields.get("tainted")))
         await self.job.work(RunRef(self.owner, turn.session_id, turn.message_id))
         return turn
 
-    def turn(self, question: str, answer: str, *, session_id: str, tainted: bool = False) -> Turn:
-        turn = Turn(
+    def turn(self, question: str, answer: str, *, session_id: str, tainted: bool = False) -> MemoryTurn:
+        turn = MemoryTurn(
             message_id=new_id(),
             owner=self.owner,
             session_id=session_id,
@@ -91,8 +93,8 @@ class GraphMemory:
         self.sources.turns[turn.message_id] = turn
         return turn
 
-    async def promote(self, text: str = "months as 2026-03") -> Fact:
-        fact = Fact(
+    async def promote(self, text: str = "months as 2026-03") -> StoredFact:
+        fact = StoredFact(
             id=new_id(),
             owner=self.owner,
             group=GROUPS.user(self.owner),
@@ -114,7 +116,7 @@ class GraphMemory:
         await self.worker.step()
 
     async def documents(self, collection: str) -> list[Document]:
-        return list((await self.storage.query(collection, [], limit=1_000)).items)
+        return list((await self.storage.query(collection, Query(limit=1_000))).items)
 
     async def statuses(self) -> list[str]:
         return sorted(str(each["status"]) for each in await self.documents("graph_outbox"))

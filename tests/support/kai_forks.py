@@ -1,4 +1,4 @@
-"""Forks `kai` commands from a process that has imported the application; `kai_process` orders them."""
+"""Forks commands from a process that has imported the application; `kai_process` orders them."""
 
 import ctypes
 import gc
@@ -37,6 +37,8 @@ time.time = lambda: time.time_ns() / 10**9
 class Order:
     """A command to start; its standard streams and the socket of its status are sent along, in this order."""
 
+    module: str
+    """Whose `main` is called, with the arguments of the command line."""
     arguments: list[str]
     environment: dict[str, str]
     folder: str
@@ -58,9 +60,7 @@ def main(descriptor: int) -> None:
     if order.clock_ahead_seconds:
         exec(_CLOCK.format(order.clock_ahead_seconds), {})  # noqa: S102
 
-    from app.cli import main as run_command
-
-    run_command()
+    import_module(order.module).main()
 
 
 def import_application() -> None:

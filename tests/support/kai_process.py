@@ -1,5 +1,5 @@
-"""Processes of the `kai` command. They are forked from one that has imported the application, for an import
-takes two seconds of processor time, and the tests start some two hundred of them."""
+"""Processes of the `kai` command, and of others that need all of the application. They are forked from one
+that has imported it, for an import takes seconds of processor time, and the tests start some two hundred."""
 
 import atexit
 import json
@@ -58,9 +58,13 @@ def start_kai(
     stdout: int,
     stderr: int,
     clock_ahead_seconds: int = 0,
+    module: str = "app.cli",
 ) -> KaiProcess:
-    """Start `kai` with these arguments in a folder, writing to these descriptors, without an input."""
+    """Start `kai`, or the `main` of another module, with these arguments in a folder, writing to these
+    descriptors, without an input.
+    """
     order = Order(
+        module=module,
         arguments=list(arguments),
         environment=dict(environment),
         folder=str(folder),

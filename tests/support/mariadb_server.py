@@ -1,5 +1,6 @@
 """A throwaway MariaDB server, where its programs are installed."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -48,16 +49,19 @@ def mariadb_server() -> Iterator[MariadbServer]:
     if user:
         shutil.chown(folder, "mysql")
     data = f"--datadir={folder / 'data'}"
-    install = ["mariadb-install-db", "--no-defaults", data, "--skip-test-db", *user]
+    # The kernel's queues count against a limit that all servers of a user share.
+    small = ["--innodb-use-native-aio=0", "--innodb-buffer-pool-size=32M"]
+    install = ["mariadb-install-db", "--no-defaults", data, "--skip-test-db", *small, *user]
     server = MariadbServer(free_port(), folder / "socket")
     options = [
         *("--bind-address=127.0.0.1", f"--port={server.port}", f"--socket={server.socket}"),
         *(f"--pid-file={folder / 'pid'}", "--skip-log-bin", "--innodb-flush-log-at-trx-commit=0"),
-        *("--innodb-buffer-pool-size=32M", f"--secure-file-priv={folder}"),
+        *(*small, f"--secure-file-priv={folder}"),
     ]
     try:
         root = ["--auth-root-authentication-method=normal"]
-        made = subprocess.run([*install, *root], timeout=120, capture_output=True, text=True)
+        with _alone():
+            made = subprocess.run([*install, *root], timeout=120, capture_output=True, text=True)
         assert made.returncode == 0, f"{made.stdout}\n{made.stderr}"
         process = subprocess.Popen(
             [_program("mariadbd"), "--no-defaults", data, *user, *options],
@@ -72,6 +76,14 @@ def mariadb_server() -> Iterator[MariadbServer]:
             process.wait(60)
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One installation at a time on this machine: several at once fail."""
+    with (Path(tempfile.gettempdir()) / "kai-mariadb.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _await(server: MariadbServer, process: "subprocess.Popen[bytes]") -> None:

@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry
 
-from app.modules.database_connection.records import Asker, StatementRecords
+from app.modules.database_connection.statement_audit import Asker, StatementRecords
 
 ASKER = Asker(owner="local", purpose="question")
 

@@ -65,7 +65,7 @@ class Server:
             "KAI_DATA_DIR": str(self.data_dir),
             "KAI_PORT": "0",
             "KAI_WORKER__PORT": "0",
-            "KAI_WORKER__FOLLOW_UP_PAUSE_SECONDS": "0",
+            "KAI_TUNING__WORKER__FOLLOW_UP_PAUSE_SECONDS": "0",
             **PATIENT_MEMORY,
             **NO_QUOTAS,
             **self.settings,

@@ -14,7 +14,7 @@ from app.modules.run.messages import answer_message, message_events
 from app.modules.session.model import Message, Run
 from app.modules.session.repository import document
 from app.modules.session.schemas import MessageBody
-from app.modules.sharing.model import Link
+from app.modules.sharing.model import ShareLink
 from app.modules.sharing.schemas import SharedBody
 from app.modules.sharing.service import SharedThing
 from graph import SessionGraph
@@ -34,6 +34,7 @@ from graph.events import FINDING_CHUNKS, Chunk
 from graph.ports import Analysed, Emit, Question, Written
 from graph.state import Rows
 from tests.fakes import TURN, FakeWriter, fake_ports
+from tests.support.cases import assert_each
 
 EVENTS_LEAVE_OUT = {"route", "results_summary", "remembered", "rows_head", *Effort.model_fields}
 """The route shows in which chunks come; the summary of the results is for the next questions only. The effort
@@ -114,7 +115,7 @@ RUN = Run(
 SHOWN_BY_LINKS = {
     *(set(Answer.model_fields) - {"remembered"}),
     *("id", "run_id", "role", "query", "status", "error", "tokens_used", "elapsed_ms", "timestamp"),
-    *("given_sql", "timeline", "chart_choice", "computed_chart", "versions"),
+    *("given_sql", "timeline", "chart_choice", "chosen_chart", "chart_refusal", "versions"),
 }
 OWN = {"remembered", "client_message_id", "feedback", "source_message_id"}
 """Fields that a link leaves out: they are its owner's own."""
@@ -149,30 +150,38 @@ async def graph(tmp_path: Path) -> AsyncGenerator[SessionGraph]:
         yield SessionGraph(saver)
 
 
-@pytest.mark.parametrize("name", Answer.model_fields)
-def test_every_field_of_an_answer_has_an_example_that_differs_from_its_default(name: str) -> None:
-    assert FILLED[name] != TurnAnswer().model_dump()[name]
+def test_every_field_of_an_answer_has_an_example_that_differs_from_its_default() -> None:
+    def check(name: str) -> None:
+        assert FILLED[name] != TurnAnswer().model_dump()[name]
+
+    assert_each(Answer.model_fields, check)
 
 
-@pytest.mark.parametrize("name", Answer.model_fields)
-def test_every_field_of_an_answer_is_stored_and_read_again(name: str) -> None:
-    stored = document(_message())
-    assert stored[name] == FILLED[name]
-    assert TypeAdapter(Message).validate_python(stored) == _message()
+def test_every_field_of_an_answer_is_stored_and_read_again() -> None:
+    def check(name: str) -> None:
+        stored = document(_message())
+        assert stored[name] == FILLED[name]
+        assert TypeAdapter(Message).validate_python(stored) == _message()
+
+    assert_each(Answer.model_fields, check)
 
 
-@pytest.mark.parametrize("name", Answer.model_fields)
-def test_every_field_of_an_answer_is_on_the_wire_and_required_there(name: str) -> None:
-    body = json.loads(MessageBody.model_validate(_message()).model_dump_json())
-    assert body[name] == FILLED[name]
-    assert name in MessageBody.model_json_schema(mode="serialization")["required"]
+def test_every_field_of_an_answer_is_on_the_wire_and_required_there() -> None:
+    def check(name: str) -> None:
+        body = json.loads(MessageBody.model_validate(_message()).model_dump_json())
+        assert body[name] == FILLED[name]
+        assert name in MessageBody.model_json_schema(mode="serialization")["required"]
+
+    assert_each(Answer.model_fields, check)
 
 
-@pytest.mark.parametrize("name", sorted(set(Answer.model_fields) - EVENTS_LEAVE_OUT))
-def test_every_field_of_an_answer_is_in_an_event(name: str) -> None:
-    said = [json.loads(event.model_dump_json()) for event in message_events(_message(), HEAD)]
-    values = [value for event in said for value in (event, event["content"]) if isinstance(value, dict)]
-    assert FILLED[name] in [value.get(name) for value in values] + [event["content"] for event in said]
+def test_every_field_of_an_answer_is_in_an_event() -> None:
+    def check(name: str) -> None:
+        said = [json.loads(event.model_dump_json()) for event in message_events(_message(), HEAD)]
+        values = [value for event in said for value in (event, event["content"]) if isinstance(value, dict)]
+        assert FILLED[name] in [value.get(name) for value in values] + [event["content"] for event in said]
+
+    assert_each(sorted(set(Answer.model_fields) - EVENTS_LEAVE_OUT), check)
 
 
 def test_a_link_shows_every_field_but_what_is_the_owners_own() -> None:
@@ -185,7 +194,7 @@ def test_a_link_shows_every_field_but_what_is_the_owners_own() -> None:
         "feedback": {"rating": "down", "comment": "private", "corrected_sql": "SELECT 1"},
     }
     message = Message.model_validate({**dumped, **private})
-    link = Link(
+    link = ShareLink(
         id="l1",
         owner="o",
         kind="answer",

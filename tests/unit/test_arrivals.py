@@ -2,7 +2,7 @@
 
 import asyncio
 
-from app.modules.run.arrivals import Arrivals
+from app.modules.run.pending_submissions import Arrivals
 
 
 async def test_a_turn_begins_after_the_questions_that_are_being_stored() -> None:

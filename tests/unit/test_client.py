@@ -7,16 +7,15 @@ from decimal import Decimal
 
 import pytest
 from httpx_sse import ServerSentEvent
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 
 from kai_analyst_client import Answer, Invalid, NotFound, RateLimited, Table, Unavailable, Unreachable
 from kai_analyst_client.answers import add_event, answered
 from kai_analyst_client.errors import KaiError, unreachable
-from kai_analyst_client.events import EVENT, Event, TextChunk
 from kai_analyst_client.flows import MAX_WAIT_SECONDS, RETRIES, Reply, Request, send
-from kai_analyst_client.following import Following
-from kai_analyst_client.models import Column
+from kai_analyst_client.following import Following, event_of
 from kai_analyst_client.routes import resolve_database
+from kai_analyst_client.schema import Column, Event, TextChunk
 
 READ = Request("GET", "/me")
 CHANGE = Request("POST", "/sessions", body={})
@@ -208,7 +207,9 @@ def test_a_stream_that_only_breaks_is_given_up() -> None:
 
 
 def event(**fields: object) -> Event:
-    return EVENT.validate_python(fields)
+    read = event_of(TypeAdapter(dict[str, JsonValue]).validate_python(fields))
+    assert read is not None
+    return read
 
 
 def test_an_answer_begins_again_after_a_reset() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app import __version__, cli
+from app.core.settings import Settings, read_settings
 
 # A server that starts against expectation runs on: only a thread ends it, not an exception in its loop.
 pytestmark = pytest.mark.timeout(120, method="thread")
@@ -56,6 +57,7 @@ def assert_one_line(complaint: str, words: str) -> None:
         ({"KAI_OPENAI_API_KEY": "s3cr3t"}, "Did you mean OPENAI_API_KEY?"),
         ({"kai_hsot": "h"}, "Did you mean KAI_HOST?"),
         ({"KAI_LLM": '{"modle": "m"}'}, "no setting KAI_LLM__MODLE. Did you mean KAI_LLM__MODEL?"),
+        ({"KAI_TUNING__LLM__MODEL": "m"}, "There is no setting KAI_TUNING__LLM__MODEL."),
     ],
     ids=str,
 )
@@ -65,6 +67,42 @@ def test_a_variable_that_names_no_setting_is_one_line_that_names_the_nearest(
     code, _, complaint = kai.run("keys", "list", **variables)
     assert code == 2
     assert_one_line(complaint, words)
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"KAI_LLM__MAX_RETRIES": "0"}, "KAI_LLM__MAX_RETRIES. KAI chooses its value itself"),
+        ({"KAI_WORKER": '{"lease_seconds": 3}'}, "KAI_WORKER__LEASE_SECONDS. KAI chooses its value itself"),
+        ({"KAI_CONVERSATIONS__ENABLED": "false"}, "KAI_CONVERSATIONS__MAX_CACHE_MEMORY_MB=0"),
+    ],
+    ids=str,
+)
+def test_a_name_that_was_a_setting_is_refused_with_the_reason(
+    variables: dict[str, str], words: str, kai: Kai
+) -> None:
+    code, _, complaint = kai.run("keys", "list", **variables)
+    assert code == 2
+    assert_one_line(complaint, words)
+
+
+@pytest.mark.usefixtures("kai")
+def test_a_name_that_was_a_setting_sets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAI_LLM__MAX_RETRIES", "7")
+    monkeypatch.setenv("KAI_WORKER", '{"lease_seconds": 77, "concurrency": 5}')
+    settings = read_settings(pass_unknown=True)
+    assert settings.llm.max_retries == Settings().llm.max_retries == 2
+    assert (settings.worker.lease_seconds, settings.worker.concurrency) == (15, 5)
+
+
+@pytest.mark.usefixtures("kai")
+def test_tests_tune_what_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAI_TUNING__WORKER__LEASE_SECONDS", "3")
+    monkeypatch.setenv("KAI_TUNING__AUTH__OIDC__LEEWAY_SECONDS", "0")
+    monkeypatch.setenv("KAI_WORKER__CONCURRENCY", "5")
+    settings = read_settings()
+    assert (settings.worker.lease_seconds, settings.worker.concurrency) == (3, 5)
+    assert settings.auth.oidc.leeway_seconds == 0
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ async def test_the_least_recently_used_make_room(
     cache: ConversationCache, metrics: CollectorRegistry, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    store = Store("x" * 2_500)
+    store = Store("x" * 2_300)
     first, second, third, fourth = (replace(SESSION, id=name) for name in "abcd")
     for session in (first, second, third, first, fourth):
         await cache.page(session, 20, None, load=store.load)

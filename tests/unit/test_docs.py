@@ -10,15 +10,25 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
+import app
+import kai_analyst_client
+import typesense_checkpoint
 from app.core.settings import Settings
+from app.core.variables import is_tuned
 from app.evaluation.question_set import BenchmarkQuestion
 from app.evaluation.results import MatchingMode, OutcomeKind
 from graph import events
+from tests.support.cases import assert_each
 
 ROOT = Path(__file__).parents[2]
 API = (ROOT / "docs" / "api.md").read_text()
 EVALUATION = (ROOT / "docs" / "evaluation.md").read_text()
 SETTINGS = (ROOT / "docs" / "settings.md").read_text()
+PAGES = [
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(ROOT.glob("*.md")),
+    *sorted(ROOT.glob("*/README.md")),
+]
 
 
 def variables(model: type[BaseModel], prefix: str) -> dict[str, Any]:
@@ -27,7 +37,7 @@ def variables(model: type[BaseModel], prefix: str) -> dict[str, Any]:
         variable = f"{prefix}{name.upper()}"
         if isinstance(field.default, BaseModel):
             found |= variables(type(field.default), f"{variable}__")
-        else:
+        elif not is_tuned(field):
             found[variable] = field.default
     return found
 
@@ -41,12 +51,14 @@ def test_every_setting_is_documented_and_no_other() -> None:
     assert set(documented()) == set(variables(Settings, "KAI_"))
 
 
-@pytest.mark.parametrize(("name", "default"), sorted(variables(Settings, "KAI_").items()))
-def test_the_documented_default_is_the_real_one(name: str, default: object) -> None:
-    if isinstance(default, bool):
-        assert documented()[name] == str(default).lower()
-    elif isinstance(default, int | float | Path):
-        assert documented()[name] == str(default)
+def test_the_documented_default_is_the_real_one() -> None:
+    def check(name: str, default: object) -> None:
+        if isinstance(default, bool):
+            assert documented()[name] == str(default).lower()
+        elif isinstance(default, int | float | Path):
+            assert documented()[name] == str(default)
+
+    assert_each(sorted(variables(Settings, "KAI_").items()), check)
 
 
 def defaults(field: str) -> set[str]:
@@ -86,11 +98,11 @@ def test_every_command_of_the_readme_exists(command: str) -> None:
     assert re.search(rf"^{command}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "name", [*get_args(OutcomeKind), *get_args(MatchingMode), *BenchmarkQuestion.model_fields]
-)
-def test_every_kind_mode_and_field_of_an_evaluation_is_documented(name: str) -> None:
-    assert re.search(rf"^\| .*\b{name}\b", EVALUATION, re.MULTILINE)
+def test_every_kind_mode_and_field_of_an_evaluation_is_documented() -> None:
+    def check(name: str) -> None:
+        assert re.search(rf"^\| .*\b{name}\b", EVALUATION, re.MULTILINE)
+
+    assert_each([*get_args(OutcomeKind), *get_args(MatchingMode), *BenchmarkQuestion.model_fields], check)
 
 
 def test_every_path_that_contributing_names_exists() -> None:
@@ -99,6 +111,69 @@ def test_every_path_that_contributing_names_exists() -> None:
     named = {each for each in re.findall(r"`([a-z_]+/[\w./]*)`", text) if "..." not in each}
     assert len(named) > 30
     assert [each for each in named if not any((base / each).exists() for base in (ROOT, within))] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """What links may name in a page: its headings, as GitHub makes them, and its marked places."""
+    text = page.read_text()
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    named = {re.sub(r"[^\w -]", "", each).strip().lower().replace(" ", "-") for each in headings}
+    return named | set(re.findall(r'<a id="([\w-]+)">', text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_between_documents_leads_to_its_place(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|\?)([^)#\s]*)(?:#([\w-]+))?\)", page.read_text())
+    lost = [
+        f"{path}#{anchor}"
+        for path, anchor in links
+        if not (target := page.parent / path if path else page).exists()
+        or (anchor and anchor not in anchors(target))
+    ]
+    assert lost == []
+
+
+def test_the_index_of_the_documents_names_each_page() -> None:
+    docs = ROOT / "docs"
+    index = (docs / "README.md").read_text()
+    pages = [
+        page.relative_to(docs).as_posix() for page in docs.rglob("*.md") if page.parent.name != "decisions"
+    ]
+    assert [page for page in pages if page != "README.md" and f"({page})" not in index] == []
+
+
+def rooms(figure: str) -> list[str]:
+    """The folders of a figure of the tree, by their paths."""
+    parents: list[str] = []
+    found = []
+    for indent, name in re.findall(r"^( *)(\w+)/ +[A-Z].*[.:]$", figure, re.MULTILINE):
+        del parents[len(indent) // 2 :]
+        parents.append(name)
+        found.append("/".join(parents))
+    return found
+
+
+def test_the_figure_of_the_architecture_shows_every_room_of_the_tree_and_no_other() -> None:
+    figure = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
+    packages = [
+        init.parent.relative_to(ROOT).as_posix()
+        for pattern in ("*", "app/*", "app/core/*", "app/modules/*", "graph/*")
+        for init in ROOT.glob(f"{pattern}/__init__.py")
+    ]
+    features = [
+        each.relative_to(ROOT).as_posix() for each in (ROOT / "ui" / "src").iterdir() if each.is_dir()
+    ]
+    assert sorted(rooms(figure)) == sorted({*packages, *features, "ui", "ui/src", "deploy", "examples"})
+
+
+def test_all_wheels_have_the_version_of_the_newest_section_of_the_changelog() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    newest = re.findall(r"^## (\d+\.\d+\.\d+) \(\d{4}-\d{2}-\d{2}\)$", changelog, re.MULTILINE)[0]
+    versions = {each.__version__ for each in (app, kai_analyst_client, typesense_checkpoint)}
+    assert versions == {newest}
+    assert f'newTag: "{newest}"' in (ROOT / "deploy" / "kubernetes" / "kustomization.yaml").read_text()
+    for package in ("kai_analyst_client", "typesense_checkpoint"):
+        assert f"{package}-{newest}-py3-none-any.whl" in (ROOT / package / "README.md").read_text()
 
 
 def test_every_text_about_an_extra_names_a_command_that_works_from_a_clone() -> None:

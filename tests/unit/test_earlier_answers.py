@@ -4,9 +4,9 @@ import json
 
 from pydantic import JsonValue, TypeAdapter
 
-from app.core.bus.event_log import Entry
-from app.modules.agent.records import StepRecord
-from app.modules.protocols.following import events_of
+from app.core.bus.event_log import LogEntry
+from app.modules.agent.step_store import StepRecord
+from app.modules.protocols.frame_stream import events_of
 from app.modules.session.model import Message
 from app.modules.session.repository import document
 from graph.answer import Analysis
@@ -85,5 +85,7 @@ def test_findings_of_a_step_and_of_a_log_are_read() -> None:
 def test_claims_in_the_log_of_an_earlier_worker_are_passed_over() -> None:
     claims = {"event": "chunk", "type": "claims", "content": CLAIMS}
     suggestions = {"event": "chunk", "type": "suggestions", "content": ["claims"]}
-    found = [events_of(Entry(at, "chunk", json.dumps(each))) for at, each in enumerate((claims, suggestions))]
+    found = [
+        events_of(LogEntry(at, "chunk", json.dumps(each))) for at, each in enumerate((claims, suggestions))
+    ]
     assert found == [[], [SuggestionsChunk(content=["claims"])]]

@@ -1,6 +1,6 @@
 """References of an analysis as footnotes."""
 
-from app.modules.footnotes import footnotes, marked, source_notes
+from app.modules.session.footnotes import footnotes, marked, source_notes
 from graph.state import Reference
 from tests.fakes import THREE
 

@@ -1,14 +1,14 @@
 """Conversations summed up for remembering."""
 
 from app.modules.memory import summary
-from app.modules.memory.model import Exchange, Summary
+from app.modules.memory.model import RememberedExchange, Summary
 
-CUSTOMERS = Exchange(
+CUSTOMERS = RememberedExchange(
     "How many customers per country?",
     "Brazil leads with two. Norway has one.",
     "SELECT country FROM customers",
 )
-ORDERS = Exchange("And orders?", "Four orders in all.", "SELECT 1 FROM orders JOIN customers")
+ORDERS = RememberedExchange("And orders?", "Four orders in all.", "SELECT 1 FROM orders JOIN customers")
 
 
 def test_a_digest_holds_each_question_with_the_first_sentence_of_its_answer() -> None:
@@ -28,14 +28,14 @@ def test_a_digest_goes_on_from_an_earlier_one() -> None:
 def test_a_digest_keeps_the_newest_within_its_words() -> None:
     made: Summary | None = None
     for number in range(50):
-        made = summary.digest(made, [Exchange(f"Question number {number}?", "It is so.")])
+        made = summary.digest(made, [RememberedExchange(f"Question number {number}?", "It is so.")])
     assert made is not None
     assert len(made.text.split()) <= summary.MOST_WORDS
     assert made.text.splitlines()[-1].startswith("Asked: Question number 49?")
 
 
 def test_one_endless_exchange_is_cut() -> None:
-    made = summary.digest(None, [Exchange("why " * 3_000, "so")])
+    made = summary.digest(None, [RememberedExchange("why " * 3_000, "so")])
     assert len(made.text.split()) <= summary.MOST_WORDS + 1
 
 

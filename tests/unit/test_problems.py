@@ -1,14 +1,20 @@
 """Problem objects: one base of their types, for HTTP responses and for streams."""
 
+import ast
+import importlib
 import json
+import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
+import app
 from app.core.errors import NotFound, Problem, problem_kind, problem_type
 from app.http.problems import problem_answer
-from app.modules.model_errors import stand_in_notice
+from app.modules.language_models.errors import stand_in_notice
 from app.modules.run.messages import failure_of
 from app.modules.session.model import Run
 from graph.errors import ModelCallFailed, ModelCallRejected
@@ -45,3 +51,31 @@ def test_the_base_is_written_once() -> None:
     sources = [path for package in ("app", "graph") for path in (ROOT / package).rglob("*.py")]
     written = [path.name for path in sources if re.search(r"[\"'{]urn:kai:", path.read_text())]
     assert written == ["errors.py"]
+
+
+def test_each_refusal_is_raised_with_the_facts_of_its_sentence() -> None:
+    seen = 0
+    for place, problem, given in refusals():
+        facts = {name for _, name, _, _ in Formatter().parse(problem.sentence) if name}
+        assert given == facts | set(problem.shows), place
+        seen += 1
+    assert seen > 90
+
+
+def refusals() -> Iterator[tuple[str, type[Problem], set[str | None]]]:
+    """Yields the place, the class and the names of the facts for each use of a class with a sentence."""
+    for found in pkgutil.walk_packages(app.__path__, "app."):
+        module = importlib.import_module(found.name)
+        known = {
+            name: kind
+            for name, kind in vars(module).items()
+            if isinstance(kind, type) and issubclass(kind, Problem) and kind.sentence
+        }
+        source = Path(str(module.__file__)).read_text() if known else ""
+        for node in ast.walk(ast.parse(source)):
+            place = f"{found.name}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Name) and node.exc.id in known:
+                yield place, known[node.exc.id], set()
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in known:
+                assert not node.args, place
+                yield place, known[node.func.id], {each.arg for each in node.keywords}

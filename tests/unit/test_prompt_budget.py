@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.core.llm.model import PromptMessage
 from app.core.llm.tokens import approximate_tokens
-from app.modules.prompt_budget import cut, granted, has_room_for, prompt_room, prompt_tokens
+from app.modules.prompts.budget import cut, granted, has_room_for, prompt_room, prompt_tokens
 
 WANTED = st.dictionaries(
     st.sampled_from(["rules", "question", "steps", "schema", "page"]), st.integers(0, 900)

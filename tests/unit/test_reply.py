@@ -11,45 +11,54 @@ from app.modules.database_connection.guard.check import check_shape
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
 from graph.errors import StatementRefused
 from graph.ports import Written
+from tests.support.cases import assert_each
 from tests.support.counting import calls_of
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Counting.\n```sql\nSELECT 1\n```", Written(route="sql", text="SELECT 1", explanation="Counting.")),
-        ("```\nSELECT 1;\n```\nHope it helps", Written(route="sql", text="SELECT 1")),
-        (
-            "```postgresql\nWITH a AS (SELECT 1) SELECT * FROM a",
-            Written(route="sql", text="WITH a AS (SELECT 1) SELECT * FROM a"),
-        ),
-        ("SELECT 1;", Written(route="sql", text="SELECT 1")),
-        (
-            "  with a as (select 1) select * from a",
-            Written(route="sql", text="with a as (select 1) select * from a"),
-        ),
-        ("```select 1```", Written(route="sql", text="select 1")),
-        ('{"sql": "SELECT 1"}', Written(route="sql", text="SELECT 1")),
-        (
-            "QUESTION: How many in 2025?\nCounting.\n```sql\nSELECT 1\n```",
-            Written(
-                route="sql", text="SELECT 1", explanation="Counting.", standalone_question="How many in 2025?"
+def test_a_reply_is_read_for_what_it_means() -> None:
+    def check(text: str, expected: Written) -> None:
+        assert read_reply(text, "sqlite") == expected
+
+    assert_each(
+        [
+            (
+                "Counting.\n```sql\nSELECT 1\n```",
+                Written(route="sql", text="SELECT 1", explanation="Counting."),
             ),
-        ),
-        ("**Question:** Which?\nROWS", Written(route="rows", text="", standalone_question="Which?")),
-        ("Question marks are rare.", Written(route="chat", text="Question marks are rare.")),
-        ("ROWS", Written(route="rows", text="")),
-        ("rows.", Written(route="rows", text="")),
-        ("Rows are what tables have.", Written(route="chat", text="Rows are what tables have.")),
-        ("CLARIFY: Which year?", Written(route="clarify", text="Which year?")),
-        ("**Clarify:** Which year?", Written(route="clarify", text="Which year?")),
-        ("CHAT: Hello!", Written(route="chat", text="Hello!")),
-        ("I cannot help with that.", Written(route="chat", text="I cannot help with that.")),
-        ("{broken json", Written(route="chat", text="{broken json")),
-    ],
-)
-def test_a_reply_is_read_for_what_it_means(text: str, expected: Written) -> None:
-    assert read_reply(text, "sqlite") == expected
+            ("```\nSELECT 1;\n```\nHope it helps", Written(route="sql", text="SELECT 1")),
+            (
+                "```postgresql\nWITH a AS (SELECT 1) SELECT * FROM a",
+                Written(route="sql", text="WITH a AS (SELECT 1) SELECT * FROM a"),
+            ),
+            ("SELECT 1;", Written(route="sql", text="SELECT 1")),
+            (
+                "  with a as (select 1) select * from a",
+                Written(route="sql", text="with a as (select 1) select * from a"),
+            ),
+            ("```select 1```", Written(route="sql", text="select 1")),
+            ('{"sql": "SELECT 1"}', Written(route="sql", text="SELECT 1")),
+            (
+                "QUESTION: How many in 2025?\nCounting.\n```sql\nSELECT 1\n```",
+                Written(
+                    route="sql",
+                    text="SELECT 1",
+                    explanation="Counting.",
+                    standalone_question="How many in 2025?",
+                ),
+            ),
+            ("**Question:** Which?\nROWS", Written(route="rows", text="", standalone_question="Which?")),
+            ("Question marks are rare.", Written(route="chat", text="Question marks are rare.")),
+            ("ROWS", Written(route="rows", text="")),
+            ("rows.", Written(route="rows", text="")),
+            ("Rows are what tables have.", Written(route="chat", text="Rows are what tables have.")),
+            ("CLARIFY: Which year?", Written(route="clarify", text="Which year?")),
+            ("**Clarify:** Which year?", Written(route="clarify", text="Which year?")),
+            ("CHAT: Hello!", Written(route="chat", text="Hello!")),
+            ("I cannot help with that.", Written(route="chat", text="I cannot help with that.")),
+            ("{broken json", Written(route="chat", text="{broken json")),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,9 +103,11 @@ def fenced() -> list[tuple[str, str]]:
     return [*whole, *((form.format(sql), sql) for form in ON_ONE_LINE for sql in short)]
 
 
-@pytest.mark.parametrize(("reply", "sql"), fenced())
-def test_a_block_keeps_the_quotes_of_a_name_at_its_end(reply: str, sql: str) -> None:
-    assert read_reply(reply, "mysql").text.replace("\r", "") == sql
+def test_a_block_keeps_the_quotes_of_a_name_at_its_end() -> None:
+    def check(reply: str, sql: str) -> None:
+        assert read_reply(reply, "mysql").text.replace("\r", "") == sql
+
+    assert_each(fenced(), check)
 
 
 @pytest.mark.parametrize(

@@ -2,43 +2,40 @@
 
 import json
 import re
-from dataclasses import asdict, replace
-from datetime import date, timedelta
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any, cast
 
 import pytest
+import pytest_asyncio
 from markdown_it import MarkdownIt
 from pydantic import JsonValue
 
-from app.modules.analysis.computed import ChartOption, ComputedChart, computed_or_refused
-from app.modules.reports.charts.given import read_chart
-from app.modules.reports.charts.model import MARKS, Chart, Mark, Numbers
-from app.modules.reports.charts.shown import needs_all_rows, shown_chart
-from app.modules.reports.drawing import draw_figure
+from app.core.pictures import Pictures
+from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.reports.errors import NothingToReport
 from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
 from app.modules.reports.model import MAX_CELLS, MAX_CHARACTERS, Exchange, OwnText, PartList, Report
 from app.modules.reports.notebook import notebook_of
-from app.modules.run.records import Row
-from graph.state import Column, Reference, Rows
+from graph.state import Reference
 
 HOSTILE = (
     "</td><script>alert(1)</script><img src=http://evil.example/x onerror=alert(1)> | `x` [a](javascript:1)"
 )
 CHART: dict[str, JsonValue] = {
-    "data": {"values": [{"c0": HOSTILE, "c1": 3}, {"c0": "b", "c1": -1}, {"c0": "c", "c1": None}]},
-    "mark": {"type": "bar"},
+    "title": {"text": "Revenue by month", "subtitle": ["Only the top 3 are drawn."]},
+    "description": "Bars of revenue",
+    "data": {"name": "rows", "values": [{"c0": HOSTILE, "c1": 3}, {"c0": "b", "c1": -1}]},
+    "mark": {"type": "bar", "clip": True},
     "encoding": {
         "x": {"field": "c0", "type": "nominal", "title": HOSTILE},
         "y": {"field": "c1", "type": "quantitative", "title": "Sum"},
     },
-    "usermeta": {"kai": {"rows": 300, "shown": 3, "how": "Only the top 3 are drawn."}},
+    "usermeta": {"kai": {"rows": 300, "shown": 2, "how": ["Only the top 3 are drawn."]}},
 }
-CHART_READ = cast("Chart", read_chart(CHART))
 EXCHANGE = Exchange(
     heading="Revenue per month",
     question="Revenue per month?",
@@ -52,7 +49,7 @@ EXCHANGE = Exchange(
     row_count=300,
     truncated=True,
     cut_by="rows",
-    chart=CHART_READ,
+    chart=CHART,
     at=1_780_000_000_000,
 )
 EVIL = replace(
@@ -66,7 +63,7 @@ EVIL = replace(
     database=HOSTILE,
     columns=[{"name": HOSTILE, "type": "text"}],
     rows=[[HOSTILE], [{"a": HOSTILE}], ["=cmd|x"]],
-    chart=replace(CHART_READ, heading=HOSTILE, numbers=Numbers(unit=HOSTILE)),
+    chart={**CHART, "title": HOSTILE, "description": HOSTILE},
     note=HOSTILE,
 )
 
@@ -98,8 +95,6 @@ def test_a_report_has_its_parts_in_order_and_says_which_rows_it_shows() -> None:
     text = html_of(report(OwnText("## Summary\n\nAll is *well*."), EXCHANGE))
     assert text.index("Summary") < text.index("Revenue per month")
     assert "The first 2 of 300 rows. Only the first 300 rows are kept" in text
-    assert "Only the top 3 are drawn." in text
-    assert "<svg" in text
     assert "SELECT month, revenue FROM sales" in text
     assert "28 May 2026" in text
 
@@ -131,88 +126,12 @@ def test_a_notebook_has_statements_as_cells_and_rows_as_their_outputs() -> None:
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     (statement,) = [each for each in notebook["cells"] if each["source"].startswith("%%sql")]
     assert statement["source"] == "%%sql\nSELECT month, revenue FROM sales"
-    assert "The first 2 of 300 rows." in statement["outputs"][0]["data"]["text/plain"]
+    assert "The first 2 of 300 rows." in statement["outputs"][1]["data"]["text/plain"]
     assert len({each["id"] for each in notebook["cells"]}) == len(notebook["cells"])
     evil = json.loads(notebook_of(report(EVIL)))
     for cell in evil["cells"]:
         for output in cell.get("outputs", []):
-            check_harmless(output["data"]["text/html"])
-
-
-GOLDEN = json.loads(Path("ui/src/conversation/chart/golden/charts.json").read_text())
-"""Charts of the page: its own tests hold them to what it draws."""
-
-
-def made(case: dict[str, Any]) -> Chart | None:
-    computed = case["computed"] and ComputedChart.model_validate(case["computed"])
-    return shown_chart(case["proposed"], computed, case["choice"], **GOLDEN["tables"][case["table"]])
-
-
-@pytest.mark.parametrize("case", GOLDEN["charts"], ids=lambda case: case["says"])
-def test_a_report_has_the_points_words_and_numbers_of_the_pages_chart(case: dict[str, Any]) -> None:
-    chart = cast("Chart", made(case))
-    figure = draw_figure(chart, 1)
-    assert figure is not None
-    assert figure.notes == case["notes"]
-    found = json.loads(json.dumps(asdict(chart)))
-    expected = case["shown"]
-    assert {**found, "data": None} == {**expected, "data": None}
-    assert len(found["data"]) == len(expected["data"])
-    for point, other in zip(found["data"], expected["data"], strict=True):
-        assert point.keys() == other.keys()
-        for name, cell in other.items():
-            is_amount = isinstance(cell, float) and isinstance(point[name], float)
-            assert point[name] == (pytest.approx(cell, rel=1e-12) if is_amount else cell)
-
-
-def test_every_mark_is_drawn_with_the_title_unit_and_format_of_the_reader() -> None:
-    drawn: dict[str, str] = {}
-    for case in GOLDEN["charts"]:
-        chart = cast("Chart", made(case))
-        figure = draw_figure(chart, 1)
-        assert figure is not None, case["says"]
-        assert figure.title == chart.heading
-        drawn[chart.mark] = figure.svg
-        if chart.numbers.unit and chart.mark != "percent":
-            assert chart.numbers.unit in figure.svg, case["says"]
-    assert set(drawn) == set(MARKS)
-    assert drawn["heat"].count("<rect") > drawn["combo"].count("<rect") > 0
-    assert 'class="line"' in drawn["combo"]
-    assert 'class="slice"' in drawn["arc"]
-    assert ">50%<" in drawn["percent"]
-    assert ">120%<" not in drawn["percent"]
-    assert 'class="area"' not in drawn["line"]
-    assert 'fill="none"' in drawn["line"]
-
-
-def test_three_thousand_days_are_weeks() -> None:
-    days = [date(2016, 1, 4) + timedelta(days=each) for each in range(3_000)]
-    columns: list[Column] = [{"name": "day", "type": "date"}, {"name": "orders", "type": "integer"}]
-    chart = shown_chart(
-        None,
-        None,
-        {"values": [{"column": 1, "how": "sum"}]},
-        columns=columns,
-        rows=[[day.isoformat(), 1] for day in days],
-    )
-    assert chart is not None
-    assert (len(chart.data), sum(int(str(each["v0"]).removesuffix(".0")) for each in chart.data)) == (
-        429,
-        3_000,
-    )
-    assert "one week of day" in chart.how
-
-
-@pytest.mark.parametrize("value", [0, 5, -3, 1e-9, 1e15, 5e-324, 1e17, 1e300, 1.7e308])
-@pytest.mark.parametrize("mark", MARKS)
-def test_values_of_any_size_are_drawn(mark: Mark, value: float) -> None:
-    for values in ([value], [value, -value, 1]):
-        rows: list[Row] = [[f"P{at}", each, "x"] for at, each in enumerate(values)]
-        columns: list[Column] = [{"name": "c", "type": kind} for kind in ("text", "number", "text")]
-        chart = shown_chart(None, None, {"mark": mark}, columns=columns, rows=rows)
-        figure = draw_figure(chart, 1)
-        if figure is not None:
-            assert not re.search(r'"[^"]*\b(nan|inf)\b', figure.svg)
+            check_harmless(output["data"].get("text/html", ""))
 
 
 def test_no_format_makes_a_link_of_what_a_model_wrote() -> None:
@@ -258,39 +177,6 @@ def test_a_report_is_refused_as_soon_as_its_texts_or_cells_are_too_many() -> Non
         PartList().add(replace(EXCHANGE, rows=[["x", 1]] * (MAX_CELLS // 2 + 1)))
 
 
-def test_without_its_rows_a_report_says_that_another_chart_was_chosen() -> None:
-    columns: list[Column] = [{"name": "a", "type": "text"}, {"name": "b", "type": "number"}]
-    assert not needs_all_rows(CHART, {"mark": "line", "title": "Sums"}, 2)
-    assert needs_all_rows(CHART, {"mark": "heat"}, 2)
-    chart = shown_chart(CHART, None, {"mark": "heat"}, columns=columns, rows=None)
-    assert chart is not None
-    assert chart.how.startswith("Only the top 3 are drawn. The chart that was chosen needs all rows")
-
-
-def test_a_projection_is_drawn_with_its_band_and_a_change_in_percent() -> None:
-    months: list[list[JsonValue]] = [[f"2025-{month:02}", 100 + month % 3] for month in range(1, 13)]
-    rows = Rows(
-        columns=[{"name": "month", "type": "text"}, {"name": "revenue", "type": "number"}],
-        rows=months,
-        row_count=12,
-        truncated=False,
-        cut_by=None,
-    )
-    drawn = {}
-    for kind in ("projection", "change"):
-        option = ChartOption.model_validate({"kind": kind, "across": 0, "value": 1})
-        computed = computed_or_refused(
-            rows, option, None, sql="SELECT month, revenue FROM t", dialect="sqlite", today=date(2026, 6, 1)
-        )
-        chart = shown_chart(None, computed, None, columns=rows["columns"], rows=months)
-        figure = draw_figure(chart, 1)
-        assert figure is not None
-        drawn[kind] = figure
-    assert drawn["projection"].svg.count('class="band"') == 1
-    assert "Projection of 3 months by" in drawn["projection"].notes
-    assert ">1%<" in drawn["change"].svg
-
-
 def test_every_format_says_how_each_statement_was_computed() -> None:
     how = f"total of {HOSTILE}"
     reference = Reference(
@@ -305,3 +191,57 @@ def test_every_format_says_how_each_statement_was_computed() -> None:
     assert "It **grew**.\u202f¹\n\n¹ total of " in written
     notebook = json.loads(notebook_of(known))
     assert any("¹ total of " in each["source"] for each in notebook["cells"])
+
+
+@pytest_asyncio.fixture
+async def drawn() -> AsyncIterator[Callable[[Exchange, str], Awaitable[Exchange]]]:
+    """Gives an exchange its picture, as the service does."""
+    process = Pictures()
+    pictures = ChartPictures(process)
+
+    async def draw(exchange: Exchange, picture: str) -> Exchange:
+        assert exchange.chart is not None
+        if picture == "svg":
+            return replace(exchange, picture=await pictures.inline_svg(exchange.chart))
+        return replace(exchange, picture=b64encode(await pictures.png(exchange.chart)).decode())
+
+    yield draw
+    await process.close()
+
+
+Draw = Callable[[Exchange, str], Awaitable[Exchange]]
+
+
+async def test_a_page_has_its_charts_inline_with_titles_and_notes_as_text(drawn: Draw) -> None:
+    text = html_of(report(await drawn(EXCHANGE, "svg"), await drawn(EVIL, "svg")))
+    assert text.count("<svg") == 2
+    check_harmless(text)
+    assert '<p class="chart-title">Revenue by month</p>' in text
+    assert "<figcaption>Only the top 3 are drawn.</figcaption>" in text
+    ids = [str(each["id"]) for _, each in Seen(text).elements if "id" in each]
+    assert len(ids) == len(set(ids)) >= 2
+    assert set(re.findall(r"url\(#([^)]*)\)", text)) == set(ids)
+
+
+async def test_a_notebook_has_the_specification_and_a_picture_of_it(drawn: Draw) -> None:
+    notebook = json.loads(notebook_of(report(await drawn(EXCHANGE, "png"))))
+    (statement,) = [each for each in notebook["cells"] if each["source"].startswith("%%sql")]
+    data = statement["outputs"][0]["data"]
+    assert data["application/vnd.vegalite.v6+json"]["data"] == CHART["data"]
+    assert b64decode(data["image/png"]).startswith(b"\x89PNG")
+    assert data["text/plain"] == "Bars of revenue"
+
+
+async def test_markdown_holds_its_pictures(drawn: Draw) -> None:
+    text = markdown_of(report(await drawn(EVIL, "png")))
+    (picture,) = re.findall(r"data:image/png;base64,([^)]+)\)", text)
+    assert b64decode(picture).startswith(b"\x89PNG")
+    elements = Seen(MarkdownIt("commonmark", {"html": True}).render(text)).elements
+    assert not {tag for tag, _ in elements} & {"script", "a", "iframe"}
+
+
+def test_every_format_says_why_a_chart_is_not_drawn() -> None:
+    failed = report(replace(EXCHANGE, undrawn="The chart has too much data for a picture."))
+    for text in (html_of(failed), markdown_of(failed), notebook_of(failed)):
+        assert "too much data for a picture" in text
+    assert "<svg" not in html_of(failed)

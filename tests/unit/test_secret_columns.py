@@ -14,7 +14,7 @@ from app.modules.analysis.summary import results_summary
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn
-from app.modules.prompt_rows import without_secrets
+from app.modules.prompts.rows import without_secrets
 from app.modules.run.summary import digest
 from app.modules.sql_generation.business import Business
 from app.modules.sql_generation.context import context_for

@@ -1,6 +1,9 @@
-"""A few words stay out: each stands for a term of the field, which a reader finds at once."""
+"""A few words stay out: each stands for a term of the field, which a reader finds at once. No two public
+classes have one name."""
 
+import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -88,3 +91,17 @@ def test_a_word_is_found_in_a_sentence_and_in_a_name(text: str) -> None:
 @pytest.mark.parametrize("text", ["the", "history", "untold", "anewer"])
 def test_parts_of_other_words_are_not_found(text: str) -> None:
     assert found(text) == []
+
+
+def test_no_public_class_name_stands_for_two_things() -> None:
+    files = (
+        path for folder in ("app", "graph", "typesense_checkpoint") for path in (ROOT / folder).rglob("*.py")
+    )
+    names = Counter(
+        node.name
+        for path in files
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert names.total() > 1_000
+    assert [name for name, times in names.items() if times > 1] == []

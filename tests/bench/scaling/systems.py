@@ -56,7 +56,7 @@ class Ground:
 
     def over_nats(self, **more: str) -> dict[str, str]:
         """Settings of a new KAI of several processes; a machine this busy gets leases as by default."""
-        leases = {"KAI_WORKER__LEASE_SECONDS": "15"}
+        leases = {"KAI_TUNING__WORKER__LEASE_SECONDS": "15"}
         return shared(self.typesense, self.nats) | self.model | leases | more
 
     def on_typesense(self) -> dict[str, str]:

@@ -23,7 +23,7 @@ def cluster(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Cluster]:
     settings = shared(typesense_server, nats_server) | cache(redis_server) | model_settings(model_of_all)
-    settings["KAI_WORKER__LEASE_SECONDS"] = "60"  # a busy machine makes no worker seem dead
+    settings["KAI_TUNING__WORKER__LEASE_SECONDS"] = "60"  # a busy machine makes no worker seem dead
     with running_cluster(tmp_path_factory.mktemp("cluster"), settings) as running:
         yield running
 

@@ -36,7 +36,7 @@ def cluster(
     typesense_server: TypesenseServer, fragile_nats: FragileNats, model: ScriptedModel, tmp_path: Path
 ) -> Iterator[Cluster]:
     settings = shared(typesense_server, fragile_nats) | model_settings(model)
-    settings["KAI_WORKER__STORE_PATIENCE_SECONDS"] = "120"  # a slow machine may need it to come back
+    settings["KAI_TUNING__WORKER__STORE_PATIENCE_SECONDS"] = "120"  # a slow machine may need it to come back
     with running_cluster(tmp_path, settings) as running:
         yield running
 

@@ -29,7 +29,7 @@ def parts(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Cluster]:
     settings = shared(typesense_server, nats_server) | model_settings(model_of_all)
-    settings["KAI_WORKER__LEASE_SECONDS"] = "60"
+    settings["KAI_TUNING__WORKER__LEASE_SECONDS"] = "60"
     folder = tmp_path_factory.mktemp("parts")
     with running_cluster(
         folder, settings, apis=0, parts=("requests", "streams", "streams"), workers=1

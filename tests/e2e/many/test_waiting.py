@@ -19,7 +19,7 @@ async def test_a_busy_worker_leaves_runs_waiting_with_their_place(
     tmp_path: Path,
 ) -> None:
     settings = shared(typesense_server, nats_server) | model_settings(model) | ONE_AT_A_TIME
-    settings["KAI_WORKER__LEASE_SECONDS"] = "60"  # a busy machine makes no worker seem dead
+    settings["KAI_TUNING__WORKER__LEASE_SECONDS"] = "60"  # a busy machine makes no worker seem dead
     with running_cluster(tmp_path, settings, apis=1, workers=1) as cluster:
         async with client_of(cluster.apis[0]) as kai:
             await wait_in_line(kai, model, shop)

@@ -8,7 +8,7 @@ const address = new URLSearchParams(location.search);
 function Message({ type, content, tool_calls: calls = [] }) {
   return (
     <li data-type={type}>
-      {content}
+      {typeof content === "string" ? content : content.map((block) => block.text ?? "").join("")}
       {calls.map((call) => (
         <code key={call.id}>{call.args.sql}</code>
       ))}

@@ -41,7 +41,9 @@ async function until(met, what) {
   throw new Error(`waited in vain for ${what}`);
 }
 
-const texts = (stream) => stream.messages.filter((m) => m.type !== "tool" && m.content).map((m) => m.content);
+const textOf = (m) => (typeof m?.content === "string" ? m.content : (m?.content ?? []).map((block) => block.text ?? "").join(""));
+
+const texts = (stream) => stream.messages.filter((m) => m.type !== "tool" && m.content).map(textOf);
 
 const brief = (m) => [m.type, m.type === "tool" ? JSON.parse(m.content).rows : (m.tool_calls ?? []).map((c) => [c.name, c.args])];
 
@@ -108,7 +110,7 @@ async function use({ useStream }) {
   await until(() => streamed().some((m) => m.type === "ai" && m.content), "the first words");
   const meanwhile = { before: texts(rows.shown.current).slice(0, edited.length), turn: streamed().map(brief) };
   await tallied;
-  await until(() => !rows.shown.current.isLoading && streamed().at(-1)?.content.startsWith?.("**Brazil** has the most customers: 2"), "the tally");
+  await until(() => !rows.shown.current.isLoading && textOf(streamed().at(-1)).startsWith("**Brazil** has the most customers: 2"), "the tally");
   const finished = streamed().map(brief);
   rows.close();
 

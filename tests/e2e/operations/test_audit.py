@@ -105,6 +105,7 @@ async def audited(tmp_path: Path) -> AsyncGenerator[Audited]:
         "KAI_AUDIT__STATEMENTS": "true",
         "KAI_LOG_LEVEL": "error",
         "KAI_LIMITS__STATEMENT_SECONDS": "2",
+        "KAI_OVERVIEW__ENABLED": "false",
     }
     with running_server(tmp_path / "data", settings) as server:
         async with client_of(server) as client:

@@ -26,7 +26,7 @@ def answered(page: Page, model: ScriptedModel, session: str) -> Page:
 
 def test_sql_that_writes_is_refused_and_no_model_repairs_it(answered: Page, model: ScriptedModel) -> None:
     asked = len(model.requests)
-    answered.get_by_role("tab", name="SQL").click()
+    answered.locator(".fold-sql > summary").click()
     answered.get_by_role("button", name="Edit").click()
     answered.get_by_label("SQL editor").fill("DELETE FROM customers")
     answered.get_by_role("button", name="Format").click()
@@ -40,7 +40,7 @@ def test_edited_sql_is_a_version_of_the_answer_also_after_a_reload(
     answered: Page, model: ScriptedModel
 ) -> None:
     asked = len(model.requests)
-    answered.get_by_role("tab", name="SQL").click()
+    answered.locator(".fold-sql > summary").click()
     answered.get_by_role("button", name="Edit").click()
     answered.get_by_label("SQL editor").fill("select country from customers where id = 1")
     answered.get_by_label("SQL editor").press("Control+Enter")
@@ -50,7 +50,7 @@ def test_edited_sql_is_a_version_of_the_answer_also_after_a_reload(
     expect(answered.get_by_role("button", name="Version 2")).to_have_attribute("aria-pressed", "true")
     expect(answered.get_by_role("gridcell")).to_have_text(["Norway"])
     expect(answered.locator("article")).to_have_count(1)
-    answered.get_by_role("tab", name="SQL").click()
+    answered.locator(".fold-sql > summary").click()
     expect(answered.locator("pre.sql ins").first).to_have_text("WHERE")
     expect(answered.get_by_role("button", name="Keep v2 as verified")).to_be_visible()
     answered.get_by_role("tab", name="Table").click()
@@ -60,7 +60,7 @@ def test_edited_sql_is_a_version_of_the_answer_also_after_a_reload(
     expect(panel).to_contain_text("Version 2, a statement of yours")
     expect(panel.locator(".made-query")).to_contain_text("id = 1")
     panel.press("Escape")
-    answered.get_by_role("tab", name="SQL").click()
+    answered.locator(".fold-sql > summary").click()
     answered.get_by_role("button", name="Version 1").click()
     expect(answered.get_by_role("tab", name="Chart")).to_be_visible()
     expect(answered.locator("pre.sql ins")).to_have_count(0)
@@ -72,10 +72,10 @@ def test_edited_sql_is_a_version_of_the_answer_also_after_a_reload(
 
 def test_sql_is_laid_out_and_the_answer_says_how_it_was_made(answered: Page) -> None:
     laid_out = answered.locator("pre.sql", has_text="FROM customers\nGROUP BY")
-    answered.get_by_role("tab", name="SQL").click()
+    answered.locator(".fold-sql > summary").click()
     expect(laid_out).to_be_visible()
     answered.reload()
-    answered.get_by_role("tab", name="SQL").click()
+    answered.locator(".fold-sql > summary").click()
     expect(laid_out).to_be_visible()
     answered.get_by_role("button", name="How was this made?").click()
     panel = answered.get_by_role("complementary", name="How was this made?")
@@ -95,20 +95,94 @@ def test_a_step_opens_to_what_it_used(answered: Page) -> None:
         expect(line.locator("ul")).to_contain_text(used)
 
 
-def test_a_chart_is_switched_and_taken_along(answered: Page) -> None:
-    chart = answered.get_by_role("img", name="Chart of customers by country")
-    expect(chart.locator(".bar")).to_have_count(2)
-    answered.get_by_role("combobox", name="Chart type").select_option("arc")
-    expect(chart.locator(".slice")).to_have_count(2)
-    answered.get_by_role("combobox", name="Chart type").select_option("line")
-    answered.get_by_role("combobox", name="Value").select_option("customers")
-    expect(chart.locator(".line")).to_have_count(1)
-    for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+def test_a_chart_is_switched_stepped_back_and_taken_along(answered: Page) -> None:
+    chart = answered.locator(".chart-canvas svg")
+    expect(chart).to_be_visible()
+    answered.get_by_role("button", name="Change the chart").click()
+    mark = answered.get_by_role("combobox", name="Chart type")
+    for kind, drawn in (("arc", "arc"), ("bar", "rect")):
+        mark.select_option(kind)
+        expect(mark).to_have_value(kind)
+        expect(chart.locator(f".mark-{drawn} path").first).to_be_attached()
+    answered.get_by_role("button", name="Undo").click()
+    expect(chart.locator(".mark-arc path").first).to_be_attached()
+    answered.get_by_role("button", name="Reset").click()
+    expect(chart.locator(".mark-arc")).to_have_count(0)
+    for name, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg"), ("vl.JSON", b"{")):
         with answered.expect_download() as taken:
             answered.get_by_role("button", name="Save the chart").click()
-            answered.get_by_role("menuitem", name=kind).click()
-        assert taken.value.suggested_filename == f"how-many-customers-per-country.{kind.lower()}"
+            answered.get_by_role("menuitem", name=name.removeprefix("vl.")).click()
+        assert taken.value.suggested_filename == f"how-many-customers-per-country.{name.lower()}"
         assert Path(taken.value.path()).read_bytes().startswith(start)
+
+
+def test_a_wish_that_was_fulfilled_becomes_a_rule_for_such_results(answered: Page, api: httpx.Client) -> None:
+    answered.get_by_role("button", name="Change the chart").click()
+    wish = answered.get_by_label("In words")
+    form = answered.get_by_role("region", name="Changes of the chart")
+    always = form.get_by_role("button", name="Always: “as a pie”")
+    for words in ("as a swan", "as a pie"):
+        expect(always).to_have_count(0)
+        wish.fill(words)
+        form.get_by_role("button", name="Apply").click()
+        expect(form).not_to_have_attribute("aria-busy", "true")
+    for _ in range(2):  # The second time the rule is there.
+        always.click()
+        expect(answered.get_by_text("From now on, charts of results with these columns")).to_be_visible()
+        expect(always).to_have_count(0)
+        rules = answered.request.get("/api/v1/rules").json()["items"]
+        kept = {name: rules[0][name] for name in ("name", "chart", "chart_of")}
+        assert kept == {
+            "name": "chart-country-customers",
+            "chart": "as a pie",
+            "chart_of": ["country", "customers"],
+        }
+        assert len(rules) == 1
+        wish.fill("as a pie")
+        form.get_by_role("button", name="Apply").click()
+    api.delete("/rules/chart-country-customers").raise_for_status()
+
+
+def test_a_wish_replaces_no_rule_of_another_database_by_the_same_name(
+    answered: Page, api: httpx.Client, shop: str
+) -> None:
+    other = {
+        "name": "chart-country-customers",
+        "text": "Of another database.",
+        "chart": "as bars",
+        "chart_of": ["country", "customers"],
+        "scope": {"connections": [connected(api, shop, "Another")]},
+    }
+    api.post("/rules", json=other).raise_for_status()
+    answered.get_by_role("button", name="Change the chart").click()
+    answered.get_by_label("In words").fill("as a pie")
+    answered.get_by_role("button", name="Apply").click()
+    answered.get_by_role("button", name="Always: “as a pie”").click()
+    expect(answered.get_by_text("From now on, charts of results with these columns")).to_be_visible()
+    kept = {each["name"]: each["chart"] for each in api.get("/rules").json()["items"]}
+    assert kept["chart-country-customers"] == "as bars"
+    assert kept["chart-country-customers-2"] == "as a pie"
+    for name in kept:
+        api.delete(f"/rules/{name}").raise_for_status()
+
+
+def test_a_specification_of_ones_own_is_drawn_or_refused_with_the_reason(answered: Page) -> None:
+    answered.get_by_role("button", name="Change the chart").click()
+    answered.get_by_role("button", name="Edit as JSON").click()
+    written = answered.get_by_label("Vega-Lite specification")
+    own = json.loads(written.input_value())
+    assert own["encoding"]["y"]["field"] == "customers"
+    written.fill(json.dumps({**own, "mark": "point"}))
+    answered.get_by_role("button", name="Draw it").click()
+    expect(answered.locator(".chart-canvas .mark-symbol path")).to_have_count(2)
+    said = answered.get_by_role("region", name="Changes of the chart").get_by_role("status")
+    written.fill(json.dumps({**own, "data": {"url": "https://evil.example/x.json"}}))
+    answered.get_by_role("button", name="Draw it").click()
+    expect(said).to_contain_text("url")
+    expect(answered.locator(".chart-canvas .mark-symbol path")).to_have_count(2)
+    written.fill("no json")
+    answered.get_by_role("button", name="Draw it").click()
+    expect(said).to_have_text("This is not JSON.")
 
 
 @pytest.mark.parametrize("kind", ["CSV", "JSON", "Parquet"])
@@ -194,14 +268,13 @@ def test_a_chart_of_many_names_says_which_it_shows_also_in_its_picture(
     model.say(sql(per_note), FIRST)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "Heat per note")
-    chart = page.get_by_role("img", name="Chart of heat by note. Of 101 values of note, the 20")
-    expect(chart.locator(".bar")).to_have_count(21)
-    expect(page.locator(".chart-rows")).to_contain_text("the other 81 are added up as Other (81).")
+    expect(page.locator(".chart-canvas .mark-rect.points_marks path")).to_have_count(15)
+    expect(page.locator(".chart-rows")).to_contain_text("86 more")
     with page.expect_download() as download:
         page.get_by_role("button", name="Save the chart").click()
         page.get_by_role("menuitem", name="SVG").click()
     download.value.save_as(tmp_path / "chart.svg")
-    assert "Other (81)." in (tmp_path / "chart.svg").read_text()
+    assert "86 more" in (tmp_path / "chart.svg").read_text()
 
 
 def test_a_chart_draws_all_days_and_no_rows_are_fetched_for_it(
@@ -215,15 +288,19 @@ def test_a_chart_draws_all_days_and_no_rows_are_fetched_for_it(
     page.on("request", lambda request: fetched.append(request.url) if "/rows?" in request.url else None)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "Celsius per day")
-    chart = page.get_by_role("img", name="Chart of celsius by day")
-    drawn = chart.locator(".line").get_attribute("d") or ""
-    assert len(drawn.split("L")) == 731
-    expect(chart.get_by_text("Oct 2025")).to_be_attached()
     expect(page.get_by_text("731 rows, all drawn")).to_be_visible()
+    drawing = page.get_by_role("group", name="Values of the chart")
+    expect(drawing.locator(".chart-rings")).to_be_attached()
+    drawing.focus()
+    said = drawing.get_by_role("status")
+    for key, value in (("Home", "2024"), ("End", "2025")):
+        page.keyboard.press(key)
+        expect(said).to_contain_text(value)
+        expect(page.locator(".chart-tooltip")).to_have_text(said.inner_text())
     assert fetched == []
 
 
-def test_a_projection_is_computed_kept_and_gone_with_another_mark(
+def test_a_projection_is_computed_kept_and_taken_back(
     page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
 ) -> None:
     monthly = "SELECT date('2022-01-01', '+' || id || ' months') AS month, celsius FROM measurements"
@@ -231,20 +308,17 @@ def test_a_projection_is_computed_kept_and_gone_with_another_mark(
     session = opened(api, connected(api, many_rows, "Projected"))
     page.goto(f"/sessions/{session}")
     ask(page, "Celsius per month")
-    page.get_by_role("button", name="More choices").click()
+    page.get_by_role("button", name="Change the chart").click()
+    page.get_by_text("More choices").click()
     compute = page.locator("label", has_text="Compute").locator("select")
     compute.select_option("projection")
-    drawn = page.get_by_role("img", name="Chart of celsius by month. Projection of 6 months by")
-    expect(drawn.locator(".band")).to_have_count(1)
-    expect(page.locator(".chart-rows")).to_contain_text("40 rows. Projection of 6 months by")
+    expect(page.locator(".chart-rows")).to_contain_text("Projection of 6 months")
     page.reload()
-    expect(drawn.locator(".line")).to_have_count(2)
-    page.get_by_label("Chart type").select_option("area")
-    expect(page.get_by_text("40 rows, all drawn")).to_be_visible()
-    expect(drawn).to_have_count(0)
-    eventually(
-        lambda: api.get(f"/sessions/{session}").json()["messages"]["items"][1]["computed_chart"] is None
-    )
+    expect(page.locator(".chart-rows")).to_contain_text("Projection of 6 months")
+    page.get_by_role("button", name="Change the chart").click()
+    page.get_by_role("button", name="Reset").click()
+    expect(page.locator(".chart-rows")).not_to_contain_text("Projection")
+    eventually(lambda: api.get(f"/sessions/{session}").json()["messages"]["items"][1]["chart_choice"] is None)
 
 
 def test_another_column_of_a_chart_is_drawn_from_all_rows(
@@ -256,9 +330,10 @@ def test_another_column_of_a_chart_is_drawn_from_all_rows(
     page.goto(f"/sessions/{session}")
     ask(page, "Celsius per name, top")
     expect(page.locator(".exchange[aria-busy=false]")).to_have_count(1)
+    page.get_by_role("button", name="Change the chart").click()
     page.get_by_label("Across").select_option(label="twice")
+    expect(page.get_by_label("Across")).to_have_value("2")
     page.get_by_label("Chart type").select_option(label="Points")
-    page.reload()  # at once: what was chosen last is kept all the same
 
     def is_kept() -> bool:
         answer = api.get(f"/sessions/{session}").json()["messages"]["items"][-1]
@@ -266,17 +341,11 @@ def test_another_column_of_a_chart_is_drawn_from_all_rows(
 
     eventually(is_kept)
     page.reload()
-    chart = page.get_by_role("img", name="Chart of celsius by twice")
-    expect(chart.locator(".point")).to_have_count(300)
-    drawing = page.get_by_role("group", name="Values of the chart")
-    drawing.focus()
-    page.keyboard.press("Home")
-    expect(drawing.get_by_role("status")).to_contain_text("twice 2: celsius")
-    page.keyboard.press("ArrowRight")
-    expect(drawing.get_by_role("status")).to_contain_text("twice 4: celsius")
-    expect(page.locator(".chart-tooltip")).to_contain_text("twice 4")
+    points = page.locator(".chart-canvas .mark-symbol.points_marks path")
+    expect(points).to_have_count(300)
+    page.get_by_role("button", name="Change the chart").click()
     page.get_by_role("button", name="Reset").click()
-    expect(page.get_by_role("img", name="Chart of celsius by name")).to_be_visible()
+    expect(points).not_to_have_count(300)
 
 
 def test_a_chart_of_a_truncated_result_says_so(
@@ -286,7 +355,7 @@ def test_a_chart_of_a_truncated_result_says_so(
     model.say(sql(f"SELECT label, COUNT(*) AS readings FROM ({labels}) GROUP BY label"), FIRST)
     page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
     ask(page, "Readings per label")
-    expect(page.locator(".chart svg")).to_be_visible()
+    expect(page.locator(".chart-canvas svg")).to_be_visible()
     expect(page.get_by_role("tabpanel").get_by_text("Cut off by a limit")).to_be_visible()
 
 
@@ -303,7 +372,7 @@ def test_a_bad_answer_is_reported_with_a_comment_and_the_right_sql(answered: Pag
 
 def test_an_answer_out_of_the_history_is_whole(answered: Page) -> None:
     answered.reload()
-    expect(answered.get_by_role("img", name="Chart of customers by country")).to_be_visible()
+    expect(answered.locator(".chart-canvas svg")).to_be_visible()
     answered.get_by_role("tab", name="Table").click()
     expect(answered.get_by_role("row", name="Brazil 2")).to_be_visible()
 
@@ -316,7 +385,7 @@ def test_what_was_corrected_stands_below_the_sql_also_after_a_reload(
     ask(page, "Who lives in Brazil?")
     expect(page.locator(".answer-actions")).to_be_visible()
     for _ in range(2):
-        page.get_by_role("tab", name="SQL").click()
+        page.locator(".fold-sql > summary").click()
         line = page.locator(".sql-panel .corrections")
         expect(line).to_have_text("Corrected: Read Brazil as text: no column has this name.")
         expect(line.locator("code")).to_have_text("Brazil")

@@ -5,10 +5,13 @@ That no request left the origin and no policy was broken is asserted after every
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+from pydantic import JsonValue
 
 from tests.e2e.page.browser import ask
-from tests.e2e.test_turn import sql
+from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 
 HOSTILE = [
@@ -35,6 +38,32 @@ HOSTILE = [
 ]
 
 
+EVIL = "https://evil.example/x"
+RUNS = "toString.constructor('window.hacked = 1')()"
+BARS: dict[str, JsonValue] = {
+    "data": {"name": "rows", "values": [{"c0": "a", "c1": 1}]},
+    "mark": "bar",
+    "encoding": {
+        "x": {"field": "c0", "type": "nominal"},
+        "y": {"field": "c1", "type": "quantitative"},
+        "href": {"value": "javascript:window.hacked=1"},
+    },
+    "usermeta": {"embedOptions": {"loader": {"baseURL": EVIL}, "ast": False}},
+}
+HOSTILE_CHARTS: list[dict[str, JsonValue]] = [
+    BARS,
+    {**BARS, "encoding": {"href": {"value": EVIL}, "tooltip": {"value": HOSTILE[1]}}},
+    {**BARS, "data": {"url": f"{EVIL}.json"}},
+    {**BARS, "mark": "image", "encoding": {"url": {"value": f"{EVIL}.png"}}},
+    {**BARS, "transform": [{"calculate": RUNS, "as": "run"}]},
+    {**BARS, "title": {"text": {"expr": RUNS}}, "width": {"expr": RUNS}},
+    {**BARS, "background": f"url({EVIL}.png)", "description": HOSTILE[0]},
+    {**BARS, "params": [{"name": "p", "expr": RUNS, "bind": {"input": "text", "element": "body"}}]},
+    {
+        **BARS,
+        "config": {"font": f"x; background: url({EVIL}.png)", "style": {"bar": {"fill": f"url({EVIL})"}}},
+    },
+]
 FORBIDDEN = "a, script, img, svg, iframe, style, link, form, input, meta, base, math, object, embed, [style]"
 
 
@@ -75,8 +104,43 @@ def test_markup_in_questions_explanations_cells_and_column_names_is_text(
     page.goto(f"/sessions/{session}")
     ask(page, f"What about {image}?")
     expect(page.locator(".answer-actions")).to_be_visible()
-    for tab in ("Table", "SQL"):
-        page.get_by_role("tab", name=tab).click()
-        expect(page.get_by_role("tabpanel")).to_contain_text("onerror")
+    page.get_by_role("tab", name="Table").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("onerror")
+    for fold in ("sql", "origin"):
+        page.locator(f".fold-{fold} > summary").click()
+        expect(page.locator(f".fold-{fold} .fold-body")).to_contain_text("onerror")
     assert page.evaluate("window.hacked") is None
     expect(page.locator("main img")).to_have_count(0)
+
+
+@pytest.mark.parametrize("spec", HOSTILE_CHARTS)
+def test_a_chart_loads_and_runs_nothing(
+    page: Page, model: ScriptedModel, session: str, spec: dict[str, JsonValue]
+) -> None:
+    """Even a specification that the server would have refused."""
+
+    def answer(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.json()
+        body["messages"]["items"][1]["chart"] = spec
+        route.fulfill(response=answer, json=body)
+
+    model.say(sql(PER_COUNTRY), FIRST)
+    page.goto(f"/sessions/{session}")
+    ask(page, "How many customers per country?")
+    expect(page.locator(".answer-actions")).to_be_visible()
+    page.route(f"**/api/v1/sessions/{session}?*", answer)
+    page.route(f"**/api/v1/sessions/{session}", answer)
+    page.reload()
+    drawn = page.locator(".chart-canvas svg")
+    failed = page.get_by_text("This chart cannot be drawn.")
+    expect(drawn.or_(failed).first).to_be_attached()
+    for item in drawn.locator("path").all()[:5]:
+        item.dispatch_event("click")
+    page.get_by_role("button", name="Save the chart").click()
+    page.get_by_role("menuitem", name="SVG").click()
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img, main a[href^='javascript']").count() == 0
+    loaded = "images => images.map(each => each.href.baseVal).filter(Boolean)"
+    assert page.locator("main image").evaluate_all(loaded) == []

@@ -101,6 +101,7 @@ def test_a_finding_stands_once_with_its_reading_and_opens_its_result(investigate
     expect(page.locator(".findings")).to_have_count(0)
     expect(page.locator(".analysis")).to_contain_text("Reading: The shop was new then.")
     expect(page.locator(".analysis")).to_contain_text("Reading: The rest stays open.")
+    expect(page.locator(".call")).to_have_count(2)
     show_rows(page)
     expect(page.locator(".call.done summary").first).to_be_focused()
     expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()

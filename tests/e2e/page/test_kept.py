@@ -25,6 +25,7 @@ def test_a_failed_answer_is_the_same_after_a_reload_and_a_closed_session_asks_no
     expect(line).to_have_text(shown or "")
     page.locator(".timeline summary").click()
     expect(page.locator(".timeline .repair").first).to_contain_text("SELECT nmae FROM customers")
+    page.locator(".fold-sql > summary").click()
     edit = page.get_by_role("button", name="Edit")
     expect(edit).to_be_enabled()
     page.get_by_role("button", name="Options for Names of customers").click()

@@ -33,7 +33,7 @@ def test_a_past_conversation_is_found_and_opened(
     expect(page.locator(".answer-actions")).to_be_visible()
     url = api.base_url.join("/api/memory/users/local/conversations/search")
     eventually(lambda: bool(api.post(url, json={"query": "zebras"}).json()["conversations"]))
-    page.get_by_role("link", name="What KAI remembers").click()
+    page.get_by_role("navigation", name="Sessions").get_by_role("link", name="Memory").click()
     page.get_by_role("tab", name="Conversations").click()
     page.get_by_label("Search past conversations").fill("zebras")
     card = page.locator(".entry").filter(has_text="zebras")
@@ -147,7 +147,7 @@ def test_facts_are_changed_moved_accepted_and_forgotten_by_keyboard_on_a_phone(
     expect(dialog).to_contain_text(f"all your facts ({known})")
     expect(dialog).to_contain_text("the summaries of all your conversations")
     dialog.get_by_role("button", name="Forget everything").press("Enter")
-    expect(page.get_by_text("No fact is remembered yet.")).to_be_visible()
+    expect(page.get_by_text("Say a fact once, and every answer uses it")).to_be_visible()
     assert api.get("/memory/facts").json()["items"] == []
 
 

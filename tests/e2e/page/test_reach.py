@@ -73,7 +73,7 @@ def reader(browser: Browser, page_server: Server, model: ScriptedModel) -> Itera
 
 def test_the_start_page_has_no_barriers(reader: Page, connection: str) -> None:
     reader.goto("/")
-    expect(reader.get_by_role("region", name="For example")).to_be_visible()
+    expect(reader.locator(":is(.starters, .overview) button").first).to_be_visible()
     assert violations_in_light_and_dark(reader) == []
 
 
@@ -104,10 +104,13 @@ def test_an_answer_has_no_barriers_on_any_tab(reader: Page, session: str) -> Non
     fetched = reader.locator(".steps summary", has_text="Run the query")
     fetched.press("Enter")
     expect(reader.locator(".step-used", has_text="columns: ")).to_be_visible()
-    for tab in ("Chart", "Table", "SQL"):
+    for tab in ("Chart", "Table"):
         reader.get_by_role("tab", name=tab).click()
-        expect(reader.get_by_role("tabpanel").locator("svg, .grid-row, .sql-keyword").first).to_be_visible()
+        expect(reader.get_by_role("tabpanel").locator("svg, .grid-row").first).to_be_visible()
         assert violations_in_light_and_dark(reader) == [], tab
+    reader.locator(".fold-sql > summary").click()
+    expect(reader.locator(".fold-sql .sql-keyword").first).to_be_visible()
+    assert violations_in_light_and_dark(reader) == [], "SQL"
     reader.get_by_role("button", name="Edit").click()
     expect(reader.get_by_label("SQL editor")).to_be_visible()
     assert violations_in_light_and_dark(reader) == [], "editor"
@@ -156,6 +159,11 @@ def test_a_link_is_made_read_continued_and_revoked_without_barriers(reader: Page
     expect(reader.locator(".answer-actions")).to_be_visible()
     reader.get_by_role("button", name="Share this answer").click()
     expect(reader.get_by_role("dialog")).to_contain_text("the answer to this question")
+    reader.get_by_label("Show a preview where the link is posted").check()
+    assert violations_in_light_and_dark(reader) == [], "dialog of an answer"
+    reader.get_by_role("button", name="Make the link").click()
+    address = reader.get_by_label("Address of the link").input_value()
+    assert "og:title" in httpx.get(address).text
     reader.keyboard.press("Escape")
     expect(reader.get_by_role("button", name="Share this answer")).to_be_focused()
     reader.get_by_role("button", name="Share this session").click()
@@ -165,7 +173,7 @@ def test_a_link_is_made_read_continued_and_revoked_without_barriers(reader: Page
     address = reader.get_by_label("Address of the link").input_value()
     reader.goto(address)
     expect(reader.get_by_role("heading", name="How many customers per country?", level=2)).to_be_visible()
-    expect(reader.locator(".chart svg")).to_be_visible()
+    expect(reader.locator(".chart-canvas svg")).to_be_visible()
     assert violations_in_light_and_dark(reader) == [], "shared session"
     reader.get_by_role("tab", name="Table").click()
     expect(reader.get_by_role("gridcell", name="Brazil")).to_be_visible()
@@ -201,7 +209,7 @@ def test_the_settings_tell_the_state_and_have_no_barriers(reader: Page) -> None:
     expect_width(reader, 320)
     assert violations_in_light_and_dark(reader) == [], "compact"
     reader.reload()
-    expect(reader.locator("html")).to_have_css("font-size", "13.5px")
+    expect(reader.locator("html")).to_have_css("font-size", "14.86px")
     reader.once("dialog", lambda dialog: dialog.accept())
     reader.get_by_role("button", name="Revoke: ada").first.click()
     expect(reader.get_by_role("listitem").filter(has_text="ada").first).to_contain_text("revoked")
@@ -233,10 +241,10 @@ def test_german_is_chosen_stays_in_all_tabs_and_goes_back_to_english(reader: Pag
 def test_dark_is_dark_by_choice_and_stays_so(page: Page) -> None:
     page.goto("/settings")
     page.get_by_label("Theme").select_option("Dark")
-    expect(page.locator("html")).to_have_css("background-color", "rgb(20, 22, 24)")
+    expect(page.locator("html")).to_have_css("background-color", "rgb(19, 21, 23)")
     page.reload()
     expect(page.get_by_label("Theme")).to_have_value("dark")
-    expect(page.locator("html")).to_have_css("background-color", "rgb(20, 22, 24)")
+    expect(page.locator("html")).to_have_css("background-color", "rgb(19, 21, 23)")
 
 
 def test_a_narrow_screen_needs_no_sideways_scrolling(
@@ -251,9 +259,9 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(
     page.set_viewport_size({"width": 320, "height": 640})
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
-    expect(page.locator(".chart svg")).to_be_visible()
+    expect(page.locator(".chart-canvas svg")).to_be_visible()
     eventually(is_whole)
-    page.get_by_role("button", name="Open the list of sessions").click()
+    page.get_by_role("button", name="Menu").click()
     page.get_by_role("link", name="Databases").click()
     expect(page.get_by_role("heading", name="Databases")).to_be_visible()
     eventually(is_whole)
@@ -281,7 +289,8 @@ def test_a_question_is_asked_and_its_sql_seen_by_keyboard_alone(
     page.get_by_role("tab", name="Chart").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Table")).to_be_focused()
-    page.keyboard.press("ArrowRight")
+    page.locator(".fold-sql > summary").focus()
+    page.keyboard.press("Enter")
     expect(page.locator("pre.sql")).to_contain_text("FROM customers\nGROUP BY")
 
 

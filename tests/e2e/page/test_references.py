@@ -49,7 +49,8 @@ def test_the_headline_the_picture_and_the_statements_follow_each_other_live_and_
     tops = [each["y"] for each in boxes if each is not None]
     assert len(tops) == len(boxes)
     assert tops == sorted(tops)
-    expect(answer.locator(".left-out")).to_contain_text("f99")
+    expect(answer.locator(".left-out")).to_contain_text("A statement that the model named is left out")
+    expect(answer.locator(".left-out")).not_to_contain_text("Left out")
     before = answer.locator(".analysis").inner_html()
     answer.reload()
     expect(answer.locator(".headline .statement")).to_be_visible()

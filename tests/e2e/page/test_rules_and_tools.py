@@ -17,7 +17,7 @@ def test_a_rule_is_added_switched_off_changed_and_deleted(
 ) -> None:
     page.goto("/")
     page.get_by_role("link", name="Rules").click()
-    expect(page.get_by_text("There are no rules yet.")).to_be_visible()
+    expect(page.get_by_text("A rule says how answers are made here")).to_be_visible()
     page.get_by_role("button", name="Add a rule").click()
     page.get_by_role("textbox", name="Name").fill("revenue")
     page.get_by_label("Rule", exact=True).fill("State revenue without tax.")
@@ -39,7 +39,7 @@ def test_a_rule_is_added_switched_off_changed_and_deleted(
     scope = api.get("/rules/revenue").json()["scope"]
     assert (scope["connections"], scope["table_patterns"]) == ([connection], ["orders*", "invoices"])
     card.get_by_role("button", name="Delete: revenue").click()
-    expect(page.get_by_text("There are no rules yet.")).to_be_visible()
+    expect(page.get_by_text("A rule says how answers are made here")).to_be_visible()
 
 
 def test_tools_show_what_they_do_and_which_ask_first(page: Page) -> None:

@@ -33,8 +33,12 @@ class House:
 def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House]:
     data = tmp_path_factory.mktemp("sign-in")
     admin_key, user_key = made_key(data, "root", "--role", "admin"), made_key(data, "ann")
-    # Pages whose keys are revoked offer them again and again.
-    settings = {"KAI_AUTH__REQUIRED": "true", "KAI_AUTH__WRONG_KEYS_PER_MINUTE": "0"}
+    # Pages whose keys are revoked offer them again and again, but none before it sends a question.
+    settings = {
+        "KAI_AUTH__REQUIRED": "true",
+        "KAI_AUTH__WRONG_KEYS_PER_MINUTE": "0",
+        "KAI_OVERVIEW__ENABLED": "false",
+    }
     with running_server(data, settings) as server:
         with httpx.Client(
             base_url=f"{server.address}/api/v1", headers={"X-API-Key": admin_key}, timeout=30
@@ -225,8 +229,14 @@ def sign_in_for_now(page: Page, house: House) -> dict[str, str]:
     page.goto("/")
     sign_in(page, made["key"])
     expect(page.get_by_role("button", name="Sign out ann")).to_be_visible()
-    expect(page.get_by_label("Your question")).to_be_visible()
+    expect_start(page)
     return made
+
+
+def expect_start(page: Page) -> None:
+    """Wait until the start page has read all that it reads before a question."""
+    expect(page.get_by_label("Your question")).to_be_visible()
+    expect(page.get_by_role("region", name="For example")).to_be_visible()
 
 
 def revoke(house: House, made: dict[str, str]) -> None:
@@ -252,7 +262,14 @@ def test_a_question_that_an_expired_sign_in_refused_is_asked_once_after_the_next
 ) -> None:
     asked_before = questions_of(house, house.user_key)
     field = visitor.get_by_label("Your question")
-    revoke(house, sign_in_for_now(visitor, house))
+    made = sign_in_for_now(visitor, house)
+
+    # Until then the sign-in holds: the page reads its sessions from time to time.
+    def send_revoked(route: Route) -> None:
+        revoke(house, made)
+        route.continue_()
+
+    visitor.route("**/api/v1/sessions", send_revoked, times=1)
     ask(visitor, PER_COUNTRY)
     credential = visitor.get_by_label("API key or token")
     expect(credential).to_be_focused()
@@ -264,12 +281,6 @@ def test_a_question_that_an_expired_sign_in_refused_is_asked_once_after_the_next
         made = client.post("/api-keys", json={"owner": "ann", "days": 1}).json()
     sign_in(visitor, made["key"])
     expect(visitor.locator(".answer-actions")).to_be_visible()
-
-    def send_revoked(route: Route) -> None:
-        revoke(house, made)
-        route.continue_()
-
-    # Until then the sign-in holds: after an answer the page reads its sessions from time to time.
     visitor.route("**/query/stream", send_revoked, times=1)
     ask(visitor, PER_COUNTRY)
     expect(credential).to_be_focused()
@@ -406,7 +417,7 @@ def test_a_sign_in_for_all_tabs_goes_on_in_each_with_what_was_typed(visitor: Pag
     second = visitor.context.new_page()
     second.goto("/")
     for tab in (visitor, second):
-        expect(tab.get_by_label("Your question")).to_be_visible()
+        expect_start(tab)
     visitor.context.clear_cookies()
     for tab in (visitor, second):
         ask(tab, PER_COUNTRY)

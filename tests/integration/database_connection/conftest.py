@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
@@ -23,7 +23,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> SqliteDatabase:
 
 @pytest.fixture(scope="session")
 def shop_schema(shop: SqliteDatabase) -> Schema:
-    return scan(shop, Limits(), Stop())
+    return scan(shop, ConnectionLimits(), Stop())
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,9 @@ from cryptography.fernet import Fernet
 
 from app.core.clock import now_ms
 from app.core.secrets import SecretBox
+from app.core.storage.port import Query
 from app.core.storage.sqlite import SqliteStorage
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from tests.support.records import ASKER, no_records
@@ -21,7 +22,7 @@ ENDLESS = """create table customers (id integer primary key, country text);
     insert into customers values (1, 'Brazil'), (2, 'Norway');
     create view zero as with recursive n(x) as (select 1 union all select x + 1 from n)
         select count(*) as c from n"""
-PATIENT = Limits(profile_statement_seconds=60, first_profile_seconds=0.1)
+PATIENT = ConnectionLimits(profile_statement_seconds=60, first_profile_seconds=0.1)
 SECRETS = SecretBox(Fernet.generate_key())
 
 
@@ -64,7 +65,7 @@ async def test_deleting_a_connection_ends_its_scan(
     async with asyncio.timeout(60):
         await connections.delete("ann", endless.id)
     for collection in ("tables", "column_texts", "scans"):
-        assert (await storage.query(collection, [])).items == []
+        assert (await storage.query(collection, Query())).items == []
 
 
 async def test_a_scan_interrupted_goes_on_in_the_next_process(
@@ -72,7 +73,9 @@ async def test_a_scan_interrupted_goes_on_in_the_next_process(
 ) -> None:
     await connections.schema(endless)
     await connections.close()
-    other = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.5), records=no_records())
+    other = DatabaseConnections(
+        storage, SECRETS, ConnectionLimits(profile_statement_seconds=0.5), records=no_records()
+    )
     await other.schema(endless)
     await other.scan("ann", endless.id)
     scanned = await other.scanned_schema(endless)
@@ -93,7 +96,9 @@ async def test_an_abandoned_scan_is_reported_as_failed(
 async def test_a_new_scan_leaves_old_profiles_in_place_until_it_has_better_ones(
     connections: DatabaseConnections, endless: Connection, storage: SqliteStorage
 ) -> None:
-    quick = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.5), records=no_records())
+    quick = DatabaseConnections(
+        storage, SECRETS, ConnectionLimits(profile_statement_seconds=0.5), records=no_records()
+    )
     await quick.scan("ann", endless.id)
     await connections.start_scan("ann", endless.id)
     schema = await connections.schema(endless)

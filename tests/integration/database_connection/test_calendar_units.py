@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from app.modules.database_connection.engines.execution import UncheckedStatement
-from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.builtin import WrittenSql, write
@@ -23,7 +23,7 @@ UNITS = {
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_customers_are_counted_by_calendar_unit(dialect: str, unit: str, target: Target) -> None:
-    schema = scan(target.database, Limits(), Stop())
+    schema = scan(target.database, ConnectionLimits(), Stop())
     question = f"how many customers per {unit}, using signed up"
     answer = write(question, schema, previous=None, today=date(2024, 6, 1))
     assert isinstance(answer, WrittenSql)

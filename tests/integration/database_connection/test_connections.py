@@ -15,6 +15,7 @@ from cryptography.fernet import Fernet
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.secrets import SecretBox
+from app.core.storage.port import Query
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.database_connection.errors import (
     ConnectionNotFound,
@@ -23,7 +24,7 @@ from app.modules.database_connection.errors import (
     TableNotFound,
     UrlNotSupported,
 )
-from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.network import Access
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
@@ -36,7 +37,9 @@ from tests.support.shop import make_shop
 
 @pytest.fixture
 def connections(storage: SqliteStorage) -> DatabaseConnections:
-    return DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
+    return DatabaseConnections(
+        storage, SecretBox(Fernet.generate_key()), ConnectionLimits(), records=no_records()
+    )
 
 
 @pytest.fixture
@@ -91,10 +94,10 @@ async def test_a_host_that_may_not_be_reached_is_refused_now_and_at_every_later_
     connections: DatabaseConnections, storage: SqliteStorage, postgres: PostgresServer
 ) -> None:
     secrets, strict = SecretBox(Fernet.generate_key()), Access(networks=())
-    careful = DatabaseConnections(storage, secrets, Limits(), records=no_records(), access=strict)
+    careful = DatabaseConnections(storage, secrets, ConnectionLimits(), records=no_records(), access=strict)
     with pytest.raises(DatabaseUnreachable, match="KAI_DATABASES__NETWORKS"):
         await careful.register("ann", postgres.url("postgres"), "Server", description="")
-    kept = await DatabaseConnections(storage, secrets, Limits(), records=no_records()).register(
+    kept = await DatabaseConnections(storage, secrets, ConnectionLimits(), records=no_records()).register(
         "ann", postgres.url("postgres"), "Server", description=""
     )
     with pytest.raises(DatabaseUnavailable, match="KAI_DATABASES__NETWORKS"):
@@ -174,7 +177,9 @@ async def test_a_schema_read_by_a_new_process_is_the_one_that_was_scanned(
 ) -> None:
     scanned = await connections.schema(shop)
     change(path, "create table later (a)")
-    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
+    other = DatabaseConnections(
+        storage, SecretBox(Fernet.generate_key()), ConnectionLimits(), records=no_records()
+    )
     again = await other.schema(shop)
     assert [replace(each, columns=()) for each in again.tables] == [
         replace(each, columns=()) for each in scanned.tables
@@ -256,7 +261,7 @@ async def test_a_deleted_connection_is_gone_with_its_tables(
     await connections.delete("ann", shop.id)
     with pytest.raises(ConnectionNotFound):
         await connections.repository.get("ann", shop.id)
-    assert (await storage.query("tables", [])).items == []
+    assert (await storage.query("tables", Query())).items == []
 
 
 async def test_a_connection_deleted_during_its_scan_stays_deleted(
@@ -267,8 +272,8 @@ async def test_a_connection_deleted_during_its_scan_stays_deleted(
     await connections.delete("ann", shop.id)
     with pytest.raises(ConnectionNotFound):
         await scan
-    assert (await storage.query("database_connections", [])).items == []
-    assert (await storage.query("tables", [])).items == []
+    assert (await storage.query("database_connections", Query())).items == []
+    assert (await storage.query("tables", Query())).items == []
 
 
 async def test_a_database_that_went_away_is_unavailable(
@@ -286,7 +291,9 @@ async def test_a_url_under_another_key_is_unavailable_with_the_cure(
     storage: SqliteStorage, connections: DatabaseConnections, shop: Connection
 ) -> None:
     await connections.schema(shop)
-    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
+    other = DatabaseConnections(
+        storage, SecretBox(Fernet.generate_key()), ConnectionLimits(), records=no_records()
+    )
     with pytest.raises(DatabaseUnavailable, match="register the database again"):
         await other.run(shop, "select 1", ASKER)
 
@@ -299,7 +306,7 @@ async def test_a_statement_on_an_unknown_table_is_refused_with_advice(
 
 
 async def test_a_statement_that_timed_out_is_not_run_again(storage: SqliteStorage, path: Path) -> None:
-    limits = Limits(statement=StatementLimits(timeout_seconds=1))
+    limits = ConnectionLimits(statement=StatementLimits(timeout_seconds=1))
     connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, records=no_records())
     shop = await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
     endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"
@@ -313,7 +320,7 @@ async def test_a_statement_that_timed_out_is_not_run_again(storage: SqliteStorag
 async def test_a_statement_is_refused_for_its_length_before_anything_else(
     storage: SqliteStorage, path: Path
 ) -> None:
-    limits = Limits(statement=StatementLimits(max_characters=20))
+    limits = ConnectionLimits(statement=StatementLimits(max_characters=20))
     connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, records=no_records())
     shop = await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
     with pytest.raises(StatementRefused, match="longer than 20 characters") as refused:
@@ -322,7 +329,7 @@ async def test_a_statement_is_refused_for_its_length_before_anything_else(
 
 
 async def test_a_check_that_takes_too_long_is_given_up(storage: SqliteStorage, path: Path) -> None:
-    limits = Limits(check_seconds=0.05, max_checks=1)
+    limits = ConnectionLimits(check_seconds=0.05, max_checks=1)
     connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, records=no_records())
     released = threading.Event()
     try:

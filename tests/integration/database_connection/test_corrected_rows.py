@@ -8,7 +8,7 @@ import pytest
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url
-from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
@@ -104,7 +104,7 @@ def sales(
 ) -> tuple[Database, Schema]:
     if dialect not in made:
         database = read_url(_make(dialect, tmp_path_factory.mktemp("sales"), request))
-        made[dialect] = (database, scan(database, Limits(), Stop()))
+        made[dialect] = (database, scan(database, ConnectionLimits(), Stop()))
     return made[dialect]
 
 

@@ -12,7 +12,7 @@ import pytest
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url
-from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import ForeignKey, Schema
@@ -53,7 +53,7 @@ def shop(path: Path) -> Database:
 
 @pytest.fixture(scope="module")
 def schema(shop: Database) -> Schema:
-    return scan(shop, Limits(), Stop())
+    return scan(shop, ConnectionLimits(), Stop())
 
 
 def run(sql: str, database: Database, schema: Schema) -> ResultSet:
@@ -157,7 +157,7 @@ def test_a_scan_goes_on_after_a_view_that_takes_too_long(tmp_path: Path) -> None
     with duckdb.connect(str(path)) as connection:
         connection.execute("create view endless as select count(*) as n from range(100000000000)")
         connection.execute("create table quick as select 1 as a")
-    limits = Limits(profile_statement_seconds=6)  # a new process has to start within it
+    limits = ConnectionLimits(profile_statement_seconds=6)  # a new process has to start within it
     tables = {
         each.name: each.row_count for each in scan(read_url(f"duckdb:///{path}"), limits, Stop()).tables
     }

@@ -9,7 +9,7 @@ import pytest
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url
-from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import ForeignKey, Schema
@@ -44,7 +44,7 @@ def shop(postgres: PostgresServer) -> Database:
 
 @pytest.fixture(scope="module")
 def schema(shop: Database) -> Schema:
-    return scan(shop, Limits(), Stop())
+    return scan(shop, ConnectionLimits(), Stop())
 
 
 def run(sql: str, database: Database, schema: Schema) -> ResultSet:

@@ -17,7 +17,7 @@ from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
 from app.http.problems import answer_problems
 from app.http.rate_limit_fields import RateLimitFields
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.router import router
 from app.modules.database_connection.service import DatabaseConnections
 from migrations.runner import migrate
@@ -33,7 +33,7 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with open_sqlite(tmp_path / "kai.db") as storage:
         await migrate(storage)
         connections = DatabaseConnections(
-            storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records()
+            storage, SecretBox(Fernet.generate_key()), ConnectionLimits(), records=no_records()
         )
         app = FastAPI()
         rates = Rates(MemoryStorage(), [Policy("questions", 5, 60)])

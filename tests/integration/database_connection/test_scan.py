@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.read import scan
-from app.modules.database_connection.schema import ForeignKey, Profile, Schema, Table, TableColumn
+from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn, TableProfile
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 
-LIMITS = Limits()
+LIMITS = ConnectionLimits()
 
 
 def table(schema: Schema, name: str) -> Table:
@@ -117,7 +117,7 @@ def test_a_view_that_never_ends_costs_its_time_and_only_its_own_profile(tmp_path
     script = """create table t (a integer); insert into t values (1);
         create view endless as with recursive n(x) as (select 1 union all select x + 1 from n)
             select count(*) as c from n"""
-    limits = Limits(profile_statement_seconds=0.5)
+    limits = ConnectionLimits(profile_statement_seconds=0.5)
     found = scan(database(tmp_path / "a.db", script), limits, Stop())
     assert [(each.name, each.row_count) for each in found.tables] == [("endless", None), ("t", 1)]
 
@@ -147,7 +147,7 @@ def test_many_texts_are_counted_and_only_their_format_is_shown(tmp_path: Path) -
 
 
 def test_all_tables_are_reported_before_their_profiles(shop: SqliteDatabase) -> None:
-    reported: list[Sequence[Profile]] = []
+    reported: list[Sequence[TableProfile]] = []
     scan(shop, LIMITS, Stop(), tell=reported.append)
     assert [each.table.row_count for each in reported[0]] == [None] * 6
     assert [each.table.name for some in reported[1:] for each in some] == [

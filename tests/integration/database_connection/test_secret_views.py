@@ -12,9 +12,9 @@ import pytest
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.guard.secrets import find_secret_outputs
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.read import scan
-from app.modules.database_connection.schema import Profile, Schema
+from app.modules.database_connection.schema import Schema, TableProfile
 from app.modules.database_connection.threads import Stop
 from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer
@@ -89,8 +89,8 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
 
 def test_what_views_make_of_secrets_is_secret_and_not_read(opened: Opened) -> None:
     database, expected = opened
-    reported: list[Profile] = []
-    schema = scan(database, Limits(), Stop(), tell=reported.extend)
+    reported: list[TableProfile] = []
+    schema = scan(database, ConnectionLimits(), Stop(), tell=reported.extend)
     tables = {table.name: table for table in schema.tables}
     assert {name: list(each.secrets) for name, each in tables.items() if each.secrets} == expected
     views = [each for each in reported if each.table.name in expected]

@@ -10,7 +10,7 @@ import pytest
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.guard.named import named_tables
-from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
@@ -48,7 +48,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> SqliteDatabase:
 
 @pytest.fixture(scope="module")
 def schema(database: SqliteDatabase) -> Schema:
-    return scan(database, Limits(), Stop())
+    return scan(database, ConnectionLimits(), Stop())
 
 
 def without_codes(schema: Schema) -> Schema:

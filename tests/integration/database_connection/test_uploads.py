@@ -24,11 +24,11 @@ from app.http.problems import answer_problems
 from app.modules.database_connection.errors import UrlNotSupported
 from app.modules.database_connection.file_connections import FileConnections, UploadLimits
 from app.modules.database_connection.file_router import router as uploads
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.network import Access
-from app.modules.database_connection.records import Asker
 from app.modules.database_connection.router import router
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.database_connection.statement_audit import Asker
 from app.modules.database_connection.uploads.errors import FileNotReadable
 from app.modules.database_connection.uploads.folder import UploadFolder
 from graph.errors import StatementFailed
@@ -76,7 +76,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opened]:
         connections = DatabaseConnections(
             storage,
             SecretBox(Fernet.generate_key()),
-            Limits(),
+            ConnectionLimits(),
             records=no_records(),
             access=Access(own_folders=[folder]),
             uploads=UploadFolder(folder),

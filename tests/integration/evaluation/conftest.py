@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from app.evaluation.question_set import Selection
+from app.evaluation.question_set import QuestionSelection
 from app.evaluation.results import QuestionOutcome, System, read_results
 from app.evaluation.run import Evaluation, evaluate
 from tests.support.scripted_model import ScriptedModel, scripted_model
@@ -47,7 +47,7 @@ class Shop:
             questions=questions,
             database=database or str(self.database),
             output=self.output,
-            selection=Selection(),
+            selection=QuestionSelection(),
             mode="exact",
             jobs=jobs,
             fresh=fresh,
@@ -71,5 +71,5 @@ def model(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel
     with scripted_model() as scripted:
         monkeypatch.setenv("KAI_LLM__BASE_URL", scripted.base_url)
         monkeypatch.setenv("KAI_LLM__MODEL", "scripted")
-        monkeypatch.setenv("KAI_LLM__MAX_RETRIES", "0")
+        monkeypatch.setenv("KAI_TUNING__LLM__MAX_RETRIES", "0")
         yield scripted

@@ -9,10 +9,10 @@ from rich.console import Console
 from app.core.errors import Invalid
 from app.core.settings import read_settings
 from app.evaluation.loop import compare_agent_with
-from app.evaluation.question_set import Selection
+from app.evaluation.question_set import QuestionSelection
 from app.evaluation.results import QuestionOutcome, read_results
 from app.evaluation.run import Evaluation
-from app.evaluation.summary import Comparison
+from app.evaluation.summary import EvaluationComparison
 from tests.integration.evaluation.conftest import Line, Shop
 from tests.integration.evaluation.test_evaluations import TALK
 from tests.integration.evaluation.test_kinds import COUNTRIES, sql
@@ -41,12 +41,12 @@ def replay(model: ScriptedModel) -> None:
         model.rule(f"## Question\n{question}", reply)
 
 
-async def compared(shop: Shop, *lines: Line) -> Comparison:
+async def compared(shop: Shop, *lines: Line) -> EvaluationComparison:
     wanted = Evaluation(
         questions=shop.write(*lines),
         database=str(shop.database),
         output=shop.output,
-        selection=Selection(),
+        selection=QuestionSelection(),
         mode="exact",
         jobs=1,
         fresh=False,

@@ -9,7 +9,7 @@ from app.core.errors import Invalid
 from app.core.llm.capabilities import InstructionForm
 from app.core.settings import read_settings
 from app.evaluation.prompts import compare_prompts
-from app.evaluation.question_set import Selection
+from app.evaluation.question_set import QuestionSelection
 from app.evaluation.results import read_results
 from app.evaluation.run import Evaluation
 from tests.integration.evaluation.conftest import Shop
@@ -36,7 +36,7 @@ def wanted(shop: Shop) -> Evaluation:
         questions=shop.write(HOW_MANY, HOW_MANY),
         database=str(shop.database),
         output=shop.output,
-        selection=Selection(),
+        selection=QuestionSelection(),
         mode="exact",
         jobs=1,
         fresh=False,
@@ -123,5 +123,5 @@ async def test_a_store_that_is_unavailable_leaves_the_choice_to_the_name(
     monkeypatch.setenv("KAI_STORE", "typesense")
     monkeypatch.setenv("KAI_TYPESENSE__NODES", '["http://127.0.0.1:1"]')
     monkeypatch.setenv("KAI_TYPESENSE__API_KEY", "key")
-    monkeypatch.setenv("KAI_TYPESENSE__MAX_RETRIES", "0")
+    monkeypatch.setenv("KAI_TUNING__TYPESENSE__MAX_RETRIES", "0")
     assert await used(once=True) == "long"

@@ -12,7 +12,7 @@ from app.core.errors import Invalid
 from app.core.settings import read_settings
 from app.evaluation.remembering.dialogue_set import Dialogue, DialogueSetInvalid, read_dialogues
 from app.evaluation.remembering.run import (
-    GoldStatementFailed,
+    DialogueStatementFailed,
     MemoryEvaluation,
     MemoryOutcome,
     evaluate_memory_with,
@@ -109,7 +109,7 @@ async def test_an_answer_by_the_fact_of_another_owner_counts_as_wrong(
 async def test_a_statement_of_the_set_that_does_not_run_is_named(shop: Shop, model: ScriptedModel) -> None:
     (dialogue,) = dialogues("chinook-domestic")
     broken = dialogue.fact.model_copy(update={"sql": "SELECT nothing FROM Customer"})
-    with pytest.raises(GoldStatementFailed, match="chinook-domestic"):
+    with pytest.raises(DialogueStatementFailed, match="chinook-domestic"):
         await play(shop, model, dialogue.model_copy(update={"fact": broken}))
 
 

@@ -15,6 +15,7 @@ from app.core.storage.port import (
     Document,
     Equals,
     Field,
+    Query,
     StorageUnavailable,
 )
 from app.core.storage.typesense import TypesenseStorage
@@ -136,7 +137,7 @@ async def test_a_change_that_was_decided_and_not_written_is_finished_by_the_next
     await die_after_deciding(storage, wire, "the dead")
     assert await other.patch("jobs", JOB, {"owner": "late"}, where=FREE) is None
     assert await other.get("jobs", JOB) == {"id": JOB, "owner": "the dead"}
-    assert [each["owner"] for each in (await other.query("jobs", [])).items] == ["the dead"]
+    assert [each["owner"] for each in (await other.query("jobs", Query())).items] == ["the dead"]
 
 
 async def test_a_change_that_the_store_has_not_let_decide_is_not_said_to_be_decided(
@@ -170,9 +171,9 @@ async def test_a_late_write_of_an_earlier_state_is_repaired(
     late = next(each for each in wire.requests if "action=update" in str(each.url))
     assert await other.patch("jobs", JOB, {"owner": "two"}) is not None
     await wire.handle_async_request(late)
-    assert [each["owner"] for each in (await other.query("jobs", [])).items] == ["one"]
+    assert [each["owner"] for each in (await other.query("jobs", Query())).items] == ["one"]
     assert await other.get("jobs", JOB) == {"id": JOB, "owner": "two"}
-    assert [each["owner"] for each in (await other.query("jobs", [])).items] == ["two"]
+    assert [each["owner"] for each in (await other.query("jobs", Query())).items] == ["two"]
 
 
 async def test_without_the_bus_documents_are_read_and_not_changed(

@@ -3,8 +3,8 @@
 from pydantic import TypeAdapter
 
 from app.modules.agent.findings import findings_in
-from app.modules.agent.records import StepRecord
 from app.modules.agent.sheets import append_facts, keys_below
+from app.modules.agent.step_store import StepRecord
 from app.modules.analysis.facts.fact import Fact, FactSheet
 from app.modules.tools.tool import MAX_TEXT
 from tests.support.fact_keys import fact_keys
@@ -12,7 +12,7 @@ from tests.support.fact_keys import fact_keys
 
 def sheet(count: int, statement: str = "It is so.") -> FactSheet:
     facts = [
-        Fact(key=f"value_{number}", kind="value", statement=statement, headline=None, how="")
+        Fact(key=f"value_{number}", kind="value", statement=statement, headline="It is so", how="")
         for number in range(count)
     ]
     return FactSheet(facts=facts, lead=facts[:2], notice="", language="en")

@@ -7,9 +7,9 @@ import pytest
 
 from app.core.llm.model import PromptMessage
 from app.modules.agent.limits import InvestigationLimits
-from app.modules.agent.records import CallRecord, StepRecord
+from app.modules.agent.step_store import CallRecord, StepRecord
 from app.modules.agent.transcript import investigation_messages
-from app.modules.prompt_budget import prompt_tokens
+from app.modules.prompts.budget import prompt_tokens
 from app.modules.tools.results import KeptResult
 from graph.ports import Question
 from graph.state import Context, PastExchange

@@ -6,6 +6,7 @@ import pytest
 
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.builtin import Beyond, FromRows, Previous, WrittenSql, write
+from tests.support.cases import assert_each
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -20,156 +21,160 @@ def sql_of(question: str, previous: str | None = None) -> str:
     return answer.sql
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "same_as"),
-    [
-        ("revenue in Germany", "only for 2025", "revenue in Germany in 2025"),
-        ("revenue in 2025", "and for Germany?", "revenue in Germany in 2025"),
-        ("revenue in 2024", "what about 2025?", "revenue in 2025"),
-        ("revenue for Tents", "and Stoves?", "revenue for Stoves"),
-        ("revenue by category", "in France", "revenue by category in France"),
-        ("revenue", "per month", "revenue per month"),
-        ("top 5 products by revenue", "by month instead", "revenue by month"),
-        ("revenue by category", "by country", "revenue by country"),
-        ("revenue by country", "by year and country", "revenue by year and country"),
-        ("orders per country", "in 2024", "orders per country in 2024"),
-        ("how many customers", "in Germany or France", "how many customers in Germany or France"),
-        ("revenue by month and category", "by year instead", "revenue by year and category"),
-        ("list products", "with price over 100", "products with price over 100"),
-        ("list customers", "only the first 2", "first 2 customers"),
-        ("list orders", "since June", "orders since June"),
-    ],
-)
-def test_a_follow_up_gives_the_rows_of_the_whole_question(first: str, then: str, same_as: str) -> None:
-    edited = sql_of(then, previous=sql_of(first))
-    assert rows(business(), edited) == rows(business(), sql_of(same_as)), edited
+def test_a_follow_up_gives_the_rows_of_the_whole_question() -> None:
+    def check(first: str, then: str, same_as: str) -> None:
+        edited = sql_of(then, previous=sql_of(first))
+        assert rows(business(), edited) == rows(business(), sql_of(same_as)), edited
+
+    assert_each(
+        [
+            ("revenue in Germany", "only for 2025", "revenue in Germany in 2025"),
+            ("revenue in 2025", "and for Germany?", "revenue in Germany in 2025"),
+            ("revenue in 2024", "what about 2025?", "revenue in 2025"),
+            ("revenue for Tents", "and Stoves?", "revenue for Stoves"),
+            ("revenue by category", "in France", "revenue by category in France"),
+            ("revenue", "per month", "revenue per month"),
+            ("top 5 products by revenue", "by month instead", "revenue by month"),
+            ("revenue by category", "by country", "revenue by country"),
+            ("revenue by country", "by year and country", "revenue by year and country"),
+            ("orders per country", "in 2024", "orders per country in 2024"),
+            ("how many customers", "in Germany or France", "how many customers in Germany or France"),
+            ("revenue by month and category", "by year instead", "revenue by year and category"),
+            ("list products", "with price over 100", "products with price over 100"),
+            ("list customers", "only the first 2", "first 2 customers"),
+            ("list orders", "since June", "orders since June"),
+        ],
+        check,
+    )
 
 
 GERMANS = "customers in Germany"
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "gold"),
-    [
-        (GERMANS, "How many are there?", "select count(*) from customers where country = 'Germany'"),
-        (GERMANS, "how many?", "select count(*) from customers where country = 'Germany'"),
-        (GERMANS, "count them", "select count(*) from customers where country = 'Germany'"),
-        (
-            GERMANS,
-            "How many of them are in Berlin?",
-            "select count(*) from customers where country = 'Germany' and city = 'Berlin'",
-        ),
-        (
-            GERMANS,
-            "How many of those customers have a signup date in 2025?",
-            "select count(*) from customers where country = 'Germany' and signup_date >= '2025-01-01'",
-        ),
-        (
-            "how many customers in Germany",
-            "what are their names?",
-            "select name from customers where country = 'Germany'",
-        ),
-        (
-            "how many customers in Germany",
-            "Which of them are in Berlin?",
-            "select * from customers where city = 'Berlin'",
-        ),
-        (GERMANS, "What are their names?", "select name from customers where country = 'Germany'"),
-        (GERMANS, "show me their cities", "select city from customers where country = 'Germany'"),
-        (GERMANS, "What about their email?", "select email from customers where country = 'Germany'"),
-        (
-            "names of customers in Germany",
-            "Also show their city",
-            "select name, city from customers where country = 'Germany'",
-        ),
-        (
-            "names of customers in Germany",
-            "show their signup date as well",
-            "select name, signup_date from customers where country = 'Germany'",
-        ),
-        (GERMANS, "Which of them are in Berlin?", "select * from customers where city = 'Berlin'"),
-        (
-            "names of products",
-            "Which of these is the most expensive?",
-            "select name from products order by unit_price desc limit 1",
-        ),
-        (
-            "products in Tents",
-            "which of those has the lowest cost?",
-            "select * from products where category = 'Tents' order by cost limit 1",
-        ),
-        (
-            "names of products",
-            "sort them by cost in descending order",
-            "select name from products order by cost desc",
-        ),
-        (
-            "names of products",
-            "What is their average cost?",
-            "select avg(cost) from products",
-        ),
-        (
-            "revenue by category",
-            "Which of these has the lowest revenue?",
+def test_what_a_follow_up_points_to_are_the_rows_of_the_answer_before() -> None:
+    def check(first: str, then: str, gold: str) -> None:
+        edited = sql_of(then, previous=sql_of(first))
+        assert rows(business(), edited) == rows(business(), gold), edited
+
+    assert_each(
+        [
+            (GERMANS, "How many are there?", "select count(*) from customers where country = 'Germany'"),
+            (GERMANS, "how many?", "select count(*) from customers where country = 'Germany'"),
+            (GERMANS, "count them", "select count(*) from customers where country = 'Germany'"),
             (
-                "select category, sum(amount) from order_lines l join products p on p.id = product_id"
-                " group by 1 order by 2 limit 1"
+                GERMANS,
+                "How many of them are in Berlin?",
+                "select count(*) from customers where country = 'Germany' and city = 'Berlin'",
             ),
-        ),
-        (
-            "top 3 products by revenue",
-            "Which of these has the lowest revenue?",
             (
-                "select * from (select p.name, sum(amount) from order_lines l join products p on p.id ="
-                " product_id group by p.id order by 2 desc limit 3) order by 2 limit 1"
+                GERMANS,
+                "How many of those customers have a signup date in 2025?",
+                "select count(*) from customers where country = 'Germany' and signup_date >= '2025-01-01'",
             ),
-        ),
-        (
-            "number of orders per status",
-            "Which of these has the fewest orders?",
-            "select status, count(*) from orders group by 1 order by 2 limit 1",
-        ),
-    ],
-)
-def test_what_a_follow_up_points_to_are_the_rows_of_the_answer_before(
-    first: str, then: str, gold: str
-) -> None:
-    edited = sql_of(then, previous=sql_of(first))
-    assert rows(business(), edited) == rows(business(), gold), edited
+            (
+                "how many customers in Germany",
+                "what are their names?",
+                "select name from customers where country = 'Germany'",
+            ),
+            (
+                "how many customers in Germany",
+                "Which of them are in Berlin?",
+                "select * from customers where city = 'Berlin'",
+            ),
+            (GERMANS, "What are their names?", "select name from customers where country = 'Germany'"),
+            (GERMANS, "show me their cities", "select city from customers where country = 'Germany'"),
+            (GERMANS, "What about their email?", "select email from customers where country = 'Germany'"),
+            (
+                "names of customers in Germany",
+                "Also show their city",
+                "select name, city from customers where country = 'Germany'",
+            ),
+            (
+                "names of customers in Germany",
+                "show their signup date as well",
+                "select name, signup_date from customers where country = 'Germany'",
+            ),
+            (GERMANS, "Which of them are in Berlin?", "select * from customers where city = 'Berlin'"),
+            (
+                "names of products",
+                "Which of these is the most expensive?",
+                "select name from products order by unit_price desc limit 1",
+            ),
+            (
+                "products in Tents",
+                "which of those has the lowest cost?",
+                "select * from products where category = 'Tents' order by cost limit 1",
+            ),
+            (
+                "names of products",
+                "sort them by cost in descending order",
+                "select name from products order by cost desc",
+            ),
+            (
+                "names of products",
+                "What is their average cost?",
+                "select avg(cost) from products",
+            ),
+            (
+                "revenue by category",
+                "Which of these has the lowest revenue?",
+                (
+                    "select category, sum(amount) from order_lines l join products p on p.id = product_id"
+                    " group by 1 order by 2 limit 1"
+                ),
+            ),
+            (
+                "top 3 products by revenue",
+                "Which of these has the lowest revenue?",
+                (
+                    "select * from (select p.name, sum(amount) from order_lines l join products p on p.id ="
+                    " product_id group by p.id order by 2 desc limit 3) order by 2 limit 1"
+                ),
+            ),
+            (
+                "number of orders per status",
+                "Which of these has the fewest orders?",
+                "select status, count(*) from orders group by 1 order by 2 limit 1",
+            ),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    ("first", "then"),
-    [
-        (GERMANS, "average cost"),
-        ("revenue by month and category", "by country"),
-        ("average cost per category of products", "only for 2025"),
-        (GERMANS, "How many orders did they place?"),
-        (GERMANS, "Which of them has the most orders?"),
-        (GERMANS, "Which of them are in France?"),
-        (GERMANS, "And how many orders?"),
-        (GERMANS, "What do the people there earn?"),
-        (GERMANS, "the same for suppliers"),
-        (GERMANS, "what about that region"),
-        (GERMANS, "names and cities"),
-        (GERMANS, "those products"),
-        (GERMANS, "how many cities do they have?"),
-        (GERMANS, "how many different names do they have?"),
-        (GERMANS, "what is the highest of their names?"),
-        ("revenue by category", "how many of them are in Germany?"),
-        ("revenue by category", "what are their costs?"),
-        ("top 3 products by revenue", "which of those are Tents?"),
-        ("top 3 products by revenue", "what is their average cost?"),
-        ("revenue", "what are their names?"),
-        (GERMANS, "Show me that for suppliers"),
-        ("revenue by category", "Show me that for orders"),
-        ("revenue", "which of them is the highest?"),
-    ],
-)
-def test_what_is_not_certain_is_declined(first: str, then: str) -> None:
-    with pytest.raises(Beyond) as declined:
-        sql_of(then, previous=sql_of(first))
-    assert declined.value.reason
+def test_what_is_not_certain_is_declined() -> None:
+    def check(first: str, then: str) -> None:
+        with pytest.raises(Beyond) as declined:
+            sql_of(then, previous=sql_of(first))
+        assert declined.value.reason
+
+    assert_each(
+        [
+            (GERMANS, "average cost"),
+            ("revenue by month and category", "by country"),
+            ("average cost per category of products", "only for 2025"),
+            (GERMANS, "How many orders did they place?"),
+            (GERMANS, "Which of them has the most orders?"),
+            (GERMANS, "Which of them are in France?"),
+            (GERMANS, "And how many orders?"),
+            (GERMANS, "What do the people there earn?"),
+            (GERMANS, "the same for suppliers"),
+            (GERMANS, "what about that region"),
+            (GERMANS, "names and cities"),
+            (GERMANS, "those products"),
+            (GERMANS, "how many cities do they have?"),
+            (GERMANS, "how many different names do they have?"),
+            (GERMANS, "what is the highest of their names?"),
+            ("revenue by category", "how many of them are in Germany?"),
+            ("revenue by category", "what are their costs?"),
+            ("top 3 products by revenue", "which of those are Tents?"),
+            ("top 3 products by revenue", "what is their average cost?"),
+            ("revenue", "what are their names?"),
+            (GERMANS, "Show me that for suppliers"),
+            ("revenue by category", "Show me that for orders"),
+            ("revenue", "which of them is the highest?"),
+        ],
+        check,
+    )
 
 
 FOLLOW_UPS = (

@@ -47,6 +47,10 @@ SCHEMA = schema_of(business())
         "and for Germany?",
         "how many of those are open",
         "what are their names",
+        "regions where an employee with a salary above 4000 and an employee with a salary below 3200 work",
+        "products with a unit price of at least 300 and a unit price of at most 100",
+        "which product names do not",
+        "products that are not",
     ],
 )
 def test_a_question_beyond_the_writer_is_refused_with_a_reason(question: str) -> None:
@@ -161,3 +165,24 @@ def test_any_text_gives_an_answer_or_a_reason_and_at_most_one_runnable_select(
         (statement,) = sqlglot.parse(answer.sql, dialect="sqlite")
         assert isinstance(statement, exp.Select)
         rows(business(), answer.sql)
+
+
+def test_a_condition_that_is_left_out_of_a_follow_up_is_not_read_as_a_missing_value() -> None:
+    listed = write("list products with their unit price", SCHEMA, previous=None, today=TODAY)
+    assert isinstance(listed, WrittenSql)
+    with pytest.raises(Beyond):
+        write(
+            "do not list those whose unit price is lower than or equal to 100",
+            SCHEMA,
+            previous=Previous(listed.sql),
+            today=TODAY,
+        )
+
+
+def test_a_singular_verb_asks_for_one_of_many() -> None:
+    one = write("Which of the regions has the most customers?", SCHEMA, previous=None, today=TODAY)
+    several = write("Which of the regions have the most customers?", SCHEMA, previous=None, today=TODAY)
+    assert isinstance(one, WrittenSql)
+    assert isinstance(several, WrittenSql)
+    assert rows(business(), one.sql) == [("Europe", 4)]
+    assert rows(business(), several.sql) == [("Europe", 4), ("Americas", 1)]

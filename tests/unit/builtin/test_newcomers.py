@@ -9,6 +9,7 @@ import pytest
 from app.core.language import language_of
 from app.modules.sql_generation.builtin import Beyond, Clarification, WrittenSql, nearest_questions, write
 from app.modules.sql_generation.declining import declined
+from tests.support.cases import assert_each
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -68,13 +69,15 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_question_in_everyday_words_gets_the_rows_it_asks_for(question: str) -> None:
-    answer = write(question, SCHEMA, previous=None, today=TODAY)
-    assert isinstance(answer, WrittenSql), answer
-    found = sorted(rows(business(), answer.sql), key=repr)
-    gold = sorted(rows(business(), QUESTIONS[question]), key=repr)
-    assert found == gold, answer.sql
+def test_a_question_in_everyday_words_gets_the_rows_it_asks_for() -> None:
+    def check(question: str) -> None:
+        answer = write(question, SCHEMA, previous=None, today=TODAY)
+        assert isinstance(answer, WrittenSql), answer
+        found = sorted(rows(business(), answer.sql), key=repr)
+        gold = sorted(rows(business(), QUESTIONS[question]), key=repr)
+        assert found == gold, answer.sql
+
+    assert_each(QUESTIONS, check)
 
 
 def test_weekdays_are_in_the_order_of_the_week() -> None:
@@ -217,3 +220,15 @@ def test_a_decline_is_in_the_language_of_the_question_and_quotes_only_what_it_of
     said = declined(question, "I did not understand all of this question.", ["How many a?", "How many b?"])
     assert re.findall("“([^”]+)”", said) == ["How many a?", "How many b?"]
     assert ("English" in said) == (language == "en")
+
+
+def test_a_month_is_a_period_where_a_column_of_this_name_is_of_something_else() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(
+        "create table orders (id integer primary key, ordered_at datetime, shipped_at datetime);"
+        "create table budget (month date, department text, amount numeric);"
+        "insert into orders values (1, '2025-02-03', '2025-03-01'), (2, '2025-03-04', '2025-03-05');"
+    )
+    found = write("How many orders per month in 2025?", schema_of(connection), previous=None, today=TODAY)
+    assert isinstance(found, WrittenSql)
+    assert [count for _, count in rows(connection, found.sql)] == [1, 1]

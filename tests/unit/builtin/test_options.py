@@ -8,6 +8,7 @@ import pytest
 
 from app.modules.database_connection.schema import Schema
 from app.modules.sql_generation.builtin import Beyond, Choice, Clarification, WrittenSql, chosen, write
+from tests.support.cases import assert_each
 from tests.unit.builtin.databases import CHINOOK, business, chinook, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -150,41 +151,41 @@ BIGGEST = (
 FUNCTIONS = tuple(Choice(each, f"{each} price") for each in ("average", "highest", "lowest", "total"))
 
 
-@pytest.mark.parametrize(
-    ("reply", "options", "index"),
-    [
-        ("through customers", WAYS, 0),
-        ("Through customers.", WAYS, 0),
-        ("customers", WAYS, 0),
-        ("the customers please", WAYS, 0),
-        ("via employees", WAYS, 1),
-        ("I mean through employees", WAYS, 1),
-        ("Revenue per region through employees", WAYS, 1),
-        ("the first one", WAYS, 0),
-        ("The second", WAYS, 1),
-        ("2", WAYS, 1),
-        ("2.", WAYS, 1),
-        ("number 2", WAYS, 1),
-        ("option 1", WAYS, 0),
-        ("#2", WAYS, 1),
-        ("the last one", WAYS, 1),
-        ("the latter", WAYS, 1),
-        ("one", WAYS, 0),
-        ("by revenue", BIGGEST, 0),
-        ("revenue", BIGGEST, 0),
-        ("by number of order lines", BIGGEST, 2),
-        ("order lines", BIGGEST, 2),
-        ("3rd", BIGGEST, 2),
-        ("total", FUNCTIONS, 3),
-        ("the sum", FUNCTIONS, 3),
-        ("the total please", FUNCTIONS, 3),
-        ("maximum", FUNCTIONS, 1),
-    ],
-)
-def test_a_reply_names_an_option_in_words_or_by_number(
-    reply: str, options: Sequence[Choice], index: int
-) -> None:
-    assert chosen(reply, options) == options[index]
+def test_a_reply_names_an_option_in_words_or_by_number() -> None:
+    def check(reply: str, options: Sequence[Choice], index: int) -> None:
+        assert chosen(reply, options) == options[index]
+
+    assert_each(
+        [
+            ("through customers", WAYS, 0),
+            ("Through customers.", WAYS, 0),
+            ("customers", WAYS, 0),
+            ("the customers please", WAYS, 0),
+            ("via employees", WAYS, 1),
+            ("I mean through employees", WAYS, 1),
+            ("Revenue per region through employees", WAYS, 1),
+            ("the first one", WAYS, 0),
+            ("The second", WAYS, 1),
+            ("2", WAYS, 1),
+            ("2.", WAYS, 1),
+            ("number 2", WAYS, 1),
+            ("option 1", WAYS, 0),
+            ("#2", WAYS, 1),
+            ("the last one", WAYS, 1),
+            ("the latter", WAYS, 1),
+            ("one", WAYS, 0),
+            ("by revenue", BIGGEST, 0),
+            ("revenue", BIGGEST, 0),
+            ("by number of order lines", BIGGEST, 2),
+            ("order lines", BIGGEST, 2),
+            ("3rd", BIGGEST, 2),
+            ("total", FUNCTIONS, 3),
+            ("the sum", FUNCTIONS, 3),
+            ("the total please", FUNCTIONS, 3),
+            ("maximum", FUNCTIONS, 1),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,51 +7,54 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.modules.sql_generation.builtin.periods import DateRange, read_period
+from tests.support.cases import assert_each
 
 TODAY = date(2025, 7, 15)
 DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31))
 
 
-@pytest.mark.parametrize(
-    ("phrase", "start", "end"),
-    [
-        ("in 2025", "2025-01-01", "2026-01-01"),
-        ("in march 2025", "2025-03-01", "2025-04-01"),
-        ("in march", "2025-03-01", "2025-04-01"),
-        ("in december", "2024-12-01", "2025-01-01"),
-        ("last month", "2025-06-01", "2025-07-01"),
-        ("this year", "2025-01-01", "2026-01-01"),
-        ("last 30 days", "2025-06-16", "2025-07-16"),
-        ("past 3 months", "2025-04-16", "2025-07-16"),
-        ("since june", "2025-06-01", None),
-        ("before 2020", None, "2020-01-01"),
-        ("after 2020", "2021-01-01", None),
-        ("between 2024-01-01 and 2024-06-30", "2024-01-01", "2024-07-01"),
-        ("from january 2024 to march 2024", "2024-01-01", "2024-04-01"),
-        ("in 2014 or 2015", "2014-01-01", "2016-01-01"),
-        ("in feb", "2025-02-01", "2025-03-01"),
-        ("in sept 2024", "2024-09-01", "2024-10-01"),
-        ("feb 14 2025", "2025-02-14", "2025-02-15"),
-        ("on february 14 , 2025", "2025-02-14", "2025-02-15"),
-        ("on the 14th of february 2025", "2025-02-14", "2025-02-15"),
-        ("in q1 2025", "2025-01-01", "2025-04-01"),
-        ("2024 q4", "2024-10-01", "2025-01-01"),
-        ("in q4", "2024-10-01", "2025-01-01"),
-        ("in the second quarter of 2025", "2025-04-01", "2025-07-01"),
-        ("last quarter", "2025-04-01", "2025-07-01"),
-        ("last week", "2025-07-07", "2025-07-14"),
-        ("this week", "2025-07-14", "2025-07-21"),
-        ("last 2 weeks", "2025-07-02", "2025-07-16"),
-        ("yesterday", "2025-07-14", "2025-07-15"),
-        ("year to date", "2025-01-01", "2025-07-16"),
-        ("so far this quarter", "2025-07-01", "2025-07-16"),
-        ("in the 1990s", "1990-01-01", "2000-01-01"),
-        ("from jan to mar 2025", "2025-01-01", "2025-04-01"),
-    ],
-)
-def test_a_phrase_is_read_whole(phrase: str, start: str | None, end: str | None) -> None:
-    expected = DateRange(_day(start), _day(end))
-    assert read_period(phrase.split(), TODAY) == (expected, len(phrase.split()))
+def test_a_phrase_is_read_whole() -> None:
+    def check(phrase: str, start: str | None, end: str | None) -> None:
+        expected = DateRange(_day(start), _day(end))
+        assert read_period(phrase.split(), TODAY) == (expected, len(phrase.split()))
+
+    assert_each(
+        [
+            ("in 2025", "2025-01-01", "2026-01-01"),
+            ("in march 2025", "2025-03-01", "2025-04-01"),
+            ("in march", "2025-03-01", "2025-04-01"),
+            ("in december", "2024-12-01", "2025-01-01"),
+            ("last month", "2025-06-01", "2025-07-01"),
+            ("this year", "2025-01-01", "2026-01-01"),
+            ("last 30 days", "2025-06-16", "2025-07-16"),
+            ("past 3 months", "2025-04-16", "2025-07-16"),
+            ("since june", "2025-06-01", None),
+            ("before 2020", None, "2020-01-01"),
+            ("after 2020", "2021-01-01", None),
+            ("between 2024-01-01 and 2024-06-30", "2024-01-01", "2024-07-01"),
+            ("from january 2024 to march 2024", "2024-01-01", "2024-04-01"),
+            ("in 2014 or 2015", "2014-01-01", "2016-01-01"),
+            ("in feb", "2025-02-01", "2025-03-01"),
+            ("in sept 2024", "2024-09-01", "2024-10-01"),
+            ("feb 14 2025", "2025-02-14", "2025-02-15"),
+            ("on february 14 , 2025", "2025-02-14", "2025-02-15"),
+            ("on the 14th of february 2025", "2025-02-14", "2025-02-15"),
+            ("in q1 2025", "2025-01-01", "2025-04-01"),
+            ("2024 q4", "2024-10-01", "2025-01-01"),
+            ("in q4", "2024-10-01", "2025-01-01"),
+            ("in the second quarter of 2025", "2025-04-01", "2025-07-01"),
+            ("last quarter", "2025-04-01", "2025-07-01"),
+            ("last week", "2025-07-07", "2025-07-14"),
+            ("this week", "2025-07-14", "2025-07-21"),
+            ("last 2 weeks", "2025-07-02", "2025-07-16"),
+            ("yesterday", "2025-07-14", "2025-07-15"),
+            ("year to date", "2025-01-01", "2025-07-16"),
+            ("so far this quarter", "2025-07-01", "2025-07-16"),
+            ("in the 1990s", "1990-01-01", "2000-01-01"),
+            ("from jan to mar 2025", "2025-01-01", "2025-04-01"),
+        ],
+        check,
+    )
 
 
 def _day(text: str | None) -> date | None:

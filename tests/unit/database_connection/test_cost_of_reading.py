@@ -69,6 +69,20 @@ SHAPES: dict[str, Shape] = {
         + ", ".join(f"(SELECT max(b) FROM t AS x WHERE x.a = t.a) AS m{i}" for i in range(n))
         + " FROM t"
     ),
+    "columns by * of CTEs": lambda n: (
+        "WITH c0 AS (SELECT "
+        + ", ".join(f"a AS c{i}" for i in range(n))
+        + " FROM t)"
+        + "".join(f", c{i + 1} AS (SELECT * FROM c{i})" for i in range(30))
+        + " SELECT * FROM c30"
+    ),
+    "recursive CTEs": lambda n: (
+        "WITH RECURSIVE "
+        + ", ".join(f"r{i} AS (SELECT a FROM t UNION ALL SELECT a FROM r{i})" for i in range(n))
+        + " SELECT 1 FROM t"
+    ),
+    "unions of *": lambda n: "SELECT * FROM (" + " UNION ALL ".join(["SELECT * FROM t"] * n) + ") AS u",
+    "intersections of *": lambda n: " INTERSECT ".join(["SELECT * FROM t"] * n),
     "windows": lambda n: "SELECT " + ", ".join(["sum(a) OVER (ORDER BY b)"] * n) + " FROM t",
 }
 
@@ -125,6 +139,13 @@ def test_a_statement_of_any_dialect_is_parsed_only_up_to_the_same_size(sql: str,
 def test_a_statement_of_too_many_parts_is_refused_with_the_cure(sql: str) -> None:
     with pytest.raises(StatementRefused, match=r"more than 5,000 parts.*Shorten it"):
         check(sql, SCHEMA)
+
+
+def test_more_columns_by_stars_than_are_written_out_are_refused() -> None:
+    with pytest.raises(StatementRefused, match=r"more than 10,000 columns by its \*") as refused:
+        check(SHAPES["columns by * of CTEs"](800), SCHEMA)
+    assert refused.value.rule == "length"
+    assert check("SELECT count(*), t.* FROM t GROUP BY a, b", SCHEMA)
 
 
 def test_joins_of_thousands_of_tables_are_refused() -> None:

@@ -10,9 +10,10 @@ from struct import pack, unpack
 
 import pytest
 
+from app.core.values.numbers import of_single_precision
 from app.modules.database_connection.limits import StatementLimits
-from app.modules.database_connection.numbers import of_single_precision
 from app.modules.database_connection.results import RawRows, ResultSet, collect
+from tests.support.cases import assert_each
 
 LIMITS = StatementLimits()
 
@@ -21,51 +22,53 @@ def one_column(*values: object, limits: StatementLimits = LIMITS) -> ResultSet:
     return collect(RawRows(["a"], [None], [[value] for value in values]), limits)
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (None, None),
-        (True, True),
-        (2**53, 2**53),
-        (2**53 + 1, "9007199254740993"),
-        (-(2**63), "-9223372036854775808"),
-        (0.1, 0.1),
-        (19366.140000000014, 19366.14),
-        (-193834.0799999912, -193834.08),
-        (3643263.8600005, 3643263.86),
-        (0.1 + 0.2, 0.3),
-        (1 / 3, 0.333333333333333),
-        (-0.0, 0.0),
-        (1000000000000.01, 1000000000000.01),
-        (1234567890123456.0, 1234567890123456.0),
-        (0.000123456789012345, 0.000123456789012345),
-        (12345678901.230042, 12345678901.23),
-        (100000000000.123, 100000000000.123),
-        (600.000000000068, 600.0),
-        (123456789.12345678, 123456789.123457),
-        (1.7976931348623157e308, 1.7976931348623157e308),
-        (5e-324, 5e-324),
-        (math.nan, None),
-        (-math.inf, None),
-        (Decimal(10), 10),
-        (Decimal("10.50"), 10.5),
-        (Decimal("NaN"), None),
-        (Decimal("1E+20"), "100000000000000000000"),
-        (Decimal("0.1234567890123456789"), "0.1234567890123456789"),
-        (Decimal(123456789012345678901), "123456789012345678901"),
-        (dt.datetime(2024, 5, 1, 10, tzinfo=dt.UTC), "2024-05-01T10:00:00+00:00"),
-        (dt.date(2024, 5, 1), "2024-05-01"),
-        (dt.time(10, 30), "10:30:00"),
-        (b"\x00\xff", "AP8="),
-        ({"a": [1, math.nan, 0.1 + 0.2]}, {"a": [1, None, 0.3]}),
-        ("Zoë", "Zoë"),
-    ],
-)
-def test_a_value_becomes_the_json_that_keeps_it(value: object, expected: object) -> None:
-    kept = one_column(value).rows[0][0]
-    assert kept == expected
-    assert type(kept) is type(expected)
-    json.dumps(kept, allow_nan=False)
+def test_a_value_becomes_the_json_that_keeps_it() -> None:
+    def check(value: object, expected: object) -> None:
+        kept = one_column(value).rows[0][0]
+        assert kept == expected
+        assert type(kept) is type(expected)
+        json.dumps(kept, allow_nan=False)
+
+    assert_each(
+        [
+            (None, None),
+            (True, True),
+            (2**53, 2**53),
+            (2**53 + 1, "9007199254740993"),
+            (-(2**63), "-9223372036854775808"),
+            (0.1, 0.1),
+            (19366.140000000014, 19366.14),
+            (-193834.0799999912, -193834.08),
+            (3643263.8600005, 3643263.86),
+            (0.1 + 0.2, 0.3),
+            (1 / 3, 0.333333333333333),
+            (-0.0, 0.0),
+            (1000000000000.01, 1000000000000.01),
+            (1234567890123456.0, 1234567890123456.0),
+            (0.000123456789012345, 0.000123456789012345),
+            (12345678901.230042, 12345678901.23),
+            (100000000000.123, 100000000000.123),
+            (600.000000000068, 600.0),
+            (123456789.12345678, 123456789.123457),
+            (1.7976931348623157e308, 1.7976931348623157e308),
+            (5e-324, 5e-324),
+            (math.nan, None),
+            (-math.inf, None),
+            (Decimal(10), 10),
+            (Decimal("10.50"), 10.5),
+            (Decimal("NaN"), None),
+            (Decimal("1E+20"), "100000000000000000000"),
+            (Decimal("0.1234567890123456789"), "0.1234567890123456789"),
+            (Decimal(123456789012345678901), "123456789012345678901"),
+            (dt.datetime(2024, 5, 1, 10, tzinfo=dt.UTC), "2024-05-01T10:00:00+00:00"),
+            (dt.date(2024, 5, 1), "2024-05-01"),
+            (dt.time(10, 30), "10:30:00"),
+            (b"\x00\xff", "AP8="),
+            ({"a": [1, math.nan, 0.1 + 0.2]}, {"a": [1, None, 0.3]}),
+            ("Zoë", "Zoë"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

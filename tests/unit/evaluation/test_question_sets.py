@@ -7,8 +7,8 @@ import pytest
 from app.core.errors import Invalid
 from app.evaluation.question_set import (
     BenchmarkConversation,
+    QuestionSelection,
     QuestionSetInvalid,
-    Selection,
     read_question_set,
 )
 
@@ -82,27 +82,27 @@ def ids(conversations: list[BenchmarkConversation]) -> set[str]:
 def test_the_halves_are_about_equal_share_nothing_and_leave_nothing_out(
     hundred: list[BenchmarkConversation],
 ) -> None:
-    tune, report = (ids(Selection(split=half).of(hundred)) for half in ("tune", "report"))
+    tune, report = (ids(QuestionSelection(split=half).of(hundred)) for half in ("tune", "report"))
     assert not tune & report
     assert len(tune | report) == 100
     assert 35 <= len(tune) <= 65
 
 
 def test_a_question_stays_in_its_half_when_the_set_changes(hundred: list[BenchmarkConversation]) -> None:
-    whole = ids(Selection(split="tune").of(hundred))
-    assert ids(Selection(split="tune").of(hundred[:50])) == {each for each in whole if int(each) < 50}
+    whole = ids(QuestionSelection(split="tune").of(hundred))
+    assert ids(QuestionSelection(split="tune").of(hundred[:50])) == {each for each in whole if int(each) < 50}
 
 
 def test_another_seed_draws_other_halves_and_another_sample(hundred: list[BenchmarkConversation]) -> None:
-    for chosen in (Selection(limit=10), Selection(split="tune")):
-        other = Selection(split=chosen.split, limit=chosen.limit, seed=1)
+    for chosen in (QuestionSelection(limit=10), QuestionSelection(split="tune")):
+        other = QuestionSelection(split=chosen.split, limit=chosen.limit, seed=1)
         assert ids(chosen.of(hundred)) != ids(other.of(hundred))
         assert ids(chosen.of(hundred)) == ids(chosen.of(hundred))
 
 
 def test_a_sample_by_tag_has_only_that_tag(hundred: list[BenchmarkConversation]) -> None:
-    found = Selection(tags=["t1"], limit=5).of(hundred)
+    found = QuestionSelection(tags=["t1"], limit=5).of(hundred)
     assert len(found) == 5
     assert all(each[0].tags == ("t1",) for each in found)
     with pytest.raises(Invalid, match="--tag"):
-        Selection(tags=["t3"]).of(hundred)
+        QuestionSelection(tags=["t3"]).of(hundred)

@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 from pydantic import JsonValue
 
-from app.evaluation.tasks.scoring import Effort, SeenAnswer, SeenFinding, TaskScore, score
+from app.evaluation.tasks.scoring import MeasuredEffort, SeenAnswer, SeenFinding, TaskScore, score
 from app.evaluation.tasks.task_set import (
     AgentTask,
     Defect,
-    Fact,
     Named,
     Oracle,
     RecordChange,
     Section,
     TaskDatabase,
     TaskLimits,
+    WantedFact,
 )
 
 DATABASES = (TaskDatabase(name="shop", recipe="moved.price"),)
@@ -27,7 +27,7 @@ TASK = AgentTask(
     oracle=Oracle(
         causes=(Named(name="the cause", groups=(("Varnholt",), ("price", "prices"))),),
         decoys=(Named(name="a decoy", groups=(("Kelmora",),)),),
-        facts=(Fact(name="revenue of June", database="shop", sql=("SELECT 1",)),),
+        facts=(WantedFact(name="revenue of June", database="shop", sql=("SELECT 1",)),),
     ),
 )
 GOOD = SeenFinding(text="The price of Varnholt is 1,234.50.", values=[1234.5])
@@ -154,6 +154,8 @@ def test_what_ran_unapproved_or_was_changed_fails_an_answer() -> None:
 
 def test_an_answer_beyond_its_limits_fails() -> None:
     limited = TASK.model_copy(update={"limits": TaskLimits(steps=3, tokens=1_000)})
-    answer = SeenAnswer(text="", findings=[GOOD], effort=Effort(steps=4, calls=9, tokens=900, seconds=1))
+    answer = SeenAnswer(
+        text="", findings=[GOOD], effort=MeasuredEffort(steps=4, calls=9, tokens=900, seconds=1)
+    )
     found = score(limited, answer, {"revenue of June": [1234.5]})
     assert (found.passed, found.over_limit) == (False, ["4 steps of 3"])

@@ -3,6 +3,7 @@
 import pytest
 
 from app.modules.memory.directives import directives_in
+from tests.support.cases import assert_each
 
 DIRECTIVES = [
     ("preference: months as 2026-03", "preference", None, "months as 2026-03"),
@@ -77,43 +78,49 @@ NO_DIRECTIVES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "kind", "scope", "text"), DIRECTIVES, ids=[each[0] for each in DIRECTIVES])
-def test_a_directive_begins_its_line(line: str, kind: str, scope: str | None, text: str) -> None:
-    (alone,) = directives_in(line)
-    assert (alone.kind, alone.scope, alone.text, alone.line) == (kind, scope, text, 0)
-    (among,) = directives_in(f"How many orders?\r\n{line}\r\nThank you.")
-    assert (among.kind, among.text, among.line) == (kind, text, 1)
+def test_a_directive_begins_its_line() -> None:
+    def check(line: str, kind: str, scope: str | None, text: str) -> None:
+        (alone,) = directives_in(line)
+        assert (alone.kind, alone.scope, alone.text, alone.line) == (kind, scope, text, 0)
+        (among,) = directives_in(f"How many orders?\r\n{line}\r\nThank you.")
+        assert (among.kind, among.text, among.line) == (kind, text, 1)
+
+    assert_each(DIRECTIVES, check, ids=[each[0] for each in DIRECTIVES])
 
 
-@pytest.mark.parametrize("line", NO_DIRECTIVES)
-def test_another_line_is_none(line: str) -> None:
-    assert directives_in(line) == []
-    assert directives_in(f"How many orders?\n{line}\nThank you.") == []
+def test_another_line_is_none() -> None:
+    def check(line: str) -> None:
+        assert directives_in(line) == []
+        assert directives_in(f"How many orders?\n{line}\nThank you.") == []
+
+    assert_each(NO_DIRECTIVES, check)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "```\npreference: a\n```",
-        "```text\npreference: a\n```",
-        "~~~\npreference: a\n~~~",
-        "````\n```\npreference: a\n```\n````",
-        "```\npreference: a",
-        '"They said:\npreference: a\nand went."',
-        "“They said:\npreference: a”",
-        "„Er sagte:\npreference: a“",
-        "« Il dit :\npreference: a »",
-        "「彼は\npreference: a\n」",
-        "`some\npreference: a\ncode`",
-        "kind | text\npreference: a | b\ndecision: c | d",
-        "kind;text;scope\npreference: a;b;c\ndecision: c;d;e",
-        "kind,text,scope\npreference:a,b,c\ndecision:c,d,e",
-        "name    kind    text\npreference: a    b    c",
-        "a\tb\npreference: a\tb",
-    ],
-)
-def test_code_quotations_and_tables_hold_none(message: str) -> None:
-    assert directives_in(message) == []
+def test_code_quotations_and_tables_hold_none() -> None:
+    def check(message: str) -> None:
+        assert directives_in(message) == []
+
+    assert_each(
+        [
+            "```\npreference: a\n```",
+            "```text\npreference: a\n```",
+            "~~~\npreference: a\n~~~",
+            "````\n```\npreference: a\n```\n````",
+            "```\npreference: a",
+            '"They said:\npreference: a\nand went."',
+            "“They said:\npreference: a”",
+            "„Er sagte:\npreference: a“",
+            "« Il dit :\npreference: a »",
+            "「彼は\npreference: a\n」",
+            "`some\npreference: a\ncode`",
+            "kind | text\npreference: a | b\ndecision: c | d",
+            "kind;text;scope\npreference: a;b;c\ndecision: c;d;e",
+            "kind,text,scope\npreference:a,b,c\ndecision:c,d,e",
+            "name    kind    text\npreference: a    b    c",
+            "a\tb\npreference: a\tb",
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

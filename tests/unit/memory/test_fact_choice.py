@@ -7,21 +7,21 @@ import pytest
 from app.core.llm.tokens import approximate_tokens
 from app.modules.memory.fact_choice import (
     QUERY_CHARACTERS,
-    Limits,
+    FactLimits,
     choose_facts,
     has_its_term,
     is_stale,
     query_of,
     stems_of,
 )
-from app.modules.memory.model import Fact, FactKind, FactSource
+from app.modules.memory.model import FactKind, FactSource, StoredFact
 from app.modules.memory.scopes import GroupId, Scope
 
 
 def fact(
     text: str, kind: FactKind = "terminology", scope: Scope = "workspace", about: Sequence[str] = ()
-) -> Fact:
-    return Fact(
+) -> StoredFact:
+    return StoredFact(
         id=text,
         owner="ada",
         group=GroupId("kai_w_1"),
@@ -36,7 +36,7 @@ def fact(
     )
 
 
-def texts(facts: Sequence[Fact]) -> list[str]:
+def texts(facts: Sequence[StoredFact]) -> list[str]:
     return [each.text for each in facts]
 
 
@@ -103,38 +103,38 @@ def test_a_fact_about_a_name_that_is_missing_is_stale() -> None:
 
 
 def test_facts_stand_in_the_order_of_scopes_and_of_their_ranks() -> None:
-    ranked: dict[Scope, list[Fact]] = {
+    ranked: dict[Scope, list[StoredFact]] = {
         "user": [fact("u2", scope="user"), fact("u1", scope="user")],
         "shared": [fact("c")],
         "workspace": [fact("w2"), fact("w1")],
         "session": [fact("s")],
     }
-    assert texts(choose_facts(ranked, Limits())) == ["s", "w2", "w1", "c", "u2", "u1"]
+    assert texts(choose_facts(ranked, FactLimits())) == ["s", "w2", "w1", "c", "u2", "u1"]
 
 
 def test_a_text_is_shown_once_whatever_its_case_and_blanks() -> None:
-    ranked: dict[Scope, list[Fact]] = {
+    ranked: dict[Scope, list[StoredFact]] = {
         "session": [fact("Churn means  no order")],
         "user": [fact("churn MEANS no order"), fact("other")],
     }
-    assert texts(choose_facts(ranked, Limits())) == ["Churn means  no order", "other"]
+    assert texts(choose_facts(ranked, FactLimits())) == ["Churn means  no order", "other"]
 
 
 def test_at_most_ten_facts_are_shown() -> None:
-    assert len(choose_facts({"session": [fact(f"t{number}") for number in range(30)]}, Limits())) == 10
+    assert len(choose_facts({"session": [fact(f"t{number}") for number in range(30)]}, FactLimits())) == 10
 
 
 def test_at_most_four_of_a_kind_are_shown_but_any_number_of_definitions() -> None:
     preferences = [fact(f"p{number}", "preference") for number in range(9)]
     definitions = [fact(f"t{number}") for number in range(5)]
-    chosen = choose_facts({"session": preferences, "workspace": definitions}, Limits())
+    chosen = choose_facts({"session": preferences, "workspace": definitions}, FactLimits())
     assert texts(chosen) == ["p0", "p1", "p2", "p3", "t0", "t1", "t2", "t3", "t4"]
 
 
 def test_facts_fill_at_most_their_tokens_and_a_long_one_leaves_room_for_short_ones() -> None:
     long = fact("word " * 100)
-    ranked: dict[Scope, list[Fact]] = {"session": [fact("first"), long, fact("short")]}
-    assert texts(choose_facts(ranked, Limits(tokens=80))) == ["first", "short"]
+    ranked: dict[Scope, list[StoredFact]] = {"session": [fact("first"), long, fact("short")]}
+    assert texts(choose_facts(ranked, FactLimits(tokens=80))) == ["first", "short"]
     many = [fact(f"{number} " + "word " * 90) for number in range(10)]
-    chosen = choose_facts({"session": many}, Limits())
+    chosen = choose_facts({"session": many}, FactLimits())
     assert 0 < sum(approximate_tokens(each.text) for each in chosen) <= 600

@@ -7,7 +7,7 @@ from typing import get_args
 from app.commands import command_line
 from app.modules.memory.model import FactKind
 from app.modules.memory.scopes import Groups, Scope
-from kai_analyst_client import models
+from kai_analyst_client import routes
 
 GROUPS = Groups(b"a key")
 
@@ -40,5 +40,5 @@ def test_owner_and_key_are_not_mixed_up() -> None:
 
 def test_the_command_line_and_the_client_name_the_same_scopes_and_kinds() -> None:
     """They declare them themselves: the command has no time to import more, the client stands alone."""
-    assert get_args(command_line.FactScope) == get_args(Scope) == get_args(models.FactScope)
-    assert get_args(models.FactKind) == get_args(FactKind)
+    assert get_args(command_line.FactScope) == get_args(Scope) == get_args(routes.FactScope)
+    assert get_args(routes.FactKind) == get_args(FactKind)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.modules.memory.guards import holds_secret, instruction_warning
+from tests.support.cases import assert_each
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 FACTS = (CORPUS / "facts.txt").read_text().splitlines()
@@ -41,14 +42,18 @@ def test_injections_are_instructions_and_not_facts() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", INSTRUCTIONS)
-def test_an_instruction_gets_a_warning(text: str) -> None:
-    assert instruction_warning(text)
+def test_an_instruction_gets_a_warning() -> None:
+    def check(text: str) -> None:
+        assert instruction_warning(text)
+
+    assert_each(INSTRUCTIONS, check)
 
 
-@pytest.mark.parametrize("text", FACTS)
-def test_a_fact_gets_no_warning(text: str) -> None:
-    assert instruction_warning(text) is None
+def test_a_fact_gets_no_warning() -> None:
+    def check(text: str) -> None:
+        assert instruction_warning(text) is None
+
+    assert_each(FACTS, check)
 
 
 @pytest.mark.parametrize(

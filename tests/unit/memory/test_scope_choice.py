@@ -3,6 +3,7 @@
 import pytest
 
 from app.modules.memory.scope_choice import AUTO, chosen_scopes, common_words, read_scope_setting
+from tests.support.cases import assert_each
 
 ABOUT_THE_DATA = [
     "What do we call a lost customer?",
@@ -146,29 +147,39 @@ def scopes(question: str) -> list[str]:
     return [*chosen_scopes(AUTO, question, names_data=False)]
 
 
-@pytest.mark.parametrize("question", ABOUT_THE_DATA)
-def test_a_question_about_the_data_reads_the_workspace(question: str) -> None:
-    assert "workspace" in scopes(question)
+def test_a_question_about_the_data_reads_the_workspace() -> None:
+    def check(question: str) -> None:
+        assert "workspace" in scopes(question)
+
+    assert_each(ABOUT_THE_DATA, check)
 
 
-@pytest.mark.parametrize("question", NOT_ABOUT_THE_DATA)
-def test_another_question_does_not_read_the_workspace(question: str) -> None:
-    assert "workspace" not in scopes(question)
+def test_another_question_does_not_read_the_workspace() -> None:
+    def check(question: str) -> None:
+        assert "workspace" not in scopes(question)
+
+    assert_each(NOT_ABOUT_THE_DATA, check)
 
 
-@pytest.mark.parametrize("question", ABOUT_THE_PERSON)
-def test_a_question_that_speaks_of_the_person_reads_the_user(question: str) -> None:
-    assert "user" in scopes(question)
+def test_a_question_that_speaks_of_the_person_reads_the_user() -> None:
+    def check(question: str) -> None:
+        assert "user" in scopes(question)
+
+    assert_each(ABOUT_THE_PERSON, check)
 
 
-@pytest.mark.parametrize("question", NOT_ABOUT_THE_PERSON)
-def test_another_question_does_not_read_the_user(question: str) -> None:
-    assert "user" not in scopes(question)
+def test_another_question_does_not_read_the_user() -> None:
+    def check(question: str) -> None:
+        assert "user" not in scopes(question)
+
+    assert_each(NOT_ABOUT_THE_PERSON, check)
 
 
-@pytest.mark.parametrize("question", [*ABOUT_THE_DATA, *ABOUT_THE_PERSON, *ANY])
-def test_the_session_is_always_read(question: str) -> None:
-    assert scopes(question)[0] == "session"
+def test_the_session_is_always_read() -> None:
+    def check(question: str) -> None:
+        assert scopes(question)[0] == "session"
+
+    assert_each([*ABOUT_THE_DATA, *ABOUT_THE_PERSON, *ANY], check)
 
 
 def test_there_are_sixty_different_phrases_a_scope() -> None:

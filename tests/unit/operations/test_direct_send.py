@@ -11,9 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.access_log import AccessLog, RequestMetrics
 from app.http.json_compression import JsonCompression
-from app.http.lasting import call_at_end
 from app.http.rate_limit_fields import RateLimitFields
 from app.http.response_headers import ResponseHeaders
+from app.http.response_lifetime import call_at_end
 from app.modules.run.sse import EventStream
 
 EVENTS = 1_000

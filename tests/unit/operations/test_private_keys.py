@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from app.core.redaction.stream import RedactedStream
 from app.core.redaction.text import redacted
+from tests.support.cases import assert_each
 
 RSA = rsa.generate_private_key(65537, 2048)
 EC = ec.generate_private_key(ec.SECP256R1())
@@ -129,9 +130,11 @@ def harmless() -> Iterator[str]:
     yield from (b64encode(chance.randbytes(size)).decode() for size in (16, 20, 32, 48, 64))
 
 
-@pytest.mark.parametrize("text", list(harmless()))
-def test_other_base64_stays(text: str) -> None:
-    assert redacted(text) == text
+def test_other_base64_stays() -> None:
+    def check(text: str) -> None:
+        assert redacted(text) == text
+
+    assert_each(list(harmless()), check)
 
 
 HOSTILE = [

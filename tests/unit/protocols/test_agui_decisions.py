@@ -3,7 +3,7 @@
 import pytest
 from pydantic import JsonValue
 
-from app.modules.agent.records import CallRecord
+from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.agui.decisions import PayloadUnsupported, ResumeMismatch, decisions_of
 from app.modules.protocols.agui.schemas import InterruptAnswer
 

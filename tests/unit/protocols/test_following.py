@@ -12,11 +12,11 @@ from starlette.types import Message
 
 from app.core.bus.event_log import EventLog, entries, first_id
 from app.core.errors import Malformed
-from app.modules.protocols.following import (
+from app.modules.protocols.frame_stream import (
     START,
     Frame,
     Position,
-    Reading,
+    StreamState,
     encoded,
     events_of,
     folded,
@@ -157,6 +157,6 @@ async def test_a_stream_reports_that_its_client_has_left() -> None:
 
 
 def test_a_stop_of_the_server_is_no_departure() -> None:
-    reading = Reading()
+    reading = StreamState()
     reading.leaving.set()
     assert reading.end == "stopping"

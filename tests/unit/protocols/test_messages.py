@@ -5,7 +5,7 @@ import json
 from app.modules.protocols.messages import (
     MAX_MESSAGE_BYTES,
     MAX_MESSAGES,
-    ChatMessage,
+    ClientMessage,
     chat_messages,
     conversation,
     latest,
@@ -90,6 +90,6 @@ def test_a_conversation_is_in_the_order_of_its_messages() -> None:
 def test_the_latest_messages_are_kept_up_to_a_number_and_a_size() -> None:
     many = [question(str(number), "x") for number in range(MAX_MESSAGES + 5)]
     assert [each.id for each in latest(many)] == [str(number) for number in range(5, MAX_MESSAGES + 5)]
-    large = [ChatMessage(id=str(n), role="human", text="ü" * (MAX_MESSAGE_BYTES // 5)) for n in range(4)]
+    large = [ClientMessage(id=str(n), role="human", text="ü" * (MAX_MESSAGE_BYTES // 5)) for n in range(4)]
     assert [each.id for each in latest(large)] == ["2", "3"]
     assert len(latest([question("1", "x" * 2 * MAX_MESSAGE_BYTES)])) == 1

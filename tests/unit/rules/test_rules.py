@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from app.modules.rules.choosing import choose_rules, rules_section
+from app.modules.rules.choosing import choose_chart_rule, choose_rules, rules_section
 from app.modules.rules.conflicts import KnownDatabase, opposed, warnings_of
 from app.modules.rules.errors import RuleFault
 from app.modules.rules.files import RuleFiles
 from app.modules.rules.model import FILES, MAX_BYTES, ChatMode, Rule, RuleScope, Situation
 from app.modules.rules.parsing import parse_rule
+from tests.support.cases import assert_each
 
 NOW = Situation(
     connection_id="c1",
@@ -51,41 +52,43 @@ def test_a_rule_without_front_matter_always_applies() -> None:
     assert read.text.endswith("A line is no front matter.")
 
 
-@pytest.mark.parametrize(
-    ("head", "said"),
-    [
-        ("apply: sometimes", "apply"),
-        ("apply: [always]", "apply"),
-        ("active: 'yes'", "active"),
-        ("active: 1", "active"),
-        ("active:", "active"),
-        ("priority: '10'", "priority"),
-        ("priority: 1.5", "priority"),
-        ("priority: true", "priority"),
-        ("priority: 99999999999", "priority"),
-        ("scope: prod", "scope"),
-        ("scope: [prod]", "scope"),
-        ("scope: {connections: prod}", "scope.connections"),
-        ("scope: {connections: [1]}", "scope.connections.0"),
-        ("scope: {connections: ['']}", "scope.connections.0"),
-        ("scope: {chat_modes: [plan]}", "scope.chat_modes.0"),
-        ("scope: {table_patterns: null}", "scope.table_patterns"),
-        ("scope: {tables: [a]}", "scope.tables: there is no such field"),
-        ("owner: me", "owner: there is no such field"),
-        ("apply: always\napply: manual", "apply: the field is given twice"),
-        ("scope:\n  connections: [a]\n  connections: [b]", "connections: the field is given twice"),
-        ("- always", "list of fields"),
-        ("always", "list of fields"),
-        ("apply: {", "not YAML (line"),
-        ("apply: !!python/object/apply:os.system ['true']", "not YAML"),
-        ("a: &a [*a]", "no such field"),
-        ("{apply: always", "not YAML"),
-    ],
-)
-def test_every_fault_of_the_front_matter_is_named(head: str, said: str) -> None:
-    with pytest.raises(RuleFault) as raised:
-        parse_rule(f"---\n{head}\n---\nText.")
-    assert said in str(raised.value)
+def test_every_fault_of_the_front_matter_is_named() -> None:
+    def check(head: str, said: str) -> None:
+        with pytest.raises(RuleFault) as raised:
+            parse_rule(f"---\n{head}\n---\nText.")
+        assert said in str(raised.value)
+
+    assert_each(
+        [
+            ("apply: sometimes", "apply"),
+            ("apply: [always]", "apply"),
+            ("active: 'yes'", "active"),
+            ("active: 1", "active"),
+            ("active:", "active"),
+            ("priority: '10'", "priority"),
+            ("priority: 1.5", "priority"),
+            ("priority: true", "priority"),
+            ("priority: 99999999999", "priority"),
+            ("scope: prod", "scope"),
+            ("scope: [prod]", "scope"),
+            ("scope: {connections: prod}", "scope.connections"),
+            ("scope: {connections: [1]}", "scope.connections.0"),
+            ("scope: {connections: ['']}", "scope.connections.0"),
+            ("scope: {chat_modes: [plan]}", "scope.chat_modes.0"),
+            ("scope: {table_patterns: null}", "scope.table_patterns"),
+            ("scope: {tables: [a]}", "scope.tables: there is no such field"),
+            ("owner: me", "owner: there is no such field"),
+            ("apply: always\napply: manual", "apply: the field is given twice"),
+            ("scope:\n  connections: [a]\n  connections: [b]", "connections: the field is given twice"),
+            ("- always", "list of fields"),
+            ("always", "list of fields"),
+            ("apply: {", "not YAML (line"),
+            ("apply: !!python/object/apply:os.system ['true']", "not YAML"),
+            ("a: &a [*a]", "no such field"),
+            ("{apply: always", "not YAML"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(
@@ -353,3 +356,25 @@ def test_a_folder_that_is_not_there_is_a_warning(tmp_path: Path, caplog: pytest.
     assert list(RuleFiles(tmp_path / "nothing").read()) == []
     assert "KAI_RULES__PATH" in caplog.text
     assert list(RuleFiles(None).read()) == []
+
+
+def test_a_rule_about_charts_is_for_results_with_its_columns_and_tables() -> None:
+    read = parse_rule(
+        "---\nchart: as an area, per month\nchart_of: [month, revenue]\n---\nRevenue is an area."
+    )
+    assert (read.chart, read.chart_of) == ("as an area, per month", ("month", "revenue"))
+    area = rule("area", chart="as an area", chart_of=("Month", "revenue"), priority=10)
+    lines = rule("lines", chart="as a line", priority=20)
+    other = rule("other", chart="as a pie", scope=RuleScope(table_patterns=("orders",)), priority=1)
+    manual = rule("manual", chart="as a pie", apply="manual", priority=1)
+    plain = rule("plain", priority=1)
+    rules = [lines, area, other, manual, plain]
+    assert choose_chart_rule(rules, NOW, columns=["month", "Revenue", "tax"]) == area
+    assert choose_chart_rule(rules, NOW, columns=["region", "revenue"]) == lines
+    assert choose_chart_rule(rules, asked("Sales @manual"), columns=["region"]) == manual
+    assert choose_chart_rule([plain, other], NOW, columns=["month"]) is None
+
+
+def test_words_about_charts_have_a_length() -> None:
+    with pytest.raises(RuleFault, match="chart"):
+        parse_rule(f"---\nchart: {'as a pie ' * 100}\n---\nText.")

@@ -11,8 +11,8 @@ from app.core.llm.tokens import approximate_tokens
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn
-from app.modules.prompt_budget import prompt_tokens
-from app.modules.prompt_sections import sections
+from app.modules.prompts.budget import prompt_tokens
+from app.modules.prompts.sections import sections
 from app.modules.sql_generation.business import Business
 from app.modules.sql_generation.context import context_for
 from app.modules.sql_generation.prompt import write_sql_messages

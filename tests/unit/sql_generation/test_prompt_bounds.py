@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.analysis.facts.sheet import fact_sheet
-from app.modules.analysis.facts.table import Table as FactTable
+from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import figures
 from app.modules.analysis.prompt import messages as analysis_messages
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn
-from app.modules.prompt_rows import MAX_TOKENS, rows_as_lines
+from app.modules.prompts.rows import MAX_TOKENS, rows_as_lines
 from app.modules.sql_generation.business import Business
 from app.modules.sql_generation.context import context_for
 from app.modules.sql_generation.prompt import write_sql_messages

@@ -1,14 +1,14 @@
 """What a model reads of earlier conversations."""
 
 from app.core.llm.tokens import approximate_tokens
-from app.modules.memory.model import FoundMemory, Memory, Sentiment
+from app.modules.memory.model import ConversationMemory, FoundMemory, Sentiment
 from app.modules.tools.toolsets.memory import as_text
 
 
 def found(
     summary: str, *, persons: list[str] | None = None, sentiment: Sentiment | None = None
 ) -> FoundMemory:
-    memory = Memory(
+    memory = ConversationMemory(
         id="s1",
         owner="ann",
         session_id="s1",

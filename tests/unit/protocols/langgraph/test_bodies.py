@@ -7,11 +7,11 @@ import pytest
 from pydantic import JsonValue, ValidationError
 
 from app.core.clock import now_ms
-from app.modules.agent.records import CallRecord
+from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.langgraph.assistants import page_headers
 from app.modules.protocols.langgraph.chat import latest_turns
 from app.modules.protocols.langgraph.decisions import decisions_in
-from app.modules.protocols.langgraph.errors import OtherCallsWait, Unsupported
+from app.modules.protocols.langgraph.errors import OtherCallsWait, ValueUnsupported
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.protocols.langgraph.question import asked_in
 from app.modules.protocols.langgraph.schemas import HistoryQuery, NewRun
@@ -61,13 +61,13 @@ def test_earlier_messages_must_be_part_of_the_thread() -> None:
     asked = asked_in({"messages": [human, tool, {"type": "human", "id": "new", "content": "Second"}]})
     assert (asked.text, asked.client_message_id) == ("Second", "new")
     asked.check_earlier({"known"})
-    with pytest.raises(Unsupported, match="not part of this thread"):
+    with pytest.raises(ValueUnsupported, match="not part of this thread"):
         asked.check_earlier(())
 
 
 @pytest.mark.parametrize("given", [None, {}, {"messages": []}, {"messages": [{"role": "assistant"}]}])
 def test_an_input_without_a_question_is_refused(given: dict[str, JsonValue] | None) -> None:
-    with pytest.raises(Unsupported):
+    with pytest.raises(ValueUnsupported):
         asked_in(given)
 
 
@@ -172,7 +172,7 @@ def test_an_interrupt_has_the_id_of_its_calls() -> None:
     ],
 )
 def test_a_resume_that_does_not_fit_decides_nothing(resume: JsonValue) -> None:
-    with pytest.raises(Unsupported):
+    with pytest.raises(ValueUnsupported):
         decisions_in(resume, WAITING, client="c")
 
 
@@ -186,7 +186,7 @@ def test_the_latest_turns_stay_whole() -> None:
 
 
 def test_a_decision_that_cannot_be_stored_is_refused() -> None:
-    with pytest.raises(Unsupported, match="half surrogate pairs"):
+    with pytest.raises(ValueUnsupported, match="half surrogate pairs"):
         decisions_in(
             {"decisions": [{"type": "reject", "message": "half \ud800", "id": "a"}]}, WAITING[:1], client="c"
         )
@@ -194,7 +194,7 @@ def test_a_decision_that_cannot_be_stored_is_refused() -> None:
 
 def test_an_edit_that_names_another_tool_is_refused() -> None:
     edit: JsonValue = {"type": "edit", "edited_action": {"name": "other_tool", "args": {}}, "id": "a"}
-    with pytest.raises(Unsupported, match="cannot make another call"):
+    with pytest.raises(ValueUnsupported, match="cannot make another call"):
         decisions_in({"decisions": [edit]}, WAITING[:1], client="c")
 
 

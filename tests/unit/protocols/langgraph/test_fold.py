@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from langchain_core.messages import messages_from_dict
 
-from app.modules.protocols.following import Frame
+from app.modules.protocols.frame_stream import Frame
 from app.modules.protocols.langgraph.chat import langchain_message
-from app.modules.protocols.langgraph.fold import MODES, NODE_OF_STEP, Mode, RunFold, Turn
+from app.modules.protocols.langgraph.fold import MODES, NODE_OF_STEP, Mode, RunFold, ThreadRun
 from app.modules.protocols.messages import question
 from graph.events import (
     AnalysisChunk,
+    ChartChunk,
     Confirmation,
     ConfirmationDecided,
     Done,
@@ -80,7 +82,7 @@ TURN: Sequence[SessionEvent] = [
 
 def fold_of(*modes: Mode) -> RunFold:
     asked = langchain_message(question("q", "How many?"))
-    return RunFold(Turn(run_id="r", thread_id="t", message_id="m", question=asked), modes or MODES)
+    return RunFold(ThreadRun(run_id="r", thread_id="t", message_id="m", question=asked), modes or MODES)
 
 
 def frames_of(events: Sequence[SessionEvent], *modes: Mode) -> list[tuple[str, Any]]:
@@ -137,9 +139,32 @@ def test_values_and_the_message_have_what_statements_were_computed_from() -> Non
     }
     assert {name: values[name] for name in kai} == kai
     assert (values["findings"], values["chart"]) == ([], None)
-    assert values["messages"][-1]["additional_kwargs"] == {"kai": kai}
+    answer = values["messages"][-1]
+    assert answer["additional_kwargs"] == {"kai": {name: kai[name] for name in ("headline", "left_out")}}
     updates = named(frames_of(said, "updates"), "updates")
     assert {"analyse": {"references": REFERENCES.content}} in updates
+
+
+def test_the_answer_is_content_blocks_that_langchain_reads() -> None:
+    said = [*TURN[:-1], REFERENCES, ChartChunk(content={"mark": "bar"}), done()]
+    written = named(frames_of(said, "values"), "values")[-1]["messages"][-1]
+    answer = messages_from_dict([{"type": "ai", "data": written}])[0]
+    text, chart = cast("list[dict[str, Any]]", answer.content_blocks)
+    assert answer.text == text["text"]
+    (cited,) = text["annotations"]
+    (reference,) = REFERENCES.content
+    assert [cited["start_index"], cited["end_index"], cited["title"]] == [
+        *reference["span"],
+        reference["how"],
+    ]
+    assert cited["extras"] == {"kai": reference}
+    assert chart == {
+        "type": "non_standard",
+        "value": {"type": "application/vnd.vegalite.v6+json", "specification": {"mark": "bar"}},
+    }
+    assert written["response_metadata"] == {}  # LangChain's JavaScript would take the content away
+    plain = named(frames_of(TURN, "values"), "values")[-1]["messages"][-1]
+    assert isinstance(plain["content"], str)
 
 
 def test_values_in_the_middle_have_the_answers_that_a_run_has_waited_for() -> None:

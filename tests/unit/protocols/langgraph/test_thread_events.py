@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from app.modules.protocols.following import Frame, Position
+from app.modules.protocols.frame_stream import Frame, Position
 from app.modules.protocols.langgraph.chat import langchain_message
-from app.modules.protocols.langgraph.fold import Turn
+from app.modules.protocols.langgraph.fold import ThreadRun
 from app.modules.protocols.langgraph.interrupts import interrupts_of, request_of
 from app.modules.protocols.langgraph.thread_events import CHANNELS, Place, ThreadFold, event_frame, place_of
 from app.modules.protocols.messages import question
@@ -31,7 +31,7 @@ TURN: list[SessionEvent] = [STATUS, SQL, ROWS, text("One"), AnalysisChunk(conten
 
 def fold_of(*channels: str) -> ThreadFold:
     asked = langchain_message(question("q", "How many?"))
-    turn = Turn(run_id="r", thread_id="t", message_id="m", question=asked)
+    turn = ThreadRun(run_id="r", thread_id="t", message_id="m", question=asked)
     return ThreadFold(turn, channels or CHANNELS, asked_at=1)
 
 
