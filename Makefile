@@ -9,7 +9,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 # Images of Python often forbid compiled files; without them each process compiles the application again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve ui test check check-python check-page format screenshots streams bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
+.PHONY: help demo serve ui test check check-python check-page format screenshots streams wire client bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
 	bench-checkpointers bench-store-client bench-listing bench-figures bench-references simulate simulate-mutations conformance dist lock clean
 
 help: ## Show what can be made
@@ -48,6 +48,16 @@ format: .venv/test ## Format the code
 
 streams: .venv/test ## Record the streams that the page is tested with again
 	@$(BIN)/python -m tests.support.golden_streams
+	@$(MAKE) --no-print-directory wire
+
+wire: .venv/test ## Record what other programs read of KAI, and the forms of what it stores, again
+	@$(BIN)/python -m tests.support.wire
+
+charts: .venv/test ## Record what the charts of the kinds of results draw again
+	@$(BIN)/python -m tests.unit.analysis.charts.structure
+
+client: .venv/test ## Write the models of the client from the description of the API again
+	@$(BIN)/python -m tests.support.client_schema
 
 screenshots: .venv/test ui ## Take the screenshots of the documents again
 	@$(BIN)/python -m tests.e2e.page.screenshots
