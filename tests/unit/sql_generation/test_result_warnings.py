@@ -260,3 +260,24 @@ def test_a_join_is_probed_without_the_statement_s_filters(sql: str, probe: str) 
 )
 def test_outer_joins_and_single_tables_are_not_probed(sql: str) -> None:
     assert join_probes(sql, SHOPS) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "warned"),
+    [
+        ("select note as c0, id as c1 from customers where note is null", False),
+        ("select note as c0, id as c1 from customers where country = 'Norway' and (note is null)", False),
+        ("select note as c0, id as c1 from customers where note is null or country = 'Norway'", True),
+        ("select note as c0, id as c1 from customers where note is not null", True),
+        ("select note as c0, id as c1 from customers where country is null", True),
+    ],
+)
+def test_a_column_that_the_statement_asks_to_be_null_is_no_surprise(sql: str, *, warned: bool) -> None:
+    assert ("Every value of “c0” is null." in texts(sql, rows([None, 1], [None, 2]))) == warned
+
+
+def test_a_column_asked_to_be_null_is_no_surprise_among_all_columns() -> None:
+    found = Rows(
+        columns=[ResultColumn(name="Note", type="text")], rows=[[None]], row_count=1, truncated=False
+    )
+    assert texts("select * from customers where note is null", found) == []

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.modules.context_store.model import Term
@@ -45,7 +46,10 @@ def find_warnings(
     `asked` is the text of all questions of the conversation so far. Without an `intent` the statement is not
     compared with the question.
     """
-    found = [*_find_if_readable(sql, rows, index, asked=asked, intent=intent), *_null_columns(rows)]
+    found = [
+        *_find_if_readable(sql, rows, index, asked=asked, intent=intent),
+        *_null_columns(rows, asked_for=_null_by_filter(sql, index.names.dialect)),
+    ]
     return list(dict.fromkeys(found))[:MOST_WARNINGS]
 
 
@@ -95,7 +99,28 @@ def _find_in_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) 
     yield from find_cut_list(scopes[-1].expression, rows, asked)
 
 
-def _null_columns(rows: Rows) -> Iterator[ResultWarning]:
+def _null_by_filter(sql: str, dialect: str) -> set[str]:
+    """Returns the names of the result's columns that the outermost WHERE asks to be null, in lower case."""
+    try:
+        with sqlglot_errors_only():
+            tree = statement_of(sql, dialect).tree
+    except (SqlglotError, RecursionError):
+        return set()
+    where = tree.args.get("where")
+    if not isinstance(tree, exp.Select) or where is None:
+        return set()
+    conditions = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
+    nulls = {
+        each.this.name.casefold()
+        for condition in conditions
+        if isinstance(each := condition.unnest(), exp.Is) and isinstance(each.expression, exp.Null)
+    }
+    shown = [each for each in tree.selects if isinstance(each.unalias(), exp.Column)]
+    return nulls | {each.alias.casefold() for each in shown if each.unalias().name.casefold() in nulls}
+
+
+def _null_columns(rows: Rows, *, asked_for: set[str]) -> Iterator[ResultWarning]:
     for position, column in enumerate(rows["columns"]):
-        if rows["rows"] and all(row[position] is None for row in rows["rows"]):
+        empty = rows["rows"] and all(row[position] is None for row in rows["rows"])
+        if empty and column["name"].casefold() not in asked_for:
             yield ResultWarning(f"Every value of “{column['name']}” is null.")
