@@ -84,6 +84,10 @@ from app.modules.memory.service import ConversationMemories
 from app.modules.overview.repository import OverviewRepository
 from app.modules.overview.service import Overviews
 from app.modules.protocols.mcp.services import instance_id_of, server_name
+from app.modules.records.cache import ConversationCache
+from app.modules.records.repository import SessionRepository
+from app.modules.records.rows import RowStore
+from app.modules.records.shared_cache import LIFETIME, SharedConversations
 from app.modules.rules.files import RuleFiles
 from app.modules.rules.service import Rules
 from app.modules.run.lifecycle import RunLifecycle
@@ -96,11 +100,7 @@ from app.modules.schedules.mail import Mail
 from app.modules.schedules.pin_pictures import PinPictures
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.webhooks import Webhooks
-from app.modules.session.cache import ConversationCache
 from app.modules.session.erasure import LOGGED_MS, SessionForgetting
-from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import RowStore
-from app.modules.session.shared_cache import LIFETIME, SharedConversations
 from app.modules.sql_generation.statement_faults import StatementFaults
 from app.modules.tools.extensions import load_extensions
 from app.modules.tools.policy import ToolPolicy

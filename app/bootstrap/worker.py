@@ -33,11 +33,11 @@ from app.modules.memory.vector_rewriting import LOOK_SECONDS, VectorRewriting
 from app.modules.overview.running import LOOK_SECONDS as OVERVIEW_SECONDS
 from app.modules.overview.running import OverviewLimits, OverviewRuns
 from app.modules.prompts.sections import ContextFilter
+from app.modules.records.model import StoredResult
 from app.modules.run.engine import RunServices
 from app.modules.run.observer import RunObserver
 from app.modules.run.page_context import PageContext
 from app.modules.run.ports import PortFactory
-from app.modules.run.records import StoredResult
 from app.modules.run.retention import Age, Retention
 from app.modules.run.worker import Worker
 from app.modules.schedules.model import NOTICE_DAYS

@@ -16,10 +16,10 @@ from app.core.errors import CannotRun, reason
 from app.core.pictures import NoPicture
 from app.core.settings import read_settings
 from app.modules.analysis.chart.pictures import PictureFormat
+from app.modules.records.model import Message, MessageFields, Mode, Run, Session
 from app.modules.run.messages import next_run_id
 from app.modules.session.confirmations import Verdict
 from app.modules.session.errors import ConfirmationOver
-from app.modules.session.model import Message, MessageFields, Mode, Run, Session
 from app.terminal.console import event_of, say
 from app.terminal.transcript import Transcript
 from graph.answer import Answer

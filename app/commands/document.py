@@ -11,7 +11,7 @@ from app.commands.databases import register
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import CannotRun
 from app.core.settings import read_settings
-from app.modules.session.model import Run, Session
+from app.modules.records.model import Run, Session
 from app.terminal.console import event_of, say
 from graph.events import AnalysisChunk, ClarificationChunk, Failure, Progress, Status
 

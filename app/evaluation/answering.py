@@ -26,7 +26,7 @@ from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType, Schema, Table
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.language_models.errors import model_errors_translated
-from app.modules.session.model import Run
+from app.modules.records.model import Run
 from app.modules.sql_generation.reply import read_reply
 from app.terminal.console import event_of
 from graph.errors import ModelCallFailed, ModelCallRejected, TurnError

@@ -50,8 +50,8 @@ from app.modules.memory.profile_text import ProfileSections
 from app.modules.memory.profile_update import ProfileUpdate
 from app.modules.memory.vector_rewriting import Kind, VectorRewriting
 from app.modules.memory.vectors import MemoryVectors
+from app.modules.records.model import Message, Session
 from app.modules.session.exchanges import SessionExchangeReader, SessionQuestionReader
-from app.modules.session.model import Message, Session
 from app.modules.session.use_job import UseJob
 from tests.bench.children import SECONDS, Report, Write, forked
 from tests.bench.killed_turns import settings_on

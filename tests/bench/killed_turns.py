@@ -46,7 +46,7 @@ from app.core.servers import free_port
 from app.core.settings import NO_QUOTAS, LlmSettings, NatsSettings, Settings, ToolSettings, TypesenseSettings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.typesense_server import TypesenseServer
-from app.modules.session.model import Run, Session
+from app.modules.records.model import Run, Session
 from graph.checkpoints import SqliteCheckpointer
 from tests.bench.agent_loop.model import wait_for
 from tests.bench.children import Child, Report, Write, forked, freeze_self

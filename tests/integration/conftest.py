@@ -18,7 +18,7 @@ from app.core.storage.sqlite import SqliteStorage, open_sqlite
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.session.model import Session
+from app.modules.records.model import Session
 from app.modules.sql_generation.statement_faults import StatementFaults
 from migrations.runner import migrate
 from tests.support.facts import connections_over

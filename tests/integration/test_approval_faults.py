@@ -24,8 +24,8 @@ from app.modules.agent.turn import InvestigatedTurn, InvestigationSettings
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
-from app.modules.session.model import Mode, Session
-from app.modules.session.rows import RowStore
+from app.modules.records.model import Mode, Session
+from app.modules.records.rows import RowStore
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import SessionDatabases, ToolContext, ToolDatabase
 from app.modules.tools.history import Answers, ConversationHistory

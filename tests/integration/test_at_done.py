@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.settings import LlmSettings, Settings
-from app.modules.session.model import Session
+from app.modules.records.model import Session
 from tests.support.scripted_model import ScriptedModel
 
 OWNER = "local"

@@ -10,7 +10,7 @@ from app.bootstrap import Services, open_services
 from app.core.clock import now_ms
 from app.core.settings import NO_QUOTAS, Settings
 from app.modules.protocols.disconnects import Departures
-from app.modules.session.model import ONE_RUN, Run, Session
+from app.modules.records.model import ONE_RUN, Run, Session
 from app.modules.session.service import SessionFilter
 from tests.support.waiting import until
 

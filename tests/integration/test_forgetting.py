@@ -37,12 +37,12 @@ from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import NewFact
 from app.modules.memory.profile import Profile, ProfileItem
 from app.modules.memory.scopes import Scope
+from app.modules.records.model import Message, Session
 from app.modules.rules.model import RuleText
 from app.modules.schedules.model import Notice
 from app.modules.session.confirmations import Verdict
 from app.modules.session.erasure import ForgottenSession
 from app.modules.session.exchanges import SessionExchangeReader
-from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionFilter
 from tests.support.callers import admin, call_as
 from tests.support.choices import FIRST

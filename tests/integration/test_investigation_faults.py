@@ -24,8 +24,8 @@ from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.sheets import TurnSheets
 from app.modules.agent.step_store import InvestigationRecords, TurnRecords
 from app.modules.agent.turn import InvestigatedTurn, InvestigationSettings
-from app.modules.session.model import Run
-from app.modules.session.rows import RowStore
+from app.modules.records.model import Run
+from app.modules.records.rows import RowStore
 from app.modules.tools.context import SessionDatabases, ToolContext
 from app.modules.tools.history import ConversationHistory
 from app.modules.tools.policy import ToolPolicy

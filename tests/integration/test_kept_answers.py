@@ -12,9 +12,13 @@ from app.bootstrap import Services, open_services
 from app.core.settings import Settings
 from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.database_connection.errors import StatementNotRun
+from app.modules.records.errors import MessageUnknown, SessionUnknown
+from app.modules.records.model import MOST_VERSIONS, Message, Session
 from app.modules.run.errors import SessionBusy, SessionClosed
-from app.modules.session.errors import MessageUnknown, SessionUnknown, TooManyVersions, VersionUnknown
-from app.modules.session.model import MOST_VERSIONS, Message, Session
+from app.modules.session.errors import (
+    TooManyVersions,
+    VersionUnknown,
+)
 
 OWNER = "local"
 

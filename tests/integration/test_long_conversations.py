@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.settings import NO_QUOTAS, ConversationSettings, LlmSettings, Settings
-from app.modules.session.model import Session
+from app.modules.records.model import Session
 from tests.support.model_script import Asked
 from tests.support.scripted_model import Scripted, ScriptedModel
 

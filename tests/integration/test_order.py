@@ -11,9 +11,9 @@ from app.bootstrap import Services, open_services
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.settings import NO_QUOTAS, ConversationSettings, LlmSettings, Settings
+from app.modules.records.model import Message, Run, Session
 from app.modules.run.messages import question_message, question_sequence
 from app.modules.run.submission import run_id_of
-from app.modules.session.model import Message, Run, Session
 from app.modules.session.service import SessionFilter
 from tests.support.scripted_model import Scripted, ScriptedModel
 

@@ -21,8 +21,8 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.overview.model import Overview
 from app.modules.overview.running import OverviewLimits, OverviewRuns
-from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import RowStore
+from app.modules.records.repository import SessionRepository
+from app.modules.records.rows import RowStore
 from tests.support.boards import store_settings
 from tests.support.callers import admin, call_as
 from tests.support.postgres_server import PostgresServer

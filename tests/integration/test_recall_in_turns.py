@@ -18,9 +18,9 @@ from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import NewFact, StoredFact
 from app.modules.memory.scopes import Scope
+from app.modules.records.model import Session
+from app.modules.records.repository import SessionRepository
 from app.modules.session.exchanges import SessionExchangeReader
-from app.modules.session.model import Session
-from app.modules.session.repository import SessionRepository
 from app.modules.session.use_job import UseJob
 from tests.support.choices import FIRST
 from tests.support.facts import source

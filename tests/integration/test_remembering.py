@@ -20,7 +20,7 @@ from app.modules.agent.step_store import CallRecord, InvestigationRecords, StepR
 from app.modules.memory.errors import FactNeedsConfirmation, FactPlaceUnclear
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.model import FactStatus, NewFact, StoredFact
-from app.modules.session.model import Mode, Session
+from app.modules.records.model import Mode, Session
 from app.modules.tools.registry import BUILTIN
 from tests.support.facts import source
 from tests.support.scripted_model import Scripted, ScriptedModel

@@ -15,9 +15,9 @@ from app.core.settings import CheckpointSettings, Settings
 from app.core.storage.port import Equals, Query
 from app.core.tasks import end_tasks
 from app.main import create_app
-from app.modules.run.records import RowsGone
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import Run, Session
 from app.modules.run.retention import Age, Retention
-from app.modules.session.model import Run, Session
 from app.modules.session.service import StoredRows
 from graph import Checkpoint, SessionGraph
 from graph.errors import CheckpointsUnavailable

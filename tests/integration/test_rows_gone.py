@@ -9,8 +9,8 @@ import pytest
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import read_settings
-from app.modules.run.records import RowsGone
-from app.modules.session.model import Message
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import Message
 from app.modules.session.service import StoredRows
 
 DAYS = 731

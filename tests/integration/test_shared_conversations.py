@@ -18,10 +18,10 @@ from app.core.best_effort_cache import best_effort_cache
 from app.core.ids import new_id
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
+from app.modules.records.model import Message, Run, Session
+from app.modules.records.repository import SessionRepository, document
+from app.modules.records.shared_cache import LIFETIME, SharedConversations
 from app.modules.run.messages import answer_message, question_message, question_sequence
-from app.modules.session.model import Message, Run, Session
-from app.modules.session.repository import SessionRepository, document
-from app.modules.session.shared_cache import LIFETIME, SharedConversations
 from graph.answer import TurnAnswer
 from graph.events import RunError
 from tests.support.redis_server import RedisServer, running_redis

@@ -15,7 +15,7 @@ from app.core.settings import LlmSettings, MemorySettings, Settings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Document, Page, Query
 from app.core.storage.typesense_transport import KeepAliveTransport
-from app.modules.session.model import Session
+from app.modules.records.model import Session
 from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 

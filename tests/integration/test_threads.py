@@ -22,14 +22,14 @@ from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.protocols.frame_stream import events_of
 from app.modules.protocols.messages import ClientMessage, chat_messages, conversation, question_of_run, rows
 from app.modules.protocols.threads import DatabaseUnclear, DatabaseUnknown
+from app.modules.records.errors import SessionUnknown
+from app.modules.records.model import Origin, Run, Session, hidden_owner
 from app.modules.run.errors import SessionBusy
 from app.modules.session.errors import (
     BoundElsewhere,
     ConnectionNeeded,
     SessionExists,
-    SessionUnknown,
 )
-from app.modules.session.model import Origin, Run, Session, hidden_owner
 from app.modules.session.service import SessionFilter
 from graph.events import ResultsChunk
 from tests.support.waiting import until

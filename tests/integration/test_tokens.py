@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.settings import ConversationSettings, LlmSettings, MemorySettings, QuotaSettings, Settings
-from app.modules.session.model import Session
+from app.modules.records.model import Session
 from tests.support.choices import FIRST
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel, scripted_model

@@ -13,10 +13,10 @@ from app.core.exclusive import FolderInUse
 from app.core.ids import new_id
 from app.core.settings import LlmSettings, Settings
 from app.core.storage.port import Equals
+from app.modules.records.errors import SessionUnknown
+from app.modules.records.model import Run, Session
+from app.modules.records.repository import SessionRepository
 from app.modules.run.errors import SessionClosed
-from app.modules.session.errors import SessionUnknown
-from app.modules.session.model import Run, Session
-from app.modules.session.repository import SessionRepository
 from tests.support.scripted_model import scripted_model
 from tests.support.waiting import until
 

@@ -23,6 +23,8 @@ from app.core.secrets import ClearCheckpoints
 from app.core.storage.port import ChangeNotWritten, Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.modules.agent.step_store import InvestigationRecords
+from app.modules.records.model import Message, Run, Session, TakenStep
+from app.modules.records.repository import SessionRepository, document
 from app.modules.run.engine import RunServices
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.lifecycle import RunLifecycle, ref_of
@@ -31,8 +33,6 @@ from app.modules.run.observer import RunObserver
 from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
-from app.modules.session.model import Message, Run, Session, TakenStep
-from app.modules.session.repository import SessionRepository, document
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import Ports, SessionGraph

@@ -18,10 +18,10 @@ from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
+from app.modules.records.model import Run, Session
+from app.modules.records.repository import SessionRepository
+from app.modules.records.rows import RowStore
 from app.modules.run.running_actions import ActionsUnderWay
-from app.modules.session.model import Run, Session
-from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import RowStore
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import ToolContext
 from app.modules.tools.history import Answers

@@ -23,13 +23,13 @@ from app.modules.memory.profile import Profiles
 from app.modules.memory.scopes import Groups
 from app.modules.memory.service import ConversationMemories
 from app.modules.overview.repository import OverviewRepository
+from app.modules.records.repository import SessionRepository
+from app.modules.records.rows import RowStore
 from app.modules.rules.repository import RuleRepository
 from app.modules.run.follower import RunFollower
 from app.modules.run.submission import Submissions
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.session.erasure import SessionForgetting
-from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import RowStore
 from app.modules.session.service import SessionService
 from app.modules.sharing.repository import LinkRepository
 from app.modules.usage.service import Allowances

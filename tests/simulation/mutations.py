@@ -177,7 +177,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a session is claimed while another run holds it by now",
-        "app.modules.session.repository:SessionRepository.claim",
+        "app.modules.records.repository:SessionRepository.claim",
         """            Equals("active_run_id", None),
             AnyOf("status", ["idle", "error"]),
             Equals("fence", session.fence),
@@ -187,7 +187,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a session is released although another run holds it",
-        "app.modules.session.repository:SessionRepository.release",
+        "app.modules.records.repository:SessionRepository.release",
         '[Equals("active_run_id", run_id), Equals("fence", session.fence)]',
         '[Range("fence", at_least=0)]',
     ),

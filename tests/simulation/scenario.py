@@ -16,12 +16,12 @@ from app.core.ids import new_id
 from app.core.storage import typesense_layout as layout
 from app.core.storage import typesense_successors
 from app.core.storage.port import Document
+from app.modules.records.model import Mode, OnBusy, Run, Session
+from app.modules.records.repository import document
 from app.modules.run import follower, worker
 from app.modules.schedules import running, webhooks
 from app.modules.schedules import worker as schedule_worker
 from app.modules.session import erasure
-from app.modules.session.model import Mode, OnBusy, Run, Session
-from app.modules.session.repository import document
 from tests.simulation import schedules
 from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, Loss, QueueData
 from tests.simulation.clients import OWNER, WAYS, Asked, Client, ConnectionLost

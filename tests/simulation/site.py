@@ -18,6 +18,8 @@ from app.core.tasks import Loops
 from app.modules.agent.step_events import said_in_steps
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.service import ConversationMemories
+from app.modules.records.model import Run
+from app.modules.records.repository import SessionRepository
 from app.modules.run.engine import RunServices
 from app.modules.run.follower import RunFollower
 from app.modules.run.lifecycle import RunLifecycle
@@ -28,8 +30,6 @@ from app.modules.run.worker import Worker
 from app.modules.schedules.worker import ScheduleWorker
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.exchanges import SessionExchangeReader
-from app.modules.session.model import Run
-from app.modules.session.repository import SessionRepository
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.registry import BUILTIN, ToolRegistry
 from app.modules.usage.repository import UsageRepository

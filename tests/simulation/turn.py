@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from app.modules.session.model import Run, Session
+from app.modules.records.model import Run, Session
 from graph import CompletedTurn, Ports, ReadCheckpoint, RunControl, SessionEvent, SessionGraph, Turn
 from graph.answer import TurnAnswer
 from graph.errors import CheckpointsUnavailable, Drained

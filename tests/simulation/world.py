@@ -8,7 +8,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, assert_never
 
-from app.modules.session.model import Run
+from app.modules.records.model import Run
 from tests.simulation.loop import CURRENT, Process, VirtualLoop
 
 T = TypeVar("T")

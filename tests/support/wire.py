@@ -26,9 +26,9 @@ from app.modules.protocols.langgraph.fold import MODES, RunFold, ThreadRun
 from app.modules.protocols.langgraph.thread_events import CHANNELS, ThreadFold
 from app.modules.protocols.messages import question_of_run
 from app.modules.protocols.openai.fold import ChunkFold, CompletionFold
+from app.modules.records.model import Run
 from app.modules.run import sse
 from app.modules.run.record import AttemptRecord
-from app.modules.session.model import Run
 from app.terminal.transcript import Transcript
 from graph.answer import TurnAnswer
 from graph.events import Reset, SessionEvent

@@ -10,9 +10,9 @@ from cryptography.fernet import Fernet
 from pydantic import JsonValue, TypeAdapter
 
 from app.core.secrets import ClearCheckpoints
+from app.modules.records.model import Message, Run
+from app.modules.records.repository import document
 from app.modules.run.messages import answer_message, message_events
-from app.modules.session.model import Message, Run
-from app.modules.session.repository import document
 from app.modules.session.schemas import MessageBody
 from app.modules.sharing.model import ShareLink
 from app.modules.sharing.schemas import SharedBody

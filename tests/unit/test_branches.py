@@ -1,7 +1,7 @@
 """Branches of a session: the messages that a question follows."""
 
+from app.modules.records.model import START, Message, Outcome, TakenStep
 from app.modules.session.branches import path_before, path_to_last
-from app.modules.session.model import START, Message, Outcome, TakenStep
 
 STEP = TakenStep(step="analyzing", message="Writing", started_at="2026-01-01T00:00:00Z", ms=0)
 

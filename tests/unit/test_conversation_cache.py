@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from prometheus_client import CollectorRegistry
 
-from app.modules.session.cache import ConversationCache, MessagePage
-from app.modules.session.model import Message, Session
+from app.modules.records.cache import ConversationCache, MessagePage
+from app.modules.records.model import Message, Session
 from tests.support.clock import Clock
 
 SESSION = Session(

@@ -7,8 +7,8 @@ from pydantic import JsonValue, TypeAdapter
 from app.core.bus.event_log import LogEntry
 from app.modules.agent.step_store import StepRecord
 from app.modules.protocols.frame_stream import events_of
-from app.modules.session.model import Message
-from app.modules.session.repository import document
+from app.modules.records.model import Message
+from app.modules.records.repository import document
 from graph.answer import Analysis
 from graph.events import FindingsChunk, SuggestionsChunk
 

@@ -15,8 +15,8 @@ import app
 from app.core.errors import NotFound, Problem, problem_kind, problem_type
 from app.http.problems import problem_answer
 from app.modules.language_models.errors import stand_in_notice
+from app.modules.records.model import Run
 from app.modules.run.messages import failure_of
-from app.modules.session.model import Run
 from graph.errors import ModelCallFailed, ModelCallRejected
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ from cryptography.fernet import Fernet
 from pydantic import JsonValue
 
 from app.core.secrets import ClearCheckpoints
+from app.modules.records.model import Run
 from app.modules.run.messages import answer_message
 from app.modules.run.record import AttemptRecord
-from app.modules.session.model import Run
 from graph import SessionEvent, SessionGraph
 from graph.answer import Analysis, Draft, StatementDetails, TurnAnswer, answer_of, draft_of, repair_of
 from graph.checkpoints import Checkpointer, sqlite_checkpointer

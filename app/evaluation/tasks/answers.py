@@ -29,7 +29,7 @@ from app.modules.agent.step_store import CallRecord
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.language_models.errors import model_errors_translated
-from app.modules.session.model import Run, Session
+from app.modules.records.model import Run, Session
 from app.modules.sql_generation.reply import read_reply
 from app.terminal.console import database_url, event_of
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError

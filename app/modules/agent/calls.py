@@ -20,7 +20,7 @@ from app.modules.agent.step_events import result_chunks, returned_event
 from app.modules.agent.step_store import CallRecord, CallStatus
 from app.modules.agent.turn import InvestigatedTurn, said_before
 from app.modules.database_connection.repository import Connection
-from app.modules.session.model import Mode
+from app.modules.records.model import Mode
 from app.modules.tools.context import NoSuchDatabase, ToolContext, ToolDatabase
 from app.modules.tools.parsing import CallRefused, ParsedCall
 from app.modules.tools.results import NamedResult, ResultUnknown, result_name

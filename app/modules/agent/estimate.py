@@ -1,6 +1,6 @@
 """What an investigation will cost, before it begins, and the question that accepts it."""
 
-from app.modules.session.model import MAX_QUERY_CHARACTERS
+from app.modules.records.model import MAX_QUERY_CHARACTERS
 
 _TOKENS_OF_RESULTS = 1_500
 """What the calls of a step add to the prompts after it."""

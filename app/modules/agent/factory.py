@@ -15,9 +15,9 @@ from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
+from app.modules.records.model import Mode, Run, Session
+from app.modules.records.rows import RowStore
 from app.modules.run.ports import DatabaseBackground
-from app.modules.run.records import ResultRows
-from app.modules.session.model import Mode, Run, Session
 from app.modules.sql_generation.checking.names import in_one_line
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import SessionDatabases, ToolDatabase
@@ -37,7 +37,7 @@ class InvestigatorFactory:
         self,
         settings: InvestigationSettings,
         records: InvestigationRecords,
-        rows: ResultRows,
+        rows: RowStore,
         *,
         connections: DatabaseConnections,
         knowledge: ContextStore,

@@ -12,7 +12,7 @@ from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.modules.agent.capabilities import Capabilities
 from app.modules.agent.schemas import AgentModelBody, CapabilitiesBody, ExtensionBody, ToolBody, ToolList
-from app.modules.session.model import Mode
+from app.modules.records.model import Mode
 from app.modules.tools.registry import ToolRegistry
 
 MODES: tuple[Mode, ...] = get_args(Mode)

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from app.http.routes import ResponseBody
-from app.modules.session.model import Mode
+from app.modules.records.model import Mode
 from app.modules.tools.policy import Gate
 from app.modules.tools.tool import Category, Source
 

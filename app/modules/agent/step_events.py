@@ -5,8 +5,8 @@ from typing import cast
 
 from app.modules.agent.approval import confirmation_events
 from app.modules.agent.step_store import CallRecord, InvestigationRecords, StepRecord
-from app.modules.run.records import ResultRows
-from app.modules.session.model import Run
+from app.modules.records.model import Run
+from app.modules.records.rows import RowStore
 from app.modules.tools.results import read_head
 from graph.events import ResultsChunk, SessionEvent, SqlChunk, Status, TextChunk, ToolCalled, ToolReturned
 from graph.state import CallOutcome, Rows
@@ -15,7 +15,7 @@ ReadHead = Callable[[CallRecord], Awaitable[Rows | None]]
 """Reads the first rows of a call. Returns None if it has none."""
 
 
-async def said_in_steps(records: InvestigationRecords, rows: ResultRows, run: Run) -> list[SessionEvent]:
+async def said_in_steps(records: InvestigationRecords, rows: RowStore, run: Run) -> list[SessionEvent]:
     """Returns what the steps of an ended run have emitted."""
 
     async def head(call: CallRecord) -> Rows | None:

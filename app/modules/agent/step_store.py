@@ -18,7 +18,7 @@ from app.core.clock import now_ms
 from app.core.ids import id_of
 from app.core.storage.documents import Documents
 from app.core.storage.port import AnyOf, Condition, Document, Equals, Query, Range, Storage
-from app.modules.session.model import Run
+from app.modules.records.model import Run
 from app.modules.tools.results import KeptResult, call_id_of
 from app.modules.tools.tool import cut_text
 from graph.events import Decision
@@ -179,7 +179,7 @@ UNKNOWN = (
 
 
 class InvestigationRecords:
-    """Implements `run.records.WaitingCalls`, too. Every method raises `StorageUnavailable`."""
+    """Implements `run.lifecycle.WaitingCalls`, too. Every method raises `StorageUnavailable`."""
 
     def __init__(self, storage: Storage, calls: Counter | None = None) -> None:
         """`calls` counts the calls that ended, by tool and outcome."""

@@ -14,7 +14,7 @@ from app.modules.agent.step_store import CallRecord, StepRecord
 from app.modules.prompts.budget import QUESTION_LEAST, cut, granted, has_room_for, prompt_tokens
 from app.modules.prompts.facts import facts_section, fit_facts
 from app.modules.prompts.sections import fenced, sections
-from app.modules.session.model import Mode
+from app.modules.records.model import Mode
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, PastExchange, RememberedFact
 

@@ -12,8 +12,8 @@ from app.modules.agent.sheets import TurnSheets
 from app.modules.agent.step_store import CallRecord, StepKind, StepRecord, TurnRecords, new_step
 from app.modules.context_store.service import ContextStore
 from app.modules.memory.facts import Facts
+from app.modules.records.model import Mode, Run
 from app.modules.run.running_actions import ActionsUnderWay
-from app.modules.session.model import Mode, Run
 from app.modules.tools.context import SessionDatabases
 from app.modules.tools.history import ConversationHistory
 from app.modules.tools.parsing import ParsedCall, parse_call

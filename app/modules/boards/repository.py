@@ -13,7 +13,7 @@ from app.modules.analysis.chart.stored import read_chosen_chart
 from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.boards.errors import BoardUnknown, PinUnknown
 from app.modules.boards.model import MOST_PINS, Board, Pin, PinPeriod, PinResult
-from app.modules.session.rows import RowStore
+from app.modules.records.rows import RowStore
 from graph.answer import head_of
 from graph.state import Rows
 

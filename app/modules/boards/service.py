@@ -37,9 +37,9 @@ from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.run.records import Row, RowsGone
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import Message, Row, Session
 from app.modules.session.errors import ChartRefused
-from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionService
 from graph.state import Rows
 

@@ -12,8 +12,8 @@ from app.modules.chat_api.schemas import (
 )
 from app.modules.memory.model import ConversationMemory, FoundMemory
 from app.modules.memory.profile import ATTRIBUTES, Profile, texts_of
-from app.modules.session.model import Message, Session
-from app.modules.session.plain import plain_content, plain_id, plain_role
+from app.modules.records.model import Message, Session
+from app.modules.records.plain import plain_content, plain_id, plain_role
 from graph.answer import Statements
 
 

@@ -29,10 +29,10 @@ from app.modules.chat_api.schemas import (
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.profile import Profiles
 from app.modules.memory.service import ConversationMemories
+from app.modules.records.model import Origin
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session.dependencies import CurrentSessions
-from app.modules.session.model import Origin
 from app.modules.session.router import EVENT_STREAM
 from app.modules.session.service import SessionFilter
 

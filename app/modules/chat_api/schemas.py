@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from app.http.routes import Body, ResponseBody, Text, Time
 from app.modules.memory.model import Sentiment
-from app.modules.session.model import Outcome
+from app.modules.records.model import Outcome
 from app.modules.session.schemas import QuestionText, Title
 from graph.answer import Statements
 

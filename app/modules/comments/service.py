@@ -12,10 +12,10 @@ from app.modules.boards.repository import BoardRepository
 from app.modules.comments.errors import CommentedThingUnknown, CommentUnknown, NotAuthor, TooManyComments
 from app.modules.comments.model import MOST_COMMENTS, MOST_MENTIONS, Comment, CommentedThing, ThingKind
 from app.modules.comments.repository import CommentRepository
+from app.modules.records.model import Message
+from app.modules.records.repository import SessionRepository
 from app.modules.schedules.model import Mention, Notice
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.session.model import Message
-from app.modules.session.repository import SessionRepository
 from app.modules.sharing.errors import LinkUnknown
 from app.modules.sharing.service import Sharing
 

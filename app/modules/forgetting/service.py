@@ -10,11 +10,11 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.items.service import ClientItems
 from app.modules.memory.erasure import MemoryForgetting, NotConfirmed
 from app.modules.overview.repository import OverviewRepository
+from app.modules.records.errors import SessionUnknown
+from app.modules.records.model import hidden_owner
 from app.modules.rules.repository import RuleRepository
 from app.modules.run.errors import StillStopping
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.session.errors import SessionUnknown
-from app.modules.session.model import hidden_owner
 from app.modules.session.service import SessionFilter, SessionService
 from app.modules.sharing.repository import LinkRepository
 

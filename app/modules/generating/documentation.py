@@ -34,8 +34,8 @@ from app.modules.database_connection.schema import Table
 from app.modules.generating.markdown import Document, DocumentedTable, Measured, document_text
 from app.modules.language_models.errors import model_errors_translated
 from app.modules.prompts.sections import sections
-from app.modules.run.records import ResultRows
-from app.modules.session.model import DocumentationRequest, Run, Session
+from app.modules.records.model import DocumentationRequest, Run, Session
+from app.modules.records.rows import RowStore
 from app.modules.sql_generation.foreign_keys import inferred_keys
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndex
@@ -88,7 +88,7 @@ class DocumentationFactory:
         self,
         investigators: InvestigatorFactory,
         records: InvestigationRecords,
-        rows: ResultRows,
+        rows: RowStore,
         *,
         model: LanguageModel,
         allowances: Allowances,
@@ -127,7 +127,7 @@ class Documentation:
         self,
         tools: Investigator,
         records: TurnRecords,
-        rows: ResultRows,
+        rows: RowStore,
         *,
         model: LanguageModel,
         allowances: Allowances,

@@ -6,8 +6,8 @@ from contextlib import suppress
 from app.core.errors import Invalid, Problem
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.generating.documentation import MAX_TABLES
+from app.modules.records.model import DocumentationRequest, Run, Session
 from app.modules.run.errors import NotKeptYet
-from app.modules.session.model import DocumentationRequest, Run, Session
 from app.modules.session.service import SessionService
 
 _GO_ON = "Go on with the documentation."

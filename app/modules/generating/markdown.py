@@ -10,7 +10,7 @@ from datetime import date
 from pydantic import JsonValue
 
 from app.modules.database_connection.schema import ForeignKey, Table, TableColumn
-from app.modules.run.records import Row
+from app.modules.records.model import Row
 from app.modules.sql.parsing import DATABASE_NAMES
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#!|~])")

@@ -11,9 +11,9 @@ from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.records.model import Run, Session
 from app.modules.run.errors import WorkersBusy
 from app.modules.run.ports import PortFactory
-from app.modules.session.model import Run, Session
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.usage.service import Allowances
 from graph import Ports

@@ -32,7 +32,7 @@ from app.modules.overview.model import (
     WorthAsking,
 )
 from app.modules.overview.repository import OverviewRepository
-from app.modules.session.repository import SessionRepository
+from app.modules.records.repository import SessionRepository
 from app.modules.sql_generation.builtin.plan import Beyond
 from app.modules.sql_generation.builtin.writer import WrittenSql, write
 from app.modules.sql_generation.context import tables_read

@@ -9,7 +9,7 @@ from app.core.clock import now_ms
 from app.core.errors import NotFound, Problem
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import Loops, end_tasks
-from app.modules.session.model import Run, Session
+from app.modules.records.model import Run, Session
 from app.modules.session.service import SessionService
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from app.modules.session.model import Message, Run
+from app.modules.records.model import Message, Run
 from graph.answer import Findings, head_of
 from graph.state import Rows
 

@@ -3,7 +3,7 @@
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from app.core.errors import Invalid
-from app.modules.session.model import MAX_QUERY_CHARACTERS
+from app.modules.records.model import MAX_QUERY_CHARACTERS
 from app.modules.session.schemas import QuestionText
 
 _QUESTION: TypeAdapter[str] = TypeAdapter(QuestionText)

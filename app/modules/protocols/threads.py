@@ -10,9 +10,10 @@ from app.core.errors import Invalid, NotFound, Problem
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.records.errors import SessionUnknown
+from app.modules.records.model import Session
 from app.modules.run.errors import NotKeptYet
-from app.modules.session.errors import SessionExists, SessionUnknown
-from app.modules.session.model import Session
+from app.modules.session.errors import SessionExists
 from app.modules.session.service import SessionService
 
 ONLY_DATABASE = "kai"

@@ -18,11 +18,11 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.facts import Facts
 from app.modules.memory.model import StoredFact
 from app.modules.provenance.errors import NoStatement
-from app.modules.run.records import RowsGone
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import Message
+from app.modules.records.repository import SessionRepository
+from app.modules.records.rows import RowStore
 from app.modules.session.errors import VersionUnknown
-from app.modules.session.model import Message
-from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import RowStore
 from app.modules.sql.layout import laid_out
 from app.modules.sql.provenance.model import StatementDescription
 from app.modules.sql.provenance.names import DeclaredNames

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 from app.modules.analysis.chart.plan import Spec
 from app.modules.database_connection.results import cut_sentence
+from app.modules.records.model import Row
 from app.modules.reports.errors import NothingToReport
-from app.modules.run.records import Row
 from graph.state import Column, Cut, Reference, Rows
 
 ReportFormat = Literal["html", "markdown", "ipynb"]

@@ -13,6 +13,8 @@ from app.modules.boards.model import Pin
 from app.modules.boards.service import Boards, ShownPin
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import Message, Row
 from app.modules.reports.errors import NothingToReport
 from app.modules.reports.model import (
     MAX_PARTS,
@@ -24,8 +26,6 @@ from app.modules.reports.model import (
     ReportFormat,
 )
 from app.modules.reports.schemas import NewReport, PinPart, ReportPart, TextPart
-from app.modules.run.records import Row, RowsGone
-from app.modules.session.model import Message
 from app.modules.session.service import SessionService
 
 audit = logging.getLogger("kai.audit")

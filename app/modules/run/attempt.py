@@ -15,10 +15,10 @@ from app.core.bus.port import BusUnavailable
 from app.core.clock import now_ms, rfc3339
 from app.core.llm.calls import Meter, metered
 from app.core.storage.port import StorageUnavailable
+from app.modules.records.model import Outcome, Run, Session
 from app.modules.run.completion import AttemptEnd, Saved, emitted_end
 from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, ending_of, failure_of, wire
-from app.modules.session.model import Outcome, Run, Session
 from graph import CompletedTurn, Ports, ReadCheckpoint, RunControl, SessionEvent, Turn
 from graph.errors import CheckpointsUnavailable, Drained, Replaced, TurnError
 from graph.events import Status

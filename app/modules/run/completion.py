@@ -25,9 +25,9 @@ from app.core.bus.event_log import first_id
 from app.core.bus.port import BusUnavailable, EventLogs
 from app.core.clock import now_ms
 from app.core.storage.port import ChangeNotWritten, StorageUnavailable
+from app.modules.records.model import Run, Session, TakenStep
 from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, ending_of, failure_of
-from app.modules.session.model import Run, Session, TakenStep
 from graph import Turn
 from graph.answer import TurnAnswer
 from graph.errors import CheckpointsUnavailable, CheckpointUnreadable

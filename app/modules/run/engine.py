@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from app.core.bus.port import EventLogs, LogWriter
+from app.modules.records.model import Run, Session
+from app.modules.records.repository import SessionRepository
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.messages import wire
 from app.modules.run.observer import RunObserver
 from app.modules.run.record import AttemptRecord
-from app.modules.run.records import SessionRecords
-from app.modules.session.model import Run, Session
 from app.modules.usage.service import Allowances
 from graph import Ports, SessionEvent, SessionGraph
 from graph.events import Done, Status, TextChunk
@@ -26,7 +26,7 @@ class RunServices:
 
     graph: SessionGraph
     lifecycle: RunLifecycle
-    repository: SessionRecords
+    repository: SessionRepository
     logs: EventLogs
     bind: Bind
     allowances: Allowances

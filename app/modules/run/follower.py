@@ -7,9 +7,16 @@ from contextlib import asynccontextmanager, suppress
 from app.core.bus.event_log import EventLog, LogEntry, entries, first_id
 from app.core.bus.port import EventLogs
 from app.core.storage.port import StorageUnavailable
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import (
+    HEAD_ROWS,
+    Message,
+    Row,
+    Run,
+)
+from app.modules.records.repository import SessionRepository
+from app.modules.records.rows import RowStore
 from app.modules.run.messages import Ending, done_event, message_events, wire
-from app.modules.run.records import HEAD_ROWS, ResultRows, Row, RowsGone, SessionRecords
-from app.modules.session.model import Message, Run
 from graph.answer import Effort, TurnAnswer
 from graph.events import Reset, SessionEvent
 from graph.state import Rows
@@ -29,8 +36,8 @@ SaidInSteps = Callable[[Run], Awaitable[list[SessionEvent]]]
 class RunFollower:
     def __init__(
         self,
-        repository: SessionRecords,
-        rows: ResultRows,
+        repository: SessionRepository,
+        rows: RowStore,
         logs: EventLogs,
         *,
         said_in_steps: SaidInSteps,

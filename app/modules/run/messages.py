@@ -11,7 +11,7 @@ from app.core.clock import now_ms
 from app.core.errors import Problem, problem_type
 from app.core.ids import id_of
 from app.core.storage.port import StorageStarting, StorageUnavailable
-from app.modules.session.model import Message, Outcome, Run, TakenStep
+from app.modules.records.model import Message, Outcome, Run, TakenStep
 from graph.answer import Answer, Effort, TurnAnswer
 from graph.chunks import answer_chunks
 from graph.errors import TurnError

@@ -15,7 +15,7 @@ from app.core.clock import now_ms
 from app.core.errors import problem_kind
 from app.core.logs.ids import bound
 from app.core.tracing.spans import span, span_from
-from app.modules.session.model import Outcome, Run
+from app.modules.records.model import Outcome, Run
 from graph import SessionEvent
 from graph.events import Done, Failure, Status, Step, TextChunk
 

@@ -14,8 +14,9 @@ from app.modules.database_connection.schema import Table
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.prompts.rows import without_secrets
 from app.modules.prompts.sections import ContextFilter, sections
-from app.modules.run.records import ResultRows, RowsGone, StoredResult
-from app.modules.session.model import About, Message, Session
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import About, Message, Session, StoredResult
+from app.modules.records.rows import RowStore
 from app.modules.sql_generation.checking.names import in_one_line
 from app.modules.sql_generation.linking.cards import CardDetail, card
 from graph.state import Column, Rows
@@ -61,7 +62,7 @@ class PageContext:
         self,
         connections: DatabaseConnections,
         records: AboutRecords,
-        rows: ResultRows,
+        rows: RowStore,
         *,
         call_results: CallResults,
         allowed: ContextFilter,

@@ -26,17 +26,24 @@ from app.modules.memory.directive_news import DirectiveNews
 from app.modules.memory.profile_text import ProfileSections
 from app.modules.memory.recall import FactRecall
 from app.modules.prompts.sections import ALL_ALLOWED, ContextFilter
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import (
+    HEAD_ROWS,
+    Mode,
+    Run,
+    Session,
+    StoredResult,
+)
+from app.modules.records.rows import RowStore
 from app.modules.rules.choosing import choose_chart_rule, choose_rules, rules_section
 from app.modules.rules.model import Rule, Situation
 from app.modules.rules.service import Rules
 from app.modules.run.notices import NoticingAnalyst
 from app.modules.run.observer import RunObserver
 from app.modules.run.page_context import PageContext
-from app.modules.run.records import HEAD_ROWS, ResultRows, RowsGone, StoredResult
 from app.modules.run.remembering import RunFacts, RunNews
 from app.modules.run.result_checking import RunResultChecker, asker_of
 from app.modules.run.summary import DigestSummarizer, ModelSummarizer
-from app.modules.session.model import Mode, Run, Session
 from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.context import tables_read
@@ -132,7 +139,7 @@ class PortFactory:
         self,
         connections: DatabaseConnections,
         context: ContextStore,
-        rows: ResultRows,
+        rows: RowStore,
         *,
         models: Models | None,
         observer: RunObserver,
@@ -576,7 +583,7 @@ class _KeepingRunner:
     connections: DatabaseConnections
     connection: Connection
     schema_context: SchemaContext
-    rows: ResultRows
+    rows: RowStore
     run_of: Run
     in_hand: Rows | None = None
     """All rows that this attempt has stored."""

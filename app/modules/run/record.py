@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from app.core.clock import epoch_ms, rfc3339
-from app.modules.session.model import TakenStep
+from app.modules.records.model import TakenStep
 from graph.answer import Interpretation, ResultHeader, StatementDetails, TurnAnswer, head_of
 from graph.events import (
     AnalysisChunk,

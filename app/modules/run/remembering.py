@@ -9,7 +9,7 @@ from app.modules.memory.directive_news import DirectiveNews
 from app.modules.memory.model import StoredFact
 from app.modules.memory.recall import FactRecall, FactsQuestion, Reach
 from app.modules.memory.scopes import Scope
-from app.modules.session.model import Run
+from app.modules.records.model import Run
 from app.modules.sql_generation.context import tables_read
 from app.modules.sql_generation.option_reply import resolved
 from app.modules.sql_generation.schema_context import SchemaContext

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker, Purpose
-from app.modules.session.model import Run
+from app.modules.records.model import Run
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import MOST_WARNINGS, is_empty
 from app.modules.sql_generation.schema_context import SchemaContext

@@ -12,8 +12,7 @@ from typing import Protocol
 
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
-from app.modules.run.records import AgedRecords
-from app.modules.session.model import Run, Session
+from app.modules.records.model import Run, Session
 from graph.errors import CheckpointsUnavailable
 
 logger = logging.getLogger(__name__)
@@ -31,6 +30,13 @@ class Turns(Protocol):
 
     async def prune_turns(self, session_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
         """Delete the checkpoints of all turns but the latest. Raises `CheckpointsUnavailable`."""
+
+
+class AgedRecords(Protocol):
+    """Records that may be deleted by their age."""
+
+    async def delete_old(self, before: int) -> int:
+        """Delete records made before then (epoch ms) that no open run needs. Returns their number."""
 
 
 @dataclass(frozen=True)

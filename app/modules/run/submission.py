@@ -14,6 +14,20 @@ from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists, StorageUnavailable
 from app.core.tasks import end_tasks
 from app.core.tracing.spans import current_traceparent
+from app.modules.records.model import (
+    ALL_SOURCES,
+    MAX_WAITING,
+    OWN_ROUTES,
+    About,
+    Message,
+    Mode,
+    OnBusy,
+    Origin,
+    Run,
+    Session,
+    ToolSource,
+)
+from app.modules.records.repository import SessionRepository
 from app.modules.run.errors import (
     KeyReused,
     NotKeptYet,
@@ -36,19 +50,6 @@ from app.modules.run.messages import (
     wire,
 )
 from app.modules.run.pending_submissions import Arrivals
-from app.modules.run.records import MAX_WAITING, SessionRecords
-from app.modules.session.model import (
-    ALL_SOURCES,
-    OWN_ROUTES,
-    About,
-    Message,
-    Mode,
-    OnBusy,
-    Origin,
-    Run,
-    Session,
-    ToolSource,
-)
 from app.modules.usage.service import Allowances, CountedRuns
 
 logger = logging.getLogger(__name__)
@@ -72,7 +73,7 @@ class Submissions:
     def __init__(
         self,
         lifecycle: RunLifecycle,
-        repository: SessionRecords,
+        repository: SessionRepository,
         queue: JobQueue,
         *,
         logs: EventLogs,

@@ -12,6 +12,7 @@ from app.core.bus.port import BusUnavailable, EventLogs, JobQueue, LeasedJob, Ru
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import Loops
+from app.modules.records.model import Run, Session
 from app.modules.run.attempt import MAX_TRIES, RunAttempt
 from app.modules.run.engine import RunServices
 from app.modules.run.isolation import Isolation
@@ -20,7 +21,6 @@ from app.modules.run.observer import Action, log_run
 from app.modules.run.pending_submissions import Arrivals
 from app.modules.run.retention import RETENTION_SECONDS, Retention
 from app.modules.run.running_actions import ActionsUnderWay
-from app.modules.session.model import Run, Session
 from graph import ReadCheckpoint
 from graph.errors import CheckpointsUnavailable
 

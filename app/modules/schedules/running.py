@@ -21,7 +21,7 @@ from app.modules.boards.errors import BoardUnknown
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
-from app.modules.run.records import RowsGone
+from app.modules.records.errors import RowsGone
 from app.modules.schedules.conditions import judge
 from app.modules.schedules.model import (
     Delivery,

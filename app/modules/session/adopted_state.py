@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from app.core.clock import rfc3339
+from app.modules.records.model import Message
 from app.modules.run.summary import digest
-from app.modules.session.model import Message
 from graph.state import Author, PastExchange, Rows, SessionState
 
 _IN_FULL = 3

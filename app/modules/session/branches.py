@@ -6,7 +6,7 @@ it. A turn is its question and, once there is one, its answer.
 
 from collections.abc import Sequence
 
-from app.modules.session.model import START, Message
+from app.modules.records.model import START, Message
 
 _Turns = Sequence[Sequence[Message]]
 

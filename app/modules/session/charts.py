@@ -15,11 +15,11 @@ from app.modules.analysis.figures import DataSpan
 from app.modules.analysis.figures.coverage import key_columns
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.run.records import RowsGone
-from app.modules.session.errors import ChartRefused, MessageUnknown
-from app.modules.session.model import Message
-from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import RowStore
+from app.modules.records.errors import MessageUnknown, RowsGone
+from app.modules.records.model import Message
+from app.modules.records.repository import SessionRepository
+from app.modules.records.rows import RowStore
+from app.modules.session.errors import ChartRefused
 from app.modules.usage.service import Allowances
 from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.state import Column, Rows

@@ -18,6 +18,8 @@ from app.core.clock import now_ms
 from app.core.llm.model import ToolCall
 from app.core.storage.port import is_uuid
 from app.modules.agent.step_store import CallRecord, CallStatus, InvestigationRecords
+from app.modules.records.model import Session
+from app.modules.records.repository import SessionRepository
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.messages import next_run_id
 from app.modules.session.errors import (
@@ -28,8 +30,6 @@ from app.modules.session.errors import (
     HashDiffers,
     InvestigationsOff,
 )
-from app.modules.session.model import Session
-from app.modules.session.repository import SessionRepository
 from app.modules.tools.parsing import CallRefused, parse_call
 from app.modules.tools.registry import ToolRegistry
 from app.modules.usage.service import Allowances

@@ -17,8 +17,8 @@ from app.core.storage.documents import Documents
 from app.core.storage.port import Equals, Storage, StorageUnavailable
 from app.modules.context_store.service import ContextStore
 from app.modules.memory.erasure import MemoryForgetting
-from app.modules.session.model import Session
-from app.modules.session.repository import SessionRepository
+from app.modules.records.model import Session
+from app.modules.records.repository import SessionRepository
 from graph.errors import CheckpointsUnavailable
 
 logger = logging.getLogger(__name__)

@@ -3,12 +3,6 @@
 from app.core.errors import Conflict, Gone, Invalid, NotFound
 
 
-class SessionUnknown(NotFound):
-    """There is no such session, or it belongs to another owner."""
-
-    sentence = "There is no session with this id."
-
-
 class SessionExists(Conflict):
     """A session of this id is stored, of the same or another owner, or was deleted lately."""
 
@@ -38,12 +32,6 @@ class BoundElsewhere(Conflict):
     shows = ("db_connection_id",)
 
 
-class RunUnknown(NotFound):
-    """The session has no such run."""
-
-    sentence = "This session has no run with this id."
-
-
 class ChartRefused(Invalid):
     """The rows do not allow the chart that was chosen."""
 
@@ -63,12 +51,6 @@ class TooManyVersions(Conflict):
     problem = "too-many-versions"
     sentence = "An answer keeps {most} later statements. Ask the question again to go on."
     shows = ("most",)
-
-
-class MessageUnknown(NotFound):
-    """The session has no such answer."""
-
-    sentence = "This session has no answer with this message id."
 
 
 class ResultMissing(NotFound):

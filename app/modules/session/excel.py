@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from app.core.values.numbers import read_number
 from app.core.values.text import text_of
-from app.modules.run.records import Row
+from app.modules.records.model import Row
 from graph.state import Column
 
 MAX_ROWS = 1_048_575

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from app.modules.memory.directive_job import DirectiveQuestion, SessionQuestions
 from app.modules.memory.model import RememberedExchange, SessionExchanges
 from app.modules.memory.turns import MemoryTurn
-from app.modules.session.model import Message, Session
-from app.modules.session.repository import SessionRepository
+from app.modules.records.model import Message, Session
+from app.modules.records.repository import SessionRepository
 
 IsTainted = Callable[[str], Awaitable[bool]]
 """Returns whether the turn of a message has read from a tool of others."""

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from app.core.values.text import text_of
-from app.modules.run.records import Row
+from app.modules.records.model import Row
 from graph.state import Column
 
 _NUMBERS = ("integer", "number")

@@ -15,6 +15,7 @@ from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.agent.step_store import CallRecord, CallStatus, StepRecord
 from app.modules.database_connection.results import cut_sentence
+from app.modules.records.model import About, AnswerVersion, Message, Session, SessionStatus
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import excel, export
 from app.modules.session.chart_files import (
@@ -25,7 +26,6 @@ from app.modules.session.chart_files import (
     picture_answer,
 )
 from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions, sessions_of
-from app.modules.session.model import About, AnswerVersion, Message, Session, SessionStatus
 from app.modules.session.schemas import (
     AskedQuestion,
     ChartWords,

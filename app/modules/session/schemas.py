@@ -20,8 +20,7 @@ from app.modules.agent.step_store import CallStatus, StepKind
 from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.analysis.chart.words import ReadWords
 from app.modules.analysis.drawn_result import ChosenChart
-from app.modules.rules.schemas import RuleName
-from app.modules.session.model import (
+from app.modules.records.model import (
     MAX_QUERY_CHARACTERS,
     AboutKind,
     MessageFields,
@@ -29,6 +28,7 @@ from app.modules.session.model import (
     SessionStatus,
     ToolSource,
 )
+from app.modules.rules.schemas import RuleName
 from graph.answer import Answer
 from graph.state import Column, Cut
 

@@ -34,33 +34,9 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.memory.facts import Facts
 from app.modules.memory.lessons import propose_lesson
-from app.modules.rules.errors import RuleNamesUnknown
-from app.modules.rules.service import Rules
-from app.modules.run.errors import SessionBusy, SessionClosed
-from app.modules.run.follower import RunFollower
-from app.modules.run.records import Row
-from app.modules.run.submission import Submissions, run_id_of
-from app.modules.session.adopted_state import state_after
-from app.modules.session.branches import path_to_last
-from app.modules.session.charts import MessageCharts
-from app.modules.session.erasure import SessionForgetting
-from app.modules.session.errors import (
-    BoundElsewhere,
-    CheckpointUnknown,
-    ConnectionGone,
-    ConnectionNeeded,
-    InvestigationsOff,
-    MessageUnknown,
-    ResultMissing,
-    SessionExists,
-    SessionUnknown,
-    StatusHeld,
-    TooManyVersions,
-    VersionUnknown,
-)
-from app.modules.session.finding import transcript_of
-from app.modules.session.footnotes import source_notes
-from app.modules.session.model import (
+from app.modules.records.errors import MessageUnknown, SessionUnknown
+from app.modules.records.finding import transcript_of
+from app.modules.records.model import (
     ALL_SOURCES,
     MOST_VERSIONS,
     ONE_RUN,
@@ -75,6 +51,7 @@ from app.modules.session.model import (
     OnBusy,
     Origin,
     Rating,
+    Row,
     Run,
     RunStatus,
     Session,
@@ -82,8 +59,30 @@ from app.modules.session.model import (
     TitledBy,
     ToolSource,
 )
-from app.modules.session.repository import SessionPage, SessionRepository, later
-from app.modules.session.rows import RowStore
+from app.modules.records.repository import SessionPage, SessionRepository, later
+from app.modules.records.rows import RowStore
+from app.modules.rules.errors import RuleNamesUnknown
+from app.modules.rules.service import Rules
+from app.modules.run.errors import SessionBusy, SessionClosed
+from app.modules.run.follower import RunFollower
+from app.modules.run.submission import Submissions, run_id_of
+from app.modules.session.adopted_state import state_after
+from app.modules.session.branches import path_to_last
+from app.modules.session.charts import MessageCharts
+from app.modules.session.erasure import SessionForgetting
+from app.modules.session.errors import (
+    BoundElsewhere,
+    CheckpointUnknown,
+    ConnectionGone,
+    ConnectionNeeded,
+    InvestigationsOff,
+    ResultMissing,
+    SessionExists,
+    StatusHeld,
+    TooManyVersions,
+    VersionUnknown,
+)
+from app.modules.session.footnotes import source_notes
 from app.modules.usage.service import Allowances
 from graph import Checkpoint, SessionGraph
 from graph.state import Column, Cut, PastExchange, SessionState

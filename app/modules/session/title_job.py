@@ -9,9 +9,9 @@ from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, P
 from app.core.storage.port import Equals
 from app.modules.memory.model import RememberedExchange
 from app.modules.prompts.sections import sections
+from app.modules.records.model import TitledBy
+from app.modules.records.repository import SessionRepository
 from app.modules.session.exchanges import answered_exchanges
-from app.modules.session.model import TitledBy
-from app.modules.session.repository import SessionRepository
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from app.modules.context_store.service import ContextStore
 from app.modules.memory.facts import Facts
-from app.modules.session.repository import SessionRepository
+from app.modules.records.repository import SessionRepository
 
 _MAX_MESSAGES = 40
 

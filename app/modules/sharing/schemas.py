@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from app.core.clock import rfc3339
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time
 from app.modules.boards.schemas import BoardWithPins
-from app.modules.session.model import Message
+from app.modules.records.model import Message
 from app.modules.session.schemas import MessageBody
 from app.modules.sharing.model import DEFAULT_DAYS, MAX_DAYS, LinkKind, ShareLink
 from app.modules.sharing.service import SharedThing

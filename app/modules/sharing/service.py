@@ -15,8 +15,8 @@ from app.modules.boards.service import Boards, ShownBoard
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.run.records import Row, RowsGone
-from app.modules.session.model import Message, Session
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import Message, Row, Session
 from app.modules.session.service import SessionService, StoredRows
 from app.modules.sharing.errors import (
     LinkUnknown,

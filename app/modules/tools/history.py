@@ -9,7 +9,7 @@ from typing import Protocol
 from app.core.ranking import fused
 from app.modules.memory.model import FoundMemory
 from app.modules.memory.service import ConversationMemories, telling_words
-from app.modules.session.model import Message
+from app.modules.records.model import Message
 from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.words import words_of
 

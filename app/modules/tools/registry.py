@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import get_args
 
-from app.modules.session.model import Mode
+from app.modules.records.model import Mode
 from app.modules.tools.choosing import FIND_TOOLS
 from app.modules.tools.extensions import Extension
 from app.modules.tools.policy import Gate, ToolPolicy

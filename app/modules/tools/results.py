@@ -8,7 +8,13 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from app.core.ids import id_of
-from app.modules.run.records import HEAD_ROWS, ResultRows, Row, RowsGone, StoredResult
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import (
+    HEAD_ROWS,
+    Row,
+    StoredResult,
+)
+from app.modules.records.rows import RowStore
 from graph.state import Column, Cut, Rows
 
 _NAME = re.compile(r"r(\d{1,3})\.(\d{1,3})")
@@ -59,7 +65,7 @@ class TurnResults:
     """The results of one turn."""
 
     def __init__(
-        self, rows: ResultRows, find: FindResult, *, owner: str, session_id: str, message_id: str
+        self, rows: RowStore, find: FindResult, *, owner: str, session_id: str, message_id: str
     ) -> None:
         self._rows = rows
         self._find = find
@@ -118,7 +124,7 @@ class TurnResults:
         return rows_of(found.kept, all_rows[:HEAD_ROWS])
 
 
-async def read_head(rows: ResultRows, call_id: str, result: KeptResult) -> Rows | None:
+async def read_head(rows: RowStore, call_id: str, result: KeptResult) -> Rows | None:
     """Returns the first rows of a call as they are stored. Returns None if they no longer are."""
     try:
         return rows_of(result, await rows.read(call_id, 0, min(HEAD_ROWS, result["row_count"])))

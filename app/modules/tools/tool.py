@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from app.core.llm.model import OfferedTool
-from app.modules.session.model import ToolSource
+from app.modules.records.model import ToolSource
 from app.modules.tools.context import ToolContext
 from app.modules.tools.results import KeptResult
 from graph.described import Described

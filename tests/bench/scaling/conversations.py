@@ -8,10 +8,10 @@ from prometheus_client import CollectorRegistry
 from app.core.best_effort_cache import best_effort_cache
 from app.core.ids import new_id
 from app.core.storage.port import Storage
-from app.modules.session.cache import ConversationCache
-from app.modules.session.model import Message, Session
-from app.modules.session.repository import SessionRepository, document
-from app.modules.session.shared_cache import SharedConversations
+from app.modules.records.cache import ConversationCache
+from app.modules.records.model import Message, Session
+from app.modules.records.repository import SessionRepository, document
+from app.modules.records.shared_cache import SharedConversations
 from migrations.runner import migrate
 from tests.bench.scaling.systems import Ground
 from tests.bench.scaling.table import row, spread, title

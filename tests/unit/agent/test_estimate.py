@@ -1,7 +1,7 @@
 """What an investigation will cost, before it begins."""
 
 from app.modules.agent.estimate import accepting, is_accepted, plan_tokens
-from app.modules.session.model import MAX_QUERY_CHARACTERS
+from app.modules.records.model import MAX_QUERY_CHARACTERS
 
 
 def estimated(plan: str, *, prompt_tokens: int = 1_000, max_steps: int = 12) -> int:

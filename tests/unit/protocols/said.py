@@ -1,6 +1,6 @@
 """Events of runs, as folds of protocols get them."""
 
-from app.modules.session.model import Run
+from app.modules.records.model import Run
 from graph.events import (
     AnalysisChunk,
     ChartChunk,

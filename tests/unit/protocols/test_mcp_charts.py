@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from app.modules.protocols.mcp.tools import _chart_for_models, _fitting_chart
-from app.modules.session.model import Message
+from app.modules.records.model import Message
 from graph.state import Column
 
 

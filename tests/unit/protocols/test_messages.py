@@ -11,7 +11,7 @@ from app.modules.protocols.messages import (
     latest,
     question,
 )
-from app.modules.session.model import Message
+from app.modules.records.model import Message
 from graph.events import RunError
 from graph.state import Column
 from tests.fakes import THREE

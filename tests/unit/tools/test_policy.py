@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from app.core.settings import ToolSettings
-from app.modules.session.model import Mode
+from app.modules.records.model import Mode
 from app.modules.tools.context import ToolContext
 from app.modules.tools.policy import Gate, ToolPolicy
 from app.modules.tools.registry import ALL_SOURCES, BUILTIN, ToolRegistry

@@ -34,7 +34,7 @@ from pydantic import JsonValue
 from app.core.errors import problem_type
 from app.modules.protocols import messages
 from app.modules.protocols.frame_stream import Frame
-from app.modules.session.model import Run
+from app.modules.records.model import Run
 from graph.events import (
     AnalysisChunk,
     ChartChunk,

@@ -20,12 +20,12 @@ from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
 from app.modules.protocols.frame_stream import StreamEnd, folded_stream
 from app.modules.protocols.questions import question_of
 from app.modules.protocols.threads import NotStoredYet
+from app.modules.records.model import MAX_CLIENT_ID_CHARACTERS, OnBusy, Origin, Run, Session
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions
 from app.modules.session.errors import ConfirmationUnknown
-from app.modules.session.model import MAX_CLIENT_ID_CHARACTERS, OnBusy, Origin, Run, Session
 from app.modules.session.service import SessionService
 
 _CANCEL_SECONDS = 5

@@ -46,11 +46,8 @@ from app.modules.protocols.langgraph.state import (
 )
 from app.modules.protocols.messages import question, question_of_run
 from app.modules.protocols.threads import ONLY_DATABASE, Threads, as_uuid, session_id_of
-from app.modules.run.messages import WAITING_FROM, next_run_id, question_sequence
-from app.modules.session.branches import path_before
-from app.modules.session.confirmations import Confirmations
-from app.modules.session.errors import SessionExists, SessionUnknown
-from app.modules.session.model import (
+from app.modules.records.errors import SessionUnknown
+from app.modules.records.model import (
     START,
     Branch,
     Message,
@@ -61,6 +58,10 @@ from app.modules.session.model import (
     SessionStatus,
     hidden_owner,
 )
+from app.modules.run.messages import WAITING_FROM, next_run_id, question_sequence
+from app.modules.session.branches import path_before
+from app.modules.session.confirmations import Confirmations
+from app.modules.session.errors import SessionExists
 from app.modules.session.schemas import MAX_METADATA_BYTES, Metadata
 from app.modules.session.service import SessionFilter, SessionService
 from graph import BEGINNING, Checkpoint

@@ -36,9 +36,9 @@ from app.modules.protocols.langgraph.thread_events import (
 )
 from app.modules.protocols.langgraph.thread_following import ThreadFollower
 from app.modules.protocols.threads import ONLY_DATABASE
+from app.modules.records.model import Run
 from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
-from app.modules.session.model import Run
 
 router = Router(prefix=f"{PREFIX}/threads/{{thread_id}}")
 

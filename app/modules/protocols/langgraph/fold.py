@@ -31,7 +31,7 @@ from app.modules.protocols.messages import (
     rows_id,
     statement,
 )
-from app.modules.session.model import Outcome
+from app.modules.records.model import Outcome
 from graph.answer import head_of
 from graph.events import (
     AnalysisChunk,

@@ -23,8 +23,8 @@ from app.modules.protocols.langgraph.chat import (
 from app.modules.protocols.langgraph.fold import results_value
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.protocols.messages import NOTHING_FOUND, chat_messages, findings_of, rows_of
+from app.modules.records.model import Message, Session
 from app.modules.session.branches import path_to_last
-from app.modules.session.model import Message, Session
 from graph import BEGINNING, Checkpoint
 
 State = dict[str, JsonValue]

@@ -14,7 +14,7 @@ from app.modules.protocols.frame_stream import Frame, Position
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
 from app.modules.protocols.langgraph.fold import Mode, RunFold, ThreadRun, results_value
 from app.modules.protocols.messages import SQL_TOOL, call_id
-from app.modules.session.model import Outcome
+from app.modules.records.model import Outcome
 from graph.events import (
     AnalysisChunk,
     ClarificationChunk,

@@ -11,8 +11,8 @@ from app.modules.protocols.frame_stream import START, Fold, Frame, FrameStream, 
 from app.modules.protocols.langgraph.conversations import Conversations
 from app.modules.protocols.langgraph.fold import RunFold, ThreadRun
 from app.modules.protocols.langgraph.thread_events import Place
+from app.modules.records.model import Run, Session
 from app.modules.run.sse import EventStream, pieces
-from app.modules.session.model import Run, Session
 from app.modules.session.service import SessionService
 
 _PAGE = 100

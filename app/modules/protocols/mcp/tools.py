@@ -58,10 +58,13 @@ from app.modules.protocols.mcp.approvals import (
 from app.modules.protocols.mcp.asking import can_ask_user
 from app.modules.protocols.mcp.callers import current_caller
 from app.modules.protocols.mcp.services import McpServices
-from app.modules.run.records import Row
+from app.modules.records.errors import SessionUnknown
+from app.modules.records.model import Message, Mode, Origin, Outcome, Row, Run, Session
 from app.modules.session.confirmations import Confirmations
-from app.modules.session.errors import EditRefused, InvestigationsOff, SessionUnknown
-from app.modules.session.model import Message, Mode, Origin, Outcome, Run, Session
+from app.modules.session.errors import (
+    EditRefused,
+    InvestigationsOff,
+)
 from app.modules.session.schemas import QuestionText
 from app.modules.session.service import SessionFilter, StoredRows
 from app.modules.sql_generation.linking.words import words_of

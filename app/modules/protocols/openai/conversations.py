@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from app.modules.protocols.threads import NotStoredYet
+from app.modules.records.model import OnBusy, Origin, Run, Session
 from app.modules.run.errors import NotKeptYet, SessionBusy
 from app.modules.session.errors import CheckpointUnknown
-from app.modules.session.model import OnBusy, Origin, Run, Session
 from app.modules.session.service import SessionService
 
 _TRIES = 5

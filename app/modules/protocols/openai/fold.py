@@ -20,7 +20,7 @@ from app.modules.protocols.openai.schemas import (
     KaiAnswer,
 )
 from app.modules.protocols.openai.text import AnswerText, where_to_approve
-from app.modules.session.model import Run
+from app.modules.records.model import Run
 from graph.events import (
     AnalysisChunk,
     ClarificationChunk,

@@ -37,8 +37,8 @@ from app.modules.protocols.openai.structured_titles import title_asked_for, with
 from app.modules.protocols.openai.tasks import reply_to_task
 from app.modules.protocols.openai.transcript import questions_of
 from app.modules.protocols.threads import Threads
+from app.modules.records.model import Origin, Run, Session
 from app.modules.session.dependencies import CurrentSessions
-from app.modules.session.model import Origin, Run, Session
 from app.modules.session.service import SessionService
 
 SESSION_HEADER = "X-Kai-Session"

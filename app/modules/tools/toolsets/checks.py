@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue
 from sqlglot import exp
 
 from app.modules.database_connection.schema import ForeignKey, Table, TableColumn
-from app.modules.run.records import Row
+from app.modules.records.model import Row
 from app.modules.sql_generation.foreign_keys import inferred_keys
 from app.modules.tools.context import ToolContext, ToolDatabase
 from app.modules.tools.tool import Arguments, ToolFailed, ToolResult, tool

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from app.modules.database_connection.cells import one_spelling
 from app.modules.database_connection.results import marked_column, type_of_values
 from app.modules.prompts.rows import is_secret
-from app.modules.run.records import Row
+from app.modules.records.model import Row
 from app.modules.tools.tool import ToolFailed
 from graph.state import Column, Rows
 

@@ -12,7 +12,7 @@ from app.modules.analysis.chart.plan import NotDrawable, Spec
 from app.modules.analysis.figures import figures
 from app.modules.database_connection.results import ResultSet, type_of_values
 from app.modules.prompts.rows import rows_as_lines, without_secrets
-from app.modules.run.records import Row
+from app.modules.records.model import Row
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.tools.context import ToolContext, ToolDatabase
 from app.modules.tools.results import KeptResult, NamedResult, rows_of

@@ -1,7 +1,7 @@
 """Stored sessions, runs and messages. Times are epoch milliseconds."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypedDict
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
@@ -13,15 +13,20 @@ from graph.state import Column, Cut
 
 MAX_QUERY_CHARACTERS = 8_000
 """Of a question."""
+MAX_WAITING = 10
+"""Questions that may wait for one session."""
 MOST_VERSIONS = 20
 """Later statements of an answer."""
 MAX_CLIENT_ID_CHARACTERS = 100
 """Of the id that a client gives a question."""
+HEAD_ROWS = 100
+"""Rows that a run emits and its state holds. The others are read by reference."""
 ONE_RUN = "one_run"
 """Key of a session that was made for one run. No pair of its metadata has it: those are hexadecimal."""
 START = ""
 """In place of the id of a parent, for a question that follows no answer of its session."""
 
+Row = list[JsonValue]
 Mode = Literal["ask", "agent"]
 ToolSource = Literal["builtin", "mcp", "extensions"]
 ALL_SOURCES: tuple[ToolSource, ...] = ("builtin", "mcp", "extensions")
@@ -409,3 +414,13 @@ class Feedback:
     comment: str | None
     corrected_sql: str | None
     created_at: int
+
+
+class StoredResult(TypedDict):
+    """The statement and the shape of stored rows, and whether a limit cut them."""
+
+    sql: str
+    columns: list[Column]
+    row_count: int
+    truncated: bool
+    cut_by: Cut | None

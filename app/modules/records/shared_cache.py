@@ -15,9 +15,9 @@ from pydantic.alias_generators import to_camel
 
 from app.core.clock import rfc3339
 from app.core.secrets import SecretBox, SecretUnreadable
-from app.modules.session.cache import MessagePage
-from app.modules.session.model import Message, Session
-from app.modules.session.plain import plain_content, plain_id, plain_role
+from app.modules.records.cache import MessagePage
+from app.modules.records.model import Message, Session
+from app.modules.records.plain import plain_content, plain_id, plain_role
 
 if TYPE_CHECKING:
     from app.core.best_effort_cache import BestEffortCache

@@ -6,8 +6,8 @@ from typing import cast
 from app.core.clock import now_ms
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Query, Range, Storage
-from app.modules.run.records import HEAD_ROWS, Row, RowsGone, StoredResult
-from app.modules.session.model import Message
+from app.modules.records.errors import RowsGone
+from app.modules.records.model import HEAD_ROWS, Message, Row, StoredResult
 from graph.state import Rows
 
 ROWS_PER_CHUNK = 500

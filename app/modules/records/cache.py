@@ -17,7 +17,7 @@ from cachetools import TLRUCache
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from pydantic import TypeAdapter
 
-from app.modules.session.model import Message, Session
+from app.modules.records.model import Message, Session
 
 logger = logging.getLogger(__name__)
 

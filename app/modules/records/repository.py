@@ -22,11 +22,11 @@ from app.core.storage.port import (
     Storage,
     StorageUnavailable,
 )
-from app.modules.run.records import MAX_WAITING
-from app.modules.session.cache import ConversationCache
-from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknown
-from app.modules.session.finding import extended_transcript
-from app.modules.session.model import (
+from app.modules.records.cache import ConversationCache
+from app.modules.records.errors import MessageUnknown, RunUnknown, SessionUnknown
+from app.modules.records.finding import extended_transcript
+from app.modules.records.model import (
+    MAX_WAITING,
     ONE_RUN,
     AnswerVersion,
     Feedback,
@@ -37,7 +37,7 @@ from app.modules.session.model import (
     SessionStatus,
     hidden_owner,
 )
-from app.modules.session.shared_cache import SharedConversations
+from app.modules.records.shared_cache import SharedConversations
 
 _OF_A_SESSION = (
     *("messages", "runs", "result_chunks", "feedback", "agent_steps", "tool_calls"),

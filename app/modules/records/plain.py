@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from app.modules.session.model import Message
+from app.modules.records.model import Message
 
 
 def plain_role(message: Message) -> Literal["user", "assistant"]:
