@@ -250,6 +250,13 @@ class Link(TypedDict):
 ActionKind = Literal["open_result", "open_table", "ask", "rerun"]
 
 
+def _read_earlier_payload(stored: object) -> object:
+    """A stored payload may be from before `connection_id` became `db_connection_id`."""
+    if isinstance(stored, dict) and "connection_id" in stored:
+        return {f"db_{name}" if name == "connection_id" else name: each for name, each in stored.items()}
+    return stored
+
+
 @described
 class Action(TypedDict):
     """Something that users may do next, by one click."""
@@ -260,8 +267,8 @@ class Action(TypedDict):
     """What it does: opens a result or a table, or puts a question into the question box: a new one (`ask`),
     or that of this answer again (`rerun`).
     """
-    payload: dict[str, str]
-    """What it does it with: `result_id`, `connection_id` and `table`, or `question`."""
+    payload: Annotated[dict[str, str], BeforeValidator(_read_earlier_payload)]
+    """What it does it with: `result_id`, `db_connection_id` and `table`, or `question`."""
 
 
 CallGate = Literal["free", "asks"]

@@ -36,7 +36,7 @@ class Conflict(KaiError):
 
 
 class SessionBusy(Conflict):
-    """Another run holds the session, or calls of its latest turn wait. See `on_busy`."""
+    """Another run holds the session, or calls of its latest turn wait. See `multitask_strategy`."""
 
 
 class SessionClosed(Conflict):

@@ -93,7 +93,7 @@ class ToolSelection(TypedDict, total=False):
 class Options(TypedDict, total=False):
     """Options of a question. `sql` is a statement to run in place of a generated one."""
 
-    on_busy: Literal["reject", "enqueue", "interrupt"]
+    multitask_strategy: Literal["reject", "enqueue", "interrupt"]
     mode: Mode
     tools: ToolSelection
     sql: str
@@ -134,7 +134,7 @@ class Databases(Group[C_co]):
         """Open a database without registering it, perhaps as the new address of a registered one. Needs scope
         `manage`.
         """
-        body = given(url=url, connection_id=None if database is None else id_of(database))
+        body = given(url=url, db_connection_id=None if database is None else id_of(database))
         return (yield from post("/database-connections/test", body, m.CheckedDatabase))
 
     @endpoint
@@ -258,13 +258,17 @@ class Sessions(Group[C_co]):
         title: str | None = None,
         *,
         mode: Mode | None = None,
-        also: Sequence[str] = (),
+        also_db_connection_ids: Sequence[str] = (),
         metadata: Mapping[str, JsonValue] | None = None,
     ) -> Flow[m.Session]:
         """Create a session about a database (its id or name)."""
         database_id = yield from resolve_database(database)
         body = given(
-            db_connection_id=database_id, title=title, mode=mode, also=[*also], metadata=dict(metadata or {})
+            db_connection_id=database_id,
+            title=title,
+            mode=mode,
+            also_db_connection_ids=[*also_db_connection_ids],
+            metadata=dict(metadata or {}),
         )
         return (yield from post("/sessions", body, m.Session))
 
@@ -324,7 +328,7 @@ class Sessions(Group[C_co]):
         *,
         title: str | Keep | None = KEEP,
         mode: Mode | Keep = KEEP,
-        also: Sequence[str] | Keep = KEEP,
+        also_db_connection_ids: Sequence[str] | Keep = KEEP,
         metadata: Mapping[str, JsonValue] | Keep = KEEP,
         status: Literal["idle", "closed"] | Keep = KEEP,
         pinned: bool | Keep = KEEP,
@@ -333,7 +337,9 @@ class Sessions(Group[C_co]):
         body = changes(
             title=title,
             mode=mode,
-            also=also if isinstance(also, Keep) else [*also],
+            also_db_connection_ids=also_db_connection_ids
+            if isinstance(also_db_connection_ids, Keep)
+            else [*also_db_connection_ids],
             metadata=metadata if isinstance(metadata, Keep) else dict(metadata),
             status=status,
             pinned=pinned,
@@ -714,30 +720,30 @@ class Comments(Group[C_co]):
 
     @endpoint
     def add(
-        self, kind: Literal["answer", "board"], thing_id: str, text: str, *, link_id: str | None = None
+        self, kind: Literal["answer", "board"], target_id: str, text: str, *, link_id: str | None = None
     ) -> Flow[m.Comment]:
-        body = given(kind=kind, thing_id=thing_id, text=text, link_id=link_id)
+        body = given(kind=kind, target_id=target_id, text=text, link_id=link_id)
         return (yield from post("/comments", body, m.Comment))
 
     @endpoint
     def list(
         self,
         kind: Literal["answer", "board"],
-        thing_id: str,
+        target_id: str,
         limit: int | None = None,
         *,
         link_id: str | None = None,
     ) -> Flow[Items[m.Comment]]:
         """Comments, oldest first."""
-        of = {"kind": kind, "thing_id": thing_id, "link_id": link_id}
+        of = {"kind": kind, "target_id": target_id, "link_id": link_id}
         return (yield from pages("/comments", m.Comment, limit, **of))
 
     @endpoint
     def people(
-        self, kind: Literal["answer", "board"], thing_id: str, *, link_id: str | None = None
+        self, kind: Literal["answer", "board"], target_id: str, *, link_id: str | None = None
     ) -> Flow[m.People]:
         """The owner of a thing and those who have commented on it."""
-        of = {"kind": kind, "thing_id": thing_id} | ({} if link_id is None else {"link_id": link_id})
+        of = {"kind": kind, "target_id": target_id} | ({} if link_id is None else {"link_id": link_id})
         return (yield from fetch(Request("GET", "/comments/people", of), m.People))
 
     @endpoint
@@ -772,7 +778,7 @@ class Links(Group[C_co]):
     def add(
         self,
         kind: Literal["answer", "session", "board"],
-        thing_id: str,
+        target_id: str,
         *,
         days: int | None = None,
         preview: bool | None = None,
@@ -781,7 +787,9 @@ class Links(Group[C_co]):
         public. Needs scope `ask`.
         """
         return (
-            yield from post("/links", given(kind=kind, thing_id=thing_id, days=days, preview=preview), m.Link)
+            yield from post(
+                "/links", given(kind=kind, target_id=target_id, days=days, preview=preview), m.Link
+            )
         )
 
     @endpoint
@@ -1339,13 +1347,13 @@ class Server(Group[C_co]):
 
     @endpoint
     def generate_sql(
-        self, question: str, database: m.Database | str | None = None, *, run: bool = False
+        self, query: str, database: m.Database | str | None = None, *, run: bool = False
     ) -> Flow[m.GeneratedSql]:
         """Write and check SQL for a question, without a session; `run` returns its first rows, too.
 
         Needs scope `ask`.
         """
-        body = given(db_connection_id=(yield from resolve_database(database)), question=question, run=run)
+        body = given(db_connection_id=(yield from resolve_database(database)), query=query, run=run)
         return (yield from post("/generate/sql", body, m.GeneratedSql))
 
 

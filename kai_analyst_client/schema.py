@@ -597,7 +597,7 @@ class Link(Model):
 
     id: str
     kind: Literal["answer", "session", "board"] | str = ""
-    thing_id: str
+    target_id: str
     session_id: str | None = None
     title: str | None = None
     created_at: datetime
@@ -640,7 +640,7 @@ class Mention(Model):
 
     comment_id: str
     kind: Literal["answer", "board"] | str = ""
-    thing_id: str
+    target_id: str
     link_id: str | None = None
 
 
@@ -894,7 +894,7 @@ class Session(Model):
     db_connection_id: str | None = None
     title: str | None = None
     mode: Literal["ask", "agent"] | str = ""
-    also: list[str] = Field(default_factory=list)
+    also_db_connection_ids: list[str] = Field(default_factory=list)
     status: Literal["idle", "processing", "awaiting_approval", "error", "closed"] | str = ""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     active_run_id: str | None = None

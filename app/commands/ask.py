@@ -53,7 +53,7 @@ async def ask(question: str, database: str, mode: Mode, *, output: AskOutput) ->
             sys.stderr.write(f"kai: {warning}\n")
         session = await services.sessions.create(LOCAL_OWNER, connection.id, None, mode=mode, metadata={})
         session, run = await services.sessions.ask(
-            LOCAL_OWNER, session.id, question, on_busy="reject", idempotency_key=None
+            LOCAL_OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
         )
         while True:
             transcript = await _follow(services, session, run, output=output)

@@ -59,7 +59,7 @@ async def document(database: str, out: Path | None, tables: Sequence[str], *, ye
             if not _is_accepted(said.estimate):
                 return 1
             asked = await services.sessions.ask(
-                LOCAL_OWNER, session.id, said.go_on, on_busy="reject", idempotency_key=None
+                LOCAL_OWNER, session.id, said.go_on, multitask_strategy="reject", idempotency_key=None
             )
             await said.follow(services, *asked)
     if said.document is None:

@@ -148,7 +148,7 @@ class KaiSession:
         is_measured = False
         sessions = self._services.sessions
         session, run = await sessions.ask(
-            self._owner, self._session_id, question, on_busy="reject", idempotency_key=None
+            self._owner, self._session_id, question, multitask_strategy="reject", idempotency_key=None
         )
         async for entry in sessions.follower.events(run):
             event = event_of(entry.data)

@@ -144,7 +144,7 @@ async def _waiting(services: Services, connection_id: str) -> str:
     """Returns the id of a session in which a call waits."""
     session = await services.sessions.create(LOCAL_OWNER, connection_id, None, mode="agent", metadata={})
     asked = await services.sessions.ask(
-        LOCAL_OWNER, session.id, QUESTION, on_busy="reject", idempotency_key=None
+        LOCAL_OWNER, session.id, QUESTION, multitask_strategy="reject", idempotency_key=None
     )
     async for _ in services.sessions.follower.events(asked[1]):
         pass

@@ -309,7 +309,7 @@ def _outcome(broken: Report, last: Report, effects: int) -> str:
 async def _drive(services: Services, session_id: str, write: Write) -> None:
     """What a client does, from the start: each of its requests may be repeated."""
     session, run = await services.sessions.ask(
-        LOCAL_OWNER, session_id, QUESTION, on_busy="reject", idempotency_key="the question"
+        LOCAL_OWNER, session_id, QUESTION, multitask_strategy="reject", idempotency_key="the question"
     )
     await _follow(services, session, run)
     cards, _ = await services.confirmations.page(LOCAL_OWNER, session_id, None, limit=10, cursor=None)

@@ -141,7 +141,7 @@ async def _submit(apis: Sequence[Server], answer: Answer, chance: random.Random)
     """Ask until it is acknowledged, always with the same key. A 202 names the run."""
     key = str(uuid4())
     url = f"/sessions/{answer.session}/query/stream"
-    body = {"query": answer.question, "on_busy": "enqueue"}
+    body = {"query": answer.question, "multitask_strategy": "enqueue"}
     while not answer.run_id:
         try:
             async with (

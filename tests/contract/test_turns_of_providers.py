@@ -48,7 +48,7 @@ async def events_of(settings: Settings, database: str) -> list[SessionEvent]:
             LOCAL_OWNER,
             session.id,
             "Why are there customers?",
-            on_busy="reject",
+            multitask_strategy="reject",
             idempotency_key=None,
         )
         return [event_of(entry.data) async for entry in services.sessions.follower.events(asked[1])]

@@ -286,7 +286,7 @@ async def test_while_calls_wait_a_new_question_is_refused_waits_or_withdraws_the
     assert refused.json()["confirmations"] == [card["confirmation_id"]]
     assert refused.json()["active_run_id"] == events[-1].data["run_id"]
     model.say("SELECT count(*) AS n FROM customers", FIRST)
-    events = await kai.ask(session, "How many customers?", on_busy="interrupt")
+    events = await kai.ask(session, "How many customers?", multitask_strategy="interrupt")
     assert events[-1].data["status"] == "complete"
     late = await decide(kai, session, card)
     assert (late.status_code, late.json()["decision"]) == (410, "withdrawn")
@@ -301,7 +301,7 @@ async def test_a_question_that_is_enqueued_while_calls_wait_is_answered_after_th
     session = await agent_session(kai, shop)
     await ask_to_describe(kai, model, session)
     card = await card_of(kai, session)
-    async with kai.asking(session, "How many customers?", None, on_busy="enqueue") as stream:
+    async with kai.asking(session, "How many customers?", None, multitask_strategy="enqueue") as stream:
         await stream.until("status", step="waiting")
         model.say(finish("Done."), "SELECT count(*) AS n FROM customers", FIRST)
         await decide(kai, session, card)

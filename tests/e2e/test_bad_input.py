@@ -76,7 +76,7 @@ async def test_a_closed_session_takes_no_question_until_it_is_resumed(plain: Cli
         {"query": None},
         {"query": ["x"]},
         {"query": "x", "unknown": 1},
-        {"query": "x", "on_busy": "shout"},
+        {"query": "x", "multitask_strategy": "shout"},
         {"query": "nul \u0000"},
         [],
         "text",

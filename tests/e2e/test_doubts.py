@@ -151,7 +151,7 @@ async def test_sql_in_one_shot_is_warned_of_such_a_join_only_where_rows_have_two
     kai: Client, model: ScriptedModel, bank: str
 ) -> None:
     connection = await kai.connect(bank)
-    body = {"db_connection_id": connection, "question": "What is the total credit?", "run": True}
+    body = {"db_connection_id": connection, "query": "What is the total credit?", "run": True}
     model.say(fenced(ONCE))
     once = (await kai.http.post("/generate/sql", json=body)).json()
     assert (once["warnings"], once["rows"]["rows"]) == ([], [[30]])

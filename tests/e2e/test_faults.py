@@ -94,7 +94,7 @@ async def test_questions_that_waited_when_the_process_was_killed_are_answered_in
             session = await kai.open_session(await kai.connect(shop))
             async with (
                 kai.asking(session, "one") as one,
-                kai.asking(session, "two", on_busy="enqueue") as two,
+                kai.asking(session, "two", multitask_strategy="enqueue") as two,
             ):
                 await model.until(lambda: len(model.requests) == 1)
                 server.kill()

@@ -69,7 +69,6 @@ def known(http: httpx.Client, shop: str) -> dict[str, str]:
     checkpoint = http.get(f"/api/v1/sessions/{session}/checkpoints").json()["items"][0]["id"]
     of = {"db_connection_id": connection}
     return {
-        "connection_id": connection,
         "db_connection_id": connection,
         "dbConnectionId": connection,
         "session_id": session,

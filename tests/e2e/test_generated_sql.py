@@ -20,7 +20,7 @@ def reply(sql: str) -> str:
 
 async def generate(kai: Client, url: str, question: str = QUESTION, **more: Any) -> dict[str, Any]:
     connection = await kai.connect(url)
-    body = {"db_connection_id": connection, "question": question, **more}
+    body = {"db_connection_id": connection, "query": question, **more}
     answered = await kai.http.post("/generate/sql", json=body)
     assert answered.status_code == 200, answered.text
     generated: dict[str, Any] = answered.json()
@@ -102,19 +102,19 @@ async def test_a_question_back_is_returned_in_place_of_a_statement(
 
 
 async def test_errors_name_the_cure(kai: Client, model: ScriptedModel, shop: str) -> None:
-    unknown = {"db_connection_id": "019ab1c2-0000-7000-8000-000000000000", "question": QUESTION}
+    unknown = {"db_connection_id": "019ab1c2-0000-7000-8000-000000000000", "query": QUESTION}
     assert (await kai.http.post("/generate/sql", json=unknown)).status_code == 404
-    assert (await kai.http.post("/generate/sql", json={"question": QUESTION})).status_code == 422
+    assert (await kai.http.post("/generate/sql", json={"query": QUESTION})).status_code == 422
     connection = await kai.connect(shop)
     model.say(Scripted(status=400, text="bad request"))
-    refused = await kai.http.post("/generate/sql", json={"db_connection_id": connection, "question": "Why?"})
+    refused = await kai.http.post("/generate/sql", json={"db_connection_id": connection, "query": "Why?"})
     assert refused.status_code in (502, 503), refused.text
     assert refused.headers["content-type"] == "application/problem+json"
     assert refused.json()["detail"]
 
 
 async def test_without_a_model_the_route_is_404_and_says_why(plain: Client, shop: str) -> None:
-    body = {"db_connection_id": await plain.connect(shop), "question": QUESTION}
+    body = {"db_connection_id": await plain.connect(shop), "query": QUESTION}
     answered = await plain.http.post("/generate/sql", json=body)
     assert answered.status_code == 404
     assert "OPENAI_API_KEY" in answered.json()["detail"]
@@ -127,7 +127,7 @@ async def test_where_agent_mode_is_off_the_route_is_404(
     settings = {**model_settings(model), "KAI_AGENT__ENABLED": "false"}
     with running_server(tmp_path_factory.mktemp("off"), settings) as server:
         async with client_of(server) as kai:
-            body = {"db_connection_id": await kai.connect(shop), "question": QUESTION}
+            body = {"db_connection_id": await kai.connect(shop), "query": QUESTION}
             answered = await kai.http.post("/generate/sql", json=body)
             assert answered.status_code == 404
             assert "KAI_AGENT__ENABLED" in answered.json()["detail"]
@@ -141,5 +141,5 @@ async def test_tokens_count_and_a_spent_day_refuses(
         async with client_of(server) as kai:
             model.say(reply(RIGHT))
             await generate(kai, shop)
-            body = {"db_connection_id": await kai.connect(shop), "question": QUESTION}
+            body = {"db_connection_id": await kai.connect(shop), "query": QUESTION}
             assert (await kai.http.post("/generate/sql", json=body)).status_code == 429

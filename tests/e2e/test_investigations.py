@@ -213,7 +213,7 @@ async def test_an_answer_shows_code_links_and_next_steps_that_kai_has_looked_up(
     assert [each["label"] for each in shown["link"]] == ["The years", "ORDERS"]
     assert [each["payload"] for each in shown["action"]] == [
         {"result_id": call},
-        {"connection_id": connection, "table": "orders"},
+        {"db_connection_id": connection, "table": "orders"},
         {"question": "Revenue per customer?"},
         {"question": QUESTION},
     ]
@@ -459,8 +459,10 @@ async def test_results_of_two_databases_of_the_session_are_compared(
     made = await kai.http.post(
         "/database-connections", json={"url": f"sqlite:///{tmp_path}/other.db", "name": "other"}
     )
-    opened = await kai.http.post("/sessions", json={"db_connection_id": main, "also": [made.json()["id"]]})
-    assert opened.json()["also"] == [made.json()["id"]]
+    opened = await kai.http.post(
+        "/sessions", json={"db_connection_id": main, "also_db_connection_ids": [made.json()["id"]]}
+    )
+    assert opened.json()["also_db_connection_ids"] == [made.json()["id"]]
     ids = "SELECT id, amount FROM orders"
     model.say(
         PLAN,
@@ -479,7 +481,9 @@ async def test_results_of_two_databases_of_the_session_are_compared(
     assert "other (sqlite" in listed["content"]
     assert "2 rows are equal, 1 differ, 1 are only in r2.1, 0 only in r2.2." in compared["content"]
     assert chunks(events, "results")[0]["rows"][0] == [3, "differs", 30, 31, 1.0]
-    missing = await kai.http.patch(f"/sessions/{opened.json()['id']}", json={"also": [main, "unknown"]})
+    missing = await kai.http.patch(
+        f"/sessions/{opened.json()['id']}", json={"also_db_connection_ids": [main, "unknown"]}
+    )
     assert missing.status_code == 404
 
 

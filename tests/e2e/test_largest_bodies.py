@@ -40,7 +40,7 @@ BODILESS = {
     "/api/v1/boards/{board_id}/pins/{pin_id}/refresh",
     "/api/v1/schedules/{schedule_id}/test",
     "/api/v1/shared/{link_id}/continue",
-    "/api/v1/database-connections/{connection_id}/scan",
+    "/api/v1/database-connections/{db_connection_id}/scan",
     "/api/v1/sign-in",
     "/langgraph/threads/{thread_id}/runs/{run_id}/cancel",
     "/langgraph/threads/{thread_id}/copy",
@@ -174,7 +174,7 @@ class Bodies:
 
 def runs(known: Values, tags: int = 9_000) -> Values:
     return {
-        "assistant_id": known["connection_id"],
+        "assistant_id": known["db_connection_id"],
         "input": {"messages": [{"role": "user", "content": words(7_999)}]},
         "config": {"tags": [words(95)] * tags},
         "metadata": METADATA,
@@ -194,7 +194,7 @@ def messages() -> list[Values]:
 def knowledge(known: Values) -> Values:
     lines = "".join(f"term,term {number},{words(700)}\n" for number in range(1_200))
     return {
-        "db_connection_id": known["connection_id"],
+        "db_connection_id": known["db_connection_id"],
         "format": "csv",
         "text": f"kind,name,text\n{lines}",
         "dry_run": False,
@@ -207,7 +207,7 @@ def facts(known: Values) -> Values:
             {"text": f"{number} {words(480)}", "kind": "procedure", "scope": "workspace"}
             for number in range(1_000)
         ],
-        "db_connection_id": known["connection_id"],
+        "db_connection_id": known["db_connection_id"],
         "scope": "workspace",
     }
 
@@ -215,7 +215,7 @@ def facts(known: Values) -> Values:
 def facts_of_markdown(known: Values) -> Values:
     return {
         "markdown": "".join(f"- {number} {words(480)}\n" for number in range(1_000)),
-        "db_connection_id": known["connection_id"],
+        "db_connection_id": known["db_connection_id"],
         "scope": "workspace",
         "kind": "procedure",
     }
@@ -229,7 +229,7 @@ def report(known: Values) -> Values:
 
 def matches(known: Values) -> Values:
     statements = [f"SELECT {number} FROM orders WHERE {words(600)!r} = id" for number in range(100)]
-    return {"db_connection_id": known["connection_id"], "statements": statements}
+    return {"db_connection_id": known["db_connection_id"], "statements": statements}
 
 
 def alternatives(known: Values) -> Values:
@@ -238,7 +238,7 @@ def alternatives(known: Values) -> Values:
 
 
 def instruction(known: Values) -> Values:
-    return {"db_connection_id": known["connection_id"], "text": words(2_000), "scope": "orders"}
+    return {"db_connection_id": known["db_connection_id"], "text": words(2_000), "scope": "orders"}
 
 
 def one_statement(known: Values) -> Values:
@@ -246,7 +246,7 @@ def one_statement(known: Values) -> Values:
 
 
 METADATA = {"note": words(16_000)}
-STATEMENTS = "POST /api/v1/database-connections/{connection_id}/statements"
+STATEMENTS = "POST /api/v1/database-connections/{db_connection_id}/statements"
 WHOLE: dict[str, list[Callable[[Values], Any]]] = {
     STATEMENTS: [one_statement, alternatives],
     f"{STATEMENTS}/counts": [one_statement, alternatives],
@@ -254,13 +254,13 @@ WHOLE: dict[str, list[Callable[[Values], Any]]] = {
     "POST /api/v1/knowledge/file": [knowledge],
     "POST /api/v1/memory/facts/import": [facts, facts_of_markdown],
     "POST /api/v1/reports": [report],
-    "PATCH /api/v1/database-connections/{connection_id}/tables/{table_name}": [
+    "PATCH /api/v1/database-connections/{db_connection_id}/tables/{table_name}": [
         lambda _: {
             "description": words(2_000),
             "columns": {name: {"description": words(2_000)} for name in ("id", "customer_id", "amount")},
         }
     ],
-    "PATCH /api/v1/database-connections/{connection_id}/file": [
+    "PATCH /api/v1/database-connections/{db_connection_id}/file": [
         lambda _: {
             "tables": [
                 {"name": f"t{number}", "columns": [{"name": words(200), "type": "text"}] * 70}
@@ -270,7 +270,7 @@ WHOLE: dict[str, list[Callable[[Values], Any]]] = {
     ],
     "POST /api/v1/generate/documentation": [
         lambda known: {
-            "db_connection_id": known["connection_id"],
+            "db_connection_id": known["db_connection_id"],
             "tables": ["orders", "customers"],
             "accept_estimate": True,
         }
@@ -312,7 +312,7 @@ WHOLE: dict[str, list[Callable[[Values], Any]]] = {
     ],
     "POST /openai/v1/chat/completions": [
         lambda known: {
-            "model": known["connection_id"],
+            "model": known["db_connection_id"],
             "messages": [{"role": each["role"], "content": each["content"]} for each in messages()],
         }
     ],
@@ -336,7 +336,7 @@ REFUSED = {
     "POST /api/v1/mcp/servers/{name}/tools/{tool}/approve": 404,
     "POST /api/v1/memory/graph/test": 404,
     "PUT /api/v1/memory/consents": 404,
-    "PATCH /api/v1/database-connections/{connection_id}/file": 422,
+    "PATCH /api/v1/database-connections/{db_connection_id}/file": 422,
     "POST /langgraph/runs/cancel": 404,
     "POST /langgraph/threads/{thread_id}/stream/events": 422,
 }
@@ -350,7 +350,7 @@ LEFT_OUT = {
     "ttl",
     "extract",
     "ids",
-    "also",
+    "also_db_connection_ids",
     "select",
     "before",
     "values",
@@ -430,7 +430,6 @@ def one_of_everything(http: httpx.Client, shop: str) -> dict[str, Any]:
     example = made(http, "examples", **of, question="Orders?", sql="SELECT id FROM orders")
     uploaded = http.post(FILE, params={"file_name": "a.csv"}, content=b"a,b\n1,2\n")
     return {
-        "connection_id": connection,
         "db_connection_id": connection,
         "dbConnectionId": connection,
         "session_id": session,
@@ -440,10 +439,10 @@ def one_of_everything(http: httpx.Client, shop: str) -> dict[str, Any]:
         "assistant": connection,
         "run_id": asked.headers["X-Run-Id"],
         "message_id": messages[-1]["id"],
-        "thing_id": messages[-1]["id"],
+        "target_id": messages[-1]["id"],
         "board_id": board,
         "pin_id": made(http, f"boards/{board}/pins", message_id=messages[-1]["id"]),
-        "comment_id": made(http, "comments", kind="board", thing_id=board, text="Why?"),
+        "comment_id": made(http, "comments", kind="board", target_id=board, text="Why?"),
         "schedule_id": made(http, "schedules", board_id=board, cron="0 8 1 1 *"),
         "example_id": example,
         "term_id": made(http, "glossary", **of, term="order", meaning="a sale"),
@@ -498,7 +497,7 @@ def address(operation: Operation, known: Values) -> str:
     if operation.path == FILE:
         return f"{FILE}?file_name=large.csv"
     if operation.path.endswith("/file"):
-        known = {**known, "connection_id": known["uploaded"]}
+        known = {**known, "db_connection_id": known["uploaded"]}
     return re.sub(r"{(\w+)}", lambda found: str(known.get(found[1], "unknown")), operation.path)
 
 

@@ -109,7 +109,10 @@ async def test_one_question_or_stream_too_many_at_once_is_refused(
         connection = await kai.connect(shop)
         one, other = [await kai.open_session(connection) for _ in range(2)]
         model.say(Scripted("CHAT: first", hold_after=0), "CHAT: second", "CHAT: third")
-        async with kai.asking(one, "Hello?", "key") as first, kai.asking(one, "More?", on_busy="enqueue"):
+        async with (
+            kai.asking(one, "Hello?", "key") as first,
+            kai.asking(one, "More?", multitask_strategy="enqueue"),
+        ):
             await model.until(lambda: model.on_hold == 1)
             problem = await refused(await ask(kai, other), "too-many-runs")
             assert (problem["size"], problem["resets_at"]) == (2, None)

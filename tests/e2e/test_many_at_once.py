@@ -25,7 +25,7 @@ async def use_rudely(
             session = chance.choice(sessions)
             body = {
                 "query": chance.choice(QUESTIONS),
-                "on_busy": chance.choice(["reject", "enqueue", "interrupt"]),
+                "multitask_strategy": chance.choice(["reject", "enqueue", "interrupt"]),
             }
             url = f"/sessions/{session}/query/stream"
             async with http.stream("POST", url, json=body) as answer:

@@ -110,7 +110,7 @@ async def test_a_store_that_goes_away_in_a_turn_ends_it_retryably_and_the_sessio
             assert (unready.status_code, refused.status_code) == (503, 503)
             proxy.refusing = False
             model.say(sql(PER_COUNTRY), FIRST)
-            events = await kai.ask(session, QUESTION, on_busy="enqueue")
+            events = await kai.ask(session, QUESTION, multitask_strategy="enqueue")
             assert events[-1].data["status"] == "complete"
             assert chunks(events, "results")[0]["rows"] == ROWS
             history = (await kai.session(session))["messages"]["items"]

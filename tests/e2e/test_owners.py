@@ -49,7 +49,7 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
     mine = {"db_connection_id": connection}
     board = _make(ann, "/boards", title="Weekly")
     return {
-        "connection_id": connection,
+        "db_connection_id": connection,
         "session_id": session,
         "sessionId": session,
         "userId": "ann",
@@ -57,12 +57,12 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
         "chatMessageId": asked.headers["X-Run-Id"],
         "message_id": messages[-1]["id"],
         "board_id": board,
-        "link_id": _make(ann, "/links", kind="board", thing_id=board),
+        "link_id": _make(ann, "/links", kind="board", target_id=board),
         "schedule_id": _make(ann, "/schedules", board_id=board, cron="0 8 1 1 *"),
         "pin_id": _make(ann, f"/boards/{board}/pins", message_id=messages[-1]["id"]),
         "checkpoint_id": checkpoints[0]["id"],
         "result_id": messages[-1]["id"],
-        "comment_id": _make(ann, "/comments", kind="board", thing_id=board, text="Why?"),
+        "comment_id": _make(ann, "/comments", kind="board", target_id=board, text="Why?"),
         "number": "2",
         "confirmation_id": messages[-1]["id"],
         "table_name": "customers",
@@ -131,7 +131,7 @@ def test_databases_of_others_are_unknown_in_every_body(house: House) -> None:
         if "db_connection_id" in body:
             answers = [
                 house.bob.request(method, house.address + path, json={**body, "db_connection_id": each})
-                for each in (house.things["connection_id"], UNKNOWN)
+                for each in (house.things["db_connection_id"], UNKNOWN)
             ]
             assert [each.status_code for each in answers] == [404, 404], (method, path)
             assert answers[0].content == answers[1].content
@@ -166,7 +166,7 @@ def test_lists_hold_nothing_of_others_whatever_they_are_asked_for(house: House) 
             and "cursor" in names
             and path not in {*LISTED_WHOLE, OF_A_THING}
         ):
-            for query in ({}, {"db_connection_id": house.things["connection_id"]}, {"q": "client"}):
+            for query in ({}, {"db_connection_id": house.things["db_connection_id"]}, {"q": "client"}):
                 wanted = {name: value for name, value in query.items() if name in names}
                 assert house.bob.get(house.address + path, params=wanted).json()["items"] == [], (path, query)
 
@@ -176,7 +176,7 @@ def test_comments_on_things_of_others_are_as_unknown_as_the_things(house: House)
     for path in (OF_A_THING, f"{OF_A_THING}/people"):
         for kind, thing_id in (("board", board), ("answer", message)):
             answers = [
-                house.bob.get(house.address + path, params={"kind": kind, "thing_id": each})
+                house.bob.get(house.address + path, params={"kind": kind, "target_id": each})
                 for each in (thing_id, UNKNOWN)
             ]
             assert [each.status_code for each in answers] == [404, 404], (path, kind)
@@ -186,7 +186,7 @@ def test_comments_on_things_of_others_are_as_unknown_as_the_things(house: House)
 
 
 def test_a_shared_database_is_asked_by_all_and_changed_by_its_owner_alone(house: House) -> None:
-    shop, bob = house.things["connection_id"], house.bob
+    shop, bob = house.things["db_connection_id"], house.bob
     one = f"/database-connections/{shop}"
     assert house.ann.patch(one, json={"shared": True}).json()["shared"] is True
     assert [each["owner"] for each in bob.get("/database-connections").json()["items"]] == ["ann"]
@@ -213,7 +213,7 @@ def test_a_shared_database_is_asked_by_all_and_changed_by_its_owner_alone(house:
 def test_of_a_shared_database_all_users_read_what_is_verified_and_not_what_others_asked(
     house: House,
 ) -> None:
-    shop, bob = house.things["connection_id"], house.bob
+    shop, bob = house.things["db_connection_id"], house.bob
     mine = {"db_connection_id": shop, "question": "Secret?", "sql": "SELECT 2 FROM customers"}
     proposed = _make(house.ann, "/examples", **mine, status="proposed")
     house.ann.patch(f"/database-connections/{shop}", json={"shared": True})
@@ -227,7 +227,7 @@ def test_of_a_shared_database_all_users_read_what_is_verified_and_not_what_other
 
 
 def test_feedback_on_a_shared_database_is_its_owners_to_review(house: House) -> None:
-    shop, bob = house.things["connection_id"], house.bob
+    shop, bob = house.things["db_connection_id"], house.bob
     house.ann.patch(f"/database-connections/{shop}", json={"shared": True})
     session = _make(bob, "/sessions", db_connection_id=shop)
     bob.post(f"/sessions/{session}/query/stream", json={"query": "How many customers?"})
@@ -261,7 +261,7 @@ def test_threads_runs_and_assistants_of_others_are_unknown_to_langgraphs_clients
     mine = {
         "thread_id": house.things["session_id"],
         "run_id": house.things["run_id"],
-        "assistant_id": house.things["connection_id"],
+        "assistant_id": house.things["db_connection_id"],
         "checkpoint_id": house.things["checkpoint_id"],
     }
     unknown = dict.fromkeys(mine, UNKNOWN)

@@ -39,7 +39,7 @@ async def test_closing_a_busy_session_says_which_run_holds_it_and_how_to_stop_it
         assert refused.headers["content-type"] == "application/problem+json"
         problem = refused.json()
         assert (problem["type"], problem["run_id"]) == ("urn:kai:session-busy", one.run_id)
-        assert "on_busy" not in problem["detail"]
+        assert "multitask_strategy" not in problem["detail"]
         path = f"/sessions/{session}/runs/{one.run_id}/cancel"
         assert f"POST /api/v1{path}" in problem["detail"]
         assert (await kai.http.post(path)).status_code == 202
@@ -62,8 +62,8 @@ async def test_enqueued_questions_are_answered_in_order(
     model.say(Scripted("CHAT: first", hold_after=0), "CHAT: second", "CHAT: third")
     async with (
         kai.asking(session, "one") as one,
-        kai.asking(session, "two", on_busy="enqueue") as two,
-        kai.asking(session, "three", on_busy="enqueue") as three,
+        kai.asking(session, "two", multitask_strategy="enqueue") as two,
+        kai.asking(session, "three", multitask_strategy="enqueue") as three,
     ):
         waiting = (await two.next()).data
         assert (waiting["step"], waiting["place"]) == ("waiting", 1)
@@ -80,7 +80,7 @@ async def test_a_question_that_waits_can_be_cancelled(
     model.say(Scripted("CHAT: first", hold_after=0))
     async with (
         kai.asking(session, "one") as one,
-        kai.asking(session, "two", on_busy="enqueue") as two,
+        kai.asking(session, "two", multitask_strategy="enqueue") as two,
     ):
         await kai.cancel(session, two.run_id)
         assert (await two.rest())[-1].data["status"] == "cancelled"
@@ -95,7 +95,7 @@ async def test_an_interrupting_question_takes_the_session_over(
     async with kai.asking(session, "one") as one:
         await model.until(lambda: len(model.requests) == 1)
         model.say("CHAT: at once")
-        async with kai.asking(session, "two", on_busy="interrupt") as two:
+        async with kai.asking(session, "two", multitask_strategy="interrupt") as two:
             assert (await one.rest())[-1].data["status"] == "cancelled"
             assert chunks(await two.rest(), "analysis") == ["at once"]
 
@@ -105,7 +105,9 @@ async def test_the_queue_has_an_end(kai: Client, model: ScriptedModel, session: 
     url = f"/sessions/{session}/query/stream"
 
     async def status() -> int:
-        async with kai.http.stream("POST", url, json={"query": "more", "on_busy": "enqueue"}) as answer:
+        async with kai.http.stream(
+            "POST", url, json={"query": "more", "multitask_strategy": "enqueue"}
+        ) as answer:
             return answer.status_code
 
     async with kai.asking(session, "one"):
@@ -120,7 +122,9 @@ async def test_the_queue_has_an_end_for_questions_of_one_moment_too(
     url = f"/sessions/{session}/query/stream"
 
     async def status() -> int:
-        async with kai.http.stream("POST", url, json={"query": "more", "on_busy": "enqueue"}) as answer:
+        async with kai.http.stream(
+            "POST", url, json={"query": "more", "multitask_strategy": "enqueue"}
+        ) as answer:
             return answer.status_code
 
     statuses = await asyncio.gather(*(status() for _ in range(30)))

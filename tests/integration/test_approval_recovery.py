@@ -32,7 +32,7 @@ async def asked(services: Services, folder: Path) -> tuple[str, str]:
     connection = await services.database_connections.register(LOCAL_OWNER, url, "shop", description="")
     session = await services.sessions.create(LOCAL_OWNER, connection.id, None, mode="agent", metadata={})
     _, run = await services.sessions.ask(
-        LOCAL_OWNER, session.id, "Describe it.", on_busy="reject", idempotency_key=None
+        LOCAL_OWNER, session.id, "Describe it.", multitask_strategy="reject", idempotency_key=None
     )
     async for _ in services.sessions.follower.events(run):
         pass

@@ -26,7 +26,7 @@ async def test_metrics_usage_session_and_history_are_right_when_done_is_read(
     services: Services, session: Session
 ) -> None:
     asked = await services.sessions.ask(
-        OWNER, session.id, "How many customers?", on_busy="reject", idempotency_key=None
+        OWNER, session.id, "How many customers?", multitask_strategy="reject", idempotency_key=None
     )
     async for entry in services.sessions.follower.events(asked[1]):
         if entry.event == "done":

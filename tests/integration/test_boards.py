@@ -200,14 +200,14 @@ async def test_links_show_what_the_reader_may_see_until_they_end(kai: BoardKai) 
     session = pin["session_id"]
     things = {"answer": answer, "session": session, "board": board}
     links = [
-        (await kai.call("POST", "/links", 201, kind=kind, thing_id=each))["id"]
+        (await kai.call("POST", "/links", 201, kind=kind, target_id=each))["id"]
         for kind, each in things.items()
     ]
     later = {"query": "Later?", "sql": "SELECT 'secret' AS later"}
     await kai.http.post(f"/sessions/{session}/query/stream", json=later)
     kai.become("bob")
     for kind, each in things.items():
-        await kai.call("POST", "/links", 404, kind=kind, thing_id=each)
+        await kai.call("POST", "/links", 404, kind=kind, target_id=each)
     shown = [await kai.call("GET", f"/shared/{each}") for each in links]
     assert [[m["role"] for m in each["messages"]["items"]] for each in shown] == [
         ["assistant"],
@@ -247,10 +247,10 @@ async def test_a_reader_continues_what_a_link_shows_as_their_own_session(kai: Bo
     await kai.call(
         "POST", f"/sessions/{session}/messages/{answer}/feedback", 201, rating="up", comment="x secret"
     )
-    link = (await kai.call("POST", "/links", 201, kind="session", thing_id=session))["id"]
+    link = (await kai.call("POST", "/links", 201, kind="session", target_id=session))["id"]
     later = {"query": "Later?", "sql": "SELECT 'secret' AS later"}
     await kai.http.post(f"/sessions/{session}/query/stream", json=later)
-    of_board = (await kai.call("POST", "/links", 201, kind="board", thing_id=board))["id"]
+    of_board = (await kai.call("POST", "/links", 201, kind="board", target_id=board))["id"]
     kai.become("bob")
     refused = await kai.call("POST", f"/shared/{of_board}/continue", 422)
     assert refused["type"] == "urn:kai:nothing-to-continue"
@@ -282,7 +282,7 @@ async def test_a_link_shows_nothing_private_of_its_owner_and_nothing_that_came_l
     await kai.pinned(board, answer)
     things = {"answer": answer, "session": session, "board": board}
     links = [
-        (await kai.call("POST", "/links", 201, kind=kind, thing_id=each))["id"]
+        (await kai.call("POST", "/links", 201, kind=kind, target_id=each))["id"]
         for kind, each in things.items()
     ]
     made_at = max(int(str(each["created_at"])) for each in (await messages.query("links", Query())).items)
@@ -323,15 +323,15 @@ async def test_a_link_asks_for_every_database_that_its_session_had_and_shows_no_
     other = await kai.services.database_connections.register(
         "ann", f"sqlite:///{make_shop(kai.shop.parent / 'other.db')}", "Private", description="", shared=False
     )
-    await kai.call("PATCH", f"/sessions/{session}", also=[other.id])
-    link = (await kai.call("POST", "/links", 201, kind="answer", thing_id=answer))["id"]
-    await kai.call("PATCH", f"/sessions/{session}", also=[])
+    await kai.call("PATCH", f"/sessions/{session}", also_db_connection_ids=[other.id])
+    link = (await kai.call("POST", "/links", 201, kind="answer", target_id=answer))["id"]
+    await kai.call("PATCH", f"/sessions/{session}", also_db_connection_ids=[])
     kai.become("bob")
     await kai.call("GET", f"/shared/{link}", 404)
     kai.become("ann")
     await kai.services.storage.patch("messages", answer, {"status": "awaiting_approval"})
-    await kai.call("POST", "/links", 404, kind="answer", thing_id=answer)
-    whole = (await kai.call("POST", "/links", 201, kind="session", thing_id=session))["id"]
+    await kai.call("POST", "/links", 404, kind="answer", target_id=answer)
+    whole = (await kai.call("POST", "/links", 201, kind="session", target_id=session))["id"]
     assert (await kai.call("GET", f"/shared/{whole}"))["messages"]["items"] == []
 
 
@@ -474,7 +474,7 @@ async def test_a_chosen_chart_is_shared_pinned_and_drawn_again_with_every_refres
     board = await kai.board()
     session = (await kai.pinned(board, answer))["session_id"]
     path = f"/sessions/{session}/messages/{answer}"
-    plain = (await kai.call("POST", "/links", 201, kind="session", thing_id=session))["id"]
+    plain = (await kai.call("POST", "/links", 201, kind="session", target_id=session))["id"]
     average = {"title": "Takings", "computed": {"kind": "moving_average", "window": 2}}
     changed = await kai.call("PATCH", path, chart_choice=average)
     chosen = changed["chosen_chart"]
@@ -485,7 +485,7 @@ async def test_a_chosen_chart_is_shared_pinned_and_drawn_again_with_every_refres
     assert (refused["type"], "no time axis" in refused["detail"]) == ("urn:kai:chart-choice", True)
     wrong = await kai.call("PATCH", path, 422, chart_choice={"mark": "cake"})
     assert "chart_choice.mark" in json.dumps(wrong)
-    link = (await kai.call("POST", "/links", 201, kind="answer", thing_id=answer))["id"]
+    link = (await kai.call("POST", "/links", 201, kind="answer", target_id=answer))["id"]
     pin = await kai.pinned(board, answer)
     assert (pin["chart_choice"], pin["chosen_chart"]) == (average, chosen)
 

@@ -26,7 +26,7 @@ async def arrive(kai: BoardKai, *people: str) -> None:
 
 
 async def linked(kai: BoardKai, kind: str, thing_id: str) -> str:
-    return str((await kai.call("POST", "/links", 201, kind=kind, thing_id=thing_id))["id"])
+    return str((await kai.call("POST", "/links", 201, kind=kind, target_id=thing_id))["id"])
 
 
 async def written(kai: BoardKai, thing: dict[str, str], text: str) -> Json:
@@ -46,7 +46,7 @@ async def mentions(kai: BoardKai, person: str) -> list[Json]:
 
 
 async def test_a_comment_is_written_edited_resolved_reopened_and_deleted(kai: BoardKai) -> None:
-    answer = {"kind": "answer", "thing_id": await kai.answer()}
+    answer = {"kind": "answer", "target_id": await kai.answer()}
     made = await written(kai, answer, "  <b>Why</b> & how?\nSecond line  ")
     assert (made["text"], made["author"], made["own"]) == ("<b>Why</b> & how?\nSecond line", "ann", True)
     path = f"/comments/{made['id']}"
@@ -65,7 +65,7 @@ async def test_a_comment_is_written_edited_resolved_reopened_and_deleted(kai: Bo
 async def test_others_see_and_write_comments_by_a_link_only(kai: BoardKai) -> None:
     board = await kai.board()
     await kai.pinned(board, await kai.answer())
-    own = {"kind": "board", "thing_id": board}
+    own = {"kind": "board", "target_id": board}
     made = await written(kai, own, "Look at this")
     link = await linked(kai, "board", board)
     kai.become("bob")
@@ -80,7 +80,7 @@ async def test_others_see_and_write_comments_by_a_link_only(kai: BoardKai) -> No
     assert refused["type"] == "urn:kai:not-the-author"
     await kai.call("DELETE", f"/comments/{made['id']}", 404)
     await kai.call("PATCH", f"/comments/{made['id']}", resolved=True, link_id=link)
-    another = {"kind": "board", "thing_id": "unknown", "link_id": link}
+    another = {"kind": "board", "target_id": "unknown", "link_id": link}
     await listed(kai, another, 404)
     kai.become("ann")
     await kai.call("DELETE", f"/links/{link}", 204)
@@ -94,12 +94,12 @@ async def test_the_link_of_a_session_shows_the_comments_of_its_answers(kai: Boar
     other = await kai.answer()
     session = next(each for each in (await kai.call("GET", "/sessions"))["items"])["id"]
     link = await linked(kai, "session", session)
-    await written(kai, {"kind": "answer", "thing_id": other}, "Mine")
+    await written(kai, {"kind": "answer", "target_id": other}, "Mine")
     assert (await kai.call("GET", f"/comments/counts?session_id={session}"))["counts"] == {other: 1}
     kai.become("bob")
-    seen = await listed(kai, {"kind": "answer", "thing_id": other, "link_id": link})
+    seen = await listed(kai, {"kind": "answer", "target_id": other, "link_id": link})
     assert [each["text"] for each in seen["items"]] == ["Mine"]
-    await listed(kai, {"kind": "answer", "thing_id": message, "link_id": link}, 404)
+    await listed(kai, {"kind": "answer", "target_id": message, "link_id": link}, 404)
     await kai.call("GET", f"/comments/counts?session_id={session}", 404)
 
 
@@ -107,7 +107,7 @@ async def test_a_mention_tells_those_who_may_see_the_thing_and_hides_who_is_know
     await arrive(kai, "bob", "carol@example.com")
     board = await kai.board()
     await kai.pinned(board, await kai.answer())
-    thing = {"kind": "board", "thing_id": board}
+    thing = {"kind": "board", "target_id": board}
     text = "@bob, @carol@example.com. and @unknown: see bob@example.com"
     assert (await written(kai, thing, text))["mentions"] == []  # there is no link
     link = await linked(kai, "board", board)
@@ -118,7 +118,7 @@ async def test_a_mention_tells_those_who_may_see_the_thing_and_hides_who_is_know
     assert notice["mention"] == {
         "comment_id": made["id"],
         "kind": "board",
-        "thing_id": board,
+        "target_id": board,
         "link_id": link,
     }
     assert await mentions(kai, "unknown") == []
@@ -138,10 +138,10 @@ async def test_only_those_who_take_part_are_listed_for_a_mention(kai: BoardKai) 
     board = await kai.board()
     await kai.pinned(board, await kai.answer())
     link = await linked(kai, "board", board)
-    query = f"/comments/people?kind=board&thing_id={board}"
+    query = f"/comments/people?kind=board&target_id={board}"
     assert (await kai.call("GET", query))["items"] == []
     kai.become("bob")
-    await written(kai, {"kind": "board", "thing_id": board, "link_id": link}, "Hello")
+    await written(kai, {"kind": "board", "target_id": board, "link_id": link}, "Hello")
     assert (await kai.call("GET", f"{query}&link_id={link}"))["items"] == ["ann"]
     kai.become("ann")
     assert (await kai.call("GET", query))["items"] == ["bob"]
@@ -149,10 +149,10 @@ async def test_only_those_who_take_part_are_listed_for_a_mention(kai: BoardKai) 
 
 async def test_comments_are_paged_and_a_tag_says_that_nothing_has_changed(kai: BoardKai) -> None:
     board = await kai.board()
-    thing = {"kind": "board", "thing_id": board}
+    thing = {"kind": "board", "target_id": board}
     for number in range(3):
         await written(kai, thing, f"Comment {number}")
-    path = f"/comments?kind=board&thing_id={board}"
+    path = f"/comments?kind=board&target_id={board}"
     first = await kai.http.get(f"{path}&limit=2")
     assert [each["text"] for each in first.json()["items"]] == ["Comment 0", "Comment 1"]
     rest = await kai.call("GET", f"{path}&limit=2&cursor={first.json()['next_cursor']}")
@@ -170,7 +170,7 @@ async def test_texts_and_numbers_of_comments_are_bounded(
 ) -> None:
     monkeypatch.setattr(service, "MOST_COMMENTS", 2)
     board = await kai.board()
-    thing = {"kind": "board", "thing_id": board}
+    thing = {"kind": "board", "target_id": board}
     for text in ("", "   ", "x" * (MOST_CHARACTERS + 1)):
         await kai.call("POST", "/comments", 422, text=text, **thing)
     made = await written(kai, thing, "x" * MOST_CHARACTERS)
@@ -193,9 +193,9 @@ async def test_comments_go_with_their_session_their_board_and_their_author(kai: 
     for kind, thing_id in (("board", board), ("answer", message)):
         link = await linked(kai, kind, thing_id)
         kai.become("bob")
-        await written(kai, {"kind": kind, "thing_id": thing_id, "link_id": link}, "@ann look")
+        await written(kai, {"kind": kind, "target_id": thing_id, "link_id": link}, "@ann look")
         kai.become("ann")
-        await written(kai, {"kind": kind, "thing_id": thing_id}, "@bob look")
+        await written(kai, {"kind": kind, "target_id": thing_id}, "@bob look")
     assert await left() == [4, 4]
     await kai.call("DELETE", f"/sessions/{session}", 204)
     assert await left() == [2, 2]

@@ -26,7 +26,7 @@ async def services(tmp_path: Path) -> AsyncGenerator[Services]:
 
 async def ask(services: Services, session: Session, sql: str = ENDLESS) -> tuple[Session, Run]:
     return await services.sessions.ask(
-        OWNER, session.id, "mine", on_busy="reject", idempotency_key=None, sql=sql
+        OWNER, session.id, "mine", multitask_strategy="reject", idempotency_key=None, sql=sql
     )
 
 

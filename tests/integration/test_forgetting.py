@@ -169,7 +169,7 @@ async def ask(services: Services, session: Session, question: str, key: str = WO
     """Returns the answer, once its memory is written."""
     sessions = services.sessions
     asked = await sessions.ask(
-        OWNER, session.id, question, on_busy="reject", idempotency_key=f"{key}-{new_id()}"
+        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=f"{key}-{new_id()}"
     )
     events = [entry async for entry in sessions.follower.events(asked[1])]
     assert events[-1].event == "done"
@@ -277,7 +277,7 @@ async def investigated(kai: Opened, model: ScriptedModel, *, is_decided: bool) -
     ends = Scripted(calls=(call("finish", answer=f"Three in {WORD}.", findings=[finding]),))
     model.say(f"INVESTIGATE:\n1. Look at {WORD}", reads, ends)
     _, run = await services.sessions.ask(
-        OWNER, session.id, f"Why {WORD}?", on_busy="reject", idempotency_key=f"{WORD}-{new_id()}"
+        OWNER, session.id, f"Why {WORD}?", multitask_strategy="reject", idempotency_key=f"{WORD}-{new_id()}"
     )
     events = [json.loads(entry.data) async for entry in services.sessions.follower.events(run)]
     assert events[-1]["status"] == "awaiting_approval", events[-1]
@@ -424,7 +424,7 @@ async def test_a_session_that_is_deleted_while_it_is_answered_leaves_nothing(
     session = await services.sessions.create(OWNER, connection.id, None, mode="ask", metadata={})
     model.say(SQL, Scripted(FIRST, hold_after=0))
     asked = await services.sessions.ask(
-        OWNER, session.id, f"How many {WORD}?", on_busy="reject", idempotency_key=None
+        OWNER, session.id, f"How many {WORD}?", multitask_strategy="reject", idempotency_key=None
     )
     async with services.sessions.follower.follow(asked[1]) as log:
         await model.until(lambda: model.on_hold == 1)

@@ -55,7 +55,7 @@ async def test_a_hidden_column_is_in_no_prompt_and_in_no_answer(
 
     async def ask(question: str, sql: str | None = None) -> None:
         run = await services.sessions.ask(
-            OWNER, session.id, question, on_busy="reject", idempotency_key=None, sql=sql
+            OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None, sql=sql
         )
         async for _ in services.sessions.follower.events(run[1]):
             pass

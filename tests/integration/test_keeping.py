@@ -46,7 +46,7 @@ def settings(tmp_path: Path, typesense_server: TypesenseServer, monkeypatch: pyt
 
 async def ask(services: Services, session_id: str, question: str = QUESTION) -> None:
     asked = await services.sessions.ask(
-        LOCAL_OWNER, session_id, question, on_busy="reject", idempotency_key=None
+        LOCAL_OWNER, session_id, question, multitask_strategy="reject", idempotency_key=None
     )
     said = [entry async for entry in services.sessions.follower.events(asked[1])]
     assert '"complete"' in said[-1].data

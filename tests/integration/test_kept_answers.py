@@ -40,7 +40,7 @@ async def session(services: Services, tmp_path: Path) -> Session:
 
 async def ask(services: Services, session: Session, question: str, sql: str | None = None) -> None:
     asked = await services.sessions.ask(
-        OWNER, session.id, question, on_busy="reject", idempotency_key=None, sql=sql
+        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None, sql=sql
     )
     async for _ in services.sessions.follower.events(asked[1]):
         pass
@@ -181,7 +181,7 @@ async def test_a_question_does_not_go_on_with_a_conversation_that_another_has_co
             OWNER,
             session.id,
             "And the first?",
-            on_busy="reject",
+            multitask_strategy="reject",
             idempotency_key=None,
             transcript=as_read.transcript,
             read=read,

@@ -28,7 +28,7 @@ async def tags(kai: BoardKai, link: str) -> dict[str, str]:
 
 
 async def linked(kai: BoardKai, kind: str, thing: str, **more: object) -> str:
-    return str((await kai.call("POST", "/links", 201, kind=kind, thing_id=thing, **more))["id"])
+    return str((await kai.call("POST", "/links", 201, kind=kind, target_id=thing, **more))["id"])
 
 
 async def test_a_link_with_a_preview_has_title_headline_and_picture(kai: BoardKai) -> None:

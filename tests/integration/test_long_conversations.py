@@ -67,7 +67,7 @@ async def ask_all(
         model.requests.clear()
         question = RULE if number == 2 else f"How many orders were there in week {number}?"
         asked = await services.sessions.ask(
-            OWNER, session.id, question, on_busy="reject", idempotency_key=None
+            OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
         )
         assert [entry.event async for entry in services.sessions.follower.events(asked[1])][-1] == "done"
         prompts.extend(each for each in model.requests if "SQL writer" in each.text)

@@ -36,7 +36,9 @@ async def services(
 
 async def ask(services: Services, session: Session, question: str, key: str | None = None) -> list[str]:
     """Of the events of its run, the answers' last one included."""
-    asked = await services.sessions.ask(OWNER, session.id, question, on_busy="enqueue", idempotency_key=key)
+    asked = await services.sessions.ask(
+        OWNER, session.id, question, multitask_strategy="enqueue", idempotency_key=key
+    )
     return [entry.event async for entry in services.sessions.follower.events(asked[1])]
 
 
@@ -130,7 +132,11 @@ async def test_questions_that_wait_are_answered_in_the_order_in_which_they_came(
     await model.until(lambda: model.on_hold == 1)
     waiting = [
         await services.sessions.ask(
-            OWNER, session.id, f"question {n}", on_busy="enqueue", idempotency_key=str(n) if n % 2 else None
+            OWNER,
+            session.id,
+            f"question {n}",
+            multitask_strategy="enqueue",
+            idempotency_key=str(n) if n % 2 else None,
         )
         for n in range(8)
     ]
@@ -155,7 +161,7 @@ async def test_a_question_cancelled_while_it_waits_stands_before_those_answered_
     await model.until(lambda: model.on_hold == 1)
     runs = [
         await services.sessions.ask(
-            OWNER, session.id, f"question {n}", on_busy="enqueue", idempotency_key=None
+            OWNER, session.id, f"question {n}", multitask_strategy="enqueue", idempotency_key=None
         )
         for n in "ab"
     ]
@@ -237,7 +243,7 @@ async def test_a_cancelled_run_leaves_no_error(
 ) -> None:
     model.say(Scripted("CHAT: held", hold_after=0))
     _, run = await services.sessions.ask(
-        OWNER, session.id, "How many?", on_busy="reject", idempotency_key=None
+        OWNER, session.id, "How many?", multitask_strategy="reject", idempotency_key=None
     )
     await model.until(lambda: model.on_hold == 1)
     await services.sessions.submissions.cancel(session, run)

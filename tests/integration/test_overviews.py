@@ -99,7 +99,7 @@ async def test_after_a_scan_the_figures_are_those_of_the_questions_that_they_nam
         assert figure.question in {"Total amount of sales per month", "Number of sales per month"}
         session = await services.sessions.create("ann", connection.id, None, mode="ask", metadata={})
         asked = await services.sessions.ask(
-            "ann", session.id, figure.question, on_busy="reject", idempotency_key=None
+            "ann", session.id, figure.question, multitask_strategy="reject", idempotency_key=None
         )
         async for _ in services.sessions.follower.events(asked[1]):
             pass

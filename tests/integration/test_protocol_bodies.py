@@ -95,7 +95,7 @@ async def serving(
             shop = await services.database_connections.register(owner, url, "shop", description="")
             session = await services.sessions.create(owner, shop.id, None, mode="ask", metadata={})
             _, run = await services.sessions.ask(
-                owner, session.id, "How many customers?", on_busy="reject", idempotency_key=None
+                owner, session.id, "How many customers?", multitask_strategy="reject", idempotency_key=None
             )
             async for _ in services.sessions.follower.events(run):
                 pass

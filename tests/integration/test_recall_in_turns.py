@@ -100,7 +100,9 @@ async def keep(
 async def ask(
     services: Services, session: Session, question: str = "How many customers churned?"
 ) -> list[dict[str, JsonValue]]:
-    asked = await services.sessions.ask(OWNER, session.id, question, on_busy="reject", idempotency_key=None)
+    asked = await services.sessions.ask(
+        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
+    )
     events = [entry async for entry in services.sessions.follower.events(asked[1])]
     said: list[dict[str, JsonValue]] = [json.loads(each.data) for each in events]
     assert said[-1]["status"] == "complete", said[-1]

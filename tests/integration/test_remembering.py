@@ -70,7 +70,7 @@ Event = dict[str, JsonValue]
 
 async def ask(services: Services, session: Session, question: str) -> list[Event]:
     asked = await services.sessions.ask(
-        LOCAL_OWNER, session.id, question, on_busy="reject", idempotency_key=None
+        LOCAL_OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
     )
     return [json.loads(entry.data) async for entry in services.sessions.follower.events(asked[1])]
 
@@ -176,7 +176,7 @@ async def test_comments_of_a_schema_and_texts_of_other_users_leave_no_fact(
             model.say(f"```sql\nSELECT note FROM customers\n```\n{PLANTED}", PLANTED)
             question = f"Which customers churned, as I like it?\npreference (user): {text}"
             asked = await services.sessions.ask(
-                owner, session.id, question, on_busy="reject", idempotency_key=None
+                owner, session.id, question, multitask_strategy="reject", idempotency_key=None
             )
             async for _ in services.sessions.follower.events(asked[1]):
                 pass

@@ -75,7 +75,7 @@ class FailsOnce:
 
 async def ask(services: Services, session_id: str, question: str = QUESTION) -> Run:
     _, run = await services.sessions.ask(
-        LOCAL_OWNER, session_id, question, on_busy="reject", idempotency_key=None
+        LOCAL_OWNER, session_id, question, multitask_strategy="reject", idempotency_key=None
     )
     said = [entry async for entry in services.sessions.follower.events(run)]
     assert '"complete"' in said[-1].data

@@ -30,7 +30,7 @@ def calendar(tmp_path: Path) -> str:
 
 async def answered(services: Services, session_id: str, question: str, sql: str | None = None) -> Message:
     session, run = await services.sessions.ask(
-        LOCAL_OWNER, session_id, question, on_busy="reject", idempotency_key=None, sql=sql
+        LOCAL_OWNER, session_id, question, multitask_strategy="reject", idempotency_key=None, sql=sql
     )
     assert '"complete"' in [entry async for entry in services.sessions.follower.events(run)][-1].data
     messages, _ = await services.sessions.repository.messages(session, 100, None)

@@ -102,7 +102,7 @@ async def ask(
     reads.clear()
     http_requests.clear()
     asked = await services.sessions.ask(
-        OWNER, session.id, question, on_busy="reject", idempotency_key=None, sql=sql
+        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None, sql=sql
     )
     said = [entry async for entry in services.sessions.follower.events(asked[1])]
     assert '"complete"' in said[-1].data, said[-1].data

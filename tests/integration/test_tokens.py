@@ -78,7 +78,9 @@ async def started(services: Services, shop: Path) -> Session:
 
 async def ask(services: Services, session: Session, question: str = "How many customers?") -> int:
     """Its `tokens_used`."""
-    asked = await services.sessions.ask(OWNER, session.id, question, on_busy="reject", idempotency_key=None)
+    asked = await services.sessions.ask(
+        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
+    )
     done = [entry async for entry in services.sessions.follower.events(asked[1])][-1]
     return int(json.loads(done.data)["tokens_used"])
 

@@ -57,7 +57,7 @@ async def use(
     with calling(who):
         session = await services.sessions.create(who.owner, connection_id, None, mode="ask", metadata={})
         asked = await services.sessions.ask(
-            who.owner, session.id, QUESTION, on_busy="reject", idempotency_key=None, sql=None
+            who.owner, session.id, QUESTION, multitask_strategy="reject", idempotency_key=None, sql=None
         )
     entries = [entry.data async for entry in services.sessions.follower.events(asked[1])]
     events = [json.loads(line) for entry in entries for line in entry.splitlines() if line.startswith("{")]

@@ -50,7 +50,7 @@ async def session(services: Services, shop: Path) -> Session:
 
 async def ask(services: Services, session: Session) -> list[str]:
     asked = await services.sessions.ask(
-        OWNER, session.id, "How many customers?", on_busy="reject", idempotency_key=None
+        OWNER, session.id, "How many customers?", multitask_strategy="reject", idempotency_key=None
     )
     return [entry.event async for entry in services.sessions.follower.events(asked[1])]
 
@@ -110,7 +110,11 @@ async def test_questions_asked_while_their_session_is_deleted_leave_nothing_behi
         for _ in range(3):
             with suppress(SessionUnknown, SessionClosed):
                 await services.sessions.ask(
-                    OWNER, session.id, "How many customers?", on_busy="enqueue", idempotency_key=None
+                    OWNER,
+                    session.id,
+                    "How many customers?",
+                    multitask_strategy="enqueue",
+                    idempotency_key=None,
                 )
 
     deleting = services.sessions.delete(OWNER, session.id)
@@ -162,7 +166,7 @@ async def test_the_stream_of_a_run_whose_end_was_never_kept_ends_all_the_same(
         known = await first.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", description="")
         session = await first.sessions.create(OWNER, known.id, None, mode="ask", metadata={})
         _, run = await first.sessions.ask(
-            OWNER, session.id, "How many customers?", on_busy="reject", idempotency_key=None
+            OWNER, session.id, "How many customers?", multitask_strategy="reject", idempotency_key=None
         )
         assert [entry.event async for entry in first.sessions.follower.events(run)][-1] == "done"
         await first.storage.delete("messages", [Equals("id", run.message_id)])

@@ -79,7 +79,7 @@ async def test_an_answer_names_the_columns_that_it_leaves_out_and_shows_them_whe
 
     async def ask(question: str) -> str:
         asked = await services.sessions.ask(
-            "ada", session.id, question, on_busy="reject", idempotency_key=None, sql=None
+            "ada", session.id, question, multitask_strategy="reject", idempotency_key=None, sql=None
         )
         entries = [entry.data async for entry in services.sessions.follower.events(asked[1])]
         return "\n".join(entries)

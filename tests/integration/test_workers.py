@@ -565,7 +565,7 @@ async def test_questions_of_one_moment_learn_their_places_at_once(tmp_path: Path
                 return session
 
             _, run = await submissions.submit(
-                OWNER, session.id, "Which?", on_busy="reject", idempotency_key=None, read=read
+                OWNER, session.id, "Which?", multitask_strategy="reject", idempotency_key=None, read=read
             )
             return run
 
@@ -605,7 +605,7 @@ async def test_questions_of_a_session_that_cannot_be_stored_do_not_add_up_their_
                         session.owner,
                         session.id,
                         "Which?",
-                        on_busy="enqueue",
+                        multitask_strategy="enqueue",
                         idempotency_key=None,
                         read=read,
                     )

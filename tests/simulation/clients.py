@@ -14,7 +14,7 @@ from app.core.ids import new_id
 from app.core.storage.port import StorageUnavailable
 from app.modules.agent.step_store import CallRecord
 from app.modules.records.errors import RunUnknown, SessionUnknown
-from app.modules.records.model import OnBusy, Run, Session
+from app.modules.records.model import MultitaskStrategy, Run, Session
 from app.modules.run.errors import (
     NotKeptYet,
     QueueFull,
@@ -84,7 +84,7 @@ class Asked:
 
     session_id: str
     text: str
-    on_busy: OnBusy
+    multitask_strategy: MultitaskStrategy
     key: str | None
     cancels_after: float | None = None
     connection_id: str = field(default_factory=new_id)
@@ -176,7 +176,7 @@ class Client:
             asked.following = Asked(
                 asked.session_id,
                 asked.text,
-                asked.on_busy,
+                asked.multitask_strategy,
                 None,
                 state="acknowledged",
                 run=following,
@@ -256,7 +256,7 @@ class Client:
                 OWNER,
                 asked.session_id,
                 asked.text,
-                on_busy=asked.on_busy,
+                multitask_strategy=asked.multitask_strategy,
                 idempotency_key=asked.key,
                 read=lambda: self._read(site, asked),
             )

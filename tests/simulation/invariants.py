@@ -63,7 +63,9 @@ def check_at_rest(cluster: Cluster, asked: list[Asked]) -> None:
         _check_question(cluster, each, runs, answers)
         if each.state == "acknowledged" and each.run is not None and each.run.mode == "agent":
             others = [other for other in asked if other.session_id == each.session_id and other is not each]
-            is_stopped = _is_cancelled(each) or any(other.on_busy == "interrupt" for other in others)
+            is_stopped = _is_cancelled(each) or any(
+                other.multitask_strategy == "interrupt" for other in others
+            )
             _check_calls(cluster, each, runs, is_stopped=is_stopped)
     _check_outcomes(cluster, runs, answers)
     _check_order(cluster, asked, runs, answers)

@@ -16,7 +16,7 @@ from app.core.ids import new_id
 from app.core.storage import typesense_layout as layout
 from app.core.storage import typesense_successors
 from app.core.storage.port import Document
-from app.modules.records.model import Mode, OnBusy, Run, Session
+from app.modules.records.model import Mode, MultitaskStrategy, Run, Session
 from app.modules.records.repository import document
 from app.modules.run import follower, worker
 from app.modules.schedules import running, webhooks
@@ -249,7 +249,9 @@ class Scenario:
         chance = self._chance
         text = f"question {self._asked} of {session_id[-3:]}"  # ends of ids may be the same
         self._asked += 1
-        usual: list[OnBusy] = ["reject"] if in_turn else ["enqueue", "enqueue", "enqueue", "interrupt"]
+        usual: list[MultitaskStrategy] = (
+            ["reject"] if in_turn else ["enqueue", "enqueue", "enqueue", "interrupt"]
+        )
         key = new_id() if chance.random() < 0.6 else None
         cancels = chance.random() * 2 if chance.random() < 0.12 else None
         asked = Asked(session_id, text, chance.choice(usual), key, cancels)

@@ -142,7 +142,7 @@ async def ask_kai(services: Services, opened: OpenedTask, costs: RunCosts) -> Se
     )
     started = time.monotonic()
     _, run = await sessions.ask(
-        opened.owner, session.id, opened.task.question, on_busy="reject", idempotency_key=None
+        opened.owner, session.id, opened.task.question, multitask_strategy="reject", idempotency_key=None
     )
     runs = [run]
     heard = _Heard()

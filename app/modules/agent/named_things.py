@@ -75,7 +75,7 @@ class NamedThings:
                 return None if result_id is None else {"result_id": result_id}
             case "open_table":
                 found = await self._table(given.target, given.database)
-                return None if found is None else {"connection_id": found[0], "table": found[1]}
+                return None if found is None else {"db_connection_id": found[0], "table": found[1]}
             case "ask":
                 words = given.target.strip()
                 return {"question": words} if words else None

@@ -132,7 +132,7 @@ async def queue_question(body: ChatQuestion, owner: Owner, sessions: CurrentSess
             owner,
             body.session_id,
             body.question,
-            on_busy="enqueue",
+            multitask_strategy="enqueue",
             idempotency_key=body.chat_message_id,
             origin=_ORIGIN,
         )

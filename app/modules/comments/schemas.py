@@ -24,13 +24,13 @@ class ThingQuery(Body):
     """Selects what may be commented."""
 
     kind: Annotated[ThingKind, Query(description="`answer` or `board`.")]
-    thing_id: Annotated[Text, Query(max_length=100, description="Id of the answer or board.")]
+    target_id: Annotated[Text, Query(max_length=100, description="Id of the answer or board.")]
     link_id: Annotated[
         Text | None, Query(max_length=100, description="Link that shows it. Left out for things of yours.")
     ] = None
 
     def where(self) -> Where:
-        return Where(kind=self.kind, thing_id=self.thing_id, link_id=self.link_id)
+        return Where(kind=self.kind, thing_id=self.target_id, link_id=self.link_id)
 
 
 class CommentsQuery(PageQuery, ThingQuery):
@@ -44,13 +44,13 @@ class NewComment(Body):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"kind": "board", "thing_id": _ID, "text": "@ada Why did this fall?"}]
+            "examples": [{"kind": "board", "target_id": _ID, "text": "@ada Why did this fall?"}]
         }
     )
 
     kind: ThingKind
     """`answer` or `board`."""
-    thing_id: Id
+    target_id: Id
     """Id of the answer or board."""
     link_id: Id | None = None
     """Link that shows it. Left out for things of yours."""
@@ -58,7 +58,7 @@ class NewComment(Body):
     """Plain text. `@name` tells a person who may see the thing, at most ten."""
 
     def where(self) -> Where:
-        return Where(kind=self.kind, thing_id=self.thing_id, link_id=self.link_id)
+        return Where(kind=self.kind, thing_id=self.target_id, link_id=self.link_id)
 
 
 class CommentChange(Body):

@@ -81,18 +81,18 @@ async def upload_file(
     return _body(connection, reading)
 
 
-@router.get("/{connection_id}/file", summary="Get how a file was read", dependencies=[MANAGE])
-async def read_file(connection_id: ConnectionId, owner: Owner, service: Service) -> FileBody:
+@router.get("/{db_connection_id}/file", summary="Get how a file was read", dependencies=[MANAGE])
+async def read_file(db_connection_id: ConnectionId, owner: Owner, service: Service) -> FileBody:
     """Returns the tables of an uploaded file with the types of their columns, samples, and the cells that do
     not fit. Needs scope `manage`; owner only (else 403). Answers 404 for a database that was registered by
     its URL.
     """
-    return _body(*await service.read(owner, connection_id))
+    return _body(*await service.read(owner, db_connection_id))
 
 
-@router.patch("/{connection_id}/file", summary="Correct the types of a file", dependencies=[MANAGE])
+@router.patch("/{db_connection_id}/file", summary="Correct the types of a file", dependencies=[MANAGE])
 async def correct_file(
-    connection_id: ConnectionId, body: FileCorrection, owner: Owner, service: Service
+    db_connection_id: ConnectionId, body: FileCorrection, owner: Owner, service: Service
 ) -> FileBody:
     """Reads the uploaded file again with these types, replaces the database and scans it again. Needs scope
     `manage`; owner only (else 403).
@@ -102,7 +102,7 @@ async def correct_file(
     as it was.
     """
     corrections = [each.to_correction() for each in body.tables]
-    return _body(*await service.correct(owner, connection_id, corrections))
+    return _body(*await service.correct(owner, db_connection_id, corrections))
 
 
 async def _content(request: Request) -> AsyncGenerator[bytes]:

@@ -63,9 +63,9 @@ async def test_database(body: ConnectionTest, owner: Owner, service: Service) ->
     """Opens a read-only session, as registering does, and stores nothing. Needs scope `manage`.
 
     Answers 422 with the cause: `database-url-not-supported`, `database-unreachable` or
-    `database-roles-refused`. With `connection_id`, owner only (else 403).
+    `database-roles-refused`. With `db_connection_id`, owner only (else 403).
     """
-    tested = await service.test(owner, body.url.get_secret_value(), body.connection_id)
+    tested = await service.test(owner, body.url.get_secret_value(), body.db_connection_id)
     return CheckedDatabaseBody.model_validate(tested)
 
 
@@ -80,18 +80,18 @@ async def list_connections(page: PageParameters, owner: Owner, service: Service)
     return PageOf(items=items, next_cursor=next_cursor)
 
 
-@router.get("/{connection_id}", summary="Get a database connection", dependencies=[READ])
-async def read_connection(connection_id: ConnectionId, owner: Owner, service: Service) -> ConnectionBody:
+@router.get("/{db_connection_id}", summary="Get a database connection", dependencies=[READ])
+async def read_connection(db_connection_id: ConnectionId, owner: Owner, service: Service) -> ConnectionBody:
     """Returns a connection of the caller, or a shared one. Needs scope `read`.
 
     The answer holds no secret: `masked_url` has no password. Any other connection is unknown (404).
     """
-    return ConnectionBody.model_validate(await service.repository.get(owner, connection_id))
+    return ConnectionBody.model_validate(await service.repository.get(owner, db_connection_id))
 
 
-@router.patch("/{connection_id}", summary="Change a database connection", dependencies=[MANAGE])
+@router.patch("/{db_connection_id}", summary="Change a database connection", dependencies=[MANAGE])
 async def change_connection(
-    connection_id: ConnectionId, body: ConnectionChange, owner: Owner, service: Service
+    db_connection_id: ConnectionId, body: ConnectionChange, owner: Owner, service: Service
 ) -> ConnectionBody:
     """Changes a connection: all of the fields, or none if one is refused. Needs scope `manage`; owner only
     (else 403).
@@ -113,31 +113,31 @@ async def change_connection(
     one of them.
     """
     url = None if body.url is None else body.url.get_secret_value()
-    return ConnectionBody.model_validate(await service.change(owner, connection_id, body.edit(), url=url))
+    return ConnectionBody.model_validate(await service.change(owner, db_connection_id, body.edit(), url=url))
 
 
 @router.delete(
-    "/{connection_id}",
+    "/{db_connection_id}",
     summary="Delete a database connection",
     status_code=status.HTTP_204_NO_CONTENT,
     dependencies=[MANAGE],
 )
-async def delete_connection(connection_id: ConnectionId, owner: Owner, service: Service) -> None:
+async def delete_connection(db_connection_id: ConnectionId, owner: Owner, service: Service) -> None:
     """Deletes the connection with its scanned schema, examples, glossary and instructions, and stops a
     running scan. Needs scope `manage`; owner only (else 403). The database itself is not touched.
 
     Sessions on the connection stay readable; a new question in one of them answers 409 (`connection-gone`).
     """
-    await service.delete(owner, connection_id)
+    await service.delete(owner, db_connection_id)
 
 
 @router.post(
-    "/{connection_id}/scan",
+    "/{db_connection_id}/scan",
     summary="Start a scan of the schema",
     status_code=status.HTTP_202_ACCEPTED,
     dependencies=[MANAGE],
 )
-async def start_scan(connection_id: ConnectionId, owner: Owner, service: Service) -> ScanBody:
+async def start_scan(db_connection_id: ConnectionId, owner: Owner, service: Service) -> ScanBody:
     """Starts to read the tables, keys and column values in the background. Needs scope `manage`; owner only
     (else 403).
 
@@ -145,38 +145,40 @@ async def start_scan(connection_id: ConnectionId, owner: Owner, service: Service
     Questions use the previous scan until the new one has found the tables. Answers 503
     (`database-unavailable`) if the stored URL cannot be used.
     """
-    return ScanBody.model_validate(await service.start_scan(owner, connection_id))
+    return ScanBody.model_validate(await service.start_scan(owner, db_connection_id))
 
 
-@router.get("/{connection_id}/scan", summary="Get the progress of the latest scan", dependencies=[READ])
-async def read_scan(connection_id: ConnectionId, owner: Owner, service: Service) -> ScanBody:
+@router.get("/{db_connection_id}/scan", summary="Get the progress of the latest scan", dependencies=[READ])
+async def read_scan(db_connection_id: ConnectionId, owner: Owner, service: Service) -> ScanBody:
     """Returns the state of the running or latest scan; poll it after starting one. Needs scope `read`.
 
     Questions can be asked as soon as the tables are known (`tables_total` is not null).
     """
-    return ScanBody.model_validate(await service.scan_progress(owner, connection_id))
+    return ScanBody.model_validate(await service.scan_progress(owner, db_connection_id))
 
 
-@router.get("/{connection_id}/tables", summary="List the scanned tables", dependencies=[READ])
+@router.get("/{db_connection_id}/tables", summary="List the scanned tables", dependencies=[READ])
 async def list_tables(
-    connection_id: ConnectionId, page: PageParameters, owner: Owner, service: Service
+    db_connection_id: ConnectionId, page: PageParameters, owner: Owner, service: Service
 ) -> PageOf[TableBody]:
     """Lists the tables and views that the latest scan found, by name, with columns, keys and value
     profiles. Needs scope `read`. The list is empty before the first scan.
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    tables, next_cursor = await service.editable_tables(owner, connection_id, page.limit, cursor=page.cursor)
+    tables, next_cursor = await service.editable_tables(
+        owner, db_connection_id, page.limit, cursor=page.cursor
+    )
     return PageOf(items=[TableBody.model_validate(table) for table in tables], next_cursor=next_cursor)
 
 
 @router.get(
-    "/{connection_id}/tables/{table_name:path}/sample",
+    "/{db_connection_id}/tables/{table_name:path}/sample",
     summary="Get sample rows of a table",
     dependencies=[READ],
 )
 async def sample_table(
-    connection_id: ConnectionId, table_name: TableName, owner: Owner, service: Service
+    db_connection_id: ConnectionId, table_name: TableName, owner: Owner, service: Service
 ) -> SampleBody:
     """Runs a read-only query for the first 20 rows of a table, in no particular order. Needs scope `read`.
 
@@ -184,7 +186,7 @@ async def sample_table(
     if there was none. Answers 404 for an unknown table, 422 (`statement-failed`) and 503
     (`database-unavailable`).
     """
-    result = await service.sample(owner, connection_id, table_name)
+    result = await service.sample(owner, db_connection_id, table_name)
     return SampleBody(
         columns=[ResultColumnBody(name=column.name, type=column.type) for column in result.columns],
         rows=result.rows,
@@ -193,12 +195,12 @@ async def sample_table(
 
 
 @router.post(
-    "/{connection_id}/statements",
+    "/{db_connection_id}/statements",
     summary="Check a statement without running it",
     dependencies=[ASK, Depends(count_question)],
 )
 async def inspect_statement(
-    connection_id: ConnectionId, body: NewStatement, owner: Owner, service: Service
+    db_connection_id: ConnectionId, body: NewStatement, owner: Owner, service: Service
 ) -> InspectedStatementBody:
     """Checks a statement with the guard and returns it formatted, with the tables and columns it reads and
     what each of its queries does: sources, joins, filters, groupings, columns, order. Needs scope `ask` and
@@ -207,16 +209,16 @@ async def inspect_statement(
 
     Answers 422 (`statement-failed`, with the reason) if the guard refuses the statement.
     """
-    return InspectedStatementBody.model_validate(await service.inspect(owner, connection_id, body.sql))
+    return InspectedStatementBody.model_validate(await service.inspect(owner, db_connection_id, body.sql))
 
 
 @router.post(
-    "/{connection_id}/statements/counts",
+    "/{db_connection_id}/statements/counts",
     summary="Count the rows of a statement step by step",
     dependencies=[ASK, Depends(count_question)],
 )
 async def count_steps_of_statement(
-    connection_id: ConnectionId, body: NewStatement, owner: Owner, service: Service
+    db_connection_id: ConnectionId, body: NewStatement, owner: Owner, service: Service
 ) -> StepCountsBody:
     """Counts the rows of each source, after each join, after WHERE and after the groups. Needs scope `ask`
     and counts as a question.
@@ -226,16 +228,16 @@ async def count_steps_of_statement(
     (`statement-failed`, with the reason) if the guard refuses the statement, and 503
     (`database-unavailable`).
     """
-    return StepCountsBody.model_validate(await count_steps(service, owner, connection_id, sql=body.sql))
+    return StepCountsBody.model_validate(await count_steps(service, owner, db_connection_id, sql=body.sql))
 
 
 @router.patch(
-    "/{connection_id}/tables/{table_name:path}",
+    "/{db_connection_id}/tables/{table_name:path}",
     summary="Describe a table and its columns",
     dependencies=[MANAGE],
 )
 async def describe_table(
-    connection_id: ConnectionId, table_name: TableName, body: TableChange, owner: Owner, service: Service
+    db_connection_id: ConnectionId, table_name: TableName, body: TableChange, owner: Owner, service: Service
 ) -> TableBody:
     """Changes what users and the model read about a scanned table and its columns. Needs scope `manage`;
     owner only (else 403). Answers 404 if the latest scan found no table or column of this name.
@@ -245,6 +247,6 @@ async def describe_table(
     own.
     """
     table = await service.describe_table(
-        owner, connection_id, table_name, description=body.description, columns=body.edits()
+        owner, db_connection_id, table_name, description=body.description, columns=body.edits()
     )
     return TableBody.model_validate(table)

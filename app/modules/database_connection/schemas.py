@@ -142,7 +142,7 @@ class ConnectionTest(Body):
 
     url: Url
     """SQLAlchemy URL of the database, with credentials."""
-    connection_id: Text | None = None
+    db_connection_id: Text | None = None
     """A connection of the caller that is to get this address. What the URL leaves out is kept as by a
     change."""
 

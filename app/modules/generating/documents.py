@@ -58,7 +58,7 @@ class Documentations:
         question = request.go_on if accepted else request.question
         try:
             return await self._sessions.ask(
-                owner, session.id, question, on_busy="reject", idempotency_key=None
+                owner, session.id, question, multitask_strategy="reject", idempotency_key=None
             )
         except NotKeptYet:
             raise

@@ -65,7 +65,7 @@ async def generate_sql(body: SqlRequest, owner: Owner, generation: Generation) -
     or `KAI_AGENT__ENABLED` is false; 429 for a quota or a full queue; 503 if the database or the model is
     unavailable. A repeated request asks the model again.
     """
-    generated = await generation.generate(owner, body.db_connection_id, body.question, runs=body.run)
+    generated = await generation.generate(owner, body.db_connection_id, body.query, runs=body.run)
     return GeneratedSqlBody.model_validate(generated)
 
 

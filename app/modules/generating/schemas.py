@@ -17,7 +17,7 @@ class SqlRequest(Body):
             "examples": [
                 {
                     "db_connection_id": "019ab1c2-0000-7000-8000-000000000000",
-                    "question": "Top 5 products by revenue",
+                    "query": "Top 5 products by revenue",
                     "run": True,
                 }
             ]
@@ -26,7 +26,7 @@ class SqlRequest(Body):
 
     db_connection_id: Annotated[Text, Field(max_length=100)]
     """Id of the database connection."""
-    question: QuestionText
+    query: QuestionText
     """The question in plain language. It has to stand alone."""
     run: bool = False
     """Run the statement too, and return its first rows."""

@@ -34,12 +34,12 @@ class OverviewBody(ResponseBody):
 
 
 @router.get(
-    "/database-connections/{connection_id}/overview",
+    "/database-connections/{db_connection_id}/overview",
     summary="Get what a database holds",
     dependencies=[READ],
 )
 async def read_overview(
-    connection_id: ConnectionId,
+    db_connection_id: ConnectionId,
     owner: Owner,
     overviews: Annotated[Overviews, Depends(_overviews)],
     language: Annotated[PageLanguage, Query(description="Language of questions and findings.")] = "en",
@@ -51,4 +51,4 @@ async def read_overview(
     day while it is read, by the statements and under the rights of the reader's own questions. Answers 403
     (`database-role`) if the caller has no role in the database.
     """
-    return OverviewBody.model_validate(await overviews.read(owner, connection_id, language))
+    return OverviewBody.model_validate(await overviews.read(owner, db_connection_id, language))

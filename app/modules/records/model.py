@@ -176,7 +176,7 @@ class Origin:
 
 OWN_ROUTES = Origin()
 
-OnBusy = Literal["reject", "enqueue", "interrupt"]
+MultitaskStrategy = Literal["reject", "enqueue", "interrupt"]
 """What a question does to the run that holds its session."""
 
 
@@ -241,7 +241,7 @@ class Run:
     """The client's own JSON object, at most 16 KiB."""
     branch: Branch | None = None
     """None for a question that follows the latest turn."""
-    on_busy: OnBusy = "enqueue"
+    on_busy: MultitaskStrategy = "enqueue"
     """What it does to the run that holds its session when it is asked."""
 
     @property

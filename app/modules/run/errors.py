@@ -37,11 +37,14 @@ class SessionBusy(Conflict):
 
     def __init__(self, active_run_id: str | None, confirmations: Sequence[str] = ()) -> None:
         """`confirmations` are the ids of the calls that wait."""
-        detail = "The session is answering another question. Wait for it, cancel it, or choose `on_busy`."
+        detail = (
+            "The session is answering another question. Wait for it, cancel it, or choose "
+            "`multitask_strategy`."
+        )
         if confirmations:
             detail = (
                 "The session waits for your approval of what the latest answer wants to do. Approve or deny "
-                "it, cancel the run, or choose `on_busy`."
+                "it, cancel the run, or choose `multitask_strategy`."
             )
         super().__init__(detail, active_run_id=active_run_id, confirmations=list(confirmations))
 

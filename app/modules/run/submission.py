@@ -21,7 +21,7 @@ from app.modules.records.model import (
     About,
     Message,
     Mode,
-    OnBusy,
+    MultitaskStrategy,
     Origin,
     Run,
     Session,
@@ -102,7 +102,7 @@ class Submissions:
         session_id: str,
         question: str,
         *,
-        on_busy: OnBusy,
+        multitask_strategy: MultitaskStrategy,
         idempotency_key: str | None,
         sql: str | None = None,
         mode: Mode | None = None,
@@ -150,7 +150,7 @@ class Submissions:
                 mode=mode or session.mode,
                 has_own_mode=mode is not None,
                 tool_sources=tuple(tool_sources),
-                on_busy=on_busy,
+                on_busy=multitask_strategy,
             )
             if known is not None:
                 return found, _same(known, run)
@@ -161,7 +161,7 @@ class Submissions:
                 session = await self._repository.get(session.owner, session.id)
             if session.active_run_id is not None:
                 session = await self.without_ghost(session)
-                await self._check_room(session, on_busy, others)
+                await self._check_room(session, multitask_strategy, others)
             expected = waiting_sequence(run) if others else _expected_sequence(session, run)
             if expected < WAITING_FROM:
                 run = replace(run, question_turn=session.turns + 1)
@@ -170,7 +170,7 @@ class Submissions:
                 session,
                 run,
                 asked,
-                on_busy=on_busy,
+                multitask_strategy=multitask_strategy,
                 transcript=transcript,
                 counted=counted,
                 ahead=waiting - stored_before,
@@ -225,7 +225,7 @@ class Submissions:
         run: Run,
         asked: Message,
         *,
-        on_busy: OnBusy,
+        multitask_strategy: MultitaskStrategy,
         transcript: str | None,
         counted: CountedRuns | None,
         ahead: int,
@@ -233,14 +233,25 @@ class Submissions:
         """`ahead`: runs that waited for a worker, less the questions that this process had stored by then."""
         try:
             return await self._keep(
-                session, run, asked, on_busy=on_busy, transcript=transcript, counted=counted, ahead=ahead
+                session,
+                run,
+                asked,
+                multitask_strategy=multitask_strategy,
+                transcript=transcript,
+                counted=counted,
+                ahead=ahead,
             )
         except (StorageUnavailable, BusUnavailable):
             while True:  # what they have done of it is not known
                 await asyncio.sleep(_AGAIN_SECONDS)
                 with suppress(StorageUnavailable, BusUnavailable):
                     return await self._keep_again(
-                        session, run, asked, on_busy=on_busy, transcript=transcript, ahead=ahead
+                        session,
+                        run,
+                        asked,
+                        multitask_strategy=multitask_strategy,
+                        transcript=transcript,
+                        ahead=ahead,
                     )
 
     async def _keep(
@@ -249,7 +260,7 @@ class Submissions:
         run: Run,
         asked: Message,
         *,
-        on_busy: OnBusy,
+        multitask_strategy: MultitaskStrategy,
         transcript: str | None,
         ahead: int,
         counted: CountedRuns | None = None,
@@ -268,7 +279,7 @@ class Submissions:
                 await self._repository.add_run(run, asked)
         except DocumentExists:
             return _same(await self._repository.get_run(session, run.id), run)
-        await self._line_up(session, run, asked, on_busy=on_busy, transcript=transcript)
+        await self._line_up(session, run, asked, multitask_strategy=multitask_strategy, transcript=transcript)
         return run
 
     async def _find_started(self, run: Run) -> Run | None:
@@ -284,28 +295,40 @@ class Submissions:
         run: Run,
         asked: Message,
         *,
-        on_busy: OnBusy,
+        multitask_strategy: MultitaskStrategy,
         transcript: str | None,
         ahead: int,
     ) -> Run:
         """Repeat what may have been done. The run may even be over by now: others start what is kept."""
         known = await self._repository.find_run(run.id)
         if known is None:
-            return await self._keep(session, run, asked, on_busy=on_busy, transcript=transcript, ahead=ahead)
+            return await self._keep(
+                session, run, asked, multitask_strategy=multitask_strategy, transcript=transcript, ahead=ahead
+            )
         if known.message_id != run.message_id:
             return _same(known, run)
         await self._repository.add_missing_message(asked)
         if known.status == "open" and known.attempt == 1:
-            await self._start(session, known, asked, on_busy=on_busy, transcript=transcript)
+            await self._start(
+                session, known, asked, multitask_strategy=multitask_strategy, transcript=transcript
+            )
         return known
 
     async def _start(
-        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, transcript: str | None
+        self,
+        session: Session,
+        run: Run,
+        asked: Message,
+        *,
+        multitask_strategy: MultitaskStrategy,
+        transcript: str | None,
     ) -> None:
         """A session that others hold or wait for is theirs, also if it has become idle by now."""
         is_free = asked.sequence < WAITING_FROM
         if not is_free or not await self._lifecycle.start(session, run, asked.sequence):
-            await self._line_up(session, run, asked, on_busy=on_busy, transcript=transcript)
+            await self._line_up(
+                session, run, asked, multitask_strategy=multitask_strategy, transcript=transcript
+            )
 
     async def aclose(self) -> None:
         """Give questions that are being stored a moment, and stop."""
@@ -388,17 +411,25 @@ class Submissions:
         await self._repository.release(session, held_by)
         return await self._repository.get(session.owner, session.id)
 
-    async def _check_room(self, session: Session, on_busy: OnBusy, others: Sequence[Run]) -> None:
+    async def _check_room(
+        self, session: Session, multitask_strategy: MultitaskStrategy, others: Sequence[Run]
+    ) -> None:
         """Refuse a question that could not even wait; of many at a moment, `_line_up` tells which cannot."""
         if session.status == "closed":
             raise SessionClosed
-        if session.active_run_id is not None and on_busy == "reject":
+        if session.active_run_id is not None and multitask_strategy == "reject":
             raise await self._busy(session)
-        if on_busy == "enqueue" and len(others) > MAX_WAITING:
+        if multitask_strategy == "enqueue" and len(others) > MAX_WAITING:
             raise QueueFull(limit=MAX_WAITING)
 
     async def _line_up(
-        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, transcript: str | None
+        self,
+        session: Session,
+        run: Run,
+        asked: Message,
+        *,
+        multitask_strategy: MultitaskStrategy,
+        transcript: str | None,
     ) -> None:
         """Queue the run behind the one that holds the session, unless it may not wait or already holds it."""
         now = await self._repository.find(session.id)
@@ -411,11 +442,16 @@ class Submissions:
         is_busy = now is not None and (now.active_run_id is not None or bool(others))
         # A whole run may have come and gone since the session was read.
         is_another = now is not None and transcript not in (None, now.transcript)
-        if now is None or now.status == "closed" or is_another or (is_busy and on_busy == "reject"):
+        if (
+            now is None
+            or now.status == "closed"
+            or is_another
+            or (is_busy and multitask_strategy == "reject")
+        ):
             await self._repository.withdraw(run)
             now = await self._repository.get(session.owner, session.id)
             raise SessionClosed if now.status == "closed" else await self._busy(now)
-        if on_busy == "interrupt":
+        if multitask_strategy == "interrupt":
             with suppress(BusUnavailable):  # the run is stored by now, and waits for those that continue
                 for other in [*await self._awaiting(now), *others]:
                     await self.cancel(now, other)

@@ -292,7 +292,7 @@ class MentionBody(ResponseBody):
     """Id of the comment."""
     kind: Literal["answer", "board"]
     """What it is about."""
-    thing_id: str
+    target_id: Annotated[str, Field(validation_alias="thing_id")]
     """Id of the answer or board."""
     link_id: str | None
     """Link by which the caller sees the thing. Null for one of theirs."""

@@ -205,7 +205,7 @@ async def ask(
         owner_of(request),
         session_id,
         body.query,
-        on_busy=body.on_busy,
+        multitask_strategy=body.multitask_strategy,
         idempotency_key=idempotency_key,
         sql=body.sql,
         mode=body.mode,
@@ -222,8 +222,8 @@ async def create_session(body: NewSession, owner: Owner, service: CurrentSession
     """Creates a session, a conversation about one database connection. Needs scope `ask`.
 
     Every call creates another session. Without a `title` the session is titled by its first question.
-    Answers 404 for an unknown connection, also one of `also`, and 429 (`too-many-sessions`) when the owner's
-    quota is reached.
+    Answers 404 for an unknown connection, also one of `also_db_connection_ids`, and 429
+    (`too-many-sessions`) when the owner's quota is reached.
     """
     session = await service.create(
         owner,
@@ -231,7 +231,7 @@ async def create_session(body: NewSession, owner: Owner, service: CurrentSession
         body.title,
         mode=body.mode,
         metadata=body.metadata,
-        also=body.also,
+        also=body.also_db_connection_ids,
     )
     return SessionBody.model_validate(session)
 
@@ -315,8 +315,7 @@ async def change_session(
     To close a session while calls wait for approval withdraws them. Answers 409 (`session-busy`, with
     `run_id`) if the status is to change while a run holds the session.
     """
-    changes = body.model_dump(exclude_unset=True)
-    changed = await service.change(owner, session_id, changes)
+    changed = await service.change(owner, session_id, body.changes())
     counts = await waiting.counts([changed])
     return _session_body(changed, counts.get(changed.id, 0))
 

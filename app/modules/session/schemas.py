@@ -88,7 +88,7 @@ class NewSession(Body):
     """`ask`: investigations call tools that read. `agent`: they may also propose calls that write, delete or
     leave KAI, each of which waits for an approval. Left out: `KAI_AGENT__DEFAULT_MODE`.
     """
-    also: Also = Field(default_factory=list)
+    also_db_connection_ids: Also = Field(default_factory=list)
     """Ids of up to three further database connections, which investigations may read."""
     metadata: Metadata = Field(default_factory=dict)
     """Any JSON object of the client's, at most 16 KiB."""
@@ -103,7 +103,7 @@ class SessionChange(Body):
     """The new title; no generated title replaces it. Null removes the title."""
     mode: Mode | None = None
     """The new mode. It counts from the next question on; calls that wait are refused in ask mode."""
-    also: Also | None = None
+    also_db_connection_ids: Also | None = None
     """The new list of further database connections."""
     metadata: Metadata | None = None
     """The new metadata, which replaces the old."""
@@ -112,7 +112,16 @@ class SessionChange(Body):
     pinned: bool | None = None
     """`true` pins the session, `false` unpins it."""
 
-    _given = field_validator("mode", "also", "metadata", "status", "pinned", mode="before")(not_null)
+    _given = field_validator("mode", "also_db_connection_ids", "metadata", "status", "pinned", mode="before")(
+        not_null
+    )
+
+    def changes(self) -> dict[str, JsonValue]:
+        """Returns the given fields, by the names of the session's."""
+        given = self.model_dump(exclude_unset=True)
+        if "also_db_connection_ids" in given:
+            given["also"] = given.pop("also_db_connection_ids")
+        return given
 
 
 class AboutBody(Body):
@@ -123,8 +132,8 @@ class AboutBody(Body):
     kind: AboutKind
     """Kind of the thing. `none`: no thing, so an overview of databases and sessions."""
     id: Annotated[Text, Field(max_length=300)] | None = None
-    """`table`: its name, or `connection_id/name`. `connection`: its id. `result`: the id of an answer or of a
-    call. `failed_answer`: the id of the answer. An id that is unknown, or of another owner, is left out.
+    """`table`: its name, or `db_connection_id/name`. `connection`: its id. `result`: the id of an answer or
+    of a call. `failed_answer`: the id of the answer. An id that is unknown, or of another owner, is left out.
     """
 
 
@@ -154,7 +163,7 @@ class SessionQuery(Body):
 
     query: QuestionText
     """The question in plain language."""
-    on_busy: Literal["reject", "enqueue", "interrupt"] = "reject"
+    multitask_strategy: Literal["reject", "enqueue", "interrupt"] = "reject"
     """Reaction to another run of the session: `reject` (409), `enqueue` (wait for it) or `interrupt`
     (cancel it).
     """
@@ -278,7 +287,7 @@ class SessionBody(ResponseBody):
     """Title of the session. Null until it has one."""
     mode: Mode
     """Mode of questions that name none: `ask` or `agent`."""
-    also: list[str]
+    also_db_connection_ids: Annotated[list[str], Field(validation_alias="also")]
     """Ids of further database connections, which investigations may read."""
     status: SessionStatus
     """State of the session. In `awaiting_approval` calls of the latest turn wait for a person. In `error` the

@@ -42,7 +42,7 @@ async def add_link(body: NewLink, owner: Owner, sharing: Service) -> LinkBody:
     (`link-not-offered`) for a database with roles, and 422 (`too-many-links`) if there are 500.
     """
     return LinkBody.model_validate(
-        await sharing.add(owner, body.kind, body.thing_id, days=body.days, preview=body.preview)
+        await sharing.add(owner, body.kind, body.target_id, days=body.days, preview=body.preview)
     )
 
 

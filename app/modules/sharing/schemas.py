@@ -18,13 +18,13 @@ class NewLink(Body):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"kind": "board", "thing_id": "019ab1c2-0000-7000-8000-000000000000", "days": 7}]
+            "examples": [{"kind": "board", "target_id": "019ab1c2-0000-7000-8000-000000000000", "days": 7}]
         }
     )
 
     kind: LinkKind
     """Kind of the thing: `answer`, `session` or `board`."""
-    thing_id: Annotated[Text, Field(max_length=100)]
+    target_id: Annotated[Text, Field(max_length=100)]
     """Id of the answer's message, the session or the board."""
     days: Annotated[int, Field(strict=True, ge=1, le=MAX_DAYS)] = DEFAULT_DAYS
     """Days until the link expires."""
@@ -41,7 +41,7 @@ class LinkBody(ResponseBody):
     """Id of the link: `/shared/{id}` shows it."""
     kind: LinkKind
     """Kind of the thing."""
-    thing_id: str
+    target_id: Annotated[str, Field(validation_alias="thing_id")]
     """Id of the thing."""
     session_id: str | None
     """Session of the answer, or the session itself. Null for a board."""

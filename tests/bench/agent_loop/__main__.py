@@ -88,7 +88,7 @@ def _kai(services: Services, connection_id: str) -> TakeTurn:
         began = time.process_time()
         session = await services.sessions.create(LOCAL_OWNER, connection_id, None, mode="ask", metadata={})
         asked = await services.sessions.ask(
-            LOCAL_OWNER, session.id, question(steps, turn), on_busy="reject", idempotency_key=None
+            LOCAL_OWNER, session.id, question(steps, turn), multitask_strategy="reject", idempotency_key=None
         )
         last = ""
         async for entry in services.sessions.follower.events(asked[1]):

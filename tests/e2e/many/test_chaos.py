@@ -48,7 +48,7 @@ async def submitted(apis: list[Server], session: str, question: str, chance: ran
         try:
             async with (
                 client_of(chance.choice(apis)) as kai,
-                kai.asking(session, question, key, on_busy="enqueue") as stream,
+                kai.asking(session, question, key, multitask_strategy="enqueue") as stream,
             ):
                 return Asked(session, stream.run_id, question)
         except DROPPED:

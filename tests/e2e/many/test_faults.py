@@ -294,7 +294,7 @@ async def test_a_nats_that_loses_its_data_in_mid_answer_costs_nothing(
         model.say(sql(PER_COUNTRY), Scripted(FIRST, hold_after=1), "CHAT: next")
         async with (
             kai.asking(session, QUESTION) as stream,
-            kai.asking(session, "what is next?", on_busy="enqueue") as waiting,
+            kai.asking(session, "what is next?", multitask_strategy="enqueue") as waiting,
         ):
             before = await stream.until("status", step="analyzing")
             await model.until(lambda: model.on_hold == 1)

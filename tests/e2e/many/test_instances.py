@@ -63,7 +63,7 @@ async def test_questions_of_one_moment_to_both_instances_are_kept_in_the_order_o
     model.rule("SQL writer", "CHAT: All right.")
 
     async def ask(client: Client, number: int) -> None:
-        async with client.asking(session, f"question {number}", on_busy="enqueue") as stream:
+        async with client.asking(session, f"question {number}", multitask_strategy="enqueue") as stream:
             assert (await stream.rest())[-1].data["status"] == "complete"
 
     await asyncio.gather(*(ask((first, second)[number % 2], number) for number in range(10)))
@@ -86,7 +86,7 @@ async def test_questions_that_wait_are_answered_in_order_whichever_instance_took
         waiting = []
         for number in range(4):
             client = (first, second)[number % 2]
-            asked = client.asking(session, f"question {number}", on_busy="enqueue")
+            asked = client.asking(session, f"question {number}", multitask_strategy="enqueue")
             waiting.append((asked, await asked.__aenter__()))
         model.release()
         await held.rest()

@@ -69,7 +69,7 @@ def test_a_comment_on_an_answer_is_written_by_keys_changed_resolved_and_deleted(
 
 
 def test_hostile_text_in_a_comment_stays_text(page: Page, api: httpx.Client, asked: str) -> None:
-    thing = {"kind": "answer", "thing_id": answer_of(api, asked)}
+    thing = {"kind": "answer", "target_id": answer_of(api, asked)}
     assert api.post("/comments", json={**thing, "text": HOSTILE}).status_code == 201
     page.goto(f"/sessions/{asked}")
     page.get_by_role("button", name="Comments (1 open)").click()
@@ -89,7 +89,7 @@ def test_a_board_and_what_a_link_shows_have_the_same_comments(
     page.get_by_role("textbox", name="Your comment").fill("For Monday")
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.locator(".comment-text")).to_have_text("For Monday")
-    link = api.post("/links", json={"kind": "board", "thing_id": board}).json()["id"]
+    link = api.post("/links", json={"kind": "board", "target_id": board}).json()["id"]
     page.goto(f"/shared/{link}")
     page.get_by_role("button", name="Comments").click()
     expect(page.locator(".comment-text")).to_have_text("For Monday")

@@ -88,7 +88,7 @@ async def ask(services: Services, connection_id: str, question: str = "list all 
     """Returns the stream of one answer."""
     session = await services.sessions.create("ada", connection_id, None, mode="ask", metadata={})
     asked = await services.sessions.ask(
-        "ada", session.id, question, on_busy="reject", idempotency_key=None, sql=None
+        "ada", session.id, question, multitask_strategy="reject", idempotency_key=None, sql=None
     )
     return "\n".join([entry.data async for entry in services.sessions.follower.events(asked[1])])
 

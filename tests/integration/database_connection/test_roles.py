@@ -83,7 +83,7 @@ async def ask(services: Services, connection: Connection, who: Caller, sql: str 
     with calling(who):
         session = await services.sessions.create(who.owner, connection.id, None, mode="ask", metadata={})
         asked = await services.sessions.ask(
-            who.owner, session.id, "mine", on_busy="reject", idempotency_key=None, sql=sql
+            who.owner, session.id, "mine", multitask_strategy="reject", idempotency_key=None, sql=sql
         )
     return "\n".join([entry.data async for entry in services.sessions.follower.events(asked[1])])
 

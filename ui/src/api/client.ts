@@ -215,7 +215,7 @@ export interface Asked {
   db_connection_id?: string;
   /** Left out: the session's. */
   mode?: "ask" | "agent";
-  on_busy: "reject" | "enqueue" | "interrupt";
+  multitask_strategy: "reject" | "enqueue" | "interrupt";
 }
 
 export async function ask(
@@ -299,9 +299,9 @@ export function makeReport(body: NewReport): Promise<Blob> {
 }
 
 /** Reads an uploaded file again, with the types of its columns as a person has chosen them. */
-export function correctFile(connection_id: string, body: FileCorrection): Promise<FileBody> {
-  const params = { path: { connection_id } };
-  return dataOf(http.PATCH("/api/v1/database-connections/{connection_id}/file", { params, body }));
+export function correctFile(db_connection_id: string, body: FileCorrection): Promise<FileBody> {
+  const params = { path: { db_connection_id } };
+  return dataOf(http.PATCH("/api/v1/database-connections/{db_connection_id}/file", { params, body }));
 }
 
 /**
@@ -530,52 +530,52 @@ export function addConnection(body: NewConnection): Promise<Connection> {
   return dataOf(http.POST("/api/v1/database-connections", { body }));
 }
 
-export function shareConnection(connection_id: string, shared: boolean): Promise<Connection> {
-  const params = { path: { connection_id } };
-  return dataOf(http.PATCH("/api/v1/database-connections/{connection_id}", { params, body: { shared } }));
+export function shareConnection(db_connection_id: string, shared: boolean): Promise<Connection> {
+  const params = { path: { db_connection_id } };
+  return dataOf(http.PATCH("/api/v1/database-connections/{db_connection_id}", { params, body: { shared } }));
 }
 
 /** Says whether a service outside of KAI may remember the database, with the consent of its users. */
-export async function allowExternalMemory(connection_id: string, external_memory: boolean): Promise<void> {
-  const options = { params: { path: { connection_id } }, body: { external_memory } };
-  await dataOf(http.PATCH("/api/v1/database-connections/{connection_id}", options));
+export async function allowExternalMemory(db_connection_id: string, external_memory: boolean): Promise<void> {
+  const options = { params: { path: { db_connection_id } }, body: { external_memory } };
+  await dataOf(http.PATCH("/api/v1/database-connections/{db_connection_id}", options));
 }
 
-export async function deleteConnection(connection_id: string): Promise<void> {
-  const params = { path: { connection_id } };
-  await dataOf(http.DELETE("/api/v1/database-connections/{connection_id}", { params }));
+export async function deleteConnection(db_connection_id: string): Promise<void> {
+  const params = { path: { db_connection_id } };
+  await dataOf(http.DELETE("/api/v1/database-connections/{db_connection_id}", { params }));
 }
 
 /** Starts a scan in the background, and returns its progress. */
-export function startScan(connection_id: string): Promise<Scan> {
-  const params = { path: { connection_id } };
-  return dataOf(http.POST("/api/v1/database-connections/{connection_id}/scan", { params }));
+export function startScan(db_connection_id: string): Promise<Scan> {
+  const params = { path: { db_connection_id } };
+  return dataOf(http.POST("/api/v1/database-connections/{db_connection_id}/scan", { params }));
 }
 
-export function readScan(connection_id: string): Promise<Scan> {
-  const params = { path: { connection_id } };
-  return dataOf(http.GET("/api/v1/database-connections/{connection_id}/scan", { params }));
+export function readScan(db_connection_id: string): Promise<Scan> {
+  const params = { path: { db_connection_id } };
+  return dataOf(http.GET("/api/v1/database-connections/{db_connection_id}/scan", { params }));
 }
 
-export function listTables(connection_id: string, cursor?: string): Promise<Page<Table>> {
-  const params = { path: { connection_id }, query: { limit: 100, cursor } };
-  return dataOf(http.GET("/api/v1/database-connections/{connection_id}/tables", { params }));
+export function listTables(db_connection_id: string, cursor?: string): Promise<Page<Table>> {
+  const params = { path: { db_connection_id }, query: { limit: 100, cursor } };
+  return dataOf(http.GET("/api/v1/database-connections/{db_connection_id}/tables", { params }));
 }
 
-export function sampleTable(connection_id: string, table_name: string): Promise<Sample> {
-  const params = { path: { connection_id, table_name } };
+export function sampleTable(db_connection_id: string, table_name: string): Promise<Sample> {
+  const params = { path: { db_connection_id, table_name } };
   return dataOf(
-    http.GET("/api/v1/database-connections/{connection_id}/tables/{table_name}/sample", { params }),
+    http.GET("/api/v1/database-connections/{db_connection_id}/tables/{table_name}/sample", { params }),
   );
 }
 
 export function describeTable(
-  connection_id: string,
+  db_connection_id: string,
   table_name: string,
   description: string,
 ): Promise<Table> {
-  const params = { path: { connection_id, table_name } };
-  const path = "/api/v1/database-connections/{connection_id}/tables/{table_name}";
+  const params = { path: { db_connection_id, table_name } };
+  const path = "/api/v1/database-connections/{db_connection_id}/tables/{table_name}";
   return dataOf(http.PATCH(path, { params, body: { description } }));
 }
 
@@ -586,28 +586,28 @@ export interface ColumnEdit {
 }
 
 export function editColumn(
-  connection_id: string,
+  db_connection_id: string,
   table_name: string,
   column: string,
   edit: ColumnEdit,
 ): Promise<Table> {
-  const params = { path: { connection_id, table_name } };
-  const path = "/api/v1/database-connections/{connection_id}/tables/{table_name}";
+  const params = { path: { db_connection_id, table_name } };
+  const path = "/api/v1/database-connections/{db_connection_id}/tables/{table_name}";
   return dataOf(http.PATCH(path, { params, body: { columns: { [column]: edit } } }));
 }
 
-export function inspectStatement(connection_id: string, sql: string): Promise<InspectedStatement> {
-  const params = { path: { connection_id } };
+export function inspectStatement(db_connection_id: string, sql: string): Promise<InspectedStatement> {
+  const params = { path: { db_connection_id } };
   return dataOf(
-    http.POST("/api/v1/database-connections/{connection_id}/statements", { params, body: { sql } }),
+    http.POST("/api/v1/database-connections/{db_connection_id}/statements", { params, body: { sql } }),
   );
 }
 
 /** Counts the rows of a statement step by step, by statements of their own. */
-export function countSteps(connection_id: string, sql: string): Promise<StepCounts> {
-  const params = { path: { connection_id } };
+export function countSteps(db_connection_id: string, sql: string): Promise<StepCounts> {
+  const params = { path: { db_connection_id } };
   return dataOf(
-    http.POST("/api/v1/database-connections/{connection_id}/statements/counts", { params, body: { sql } }),
+    http.POST("/api/v1/database-connections/{db_connection_id}/statements/counts", { params, body: { sql } }),
   );
 }
 

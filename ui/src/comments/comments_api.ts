@@ -12,7 +12,7 @@ export interface Thing {
 const idOf = encodeURIComponent;
 
 function queryOf({ kind, thingId, linkId }: Thing): string {
-  return `kind=${kind}&thing_id=${idOf(thingId)}${linkId === undefined ? "" : `&link_id=${idOf(linkId)}`}`;
+  return `kind=${kind}&target_id=${idOf(thingId)}${linkId === undefined ? "" : `&link_id=${idOf(linkId)}`}`;
 }
 
 const bodyOf = ({ linkId }: Thing) => (linkId === undefined ? {} : { link_id: linkId });
@@ -35,7 +35,7 @@ export const listPeople = async (thing: Thing) =>
   (await call<{ items: string[] }>("GET", `comments/people?${queryOf(thing)}`)).items;
 
 export function addComment(thing: Thing, text: string): Promise<Comment> {
-  return call("POST", "comments", { kind: thing.kind, thing_id: thing.thingId, ...bodyOf(thing), text });
+  return call("POST", "comments", { kind: thing.kind, target_id: thing.thingId, ...bodyOf(thing), text });
 }
 
 export function changeComment(

@@ -9,8 +9,8 @@ export interface ConnectionChange {
 }
 
 /** Opens a database without storing its address, perhaps as the new address of a connection. */
-export function testConnection(url: string, connection_id?: string): Promise<CheckedDatabase> {
-  return call("POST", "database-connections/test", { url, connection_id });
+export function testConnection(url: string, db_connection_id?: string): Promise<CheckedDatabase> {
+  return call("POST", "database-connections/test", { url, db_connection_id });
 }
 
 export function changeConnection(id: string, change: ConnectionChange): Promise<Connection> {

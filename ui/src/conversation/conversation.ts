@@ -111,10 +111,10 @@ export class Conversation {
   }
 
   /** Asks the refused question again, after the current one or in its place. */
-  insist(on_busy: "enqueue" | "interrupt"): void {
+  insist(multitask_strategy: "enqueue" | "interrupt"): void {
     const sent = this.refused.value;
     this.refused.value = null;
-    if (sent) void this.send(sent, on_busy);
+    if (sent) void this.send(sent, multitask_strategy);
   }
 
   /** Sends a question again that did not reach the server. */
@@ -212,14 +212,14 @@ export class Conversation {
     this.change(key, (each) => ({ ...each, answer: { ...each.answer, investigation } }));
   }
 
-  private async send(sent: Sent, on_busy: api.Asked["on_busy"]): Promise<void> {
+  private async send(sent: Sent, multitask_strategy: api.Asked["multitask_strategy"]): Promise<void> {
     const { key, question, sql, about } = sent;
     const exchange: Exchange = { ...sent, askedAt: Date.now(), answer: NOTHING, kept: false };
     this.exchanges.value = [...this.exchanges.value, exchange];
     const database = this.missingDatabase();
     const body = {
       query: question,
-      on_busy,
+      multitask_strategy,
       ...(sql && { sql }),
       ...(about && proposed(about)),
       ...(database && { db_connection_id: database }),

@@ -11,10 +11,10 @@ export const addressOf = (linkId: string) => `${location.origin}/shared/${linkId
 /** `preview`: whether who has its address, also unknown, reads title, headline and picture. */
 export function makeLink(
   kind: LinkKind,
-  thing_id: string,
+  target_id: string,
   terms: { days: number; preview: boolean },
 ): Promise<SharedLink> {
-  return call("POST", "links", { kind, thing_id, ...terms });
+  return call("POST", "links", { kind, target_id, ...terms });
 }
 
 /** A page of the reader's own links, newest first. */

@@ -20,7 +20,7 @@ from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
 from app.modules.protocols.frame_stream import StreamEnd, folded_stream
 from app.modules.protocols.questions import question_of
 from app.modules.protocols.threads import NotStoredYet
-from app.modules.records.model import MAX_CLIENT_ID_CHARACTERS, OnBusy, Origin, Run, Session
+from app.modules.records.model import MAX_CLIENT_ID_CHARACTERS, MultitaskStrategy, Origin, Run, Session
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream
 from app.modules.session.confirmations import Confirmations
@@ -150,14 +150,14 @@ async def _ask(
     question: str,
 ) -> tuple[Session, Run]:
     """Start or queue a run. While calls wait for an approval, which may take long, nothing can be queued."""
-    on_busy: OnBusy = "reject" if session.status == "awaiting_approval" else "enqueue"
+    multitask_strategy: MultitaskStrategy = "reject" if session.status == "awaiting_approval" else "enqueue"
     client_id = message.id if len(message.id) <= MAX_CLIENT_ID_CHARACTERS else None
     try:
         return await sessions.ask(
             session.owner,
             session.id,
             question,
-            on_busy=on_busy,
+            multitask_strategy=multitask_strategy,
             idempotency_key=run_id,
             db_connection_id=connection.id,
             origin=Origin(protocol="ag-ui", client_message_id=client_id),

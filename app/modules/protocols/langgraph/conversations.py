@@ -51,7 +51,7 @@ from app.modules.records.model import (
     START,
     Branch,
     Message,
-    OnBusy,
+    MultitaskStrategy,
     Origin,
     Run,
     Session,
@@ -349,7 +349,7 @@ class Conversations:
         self, session: Session, asked: ClientQuestion, body: NewRun, *, branch: Branch | None = None
     ) -> Started:
         owner = session.owner
-        strategy: OnBusy = "enqueue"
+        strategy: MultitaskStrategy = "enqueue"
         if body.multitask_strategy in ("reject", "interrupt"):
             strategy = body.multitask_strategy
         connection_id = session.db_connection_id
@@ -359,7 +359,7 @@ class Conversations:
             owner,
             session.id,
             asked.text,
-            on_busy=strategy,
+            multitask_strategy=strategy,
             idempotency_key=None,
             db_connection_id=connection_id,
             origin=Origin(

@@ -391,7 +391,7 @@ class McpTools:
             caller.owner,
             session.id,
             asking.question,
-            on_busy="reject",
+            multitask_strategy="reject",
             idempotency_key=None,
             mode=asking.mode,
             db_connection_id=bound_to,

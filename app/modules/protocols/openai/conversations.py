@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.modules.protocols.threads import NotStoredYet
-from app.modules.records.model import OnBusy, Origin, Run, Session
+from app.modules.records.model import MultitaskStrategy, Origin, Run, Session
 from app.modules.run.errors import NotKeptYet, SessionBusy
 from app.modules.session.errors import CheckpointUnknown
 from app.modules.session.service import SessionService
@@ -17,8 +17,8 @@ async def ask_in(
     sessions: SessionService, session: Session, database: str, *, question: str
 ) -> tuple[Session, Run]:
     """Start or queue a run. While calls wait for an approval, which may take long, nothing can be queued."""
-    on_busy: OnBusy = "reject" if session.status == "awaiting_approval" else "enqueue"
-    return await _ask(sessions, session, database, question=question, on_busy=on_busy)
+    multitask_strategy: MultitaskStrategy = "reject" if session.status == "awaiting_approval" else "enqueue"
+    return await _ask(sessions, session, database, question=question, multitask_strategy=multitask_strategy)
 
 
 async def ask_after(
@@ -39,7 +39,9 @@ async def ask_after(
         if session is None:
             break
         try:
-            return await _ask(sessions, session, database, question=question, on_busy="reject", after=earlier)
+            return await _ask(
+                sessions, session, database, question=question, multitask_strategy="reject", after=earlier
+            )
         except SessionBusy:
             continue
     if earlier:
@@ -60,7 +62,7 @@ async def _ask(
     database: str,
     *,
     question: str,
-    on_busy: OnBusy,
+    multitask_strategy: MultitaskStrategy,
     after: Sequence[str] | None = None,
 ) -> tuple[Session, Run]:
     try:
@@ -68,7 +70,7 @@ async def _ask(
             session.owner,
             session.id,
             question,
-            on_busy=on_busy,
+            multitask_strategy=multitask_strategy,
             idempotency_key=None,
             db_connection_id=database,
             origin=_ORIGIN,

@@ -85,7 +85,9 @@ function ActionView({ action, exchange, conversation }: { action: Action } & Sho
   const { label, payload } = action;
   if (action.action === "open_result") return <Opener label={label} callId={payload.result_id ?? ""} />;
   if (action.action === "open_table")
-    return <TableLink label={label} connection={payload.connection_id ?? ""} table={payload.table ?? ""} />;
+    return (
+      <TableLink label={label} connection={payload.db_connection_id ?? ""} table={payload.table ?? ""} />
+    );
   const words = payload.question ?? "";
   // The words may come from what the model has read: they are shown, and asked in ask mode if at all.
   const propose = () => {
