@@ -5,6 +5,7 @@ identity provider signs the browser in.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 import pytest
@@ -45,7 +46,8 @@ def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House
         ) as client:
             one = f"/database-connections/{connected(client, shop, 'Shop')}"
             client.patch(one, json={"shared": True}).raise_for_status()
-            client.get(f"{one}/tables")
+            client.post(f"{one}/scan").raise_for_status()  # the start page shows examples of scanned tables
+            eventually(lambda: client.get(f"{one}/scan").json()["state"] == "complete")
         yield House(server, admin_key, user_key)
 
 
@@ -152,7 +154,7 @@ def test_an_identity_provider_signs_the_browser_in_for_all_tabs(browser: Browser
                 page.goto("/boards")
                 page.get_by_role("button", name="New board").click()
                 page.get_by_label("Name of the board").fill("Typed before")
-                context.clear_cookies(name="kai_sign_in")
+                end_sign_in_at_write(page, "boards", lambda: context.clear_cookies(name="kai_sign_in"))
                 page.get_by_label("Name of the board").press("Enter")
                 button.click()
                 expect(page.get_by_label("Name of the board")).to_have_value("Typed before")
@@ -240,11 +242,35 @@ def expect_start(page: Page) -> None:
 
 
 def revoke(house: House, made: dict[str, str]) -> None:
-    """End the sign-in, so that the server refuses what the page sends next."""
+    """Revoke a key, and wait until the server refuses it."""
     with administrator(house) as client:
         client.delete(f"/api-keys/{made['id']}").raise_for_status()
         key = {"X-API-Key": made["key"]}
         eventually(lambda: client.get("/me", headers=key).status_code == 401)
+
+
+def is_write(route: Route) -> bool:
+    return route.request.method != "GET"
+
+
+def end_sign_in_at_write(page: Page, path: str, end: Callable[[], None]) -> None:
+    """End the sign-in when the page next writes to a path of the API: the first request that is refused.
+
+    The page reads in the background: were the sign-in ended earlier, it would ask for the next before the
+    test's own step.
+    """
+
+    address = f"**/api/v1/{path}"
+
+    def send(route: Route) -> None:
+        if not is_write(route):
+            route.fallback()
+            return
+        end()
+        route.continue_()
+        page.unroute(address, send)
+
+    page.route(address, send)
 
 
 def questions_of(house: House, key: str) -> list[str]:
@@ -263,13 +289,7 @@ def test_a_question_that_an_expired_sign_in_refused_is_asked_once_after_the_next
     asked_before = questions_of(house, house.user_key)
     field = visitor.get_by_label("Your question")
     made = sign_in_for_now(visitor, house)
-
-    # Until then the sign-in holds: the page reads its sessions from time to time.
-    def send_revoked(route: Route) -> None:
-        revoke(house, made)
-        route.continue_()
-
-    visitor.route("**/api/v1/sessions", send_revoked, times=1)
+    end_sign_in_at_write(visitor, "sessions", lambda: revoke(house, made))
     ask(visitor, PER_COUNTRY)
     credential = visitor.get_by_label("API key or token")
     expect(credential).to_be_focused()
@@ -281,7 +301,7 @@ def test_a_question_that_an_expired_sign_in_refused_is_asked_once_after_the_next
         made = client.post("/api-keys", json={"owner": "ann", "days": 1}).json()
     sign_in(visitor, made["key"])
     expect(visitor.locator(".answer-actions")).to_be_visible()
-    visitor.route("**/query/stream", send_revoked, times=1)
+    end_sign_in_at_write(visitor, "sessions/*/query/stream", lambda: revoke(house, made))
     ask(visitor, PER_COUNTRY)
     expect(credential).to_be_focused()
     sign_in(visitor, house.user_key)
@@ -297,7 +317,7 @@ def test_forms_and_drafts_outlive_an_expired_sign_in(visitor: Page, house: House
     visitor.get_by_role("link", name="Boards").click()
     visitor.get_by_role("button", name="New board").click()
     visitor.get_by_label("Name of the board").fill("Written before")
-    revoke(house, made)
+    end_sign_in_at_write(visitor, "boards", lambda: revoke(house, made))
     visitor.get_by_label("Name of the board").press("Enter")
     expect(visitor.get_by_label("API key or token")).to_be_focused()
     sign_in(visitor, house.user_key)
@@ -309,7 +329,8 @@ def test_forms_and_drafts_outlive_an_expired_sign_in(visitor: Page, house: House
 def test_a_refused_question_is_there_again_where_the_page_was_left_to_sign_in(
     visitor: Page, house: House
 ) -> None:
-    revoke(house, sign_in_for_now(visitor, house))
+    made = sign_in_for_now(visitor, house)
+    end_sign_in_at_write(visitor, "sessions", lambda: revoke(house, made))
     ask(visitor, "A question of before?")
     expect(visitor.get_by_label("API key or token")).to_be_focused()
     visitor.reload()  # as an identity provider makes the browser do
@@ -317,34 +338,45 @@ def test_a_refused_question_is_there_again_where_the_page_was_left_to_sign_in(
     expect(visitor.get_by_label("Your question")).to_have_value("A question of before?")
 
 
-def edit_a_fact(page: Page) -> tuple[Locator, Locator]:
+class Form(NamedTuple):
+    """A form that is open, with the path below `/api/v1/` that it is sent to."""
+
+    field: Locator
+    send: Locator
+    path: str
+
+
+def edit_a_fact(page: Page) -> Form:
     page.goto("/memory")
     page.get_by_role("button", name="Remember a fact").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Counts").select_option("user")
-    return dialog.get_by_label("What to remember"), dialog.get_by_role("button", name="Save")
+    save = dialog.get_by_role("button", name="Save")
+    return Form(dialog.get_by_label("What to remember"), save, "memory/facts")
 
 
-def rate_an_answer(page: Page) -> tuple[Locator, Locator]:
+def rate_an_answer(page: Page) -> Form:
     ask(page, PER_COUNTRY)
     page.get_by_role("button", name="Bad answer").click()
-    return page.get_by_label("Comment"), page.get_by_role("button", name="Send feedback")
+    send = page.get_by_role("button", name="Send feedback")
+    return Form(page.get_by_label("Comment"), send, "sessions/*/messages/*/feedback")
 
 
-def name_a_board(page: Page) -> tuple[Locator, Locator]:
+def name_a_board(page: Page) -> Form:
     page.goto("/boards")
     page.get_by_role("button", name="New board").click()
-    return page.get_by_label("Name of the board"), page.get_by_role("button", name="Create")
+    create = page.get_by_role("button", name="Create")
+    return Form(page.get_by_label("Name of the board"), create, "boards")
 
 
 @pytest.mark.parametrize("form", [edit_a_fact, rate_an_answer, name_a_board])
 def test_a_form_is_open_again_with_its_text_where_the_page_was_left_to_sign_in(
-    visitor: Page, house: House, form: Callable[[Page], tuple[Locator, Locator]]
+    visitor: Page, house: House, form: Callable[[Page], Form]
 ) -> None:
     made = sign_in_for_now(visitor, house)
-    field, send = form(visitor)
+    field, send, path = form(visitor)
     field.fill("Typed before.")
-    revoke(house, made)
+    end_sign_in_at_write(visitor, path, lambda: revoke(house, made))
     send.click()
     expect(visitor.get_by_label("API key or token")).to_be_focused()
     visitor.reload()  # as an identity provider makes the browser do
@@ -368,7 +400,7 @@ def test_no_password_or_address_of_a_database_is_kept_where_the_page_was_left_to
     for label, typed in (("Host", "db.example"), ("Database", "sales"), ("User", "ann")):
         dialog.get_by_label(label, exact=True).fill(typed)
     dialog.get_by_label("Password").fill("hidden-in-vain")
-    revoke(house, made)
+    end_sign_in_at_write(visitor, "database-connections", lambda: revoke(house, made))
     dialog.get_by_role("button", name="Connect", exact=True).click()
     expect(visitor.get_by_label("API key or token")).to_be_focused()
     visitor.reload()
@@ -384,9 +416,9 @@ def test_another_person_who_signs_in_after_the_page_was_left_finds_nothing_of_th
     visitor: Page, house: House
 ) -> None:
     made = sign_in_for_now(visitor, house)
-    field, send = name_a_board(visitor)
+    field, send, path = name_a_board(visitor)
     field.fill("A secret of ann's")
-    revoke(house, made)
+    end_sign_in_at_write(visitor, path, lambda: revoke(house, made))
     send.click()
     expect(visitor.get_by_label("API key or token")).to_be_focused()
     visitor.reload()
@@ -399,7 +431,8 @@ def test_another_person_who_signs_in_after_the_page_was_left_finds_nothing_of_th
 def test_another_person_who_signs_in_next_sees_and_sends_nothing_of_the_last(
     visitor: Page, house: House
 ) -> None:
-    revoke(house, sign_in_for_now(visitor, house))
+    made = sign_in_for_now(visitor, house)
+    end_sign_in_at_write(visitor, "sessions", lambda: revoke(house, made))
     ask(visitor, "A secret of ann's?")
     expect(visitor.get_by_label("API key or token")).to_be_focused()
     sign_in(visitor, house.admin_key)
@@ -416,11 +449,19 @@ def test_a_sign_in_for_all_tabs_goes_on_in_each_with_what_was_typed(visitor: Pag
     sign_in(visitor, house.user_key)
     second = visitor.context.new_page()
     second.goto("/")
+    asked: list[Route] = []
+    visitor.context.route(
+        "**/api/v1/sessions", lambda route: asked.append(route) if is_write(route) else route.fallback()
+    )
     for tab in (visitor, second):
         expect_start(tab)
-    visitor.context.clear_cookies()
-    for tab in (visitor, second):
         ask(tab, PER_COUNTRY)
+    eventually(lambda: bool(visitor.evaluate("true")) and len(asked) == 2)
+    visitor.context.clear_cookies()
+    for route in asked:
+        route.continue_()
+    visitor.context.unroute("**/api/v1/sessions")
+    for tab in (visitor, second):
         expect(tab.get_by_label("API key or token")).to_be_visible()
     visitor.get_by_label("Remember on this device").check()
     sign_in(visitor, house.user_key)
