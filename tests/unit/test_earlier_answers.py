@@ -10,7 +10,7 @@ from app.modules.protocols.frame_stream import events_of
 from app.modules.records.model import Message
 from app.modules.records.repository import document
 from graph.answer import Analysis
-from graph.events import FindingsChunk, SuggestionsChunk
+from graph.events import ActionChunk, FindingsChunk, SuggestionsChunk
 
 CLAIMS: JsonValue = [
     {"text": "3", "span": [10, 11], "status": "checked", "from": {"column": "n", "row": 0, "how": "cell"}},
@@ -40,20 +40,31 @@ READ: list[dict[str, JsonValue]] = [
 ]
 
 
+STEP: dict[str, JsonValue] = {
+    "id": "x",
+    "owner": "ada",
+    "session_id": "s1",
+    "message_id": "m1",
+    "step": 2,
+    "kind": "answer",
+    "text": "There are 3.",
+    "call_ids": [],
+    "created_at": 1,
+}
+MESSAGE: dict[str, JsonValue] = {
+    "id": "m1",
+    "run_id": "r1",
+    "role": "assistant",
+    "query": "How many?",
+    "owner": "ada",
+    "session_id": "s1",
+    "created_at": 1,
+    "sequence": 3,
+}
+
+
 def test_a_stored_message_has_no_references_and_the_findings_that_no_result_contradicted() -> None:
-    stored: dict[str, JsonValue] = {
-        "id": "m1",
-        "run_id": "r1",
-        "role": "assistant",
-        "query": "How many?",
-        "owner": "ada",
-        "session_id": "s1",
-        "created_at": 1,
-        "sequence": 3,
-        "analysis": "There are 3.",
-        "claims": CLAIMS,
-        "findings": FINDINGS,
-    }
+    stored = {**MESSAGE, "analysis": "There are 3.", "claims": CLAIMS, "findings": FINDINGS}
     read = TypeAdapter(Message).validate_python(stored)
     assert (read.analysis, read.headline, read.references, read.left_out) == ("There are 3.", None, [], [])
     assert read.findings == READ
@@ -66,19 +77,7 @@ def test_the_analysis_of_a_state_is_read() -> None:
 
 
 def test_findings_of_a_step_and_of_a_log_are_read() -> None:
-    step = {
-        "id": "x",
-        "owner": "ada",
-        "session_id": "s1",
-        "message_id": "m1",
-        "step": 2,
-        "kind": "answer",
-        "text": "There are 3.",
-        "call_ids": [],
-        "created_at": 1,
-        "findings": FINDINGS,
-    }
-    assert TypeAdapter(StepRecord).validate_python(step).findings == READ
+    assert TypeAdapter(StepRecord).validate_python({**STEP, "findings": FINDINGS}).findings == READ
     assert FindingsChunk.model_validate({"content": FINDINGS}).content == READ
 
 
@@ -89,3 +88,20 @@ def test_claims_in_the_log_of_an_earlier_worker_are_passed_over() -> None:
         events_of(LogEntry(at, "chunk", json.dumps(each))) for at, each in enumerate((claims, suggestions))
     ]
     assert found == [[], [SuggestionsChunk(content=["claims"])]]
+
+
+def test_an_action_that_opens_a_table_is_read_with_the_present_name_of_its_connection() -> None:
+    earlier = {
+        "label": "Orders",
+        "action": "open_table",
+        "payload": {"connection_id": "c1", "table": "orders"},
+    }
+    expected = {"db_connection_id": "c1", "table": "orders"}
+    message = TypeAdapter(Message).validate_python({**MESSAGE, "action": [earlier]})
+    step = TypeAdapter(StepRecord).validate_python({**STEP, "action": [earlier]})
+    (logged,) = events_of(
+        LogEntry(1, "chunk", json.dumps({"event": "chunk", "type": "action", "content": [earlier]}))
+    )
+    assert isinstance(logged, ActionChunk)
+    for actions in (message.action, step.action, logged.content):
+        assert [each["payload"] for each in actions] == [expected]
