@@ -859,7 +859,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_tuning(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _apply_tuning(cls, given: dict[str, Any]) -> dict[str, Any]:
         return apply_tuning(cls, given, given.get("tuning", {}))
 
     @property

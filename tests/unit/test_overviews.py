@@ -8,7 +8,7 @@ import pytest
 
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.overview.choosing import OverviewMeasure, groupings, measures
-from app.modules.overview.computing import by_group, by_month
+from app.modules.overview.computing import compute_groups, compute_months
 from app.modules.sql_generation.builtin.writer import WrittenSql, write
 from graph.state import Column, Rows
 
@@ -147,7 +147,7 @@ MONEY = OverviewMeasure(ORDERS, column("amount", unit="EUR"))
 
 def test_a_figure_is_of_whole_months_and_beside_the_same_months_of_the_year_before() -> None:
     rows = days(date(2025, 2, 10), TODAY)
-    series = by_month(MONEY, "Total amount", rows, sql=SQL, dialect="sqlite", today=TODAY)
+    series = compute_months(MONEY, "Total amount", rows, sql=SQL, dialect="sqlite", today=TODAY)
     assert series is not None
     figure = series.figure("Total amount", TODAY - timedelta(days=1))
     assert (figure.first_month, figure.last_month, figure.unit) == ("2026-03", "2026-10", "EUR")
@@ -159,7 +159,7 @@ def test_a_figure_is_of_whole_months_and_beside_the_same_months_of_the_year_befo
 
 def test_without_half_a_year_to_compare_a_figure_is_of_the_last_year_alone() -> None:
     rows = days(date(2025, 9, 1), TODAY)
-    series = by_month(MONEY, "Total amount", rows, sql=SQL, dialect="sqlite", today=TODAY)
+    series = compute_months(MONEY, "Total amount", rows, sql=SQL, dialect="sqlite", today=TODAY)
     assert series is not None
     figure = series.figure("Total amount", None)
     assert (figure.first_month, figure.last_month, figure.before) == ("2025-11", "2026-10", None)
@@ -170,7 +170,7 @@ def test_a_month_without_rows_has_no_value_and_the_usual_counts_its_days_as_noth
     rows = days(date(2026, 3, 1), date(2026, 5, 31))
     rows["rows"] += days(date(2026, 8, 1), date(2026, 11, 3))["rows"]
     rows["rows"] = [row for row in rows["rows"] if row[0] != "2026-10-27"]
-    series = by_month(MONEY, "Total amount", rows, sql=SQL, dialect="sqlite", today=TODAY)
+    series = compute_months(MONEY, "Total amount", rows, sql=SQL, dialect="sqlite", today=TODAY)
     assert series is not None
     figure = series.figure("Total amount", date(2026, 11, 3))
     assert [each.month for each in figure.months if each.value is None] == ["2026-06", "2026-07"]
@@ -190,7 +190,7 @@ def test_a_month_without_rows_has_no_value_and_the_usual_counts_its_days_as_noth
     ids=["two months", "after today", "cut", "no day", "no number", "no rows"],
 )
 def test_rows_that_give_no_true_figure_give_none(rows: Rows) -> None:
-    assert by_month(MONEY, "Total amount", rows, sql=SQL, dialect="sqlite", today=TODAY) is None
+    assert compute_months(MONEY, "Total amount", rows, sql=SQL, dialect="sqlite", today=TODAY) is None
 
 
 def test_a_finding_is_a_computed_statement_in_the_language_of_the_page() -> None:
@@ -201,10 +201,10 @@ def test_a_finding_is_a_computed_statement_in_the_language_of_the_page() -> None
         row_count=3,
         truncated=False,
     )
-    asked = by_group(MONEY, "Total amount per status", rows, sql=sql, dialect="sqlite", today=TODAY)
+    asked = compute_groups(MONEY, "Total amount per status", rows, sql=sql, dialect="sqlite", today=TODAY)
     assert asked.finding("en") == "paid_late has the highest total amount: 60, 60% of the total of 100"
     assert asked.finding("de") is not None
-    cut = by_group(
+    cut = compute_groups(
         MONEY, "?", {**rows, "truncated": True, "cut_by": "rows"}, sql=sql, dialect="sqlite", today=TODAY
     )
     assert cut.finding("en") is None

@@ -90,14 +90,14 @@ class Series(Asked):
         return float(sum((self.days.get(each, Decimal(0)) for each in before), Decimal(0)) / len(before))
 
 
-def by_group(
+def compute_groups(
     measure: OverviewMeasure, question: str, rows: Rows, *, sql: str, dialect: str, today: date
 ) -> Asked:
     found = figures(question, sql, dialect, rows=rows, today=today)
     return Asked(measure=measure, question=question, sql=sql, rows=rows, found=found)
 
 
-def by_month(
+def compute_months(
     measure: OverviewMeasure, question: str, rows: Rows, *, sql: str, dialect: str, today: date
 ) -> Series | None:
     """Folds rows of days into the rows that `sql` gives by month.

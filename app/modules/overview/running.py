@@ -22,7 +22,7 @@ from app.modules.database_connection.schema import TableColumn
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.overview.choosing import OverviewMeasure, groupings, measures
-from app.modules.overview.computing import Asked, Series, by_group, by_month
+from app.modules.overview.computing import Asked, Series, compute_groups, compute_months
 from app.modules.overview.model import (
     PAGE_LANGUAGES,
     KeptOverview,
@@ -126,15 +126,15 @@ class OverviewRuns:
         asking = _Asking(self._connections, connection, asker, index=index, limits=self._limits, today=today)
         series: list[Series] = []
         for measure in measures(index.scanned.schema, uses):
-            found = await asking.by_month(measure) if len(series) < _MOST_FIGURES else None
+            found = await asking.ask_by_month(measure) if len(series) < _MOST_FIGURES else None
             series += [] if found is None else [found]
-        grouped = [await asking.by_groups(each.measure) for each in series]
+        grouped = [await asking.ask_by_groups(each.measure) for each in series]
         questions = [*(each for some in grouped for each in some[:1]), *((each, None) for each in series)]
         questions += [each for some in grouped for each in some[1:]]
         days = [day for each in series for day in each.days if day < today]
         latest = max(days, default=None)
 
-        def in_language(language: PageLanguage) -> Overview:
+        def write_overview(language: PageLanguage) -> Overview:
             asked_in: PageLanguage = "en" if self._asks_in_english else language
             return Overview(
                 figures=[each.figure(each.measure.asked(None, asked_in), latest) for each in series],
@@ -146,7 +146,7 @@ class OverviewRuns:
                 is_of_role=connection.roles is not None,
             )
 
-        return await asyncio.to_thread(lambda: {each: in_language(each) for each in PAGE_LANGUAGES})
+        return await asyncio.to_thread(lambda: {each: write_overview(each) for each in PAGE_LANGUAGES})
 
     async def _uses(self, kept: KeptOverview, index: SchemaIndex) -> tuple[Counter[str], int]:
         """The tables that the reader's latest answers read, and the number of these answers."""
@@ -172,7 +172,7 @@ class _Asking:
     today: date = field(kw_only=True)
     left_out: set[str] = field(default_factory=set)
 
-    async def by_month(self, measure: OverviewMeasure) -> Series | None:
+    async def ask_by_month(self, measure: OverviewMeasure) -> Series | None:
         question = measure.asked(None)
         sql = await self._written(measure, question)
         by_day = await self._written(measure, f"{question.removesuffix('month')}day")
@@ -180,9 +180,9 @@ class _Asking:
         if sql is None or rows is None:
             return None
         known = {"sql": sql, "dialect": self.connection.dialect}
-        return await asyncio.to_thread(by_month, measure, question, rows, **known, today=self.today)
+        return await asyncio.to_thread(compute_months, measure, question, rows, **known, today=self.today)
 
-    async def by_groups(self, measure: OverviewMeasure) -> list[tuple[Asked, TableColumn | None]]:
+    async def ask_by_groups(self, measure: OverviewMeasure) -> list[tuple[Asked, TableColumn | None]]:
         """The measure by the first groups that can be asked for."""
         found: list[tuple[Asked, TableColumn | None]] = []
         for group in groupings(self.index.scanned.schema, measure):
@@ -191,7 +191,9 @@ class _Asking:
             rows = None if sql is None else await self._rows(measure, sql)
             if sql is not None and rows is not None:
                 known = {"sql": sql, "dialect": self.connection.dialect}
-                asked = await asyncio.to_thread(by_group, measure, question, rows, **known, today=self.today)
+                asked = await asyncio.to_thread(
+                    compute_groups, measure, question, rows, **known, today=self.today
+                )
                 found.append((asked, group))
         return found
 

@@ -118,7 +118,7 @@ def year_before(course: Course, *, adds: bool) -> tuple[Sequence[PeriodValue], S
     return tail[start:], tail[start - year : start - year + count]
 
 
-def in_both_years(over: OverTime) -> tuple[Sequence[PeriodValue], Sequence[PeriodValue]] | None:
+def pair_with_year_before(over: OverTime) -> tuple[Sequence[PeriodValue], Sequence[PeriodValue]] | None:
     """Of a measure with gaps, the periods of the latest year that have a value in the year before, too."""
     full = over.course.full
     if not full or over.course.unit not in ("month", "quarter") or not over.measure.adds_over_time:
@@ -150,7 +150,7 @@ def is_comparable(over: OverTime) -> bool:
     """
     if len(over.course.full) < FEWEST_COMPARED or over.follows_weekdays:
         return False
-    return against_a_year_before(over) is None and in_both_years(over) is None
+    return against_a_year_before(over) is None and pair_with_year_before(over) is None
 
 
 def compared_ends(over: OverTime) -> tuple[Sequence[PeriodValue], Sequence[PeriodValue]] | None:

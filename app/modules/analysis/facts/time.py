@@ -17,9 +17,9 @@ from app.modules.analysis.facts.over_time import (
     FEWEST_COMPARED,
     OverTime,
     against_a_year_before,
-    in_both_years,
     is_comparable,
     over_rows,
+    pair_with_year_before,
     span_of,
     steps,
 )
@@ -138,7 +138,7 @@ def trend(over: OverTime) -> list[Fact]:
     compared = against_a_year_before(over)
     if compared is not None:
         return [_change(over, *compared)]
-    both = in_both_years(over)
+    both = pair_with_year_before(over)
     if both is not None:
         periods = Counted(len(both[0]), over.course.unit)
         scope = over.table.wording.say("scope.both", periods=periods)

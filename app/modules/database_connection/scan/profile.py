@@ -38,10 +38,10 @@ def profiled(plain: Table, questions: Questions) -> TableProfile:
         for each, sample in zip(columns, samples, strict=True)
         if each.type == "text" and each.name not in plain.secrets
     }
-    return _with_texts(found, texts)
+    return _add_texts(found, texts)
 
 
-def _with_texts(found: Table, texts: Mapping[str, Sequence[str] | None]) -> TableProfile:
+def _add_texts(found: Table, texts: Mapping[str, Sequence[str] | None]) -> TableProfile:
     columns = [described(each, texts.get(each.name)) for each in found.columns]
     return TableProfile(replace(found, columns=columns), {name: each for name, each in texts.items() if each})
 

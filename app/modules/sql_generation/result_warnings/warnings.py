@@ -48,7 +48,7 @@ def find_warnings(
     """
     found = [
         *_find_if_readable(sql, rows, index, asked=asked, intent=intent),
-        *_null_columns(rows, asked_for=_null_by_filter(sql, index.names.dialect)),
+        *_null_columns(rows, asked_for=_find_nulls_by_filter(sql, index.names.dialect)),
     ]
     return list(dict.fromkeys(found))[:MOST_WARNINGS]
 
@@ -99,7 +99,7 @@ def _find_in_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) 
     yield from find_cut_list(scopes[-1].expression, rows, asked)
 
 
-def _null_by_filter(sql: str, dialect: str) -> set[str]:
+def _find_nulls_by_filter(sql: str, dialect: str) -> set[str]:
     """Returns the names of the result's columns that the outermost WHERE asks to be null, in lower case."""
     try:
         with sqlglot_errors_only():

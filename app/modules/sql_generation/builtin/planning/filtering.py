@@ -69,7 +69,7 @@ def is_birth(field: PlanColumn) -> bool:
 class Filters(Resolver):
     """Resolves the conditions of a question."""
 
-    def _with_conditions(self, query: QueryPlan) -> QueryPlan:
+    def _add_conditions(self, query: QueryPlan) -> QueryPlan:
         return replace(query, conditions=(*query.conditions, *self.conditions(query.base)))
 
     def conditions(self, base: str) -> tuple[QueryCondition, ...]:

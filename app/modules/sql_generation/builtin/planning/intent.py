@@ -301,7 +301,7 @@ class Planner(Filters):
             raise Beyond("I cannot rank within each group.")
         ranked = self._ranked_entity()
         rest = [mention for mention in self.roles.free if not is_table(mention) and mention is not ranked]
-        query = self._with_conditions(
+        query = self._add_conditions(
             QueryPlan(base=measure.table, measures=(measure,), dimensions=(dimension,))
         )
         query = replace(query, with_tables=self._required_tables(query))
@@ -358,7 +358,7 @@ class Planner(Filters):
             raise Beyond(f"I do not see what there should be {self.roles.limit} of.")
         if self.roles.having and not query.dimensions:
             raise Beyond("I do not see which groups should be compared.")
-        query = self._with_conditions(self._with_shown(replace(query, having=self._having(query))))
+        query = self._add_conditions(self._add_shown(replace(query, having=self._having(query))))
         query = replace(query, with_tables=self._required_tables(query), limit=self.roles.limit)
         return self._from_zero(self._ordered(query))
 
@@ -395,7 +395,7 @@ class Planner(Filters):
             shown=shown,
             distinct=bool(shown) and (self.roles.distinct or self._is_of_values(shown)),
         )
-        query = self._with_conditions(query)
+        query = self._add_conditions(query)
         return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
 
     def _counted_beside(self, base: str) -> tuple[PlanColumn | Related, ...]:
@@ -519,7 +519,7 @@ class Planner(Filters):
             raise Beyond(NOT_UNDERSTOOD)
         return replace(dimension, shown=tuple(dict.fromkeys(fields)))
 
-    def _with_shown(self, query: QueryPlan) -> QueryPlan:
+    def _add_shown(self, query: QueryPlan) -> QueryPlan:
         """Adds the columns named beside a number. Raises `Beyond` if they do not belong to its groups."""
         columns = [mention for mention in self.roles.free if not is_table(mention)]
         known = [dimension for dimension in query.dimensions if isinstance(dimension, PlanColumn)]
