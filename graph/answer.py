@@ -91,6 +91,8 @@ class Draft(StatementDetails):
     """The statement."""
     author: Author = "model"
     """The author of the statement."""
+    plan: str = ""
+    """The built-in writer's plan of the statement, as JSON, which a follow-up changes. Empty without one."""
 
 
 class Repair(_Part):

@@ -34,7 +34,8 @@ class Question:
     `exchanges` are those the summary does not cover, oldest first; `previous_sql` and `previous_rows`
     belong to the last answered data question; `repair` is what is to be repaired of this turn's statement;
     `options` are what the latest question back offered. `antecedent` is who wrote the previous statement,
-    None when the latest turn failed or ended with a question back: then a follow-up is not about it. `alone`:
+    None when the latest turn failed or ended with a question back: then a follow-up is not about it.
+    `previous_plan` is the built-in writer's plan of that statement, empty for other authors. `alone`:
     it is the first question of its session, or is known to stand alone. When its rows are read, `author`
     is who wrote their statement, and `corrections` say what was changed of it. `facts` are what the user
     has had KAI remember, `profile` is the section about the user, which a repair does not get. `unfinished`
@@ -46,6 +47,7 @@ class Question:
     summary: str | None = None
     exchanges: Sequence[PastExchange] = ()
     previous_sql: str | None = None
+    previous_plan: str = ""
     previous_rows: Rows | None = None
     repair: Repair | None = None
     options: Sequence[Option] = ()
@@ -67,6 +69,8 @@ class Written(Interpretation, StatementDetails, Offer):
     text: str
     tokens_used: int = 0
     author: Author = "model"
+    plan: str = ""
+    """The built-in writer's plan of the statement, as JSON. Empty without one."""
     example_id: str | None = None
     """Id of the verified example that is the statement."""
 

@@ -350,6 +350,7 @@ class SessionState(TypedDict, total=False):
     current_query: str | None
     current_sql: str | None
     current_author: Author
+    current_plan: str
     current_results: Rows | None
     results_message_id: str
     current_analysis: dict[str, JsonValue] | None

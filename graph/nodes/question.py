@@ -18,6 +18,7 @@ def question_of(state: SessionState) -> Question:
         summary=state.get("summary"),
         exchanges=state.get("messages", []),
         previous_sql=state.get("current_sql"),
+        previous_plan=state.get("current_plan", ""),
         previous_rows=state.get("current_results"),
         repair=repair,
         options=state.get("options", []),

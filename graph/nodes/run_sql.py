@@ -38,6 +38,7 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     answered = SessionState(
         current_sql=sql,
         current_author=draft.author,
+        current_plan=draft.plan,
         current_results=rows,
         results_message_id=state["message_id"],
     )

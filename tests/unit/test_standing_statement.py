@@ -66,7 +66,14 @@ def written(draft: Draft) -> Written:
     if draft.sql != FIRST:
         words = {"explanation": f"Repaired: {draft.sql}", "standalone_question": f"How many {draft.sql}?"}
     return Written.model_validate(
-        {**details, **words, "route": "sql", "text": draft.sql, "author": draft.author}
+        {
+            **details,
+            **words,
+            "route": "sql",
+            "text": draft.sql,
+            "author": draft.author,
+            "plan": draft.plan,
+        }
     )
 
 
@@ -248,7 +255,7 @@ def test_an_old_state_with_a_repair_is_read() -> None:
     )
     found = repair_of(old)
     assert found is not None
-    assert (found.first, found.reasons) == (first, ["Nothing joins a to b."])
+    assert (found.first, found.reasons) == (first.model_copy(update={"plan": ""}), ["Nothing joins a to b."])
     assert question_of(old).text == "How many are there?"
     answer = answer_of(old)
     assert (answer.sql, answer.sql_pretty, answer.dialect) == (FIRST, first.sql_pretty, first.dialect)

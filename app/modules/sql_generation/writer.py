@@ -87,9 +87,15 @@ class BuiltinWriter:
             offered = await self._offered(question.text, index)
             raise QuestionBeyondWriter(declined(question.text, beyond.reason, offered)) from beyond
         match answer:
-            case builtin.WrittenSql(sql=sql, explanation=explanation):
+            case builtin.WrittenSql(sql=sql, explanation=explanation, plan=plan):
                 emit(TextChunk(content=sql, channel="sql"))
-                return Written(route="sql", text=sql, explanation=explanation, author="builtin")
+                return Written(
+                    route="sql",
+                    text=sql,
+                    explanation=explanation,
+                    author="builtin",
+                    plan="" if plan is None else builtin.write_plan(plan),
+                )
             case builtin.Clarification(text=text, options=options):
                 choices = [Option(label=each.label, question=each.question) for each in options]
                 return Written(route="clarify", text=text, options=choices)
@@ -266,10 +272,10 @@ def _previous(question: Question) -> builtin.Previous | None:
     """Returns what a follow-up may refer to. None for a question that stands alone."""
     if question.alone:
         return None
-    own = question.antecedent == "builtin"
+    plan = builtin.read_plan(question.previous_plan) if question.antecedent == "builtin" else None
     rows = question.previous_rows if question.antecedent else None
     columns = [column["name"] for column in rows["columns"]] if rows else []
-    return builtin.Previous(question.previous_sql if own else None, columns)
+    return builtin.Previous(plan, columns)
 
 
 def _from_rows(question: Question) -> Written:

@@ -1,29 +1,41 @@
-"""A follow-up edits the statement before it, if the built-in writer wrote that."""
+"""A follow-up changes the plan of the statement before it, if the built-in writer wrote that."""
 
 from datetime import date
 
 import pytest
 
 from app.modules.database_connection.schema import Schema, Table, TableColumn
-from app.modules.sql_generation.builtin import Beyond, FromRows, Previous, WrittenSql, write
+from app.modules.sql_generation.builtin import (
+    Beyond,
+    FromRows,
+    Previous,
+    WrittenSql,
+    read_plan,
+    write,
+    write_plan,
+)
 from tests.support.cases import assert_each
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
-_GROUPED = """select c.country, count(*) as n from orders o join customers c on c.id = o.customer_id
-    group by c.country"""
 
 
-def sql_of(question: str, previous: str | None = None) -> str:
-    before = Previous(previous) if previous else None
-    answer = write(question, schema_of(business()), previous=before, today=TODAY)
+def answer_of(question: str, *, before: WrittenSql | None = None, schema: Schema | None = None) -> WrittenSql:
+    """Answers a question; `before` is the answer that it follows, whose plan has been stored meanwhile."""
+    previous = Previous(read_plan(write_plan(before.plan)) if before.plan else None) if before else None
+    answer = write(question, schema or schema_of(business()), previous=previous, today=TODAY)
     assert isinstance(answer, WrittenSql), answer
-    return answer.sql
+    return answer
+
+
+def sql_of(question: str, then: str | None = None) -> str:
+    answer = answer_of(question)
+    return (answer_of(then, before=answer) if then else answer).sql
 
 
 def test_a_follow_up_gives_the_rows_of_the_whole_question() -> None:
     def check(first: str, then: str, same_as: str) -> None:
-        edited = sql_of(then, previous=sql_of(first))
+        edited = sql_of(first, then)
         assert rows(business(), edited) == rows(business(), sql_of(same_as)), edited
 
     assert_each(
@@ -53,7 +65,7 @@ GERMANS = "customers in Germany"
 
 def test_what_a_follow_up_points_to_are_the_rows_of_the_answer_before() -> None:
     def check(first: str, then: str, gold: str) -> None:
-        edited = sql_of(then, previous=sql_of(first))
+        edited = sql_of(first, then)
         assert rows(business(), edited) == rows(business(), gold), edited
 
     assert_each(
@@ -144,7 +156,7 @@ def test_what_a_follow_up_points_to_are_the_rows_of_the_answer_before() -> None:
 def test_what_is_not_certain_is_declined() -> None:
     def check(first: str, then: str) -> None:
         with pytest.raises(Beyond) as declined:
-            sql_of(then, previous=sql_of(first))
+            sql_of(first, then)
         assert declined.value.reason
 
     assert_each(
@@ -214,8 +226,9 @@ def test_what_follows_an_answer_of_another_writer_or_none_is_declined(
         "revenue by month",
     ],
 )
-@pytest.mark.parametrize("previous", [None, Previous(), Previous("select * from customers where id > 3")])
-def test_a_whole_question_is_answered_whatever_was_before(question: str, previous: Previous | None) -> None:
+@pytest.mark.parametrize("before", [None, "customers in Germany", "revenue by category"])
+def test_a_whole_question_is_answered_whatever_was_before(question: str, before: str | None) -> None:
+    previous = Previous(answer_of(before).plan if before else None)
     alone = write(question, schema_of(business()), previous=None, today=TODAY)
     assert write(question, schema_of(business()), previous=previous, today=TODAY) == alone
 
@@ -231,22 +244,61 @@ def test_a_question_about_the_rows_is_left_to_the_rows(question: str) -> None:
     )
 
 
+@pytest.mark.parametrize("then", ["for Tents", "and the average price?", "as a percentage"])
+def test_a_follow_up_that_cannot_be_done_safely_is_refused(then: str) -> None:
+    with pytest.raises(Beyond):
+        sql_of("orders per country", then)
+
+
+@pytest.mark.parametrize("stored", ["", "{}", "no plan", '{"base": 1}', '{"base": "a", "limit": "b"}'])
+def test_what_is_no_plan_is_read_as_none(stored: str) -> None:
+    assert read_plan(stored) is None
+
+
+def test_no_follow_up_changes_a_statement_around_another() -> None:
+    best = answer_of("top 3 products by revenue")
+    lowest = answer_of("Which of these has the lowest revenue?", before=best)
+    with pytest.raises(Beyond):
+        answer_of("only for 2025", before=lowest)
+
+
+def test_a_follow_up_goes_the_way_that_the_question_before_named() -> None:
+    for way, country in (("customers", "customer_id"), ("employees", "employee_id")):
+        asked = answer_of(f"Revenue per region, through {way}")
+        narrowed = answer_of("only for 2025", before=asked)
+        gold = f"""select r.name, sum(amount) s from order_lines l join orders o on o.id = order_id
+            join {way} w on w.id = o.{country} join regions r on r.id = w.region_id
+            where order_date >= '2025-01-01' group by 1 order by s desc"""
+        assert rows(business(), narrowed.sql) == rows(business(), gold), narrowed.sql
+
+
+def test_follow_ups_build_on_each_other() -> None:
+    answer = answer_of("revenue by category")
+    for then in ("in France", "what about Germany?", "by month", "only the top 1"):
+        answer = answer_of(then, before=answer)
+    gold = """select strftime('%Y-%m', order_date) m, sum(amount) s from order_lines join orders o
+        on o.id = order_id join customers c on c.id = customer_id where country = 'Germany'
+        group by m order by s desc limit 1"""
+    assert rows(business(), answer.sql) == rows(business(), gold), answer.sql
+
+
 @pytest.mark.parametrize(
-    ("previous", "then"),
+    "question",
     [
-        ("with x as (select 1) select * from x", "in 2025"),
-        ("select 1 union select 2", "only 2025"),
-        ("select * from (select * from orders) o", "in 2025"),
-        ("this is not SQL", "in 2025"),
-        (_GROUPED, "for Tents"),
-        (_GROUPED, "and the average price?"),
-        (_GROUPED, "as a percentage"),
-        ("select count(*) from orders where status = 'open' or order_date > '2025-01-01'", "in 2024"),
+        "employees hired in 2022",
+        "customers without email",
+        "customers with an email",
+        "customers with at least two orders",
+        "customers without orders",
+        "busiest month for orders",
+        "products with a unit price between 50 and 200",
+        "names and emails of customers",
     ],
 )
-def test_a_follow_up_that_cannot_be_done_safely_is_refused(previous: str, then: str) -> None:
-    with pytest.raises(Beyond):
-        write(then, schema_of(business()), previous=Previous(previous), today=TODAY)
+def test_a_plan_is_the_same_after_it_was_stored(question: str) -> None:
+    plan = answer_of(question).plan
+    assert plan is not None
+    assert read_plan(write_plan(plan)) == plan
 
 
 _WITH_DOCUMENTS = Schema(
@@ -284,11 +336,9 @@ _WITH_DOCUMENTS = Schema(
 def test_an_answer_names_the_columns_that_a_list_of_rows_leaves_out(
     first: str, then: str | None, *, leaves_out: bool
 ) -> None:
-    answer = write(first, _WITH_DOCUMENTS, previous=None, today=TODAY)
-    assert isinstance(answer, WrittenSql)
+    answer = answer_of(first, schema=_WITH_DOCUMENTS)
     if then is not None:
-        answer = write(then, _WITH_DOCUMENTS, previous=Previous(answer.sql), today=TODAY)
-        assert isinstance(answer, WrittenSql)
+        answer = answer_of(then, before=answer, schema=_WITH_DOCUMENTS)
     assert ("tags (TEXT[]), photo (BYTEA)" in answer.explanation) is leaves_out
     assert ("Left out" in answer.explanation) is leaves_out
 

@@ -150,13 +150,16 @@ _WORDS = st.sampled_from(_TEXT.split())
 
 @given(
     question=st.one_of(st.text(max_size=80), st.lists(_WORDS, max_size=12).map(" ".join)),
-    previous=st.sampled_from(
-        [None, Previous("select count(*) from orders"), Previous("select * from customers")]
-    ),
+    before=st.sampled_from([None, "how many orders", "list customers", "revenue by month and category"]),
 )
 def test_any_text_gives_an_answer_or_a_reason_and_at_most_one_runnable_select(
-    question: str, previous: Previous | None
+    question: str, before: str | None
 ) -> None:
+    previous = None
+    if before is not None:
+        first = write(before, SCHEMA, previous=None, today=TODAY)
+        assert isinstance(first, WrittenSql)
+        previous = Previous(first.plan)
     try:
         answer = write(question, SCHEMA, previous=previous, today=TODAY)
     except Beyond:
@@ -174,7 +177,7 @@ def test_a_condition_that_is_left_out_of_a_follow_up_is_not_read_as_a_missing_va
         write(
             "do not list those whose unit price is lower than or equal to 100",
             SCHEMA,
-            previous=Previous(listed.sql),
+            previous=Previous(listed.plan),
             today=TODAY,
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlglot import exp
+from pydantic import TypeAdapter, ValidationError
 
 from app.modules.database_connection.schema import ColumnType
 from app.modules.sql_generation.builtin.periods import CalendarUnit, DateRange
@@ -51,13 +51,13 @@ class Definition:
     """The SQL of a term of the glossary.
 
     A measure is computed of many rows, a value of each row, and a condition holds for a row or not. The
-    columns of `formula` are `fields`, quoted and with their tables.
+    columns of `formula`, which is in the schema's dialect, are `fields`, quoted and with their tables.
     """
 
     term: str
     sql: str
     kind: Literal["measure", "value", "condition"]
-    formula: exp.Expr
+    formula: str
     fields: tuple[PlanColumn, ...]
 
 
@@ -189,17 +189,11 @@ class Compared:
 
 @dataclass(frozen=True)
 class Missing:
-    """The field holds no value; with `or_zero`, zero counts as no value."""
+    """The field holds no value, or if `negated` a value; with `or_zero`, zero counts as no value."""
 
     field: PlanColumn
     or_zero: bool = False
-
-
-@dataclass(frozen=True)
-class Present:
-    """The field holds a value."""
-
-    field: PlanColumn
+    negated: bool = False
 
 
 @dataclass(frozen=True)
@@ -209,7 +203,7 @@ class Without:
     table: str
 
 
-Filter = Among | PersonNamed | Flagged | Fulfils | Within | Missing | Present
+Filter = Among | PersonNamed | Flagged | Fulfils | Within | Missing
 
 
 @dataclass(frozen=True)
@@ -239,8 +233,20 @@ class Having:
 
 @dataclass(frozen=True)
 class SortOrder:
-    by: PlanColumn | Measure | Related
+    by: PlanColumn | Grain | Measure | Related
     descending: bool
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """Tables and columns to prefer where several are possible; `clause` is the text that names them."""
+
+    clause: str = ""
+    tables: frozenset[str] = frozenset()
+    fields: frozenset[PlanColumn] = frozenset()
+
+
+NO_PREFERENCES = Preferences()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +254,8 @@ class QueryPlan:
     """A plan. `base` is the table whose rows are counted, measured or listed.
 
     Rows need a matching row in each of `with_tables`. Without measures and dimensions the plan is a list of
-    `shown`, or of whole rows. `chosen`: the limit was not in the question.
+    `shown`, or of whole rows. `chosen`: the limit was not in the question. Joins prefer `preferences` and the
+    tables `through` where several paths exist.
     """
 
     base: str
@@ -262,3 +269,25 @@ class QueryPlan:
     limit: int | None = None
     chosen: bool = False
     distinct: bool = False
+    through: tuple[str, ...] = ()
+    preferences: Preferences = NO_PREFERENCES
+
+    @property
+    def is_list(self) -> bool:
+        return not self.measures
+
+
+_PLANS = TypeAdapter(QueryPlan)
+
+
+def write_plan(plan: QueryPlan) -> str:
+    """Returns a plan as JSON."""
+    return _PLANS.dump_json(plan).decode()
+
+
+def read_plan(text: str) -> QueryPlan | None:
+    """Returns a plan written by `write_plan`; None for any other text."""
+    try:
+        return _PLANS.validate_json(text)
+    except ValidationError:
+        return None

@@ -10,9 +10,10 @@ from sqlglot import exp
 from app.core.language import language_of
 from app.modules.database_connection.schema import Schema
 from app.modules.sql_generation.builtin.nearest import Nearby, nearest
-from app.modules.sql_generation.builtin.plan import Beyond, Unclear
+from app.modules.sql_generation.builtin.plan import Beyond, QueryPlan, Unclear
 from app.modules.sql_generation.builtin.planning.follow_up import (
-    edit,
+    PlannedStatement,
+    change,
     extreme,
     extreme_of_shown,
     is_narrowed,
@@ -30,7 +31,7 @@ from app.modules.sql_generation.builtin.question.pointing import (
     pointing,
     without,
 )
-from app.modules.sql_generation.builtin.question.preferences import split
+from app.modules.sql_generation.builtin.question.preferences import require, split
 from app.modules.sql_generation.builtin.question.reading import UnknownWord, read
 from app.modules.sql_generation.builtin.question.roles import assign
 from app.modules.sql_generation.builtin.question.small_talk import reply
@@ -46,20 +47,23 @@ from app.modules.sql_generation.linking.stored_texts import StoredTexts
 class Previous:
     """The previous turn of the conversation.
 
-    `sql` is its statement; None unless this writer wrote it and the turn was answered. `columns` are the
-    column names of its rows.
+    `plan` is that of its statement; None unless this writer wrote it and the turn was answered. `columns` are
+    the column names of its rows.
     """
 
-    sql: str | None = None
+    plan: QueryPlan | None = None
     columns: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class WrittenSql:
-    """One SELECT in the schema's dialect, and a sentence saying how the question was understood."""
+    """One SELECT in the schema's dialect, and a sentence saying how the question was understood. `plan` is
+    what a follow-up changes; None if none can.
+    """
 
     sql: str
     explanation: str
+    plan: QueryPlan | None
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ def write(
         except Unclear as unclear:
 
             def understand(asked: str) -> exp.Select:
-                return _planned(tokenise_question(asked), schema, lexicon, today=today)[0]
+                return _planned(tokenise_question(asked), schema, lexicon, today=today).select
 
             return Clarification(unclear.text, choices(question, unclear, understand))
 
@@ -148,10 +152,10 @@ def nearest_questions(
 
     def understand(asked: str) -> str | None:
         try:
-            select, _ = _planned(tokenise_question(asked), schema, lexicon, today=today)
+            planned = _planned(tokenise_question(asked), schema, lexicon, today=today)
         except (Beyond, Unclear):
             return None
-        return select.sql(dialect=schema.dialect, pretty=True)
+        return planned.select.sql(dialect=schema.dialect, pretty=True)
 
     return nearest(question, schema, lexicon, today=today, understand=understand)
 
@@ -182,29 +186,30 @@ def _answer(
     opening = opens_as_follow_up(tokens)
     rest = without(tokens, points)
     asked = extreme(rest) if points else None
-    if previous is None or previous.sql is None:
+    if previous is None or previous.plan is None:
         if previous and asked and asked.column(previous.columns) is not None:
             return FromRows()
         if points or opening:
             raise Beyond(f"This refers to something before the question. {_why_unseen(previous)}")
     if previous is None:
         return _statement(_planned(tokens, schema, lexicon, today=today), schema)
-    if (
-        previous.sql is not None
-        and asked
-        and (found := extreme_of_shown(previous.sql, asked, SchemaNetwork(schema)))
-    ):
+    plan = previous.plan
+    if plan is not None and asked and (found := extreme_of_shown(plan, asked, _network(plan, schema))):
         return _statement(found, schema)
     roles = assign(read(split(rest, lexicon)[0], lexicon, today))
     incomplete = roles.is_fragment or (roles.counts and not (roles.counted or roles.free))
     if not (points or opening or incomplete):
-        if not names_rows(roles) and (previous.sql is None or is_narrowed(previous.sql, schema.dialect)):
+        if not names_rows(roles) and (plan is None or is_narrowed(plan)):
             raise Beyond(_EITHER)
         return _statement(_planned(tokens, schema, lexicon, today=today), schema)
-    if previous.sql is None:
+    if plan is None:
         raise Beyond(f"This is not a complete question. {_why_unseen(previous)}")
-    found = edit(previous.sql, roles, SchemaNetwork(schema), points=bool(points), adds=is_adding(tokens))
-    return _statement(found, schema)
+    network = _network(plan, schema)
+    return _statement(change(plan, roles, network, points=bool(points), adds=is_adding(tokens)), schema)
+
+
+def _network(plan: QueryPlan, schema: Schema) -> SchemaNetwork:
+    return SchemaNetwork(schema, plan.preferences)
 
 
 def _why_unseen(previous: Previous | None) -> str:
@@ -215,20 +220,20 @@ def _why_unseen(previous: Previous | None) -> str:
     return "The question before was not answered. Ask the whole question."
 
 
-def _statement(found: tuple[exp.Select, str], schema: Schema) -> WrittenSql:
-    select, explanation = found
-    return WrittenSql(select.sql(dialect=schema.dialect, pretty=True), explanation)
+def _statement(found: PlannedStatement, schema: Schema) -> WrittenSql:
+    return WrittenSql(found.select.sql(dialect=schema.dialect, pretty=True), found.explanation, found.plan)
 
 
-def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: date) -> tuple[exp.Select, str]:
-    """Returns the statement of a question that is no follow-up, and its explanation."""
+def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: date) -> PlannedStatement:
+    """Returns the statement of a question that is no follow-up."""
     asked, preferences = split(tokens, lexicon)
     network = SchemaNetwork(schema, preferences)
     items = recognise_periods(read(asked, lexicon, today), network)
     planner = Planner(network, assign(items))
-    query = planner.plan()
-    select = compose(query, network, planner.anchors)
+    query = replace(planner.plan(), through=planner.anchors, preferences=preferences)
+    select = compose(query, network)
     account(items, query, select, network=network)
-    preferences.check(select)
+    require(preferences, select)
     is_whole = not (query.measures or query.shown)
-    return select, explain(query) + (network.unlisted(query.base) if is_whole else "")
+    explanation = explain(query) + (network.unlisted(query.base) if is_whole else "")
+    return PlannedStatement(select, explanation, query)

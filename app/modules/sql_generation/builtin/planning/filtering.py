@@ -18,7 +18,6 @@ from app.modules.sql_generation.builtin.plan import (
     Missing,
     PersonNamed,
     PlanColumn,
-    Present,
     QueryCondition,
     QueryPlan,
     Related,
@@ -342,7 +341,7 @@ class Filters(Resolver):
                 "ask for one of them."
             )
         self._refuse_beyond_many(link.field, base)
-        return Present(link.field)
+        return Missing(link.field, negated=True)
 
     def _held(self, base: str) -> list[QueryCondition]:
         """Returns the condition that a column named after "with" holds a value: "projects with deadlines"."""
@@ -351,7 +350,7 @@ class Filters(Resolver):
             return []
         field = self.field(columns[0], lambda link: link.is_column, base)
         held = field.table == base and field.type not in _NUMERIC and self.network.column(field).nullable
-        return [Present(field)] if held else []
+        return [Missing(field, negated=True)] if held else []
 
     def _refuse_beyond_many(self, field: PlanColumn, base: str) -> None:
         if field.table != base and self.network.fans_out(base, field.table, self.anchors):

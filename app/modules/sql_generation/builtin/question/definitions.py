@@ -49,7 +49,8 @@ def _definition(term: str, sql: str, schema: Schema) -> Definition | None:
         kind = "measure"
     elif _is_condition(formula, [field for _, field in meant]):
         kind = "condition"
-    return Definition(term, " ".join(sql.split()), kind, named, tuple(dict.fromkeys(fields.values())))
+    stated = named.sql(dialect=schema.dialect)
+    return Definition(term, " ".join(sql.split()), kind, stated, tuple(dict.fromkeys(fields.values())))
 
 
 def _clauses(select: exp.Select) -> Iterator[str]:

@@ -1,11 +1,10 @@
 """The clause at a question's end that prefers a join or column: "through customers", "using ship date"."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import NOT_UNDERSTOOD, Beyond, PlanColumn
+from app.modules.sql_generation.builtin.plan import NO_PREFERENCES, NOT_UNDERSTOOD, Beyond, Preferences
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon, LexiconEntry
 from app.modules.sql_generation.builtin.question.words import Token
 
@@ -13,28 +12,15 @@ _THROUGH = ("through", "via")
 _USING = "using"
 
 
-@dataclass(frozen=True)
-class Preferences:
-    """Tables and columns to prefer where several are possible; `clause` is the text that names them."""
-
-    clause: str = ""
-    tables: frozenset[str] = frozenset()
-    fields: frozenset[PlanColumn] = frozenset()
-
-    def check(self, select: exp.Select) -> None:
-        """Raises `Beyond` when the statement reads none of the preferred tables and columns."""
-        if not self.clause:
-            return
-        tables = {table.alias_or_name: table.name for table in select.find_all(exp.Table)}
-        columns = {(tables.get(each.table, ""), each.name) for each in select.find_all(exp.Column)}
-        used = self.tables.intersection(tables.values()) or any(
-            (field.table, field.column) in columns for field in self.fields
-        )
-        if not used:
-            raise Beyond(NOT_UNDERSTOOD)
-
-
-NO_PREFERENCES = Preferences()
+def require(preferences: Preferences, select: exp.Select) -> None:
+    """Raises `Beyond` when the statement reads none of the preferred tables and columns."""
+    tables = {table.alias_or_name: table.name for table in select.find_all(exp.Table)}
+    columns = {(tables.get(each.table, ""), each.name) for each in select.find_all(exp.Column)}
+    used = preferences.tables.intersection(tables.values()) or any(
+        (field.table, field.column) in columns for field in preferences.fields
+    )
+    if preferences.clause and not used:
+        raise Beyond(NOT_UNDERSTOOD)
 
 
 def split(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[list[Token], Preferences]:

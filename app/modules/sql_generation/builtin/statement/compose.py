@@ -20,19 +20,16 @@ from app.modules.sql_generation.builtin.statement.draft import SelectDraft, meas
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 
-def compose(query: QueryPlan, network: SchemaNetwork, through: tuple[str, ...] = ()) -> exp.Select:
-    """Returns the statement of a plan. Joins prefer the tables in `through` where several paths exist.
+def compose(query: QueryPlan, network: SchemaNetwork) -> exp.Select:
+    """Returns the statement of a plan. `network` has the preferences of the plan.
 
     Raises `Beyond` when a join would count a measured row more than once.
     """
-    source = exp.Select().from_(table_expression(query.base))
-    draft = SelectDraft(
-        network=network, base=query.base, select=source, names={query.base: query.base}, through=through
-    )
+    draft = draft_of(query, network)
     if not query.measures:
         return _listed(draft, query)
-    groups = [keys for dimension in query.dimensions for keys in group_keys(draft, dimension)]
-    labels = [shown for dimension in query.dimensions for shown in labelled(draft, dimension)]
+    groups = [keys for dimension in query.dimensions for keys in _group_keys(draft, dimension)]
+    labels = [shown for dimension in query.dimensions for shown in _labelled(draft, dimension)]
     for field in [field for measure in query.measures for field in measure.fields]:
         draft.reach(field.table)
     where = filters(draft, query.conditions, query.with_tables)
@@ -43,6 +40,13 @@ def compose(query: QueryPlan, network: SchemaNetwork, through: tuple[str, ...] =
     for ordered in _orders(draft, query):
         select = select.order_by(ordered)
     return select.limit(query.limit) if query.limit else select
+
+
+def draft_of(query: QueryPlan, network: SchemaNetwork) -> SelectDraft:
+    """Returns a draft of nothing but the base of a plan."""
+    source = exp.Select().from_(table_expression(query.base))
+    names = {query.base: query.base}
+    return SelectDraft(network=network, base=query.base, select=source, names=names, through=query.through)
 
 
 def _listed(draft: SelectDraft, query: QueryPlan) -> exp.Select:
@@ -80,7 +84,7 @@ def _label(one: PlanColumn | Related) -> str:
     return one.measure.name if isinstance(one, Related) else _readable(one)
 
 
-def labelled(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
+def _labelled(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
     """Returns the columns that show a group, with readable names."""
     match dimension:
         case Entity(table, _, shown):
@@ -92,7 +96,7 @@ def labelled(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
             return [exp.alias_(draft.column(dimension), _readable(dimension), quoted=True)]
 
 
-def group_keys(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
+def _group_keys(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
     match dimension:
         case Entity(_, key, shown):
             return [draft.column(one) for one in dict.fromkeys((*key, *shown))]
@@ -108,7 +112,7 @@ def _orders(draft: SelectDraft, query: QueryPlan) -> Sequence[exp.Expr]:
     if query.order:
         return [_ordered(draft, query.order)]
     if any(isinstance(dimension, Grain) for dimension in query.dimensions):
-        return [key for dimension in query.dimensions for key in group_keys(draft, dimension)]
+        return [key for dimension in query.dimensions for key in _group_keys(draft, dimension)]
     if query.dimensions:
         return [_ordered(draft, SortOrder(query.measures[0], descending=True))]
     return []
@@ -119,6 +123,8 @@ def _ordered(draft: SelectDraft, order: SortOrder) -> exp.Expr:
         target = measured(draft, order.by)
     elif isinstance(order.by, PlanColumn):
         target = draft.column(order.by)
+    elif isinstance(order.by, Grain):
+        target = _group_keys(draft, order.by)[0]
     else:
         target = measured(draft, order.by.measure)
     return exp.Ordered(this=target, desc=order.descending, nulls_first=False)

@@ -20,7 +20,6 @@ from app.modules.sql_generation.builtin.plan import (
     Missing,
     PersonNamed,
     PlanColumn,
-    Present,
     QueryCondition,
     Related,
     Superior,
@@ -63,9 +62,9 @@ def filters(
     found: list[exp.Expr] = []
     branches: dict[Path, list[QueryCondition | str]] = {}
     for one in (*conditions, *required):
-        table = one if isinstance(one, str) else _table_of(one)
+        table = one if isinstance(one, str) else table_of(one)
         head = isinstance(one, Without) or isinstance(_subject(one), Related)
-        branch = _branch(draft, table)
+        branch = branch_of(draft, table)
         if head and not branch:
             raise Beyond(f"A row of {draft.base} has only one row of {table}.")
         if head or (branch and table not in draft.names):
@@ -74,10 +73,10 @@ def filters(
             draft.reach(table)
             found += [] if isinstance(one, str) else [condition(draft, one)]
     if wanted:
-        path = _branch(draft, wanted.measure.table)
+        path = branch_of(draft, wanted.measure.table)
         return [_counted(draft, path, wanted.measure, ones=_rest(branches.get(path, []), wanted))]
     if ranked:
-        path = _branch(draft, ranked.measure.table)
+        path = branch_of(draft, ranked.measure.table)
         if ranked not in map(_subject, branches.get(path, [])):
             branches.pop(path, None)
         if branches.keys() - {path}:
@@ -91,10 +90,10 @@ def condition(draft: SelectDraft, one: QueryCondition) -> exp.Expr:
         case Compared(subject, operator, numbers):
             if isinstance(subject, PlanColumn):
                 return compared(draft.column(subject), operator, numbers)
-            branch = _branch(draft, subject.measure.table)
+            branch = branch_of(draft, subject.measure.table)
             return compared(_counted(draft, branch, subject.measure, ones=[]), operator, numbers)
         case Without(table):
-            return exp.Not(this=_exists(draft, _branch(draft, table), [table]))
+            return exp.Not(this=_exists(draft, branch_of(draft, table), [table]))
         case Superior():
             return _superior(draft, one)
         case _:
@@ -122,28 +121,28 @@ def _filter(draft: SelectDraft, one: Filter) -> exp.Expr:
             return stated if holds else exp.Not(this=stated)
         case Within(field, period):
             return _restrict_to_period(draft.column(field), field, period)
-        case Missing(field, or_zero):
+        case Missing(field, _, negated=True) if field.type in _NUMERIC:
+            return exp.NEQ(this=draft.column(field), expression=exp.Literal.number(0))
+        case Missing(field, or_zero, negated):
             missing = exp.Is(this=draft.column(field), expression=exp.Null())
+            if negated:
+                return exp.Not(this=missing)
             if not or_zero:
                 return missing
             zero = exp.EQ(this=draft.column(field), expression=exp.Literal.number(0))
             return exp.paren(exp.or_(missing, zero))
-        case Present(field) if field.type in _NUMERIC:
-            return exp.NEQ(this=draft.column(field), expression=exp.Literal.number(0))
-        case Present(field):
-            return exp.Not(this=exp.Is(this=draft.column(field), expression=exp.Null()))
         case _:
             assert_never(one)
 
 
-def _branch(draft: SelectDraft, table: str) -> Path:
+def branch_of(draft: SelectDraft, table: str) -> Path:
     """Returns the path to `table` up to its first one-to-many join; empty if it has none."""
     path = draft.network.path(draft.base, table, (*draft.through, *draft.names))
     many = next((at for at, hop in enumerate(path) if hop.fans_out), None)
     return () if many is None else path[: many + 1]
 
 
-def _table_of(one: QueryCondition) -> str:
+def table_of(one: QueryCondition) -> str:
     match one:
         case Without(table):
             return table
@@ -201,7 +200,7 @@ def _refuse_aside(
     first = path[-1].right
     between = {table, *(hop.right for hop in draft.network.path(table, first, (*draft.through, first)))}
     for one in rest:
-        aside = one if isinstance(one, str) else _table_of(one)
+        aside = one if isinstance(one, str) else table_of(one)
         own = isinstance(one, str) or (
             isinstance(one, Among | PersonNamed | Flagged | Fulfils) and _is_negative(one)
         )
@@ -231,7 +230,7 @@ def _inner(
     inner.reach(last.right)
     where = [meeting(last, draft.names[last.left])]
     for one in ones:
-        inner.reach(one if isinstance(one, str) else _table_of(one))
+        inner.reach(one if isinstance(one, str) else table_of(one))
         where += [] if isinstance(one, str) else [condition(inner, one)]
     inner.select = inner.select.where(*where)
     return inner

@@ -52,7 +52,8 @@ class SelectDraft:
 
         for each in definition.fields:
             self.reach(each.table)
-        return definition.formula.transform(own)
+        formula: exp.Expr = exp.maybe_parse(definition.formula, dialect=self.network.schema.dialect)
+        return formula.transform(own)
 
 
 def meeting(hop: Hop, left: str) -> exp.Expr:

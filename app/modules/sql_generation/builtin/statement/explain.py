@@ -13,7 +13,6 @@ from app.modules.sql_generation.builtin.plan import (
     Missing,
     PersonNamed,
     PlanColumn,
-    Present,
     QueryCondition,
     QueryPlan,
     Related,
@@ -95,10 +94,10 @@ def filtering(condition: QueryCondition) -> str:
             return f"{field} is {period}"
         case Compared(subject):
             return _comparing(subject.measure if isinstance(subject, Related) else subject, condition)
+        case Missing(field, _, negated=True):
+            return f"{field} is not {'0' if field.type in ('integer', 'number') else 'missing'}"
         case Missing(field, or_zero):
             return f"{field} is missing or 0" if or_zero else f"{field} is missing"
-        case Present(field):
-            return f"{field} is not {'0' if field.type in ('integer', 'number') else 'missing'}"
         case Without(table):
             return f"there is no row in {table}"
         case Superior(field, key, of, above):

@@ -3,8 +3,15 @@
 from collections.abc import Collection, Iterable
 
 from app.modules.database_connection.schema import Schema, Table, TableColumn
-from app.modules.sql_generation.builtin.plan import Beyond, Entity, PlanColumn, Reading, Unclear
-from app.modules.sql_generation.builtin.question.preferences import NO_PREFERENCES, Preferences
+from app.modules.sql_generation.builtin.plan import (
+    NO_PREFERENCES,
+    Beyond,
+    Entity,
+    PlanColumn,
+    Preferences,
+    Reading,
+    Unclear,
+)
 from app.modules.sql_generation.builtin.question.readings import spoken
 from app.modules.sql_generation.builtin.question.words import words_of
 from app.modules.sql_generation.foreign_keys import ForeignKeyGraph, Path
