@@ -44,7 +44,6 @@ from app.core.storage.port import Storage
 from app.core.storage.probe import StoreProbe
 from app.core.storage.starting import catch_up_within
 from app.http.readiness import CHECK_SECONDS, Check, Detail, Readiness
-from app.modules.agent.step_store import InvestigationRecords
 from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
@@ -62,18 +61,8 @@ from app.modules.memory.erasure import MemoryForgetting
 from app.modules.memory.export import MemoryExports
 from app.modules.memory.fact_access import SessionConnection
 from app.modules.memory.fact_choice import FactLimits
-from app.modules.memory.facts import (
-    ExpireLogs,
-    Facts,
-    FindMessage,
-    SourceMessage,
-    no_logs,
-)
-from app.modules.memory.graphiti.external import (
-    ExternalMemory,
-    FactsOutside,
-    OutsideMemoryOfConnections,
-)
+from app.modules.memory.facts import ExpireLogs, Facts, FindMessage, SourceMessage, no_logs
+from app.modules.memory.graphiti.external import ExternalMemory, FactsOutside, OutsideMemoryOfConnections
 from app.modules.memory.graphiti.forgetting import GraphForgetting
 from app.modules.memory.guards import WordGuard
 from app.modules.memory.profile import Profiles
@@ -88,6 +77,7 @@ from app.modules.records.cache import ConversationCache
 from app.modules.records.repository import SessionRepository
 from app.modules.records.rows import RowStore
 from app.modules.records.shared_cache import LIFETIME, SharedConversations
+from app.modules.records.steps import InvestigationRecords
 from app.modules.rules.files import RuleFiles
 from app.modules.rules.service import Rules
 from app.modules.run.lifecycle import RunLifecycle

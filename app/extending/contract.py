@@ -11,12 +11,12 @@ from app.core.llm.model import ToolCall
 from app.core.llm.tokens import approximate_tokens
 from app.core.settings import read_settings
 from app.extending import ExtensionRefused, Register, Registrar, ToolContext, ToolResult
+from app.modules.records.steps import MAX_TEXT, KeptResult, call_id_of
 from app.modules.tools.context import SessionDatabases
 from app.modules.tools.history import ConversationHistory
 from app.modules.tools.parsing import parse_call
 from app.modules.tools.registry import BUILTIN
-from app.modules.tools.results import KeptResult, TurnResults, call_id_of
-from app.modules.tools.tool import MAX_TEXT
+from app.modules.tools.results import TurnResults
 
 _MAX_TOKENS = 1_500
 """Tokens of one tool in a prompt: its description and the schema of its arguments."""

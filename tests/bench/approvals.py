@@ -30,9 +30,8 @@ from app.core.auth.caller import LOCAL_CALLER, LOCAL_OWNER
 from app.core.ids import new_id
 from app.core.settings import Settings
 from app.core.storage.port import Document, Equals, Query, Storage
-from app.modules.agent.step_store import step_id
+from app.modules.records.steps import call_id_of, step_id
 from app.modules.run.worker import SWEEP_SECONDS
-from app.modules.tools.results import call_id_of
 from tests.bench.killed_turns import QUESTION, running_model, settings_on
 from tests.support import booking_tool
 

@@ -39,7 +39,6 @@ from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat,
 from app.core.settings import MemorySettings, Settings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Equals, Query
-from app.modules.agent.step_store import InvestigationRecords
 from app.modules.memory.directive_job import DirectiveJob
 from app.modules.memory.directive_records import DirectiveRecords
 from app.modules.memory.fact_reading import FactFilter
@@ -51,6 +50,7 @@ from app.modules.memory.profile_update import ProfileUpdate
 from app.modules.memory.vector_rewriting import Kind, VectorRewriting
 from app.modules.memory.vectors import MemoryVectors
 from app.modules.records.model import Message, Session
+from app.modules.records.steps import InvestigationRecords
 from app.modules.session.exchanges import SessionExchangeReader, SessionQuestionReader
 from app.modules.session.use_job import UseJob
 from tests.bench.children import SECONDS, Report, Write, forked

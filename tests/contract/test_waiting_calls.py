@@ -9,7 +9,7 @@ import pytest
 
 from app.core.ids import new_id
 from app.core.storage.port import Document, Page, Query, Storage
-from app.modules.agent.step_store import CallRecord, CallStatus, InvestigationRecords
+from app.modules.records.steps import CallRecord, CallStatus, InvestigationRecords
 from migrations import m0002_investigations, m0004_approvals
 from tests.support.stores import ADAPTERS
 

@@ -19,13 +19,14 @@ from app.modules.agent.approval import call_hash
 from app.modules.agent.factory import InvestigatorFactory
 from app.modules.agent.investigation import Investigation
 from app.modules.agent.sheets import TurnSheets
-from app.modules.agent.step_store import CallRecord, CallStatus, TurnRecords
 from app.modules.agent.turn import InvestigatedTurn, InvestigationSettings
+from app.modules.agent.turn_records import TurnRecords
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
 from app.modules.records.model import Mode, Session
 from app.modules.records.rows import RowStore
+from app.modules.records.steps import CallRecord, CallStatus
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import SessionDatabases, ToolContext, ToolDatabase
 from app.modules.tools.history import Answers, ConversationHistory

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import LlmSettings, Settings
-from app.modules.agent.step_store import InvestigationRecords
+from app.modules.records.steps import InvestigationRecords
 from app.modules.run.messages import following_run, next_run_id
 from tests.support.scripted_model import Scripted, ScriptedModel
 

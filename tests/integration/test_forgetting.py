@@ -30,7 +30,6 @@ from app.core.settings import (
     WorkerSettings,
 )
 from app.core.storage.port import Equals, Query
-from app.modules.agent.step_store import InvestigationRecords
 from app.modules.boards.service import NewPin
 from app.modules.forgetting.router import router
 from app.modules.memory.memory_job import MemoryJob
@@ -38,6 +37,7 @@ from app.modules.memory.model import NewFact
 from app.modules.memory.profile import Profile, ProfileItem
 from app.modules.memory.scopes import Scope
 from app.modules.records.model import Message, Session
+from app.modules.records.steps import InvestigationRecords
 from app.modules.rules.model import RuleText
 from app.modules.schedules.model import Notice
 from app.modules.session.confirmations import Verdict

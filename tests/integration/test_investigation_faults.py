@@ -22,16 +22,17 @@ from app.core.storage.port import Condition, Document, StorageUnavailable
 from app.modules.agent.investigation import Investigation
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.sheets import TurnSheets
-from app.modules.agent.step_store import InvestigationRecords, TurnRecords
 from app.modules.agent.turn import InvestigatedTurn, InvestigationSettings
+from app.modules.agent.turn_records import TurnRecords
 from app.modules.records.model import Run
 from app.modules.records.rows import RowStore
+from app.modules.records.steps import MAX_TEXT, InvestigationRecords
 from app.modules.tools.context import SessionDatabases, ToolContext
 from app.modules.tools.history import ConversationHistory
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.registry import ToolRegistry
 from app.modules.tools.results import TurnResults
-from app.modules.tools.tool import MAX_TEXT, Arguments, Category, Tool, ToolResult, tool
+from app.modules.tools.tool import Arguments, Category, Tool, ToolResult, tool
 from app.modules.tools.toolsets.control import CONTROL
 from graph.errors import ModelCallRejected
 from graph.events import SessionEvent, TextChunk, ToolReturned

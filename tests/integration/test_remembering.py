@@ -16,11 +16,11 @@ from app.core.auth.caller import LOCAL_OWNER, SCOPES_OF_ROLE, Caller
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.settings import LlmSettings, MemorySettings, Settings, WorkerSettings
-from app.modules.agent.step_store import CallRecord, InvestigationRecords, StepRecord
 from app.modules.memory.errors import FactNeedsConfirmation, FactPlaceUnclear
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.model import FactStatus, NewFact, StoredFact
 from app.modules.records.model import Mode, Session
+from app.modules.records.steps import CallRecord, InvestigationRecords, StepRecord
 from app.modules.tools.registry import BUILTIN
 from tests.support.facts import source
 from tests.support.scripted_model import Scripted, ScriptedModel

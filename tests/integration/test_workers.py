@@ -22,9 +22,9 @@ from app.core.ids import new_id
 from app.core.secrets import ClearCheckpoints
 from app.core.storage.port import ChangeNotWritten, Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
-from app.modules.agent.step_store import InvestigationRecords
 from app.modules.records.model import Message, Run, Session, TakenStep
 from app.modules.records.repository import SessionRepository, document
+from app.modules.records.steps import InvestigationRecords
 from app.modules.run.engine import RunServices
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.lifecycle import RunLifecycle, ref_of

@@ -12,7 +12,6 @@ from app.core.llm.model import LanguageModel, OfferedTool, Said, ToolCall
 from app.core.storage.port import Storage
 from app.modules.agent.factory import InvestigatorFactory
 from app.modules.agent.limits import InvestigationLimits
-from app.modules.agent.step_store import InvestigationRecords
 from app.modules.agent.turn import InvestigationSettings
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
@@ -21,6 +20,7 @@ from app.modules.memory.service import ConversationMemories
 from app.modules.records.model import Run, Session
 from app.modules.records.repository import SessionRepository
 from app.modules.records.rows import RowStore
+from app.modules.records.steps import InvestigationRecords
 from app.modules.run.running_actions import ActionsUnderWay
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import ToolContext

@@ -12,9 +12,9 @@ from app.core.bus.event_log import LogEntry
 from app.core.bus.port import BusUnavailable
 from app.core.ids import new_id
 from app.core.storage.port import StorageUnavailable
-from app.modules.agent.step_store import CallRecord
 from app.modules.records.errors import RunUnknown, SessionUnknown
 from app.modules.records.model import MultitaskStrategy, Run, Session
+from app.modules.records.steps import CallRecord
 from app.modules.run.errors import (
     NotKeptYet,
     QueueFull,
@@ -25,10 +25,7 @@ from app.modules.run.errors import (
 )
 from app.modules.run.messages import next_run_id
 from app.modules.session.confirmations import Decided, Verdict
-from app.modules.session.errors import (
-    ConfirmationOver,
-    DecidedOtherwise,
-)
+from app.modules.session.errors import ConfirmationOver, DecidedOtherwise
 from graph.errors import CheckpointsUnavailable
 from tests.simulation.agent import APPROVAL_SECONDS
 from tests.simulation.deletion import Deletion

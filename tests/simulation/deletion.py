@@ -8,7 +8,6 @@ from typing import cast
 from app.core.bus.port import EventLogs, StartedRuns
 from app.core.storage import typesense_layout as layout
 from app.core.storage.port import Storage
-from app.modules.agent.step_store import InvestigationRecords
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.repository import CommentRepository
 from app.modules.context_store.service import ContextStore, FindFault
@@ -25,6 +24,7 @@ from app.modules.memory.service import ConversationMemories
 from app.modules.overview.repository import OverviewRepository
 from app.modules.records.repository import SessionRepository
 from app.modules.records.rows import RowStore
+from app.modules.records.steps import InvestigationRecords
 from app.modules.rules.repository import RuleRepository
 from app.modules.run.follower import RunFollower
 from app.modules.run.submission import Submissions

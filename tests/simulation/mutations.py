@@ -225,14 +225,14 @@ MUTATIONS = (
     ),
     Mutation(
         "an action whose end is not known is reported as done",
-        f"{_AGENT}.step_store:InvestigationRecords.lose",
+        "app.modules.records.steps:InvestigationRecords.lose",
         '"status": "unknown"',
         '"status": "done"',
         agents=True,
     ),
     Mutation(
         "a decision replaces another one",
-        f"{_AGENT}.step_store:InvestigationRecords.deny",
+        "app.modules.records.steps:InvestigationRecords.deny",
         'was=("waiting",)',
         'was=("waiting", "approved", "expired")',
         agents=True,
@@ -253,7 +253,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a turn goes on while a call of its step waits",
-        f"{_AGENT}.step_store:InvestigationRecords.is_decided",
+        "app.modules.records.steps:InvestigationRecords.is_decided",
         "return not any(",
         "return True or any(",
         agents=True,
@@ -267,7 +267,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a turn that was stopped leaves the calls open that it was storing",
-        f"{_AGENT}.step_store:InvestigationRecords.settle",
+        "app.modules.records.steps:InvestigationRecords.settle",
         "for each in (step, step + 1)",
         "for each in (step,)",
         agents=True,
@@ -281,14 +281,14 @@ MUTATIONS = (
     ),
     Mutation(
         "a sweep forgets the turns whose calls were denied",
-        f"{_AGENT}.step_store:InvestigationRecords.sessions_decided_since",
+        "app.modules.records.steps:InvestigationRecords.sessions_decided_since",
         '"denied", ',
         "",
         agents=True,
     ),
     Mutation(
         "calls that no user decides do not expire",
-        f"{_AGENT}.step_store:InvestigationRecords.expire_all",
+        "app.modules.records.steps:InvestigationRecords.expire_all",
         "if await self.expire(call) is not None",
         "if False",
         agents=True,

@@ -5,10 +5,10 @@ import json
 from pydantic import JsonValue, TypeAdapter
 
 from app.core.bus.event_log import LogEntry
-from app.modules.agent.step_store import StepRecord
 from app.modules.protocols.frame_stream import events_of
 from app.modules.records.model import Message
 from app.modules.records.repository import document
+from app.modules.records.steps import StepRecord
 from graph.answer import Analysis
 from graph.events import ActionChunk, FindingsChunk, SuggestionsChunk
 

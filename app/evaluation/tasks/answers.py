@@ -25,11 +25,11 @@ from app.evaluation.tasks.planting.planted import write_sqlite
 from app.evaluation.tasks.planting.recipes import planted
 from app.evaluation.tasks.scoring import FactValue, MeasuredEffort, SeenAnswer, SeenFinding
 from app.evaluation.tasks.task_set import AgentTask
-from app.modules.agent.step_store import CallRecord
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.language_models.errors import model_errors_translated
 from app.modules.records.model import Run, Session
+from app.modules.records.steps import CallRecord
 from app.modules.sql_generation.reply import read_reply
 from app.terminal.console import database_url, event_of
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from app.core.clock import as_datetime
-from app.modules.agent.step_store import CallRecord
 from app.modules.database_connection.repository import Connection
+from app.modules.records.steps import CallRecord
 from app.modules.tools.tool import Tool, digest
 from graph.events import Confirmation, ConfirmationDecided, SessionEvent
 

@@ -17,14 +17,14 @@ from app.modules.agent.call_progress import CallProgress
 from app.modules.agent.quoting import quotations
 from app.modules.agent.sheets import append_facts
 from app.modules.agent.step_events import result_chunks, returned_event
-from app.modules.agent.step_store import CallRecord, CallStatus
 from app.modules.agent.turn import InvestigatedTurn, said_before
 from app.modules.database_connection.repository import Connection
 from app.modules.records.model import Mode
+from app.modules.records.steps import CallRecord, CallStatus, cut_text
 from app.modules.tools.context import NoSuchDatabase, ToolContext, ToolDatabase
 from app.modules.tools.parsing import CallRefused, ParsedCall
 from app.modules.tools.results import NamedResult, ResultUnknown, result_name
-from app.modules.tools.tool import ToolFailed, ToolResult, cut_text
+from app.modules.tools.tool import ToolFailed, ToolResult
 from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.events import SessionEvent
 from graph.ports import Emit

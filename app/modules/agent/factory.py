@@ -7,8 +7,8 @@ from functools import partial
 
 from app.modules.agent.investigation import Investigation
 from app.modules.agent.sheets import TurnSheets
-from app.modules.agent.step_store import InvestigationRecords, TurnRecords
 from app.modules.agent.turn import InvestigatedTurn, InvestigationSettings
+from app.modules.agent.turn_records import TurnRecords
 from app.modules.analysis.figures import DataSpan
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import ConnectionNotFound
@@ -17,6 +17,7 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
 from app.modules.records.model import Mode, Run, Session
 from app.modules.records.rows import RowStore
+from app.modules.records.steps import InvestigationRecords
 from app.modules.run.ports import DatabaseBackground
 from app.modules.sql_generation.checking.names import in_one_line
 from app.modules.sql_generation.schema_context import SchemaContext

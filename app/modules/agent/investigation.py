@@ -7,8 +7,8 @@ from app.modules.agent.calls import TurnCalls
 from app.modules.agent.last_step import LastStep
 from app.modules.agent.planning import Planning
 from app.modules.agent.step_events import called_event, returned_event, step_begun, step_events
-from app.modules.agent.step_store import StepRecord
 from app.modules.agent.turn import InvestigatedTurn
+from app.modules.records.steps import StepRecord
 from graph.answer import Offer
 from graph.events import SessionEvent
 from graph.ports import Conclusion, Emit, NextStep, Question

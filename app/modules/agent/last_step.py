@@ -10,16 +10,15 @@ from app.modules.agent.conclusion import Concluding, ShownAnswer
 from app.modules.agent.findings import FoundFact, findings_in
 from app.modules.agent.named_things import NamedThings
 from app.modules.agent.quoting import unread_figures
-from app.modules.agent.step_store import CallRecord, StepRecord
 from app.modules.agent.turn import InvestigatedTurn
 from app.modules.analysis.summary import results_summary
 from app.modules.language_models.errors import model_errors_translated
 from app.modules.prompts.rows import without_secrets
+from app.modules.records.steps import CallRecord, KeptResult, StepRecord, cut_text
 from app.modules.run.notices import begin_with, first_line
 from app.modules.sql.layout import laid_out
 from app.modules.tools.parsing import CallRefused, parse_call
-from app.modules.tools.results import KeptResult, NamedResult, ResultUnknown, result_name
-from app.modules.tools.tool import cut_text
+from app.modules.tools.results import NamedResult, ResultUnknown, result_name
 from app.modules.tools.toolsets.control import AskUser, Finish
 from graph.answer import Analysis, Draft
 from graph.errors import ModelCallFailed, ModelCallRejected

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.modules.agent.step_store import StepRecord
+from app.modules.records.steps import StepRecord
 
 _FAULTS_IN_A_ROW = 3
 

@@ -12,11 +12,11 @@ from app.modules.agent.approval import unanswered
 from app.modules.agent.estimate import accepting, estimate_text, is_accepted, plan_tokens
 from app.modules.agent.last_step import LastStep
 from app.modules.agent.step_messages import earlier_steps
-from app.modules.agent.step_store import CallRecord, StepRecord
 from app.modules.agent.transcript import conclusion_request, investigation_messages
 from app.modules.agent.turn import InvestigatedTurn, said_before
 from app.modules.language_models.errors import model_errors_translated
 from app.modules.prompts.budget import prompt_room, prompt_tokens
+from app.modules.records.steps import CallRecord, StepRecord
 from app.modules.tools.choosing import FIND_TOOLS, choose_tools, find_for_model, offer_tokens
 from app.modules.tools.parsing import CallRefused, parse_call
 from app.modules.tools.tool import Tool

@@ -12,8 +12,8 @@ from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Wording, wording_for
 from app.modules.analysis.figures import DataSpan, figures
 from app.modules.prompts.rows import without_secrets
-from app.modules.tools.results import KeptResult, NamedResult, TurnResults
-from app.modules.tools.tool import MAX_TEXT, cut_text
+from app.modules.records.steps import MAX_TEXT, KeptResult, cut_text
+from app.modules.tools.results import NamedResult, TurnResults
 from graph.state import Rows
 
 FACTS_BELOW = "Facts, to be named in findings by their keys:"

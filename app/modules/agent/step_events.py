@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
 from app.modules.agent.approval import confirmation_events
-from app.modules.agent.step_store import CallRecord, InvestigationRecords, StepRecord
 from app.modules.records.model import Run
 from app.modules.records.rows import RowStore
+from app.modules.records.steps import CallRecord, InvestigationRecords, StepRecord
 from app.modules.tools.results import read_head
 from graph.events import ResultsChunk, SessionEvent, SqlChunk, Status, TextChunk, ToolCalled, ToolReturned
 from graph.state import CallOutcome, Rows

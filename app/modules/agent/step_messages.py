@@ -10,9 +10,9 @@ from app.core.llm.model import PromptMessage, ToolCall
 from app.core.llm.tokens import approximate_tokens
 from app.core.values.text import text_of
 from app.modules.agent.sheets import keys_below
-from app.modules.agent.step_store import CallRecord, StepRecord
 from app.modules.prompts.budget import cut, prompt_tokens
 from app.modules.prompts.sections import fenced
+from app.modules.records.steps import CallRecord, StepRecord
 from app.modules.tools.results import result_name
 
 _MAX_TOKENS = 12_000

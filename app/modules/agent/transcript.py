@@ -10,11 +10,11 @@ from app.core.llm.model import PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.step_messages import MadeStep, fit_steps, newest_results, shortest_tokens, unmarked
-from app.modules.agent.step_store import CallRecord, StepRecord
 from app.modules.prompts.budget import QUESTION_LEAST, cut, granted, has_room_for, prompt_tokens
 from app.modules.prompts.facts import facts_section, fit_facts
 from app.modules.prompts.sections import fenced, sections
 from app.modules.records.model import Mode
+from app.modules.records.steps import CallRecord, StepRecord
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, PastExchange, RememberedFact
 

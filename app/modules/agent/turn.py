@@ -9,17 +9,18 @@ from app.core.llm.model import LanguageModel, ToolCall
 from app.core.markdown import without_images
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.sheets import TurnSheets
-from app.modules.agent.step_store import CallRecord, StepKind, StepRecord, TurnRecords, new_step
+from app.modules.agent.turn_records import TurnRecords
 from app.modules.context_store.service import ContextStore
 from app.modules.memory.facts import Facts
 from app.modules.records.model import Mode, Run
+from app.modules.records.steps import CallRecord, StepKind, StepRecord, cut_text, new_step
 from app.modules.run.running_actions import ActionsUnderWay
 from app.modules.tools.context import SessionDatabases
 from app.modules.tools.history import ConversationHistory
 from app.modules.tools.parsing import ParsedCall, parse_call
 from app.modules.tools.registry import ToolRegistry
 from app.modules.tools.results import TurnResults
-from app.modules.tools.tool import Tool, cut_text
+from app.modules.tools.tool import Tool
 from app.modules.usage.service import Allowances
 from graph.state import Context, Rows
 

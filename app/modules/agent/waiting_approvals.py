@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry, Gauge
 
-from app.modules.agent.step_store import InvestigationRecords
+from app.modules.records.steps import InvestigationRecords
 
 COUNT_SECONDS = 15.0
 """As often as Prometheus asks by default."""

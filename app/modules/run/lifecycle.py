@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeGuard
+from typing import TypeGuard
 
 from pydantic import JsonValue
 
@@ -17,6 +17,7 @@ from app.core.bus.port import BusUnavailable, EventLogs, JobQueue, LeasedJob, Ru
 from app.core.clock import now_ms
 from app.modules.records.model import Message, Run, Session, SessionStatus, TakenStep
 from app.modules.records.repository import SessionRepository
+from app.modules.records.steps import InvestigationRecords
 from app.modules.run.messages import (
     WAITING_FROM,
     Ending,
@@ -38,37 +39,11 @@ from graph.answer import TurnAnswer
 logger = logging.getLogger(__name__)
 
 
-class WaitingCalls(Protocol):
-    """Calls of tools that wait for people, by the answer and the step that they belong to."""
-
-    async def is_decided(self, message_id: str, step: int) -> bool:
-        """Returns True if no call of the step waits."""
-
-    async def settle(self, message_id: str, step: int) -> None:
-        """End what is open of a turn that has ended: what waits is withdrawn, and of an action that has begun
-        it is not known how it ended. `step` is the turn's last one that is known.
-        """
-
-    async def expire_all(self, before: int) -> set[str]:
-        """Expire the calls that had to be decided before then (epoch ms). Returns their sessions."""
-
-    async def sessions_that_wait(self) -> set[str]:
-        """Returns the sessions of all owners in which a call waits."""
-
-    async def sessions_decided_since(self, at: int) -> set[str]:
-        """Returns the sessions of all owners with calls that were decided since then (epoch ms) and not made,
-        and perhaps others.
-        """
-
-    async def waiting_in(self, session_id: str) -> list[str]:
-        """Returns the ids of the calls of a session that wait."""
-
-
 class RunLifecycle:
     """State changes of runs, for submission and workers."""
 
     def __init__(
-        self, repository: SessionRepository, queue: JobQueue, logs: EventLogs, *, calls: WaitingCalls
+        self, repository: SessionRepository, queue: JobQueue, logs: EventLogs, *, calls: InvestigationRecords
     ) -> None:
         self._repository = repository
         self._queue = queue

@@ -17,9 +17,9 @@ from app.core.auth.caller import Caller
 from app.core.clock import now_ms
 from app.core.llm.model import ToolCall
 from app.core.storage.port import is_uuid
-from app.modules.agent.step_store import CallRecord, CallStatus, InvestigationRecords
 from app.modules.records.model import Session
 from app.modules.records.repository import SessionRepository
+from app.modules.records.steps import CallRecord, CallStatus, InvestigationRecords
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.messages import next_run_id
 from app.modules.session.errors import (

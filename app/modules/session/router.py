@@ -13,18 +13,12 @@ from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf, Text
-from app.modules.agent.step_store import CallRecord, CallStatus, StepRecord
 from app.modules.database_connection.results import cut_sentence
 from app.modules.records.model import About, AnswerVersion, Message, Session, SessionStatus
+from app.modules.records.steps import CallRecord, CallStatus, StepRecord
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import excel, export
-from app.modules.session.chart_files import (
-    PICTURE_RESPONSES,
-    Drawing,
-    Ending,
-    PictureQuery,
-    picture_answer,
-)
+from app.modules.session.chart_files import PICTURE_RESPONSES, Drawing, Ending, PictureQuery, picture_answer
 from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions, sessions_of
 from app.modules.session.schemas import (
     AskedQuestion,

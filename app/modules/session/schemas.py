@@ -16,7 +16,6 @@ from pydantic import (
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null, storable
-from app.modules.agent.step_store import CallStatus, StepKind
 from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.analysis.chart.words import ReadWords
 from app.modules.analysis.drawn_result import ChosenChart
@@ -28,6 +27,7 @@ from app.modules.records.model import (
     SessionStatus,
     ToolSource,
 )
+from app.modules.records.steps import CallStatus, StepKind
 from app.modules.rules.schemas import RuleName
 from graph.answer import Answer
 from graph.state import Column, Cut

@@ -26,7 +26,6 @@ from app.core.storage.port import (
     Range,
     is_uuid,
 )
-from app.modules.agent.step_store import CallRecord, InvestigationRecords, StepRecord
 from app.modules.analysis.chart_words import ChartWordsModel
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import as_problems
@@ -61,6 +60,7 @@ from app.modules.records.model import (
 )
 from app.modules.records.repository import SessionPage, SessionRepository, later
 from app.modules.records.rows import RowStore
+from app.modules.records.steps import CallRecord, InvestigationRecords, StepRecord
 from app.modules.rules.errors import RuleNamesUnknown
 from app.modules.rules.service import Rules
 from app.modules.run.errors import SessionBusy, SessionClosed

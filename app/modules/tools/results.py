@@ -3,40 +3,14 @@
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import NotRequired
 
-from typing_extensions import TypedDict
-
-from app.core.ids import id_of
 from app.modules.records.errors import RowsGone
-from app.modules.records.model import (
-    HEAD_ROWS,
-    Row,
-    StoredResult,
-)
+from app.modules.records.model import HEAD_ROWS, Row, StoredResult
 from app.modules.records.rows import RowStore
-from graph.state import Column, Cut, Rows
+from app.modules.records.steps import KeptResult, call_id_of
+from graph.state import Rows
 
 _NAME = re.compile(r"r(\d{1,3})\.(\d{1,3})")
-
-
-class KeptResult(TypedDict):
-    """The shape of the rows that are stored under a call's id. `sql` is empty for rows that KAI has made."""
-
-    sql: str
-    database: str
-    dialect: str
-    columns: list[Column]
-    row_count: int
-    truncated: bool
-    cut_by: Cut | None
-    corrections: NotRequired[list[str]]
-    """What KAI has changed of the model's statement. Missing if nothing."""
-
-
-def call_id_of(message_id: str, step: int, position: int) -> str:
-    """Returns the id of a call: the same step of the same turn has the same ids again."""
-    return id_of(message_id, f"tool call {step}.{position}")
 
 
 def result_name(step: int, position: int) -> str:

@@ -12,16 +12,14 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from app.core.llm.model import OfferedTool
 from app.modules.records.model import ToolSource
+from app.modules.records.steps import KeptResult
 from app.modules.tools.context import ToolContext
-from app.modules.tools.results import KeptResult
 from graph.described import Described
 
 Category = Literal["read", "write", "delete", "external", "extension"]
 Source = ToolSource
 """Where a tool comes from: KAI itself, an MCP server, or an extension."""
 
-MAX_TEXT = 6_000
-"""Characters of a tool's result that the model and the user see."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _NAME_OF_SERVER = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -156,11 +154,3 @@ def digest(value: JsonValue) -> str:
     """Returns the SHA-256 of the canonical JSON of a value: keys sorted, no spaces, UTF-8."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def cut_text(text: str, characters: int = MAX_TEXT) -> str:
-    """Returns the text, cut to so many characters with a closing line that says so."""
-    if len(text) <= characters:
-        return text
-    note = "\n(cut: there is more)"
-    return text[: characters - len(note)] + note

@@ -4,9 +4,8 @@ from pydantic import TypeAdapter
 
 from app.modules.agent.findings import findings_in
 from app.modules.agent.sheets import append_facts, keys_below
-from app.modules.agent.step_store import StepRecord
 from app.modules.analysis.facts.fact import Fact, FactSheet
-from app.modules.tools.tool import MAX_TEXT
+from app.modules.records.steps import MAX_TEXT, StepRecord
 from tests.support.fact_keys import fact_keys
 
 

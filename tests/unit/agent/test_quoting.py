@@ -4,7 +4,8 @@ import pytest
 from pydantic import JsonValue
 
 from app.modules.agent.quoting import quotations
-from app.modules.tools.results import KeptResult, NamedResult
+from app.modules.records.steps import KeptResult
+from app.modules.tools.results import NamedResult
 from graph.state import Column, Rows
 
 

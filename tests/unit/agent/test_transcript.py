@@ -7,10 +7,9 @@ import pytest
 
 from app.core.llm.model import PromptMessage
 from app.modules.agent.limits import InvestigationLimits
-from app.modules.agent.step_store import CallRecord, StepRecord
 from app.modules.agent.transcript import investigation_messages
 from app.modules.prompts.budget import prompt_tokens
-from app.modules.tools.results import KeptResult
+from app.modules.records.steps import CallRecord, KeptResult, StepRecord
 from graph.ports import Question
 from graph.state import Context, PastExchange
 

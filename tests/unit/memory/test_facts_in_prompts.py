@@ -7,10 +7,10 @@ import pytest
 
 from app.core.llm.model import PromptMessage
 from app.modules.agent.limits import InvestigationLimits
-from app.modules.agent.step_store import StepRecord
 from app.modules.agent.transcript import investigation_messages
 from app.modules.prompts.budget import prompt_tokens
 from app.modules.prompts.facts import facts_section, fit_facts
+from app.modules.records.steps import StepRecord
 from app.modules.sql_generation.prompt import write_sql_messages
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, RememberedFact

@@ -3,9 +3,9 @@
 import pytest
 from pydantic import JsonValue
 
-from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.agui.decisions import PayloadUnsupported, ResumeMismatch, decisions_of
 from app.modules.protocols.agui.schemas import InterruptAnswer
+from app.modules.records.steps import CallRecord
 
 
 def call(name: str) -> CallRecord:

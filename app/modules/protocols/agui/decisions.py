@@ -7,8 +7,8 @@ from pydantic import JsonValue
 
 from app.core.errors import Conflict, Invalid
 from app.http.routes import is_storable
-from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.agui.schemas import InterruptAnswer
+from app.modules.records.steps import CallRecord
 from app.modules.session.confirmations import Verdict
 
 _MAX_REASON_CHARACTERS = 1_000

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from app.modules.agent.step_store import CallRecord
 from app.modules.analysis.chart.pictures import SPEC_MEDIA_TYPE
 from app.modules.analysis.chart.specification import mapping
 from app.modules.protocols.messages import MAX_MESSAGE_BYTES, MAX_MESSAGES, ClientMessage, ToolUse
+from app.modules.records.steps import CallRecord
 
 LangChainMessage = dict[str, JsonValue]
 

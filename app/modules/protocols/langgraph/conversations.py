@@ -11,7 +11,6 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
 from app.core.clock import rfc3339
-from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.frame_stream import events_of
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
 from app.modules.protocols.langgraph.chat import (
@@ -58,6 +57,7 @@ from app.modules.records.model import (
     SessionStatus,
     hidden_owner,
 )
+from app.modules.records.steps import CallRecord
 from app.modules.run.messages import WAITING_FROM, next_run_id, question_sequence
 from app.modules.session.branches import path_before
 from app.modules.session.confirmations import Confirmations

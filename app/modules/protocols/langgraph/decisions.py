@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from app.http.routes import is_storable
-from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.langgraph.errors import OtherCallsWait, ValueUnsupported
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
+from app.modules.records.steps import CallRecord
 from app.modules.session.confirmations import Verdict
 
 _MAX_REASON_CHARACTERS = 1_000

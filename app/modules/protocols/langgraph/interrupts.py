@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from app.modules.agent.step_store import CallRecord
+from app.modules.records.steps import CallRecord
 from app.modules.tools.tool import digest
 from graph.events import Confirmation
 

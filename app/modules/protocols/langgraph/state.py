@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from app.core.clock import rfc3339
-from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.langgraph.chat import (
     LangChainMessage,
     investigation_messages,
@@ -24,6 +23,7 @@ from app.modules.protocols.langgraph.fold import results_value
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.protocols.messages import NOTHING_FOUND, chat_messages, findings_of, rows_of
 from app.modules.records.model import Message, Session
+from app.modules.records.steps import CallRecord
 from app.modules.session.branches import path_to_last
 from graph import BEGINNING, Checkpoint
 

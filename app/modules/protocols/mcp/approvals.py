@@ -9,18 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import (
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequiredResult,
-    InputResponse,
-)
+from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult, InputResponse
 from pydantic import BaseModel, JsonValue
 
 from app.http.routes import is_storable
-from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.mcp.asking import WAITS
+from app.modules.records.steps import CallRecord
 from app.modules.session.confirmations import Verdict
 
 _MAX_REASON_CHARACTERS = 1_000

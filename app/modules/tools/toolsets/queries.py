@@ -13,9 +13,10 @@ from app.modules.analysis.figures import figures
 from app.modules.database_connection.results import ResultSet, type_of_values
 from app.modules.prompts.rows import rows_as_lines, without_secrets
 from app.modules.records.model import Row
+from app.modules.records.steps import KeptResult
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.tools.context import ToolContext, ToolDatabase
-from app.modules.tools.results import KeptResult, NamedResult, rows_of
+from app.modules.tools.results import NamedResult, rows_of
 from app.modules.tools.tool import Arguments, ToolFailed, ToolResult, tool
 from app.modules.tools.toolsets.comparing import Comparison, compare
 from app.modules.tools.toolsets.databases import DatabaseLabel

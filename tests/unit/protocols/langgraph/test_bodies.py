@@ -7,7 +7,6 @@ import pytest
 from pydantic import JsonValue, ValidationError
 
 from app.core.clock import now_ms
-from app.modules.agent.step_store import CallRecord
 from app.modules.protocols.langgraph.assistants import page_headers
 from app.modules.protocols.langgraph.chat import latest_turns
 from app.modules.protocols.langgraph.decisions import decisions_in
@@ -16,6 +15,7 @@ from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_o
 from app.modules.protocols.langgraph.question import asked_in
 from app.modules.protocols.langgraph.schemas import HistoryQuery, NewRun
 from app.modules.protocols.messages import MAX_MESSAGES
+from app.modules.records.steps import CallRecord
 
 CALL = CallRecord(
     id="a",

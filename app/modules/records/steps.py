@@ -9,20 +9,19 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, cast
+from typing import Literal, NotRequired, cast
 
 from prometheus_client import Counter
 from pydantic import JsonValue
+from typing_extensions import TypedDict
 
 from app.core.clock import now_ms
 from app.core.ids import id_of
 from app.core.storage.documents import Documents
 from app.core.storage.port import AnyOf, Condition, Document, Equals, Query, Range, Storage
 from app.modules.records.model import Run
-from app.modules.tools.results import KeptResult, call_id_of
-from app.modules.tools.tool import cut_text
 from graph.events import Decision
-from graph.state import Action, CallGate, Code, Context, Link, Reference, StoredFindings
+from graph.state import Action, CallGate, Code, Column, Context, Cut, Link, Reference, StoredFindings
 
 CallStatus = Literal[
     "proposed",
@@ -41,12 +40,28 @@ above, or denied, expired or withdrawn. `unknown`: it began, and its process die
 """
 ENDED: Sequence[CallStatus] = ("done", "failed", "denied", "expired", "withdrawn", "unknown")
 StepKind = Literal["opening", "calls", "fault", "answer", "question"]
+MAX_TEXT = 6_000
+"""Characters of a tool's result that the model and the user see."""
 _MOST_RECORDS = 1_000
 _MOST_EDITED = 1_000
 """Characters of changed arguments in the text of their call."""
 _PAGE = 200
 
 audit = logging.getLogger("kai.audit")
+
+
+class KeptResult(TypedDict):
+    """The shape of the rows that are stored under a call's id. `sql` is empty for rows that KAI has made."""
+
+    sql: str
+    database: str
+    dialect: str
+    columns: list[Column]
+    row_count: int
+    truncated: bool
+    cut_by: Cut | None
+    corrections: NotRequired[list[str]]
+    """What KAI has changed of the model's statement. Missing if nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +194,7 @@ UNKNOWN = (
 
 
 class InvestigationRecords:
-    """Implements `run.lifecycle.WaitingCalls`, too. Every method raises `StorageUnavailable`."""
+    """Steps and calls of all turns. Every method raises `StorageUnavailable`."""
 
     def __init__(self, storage: Storage, calls: Counter | None = None) -> None:
         """`calls` counts the calls that ended, by tool and outcome."""
@@ -405,87 +420,14 @@ def new_step(run: Run, step: int, kind: StepKind, *, text: str, model: str) -> S
     )
 
 
+def call_id_of(message_id: str, step: int, position: int) -> str:
+    """Returns the id of a call: the same step of the same turn has the same ids again."""
+    return id_of(message_id, f"tool call {step}.{position}")
+
+
 def step_id(message_id: str, step: int) -> str:
     """Returns the id of a step: the same step of the same turn has the same id again."""
     return id_of(message_id, f"agent step {step}")
-
-
-@dataclass
-class TurnRecords:
-    """The records of one turn, read from the store once. `message_id` names the turn."""
-
-    records: InvestigationRecords
-    message_id: str
-
-    def __post_init__(self) -> None:
-        self._steps: dict[int, StepRecord] = {}
-        self._calls: dict[str, CallRecord] = {}
-
-    async def find(self, step: int) -> StepRecord | None:
-        """Returns a step, with its calls at hand."""
-        if step not in self._steps:
-            found = await self.records.step(self.message_id, step)
-            if found is None:
-                return None
-            for call in await self.records.calls_of(found):
-                self._calls[call.id] = call
-            self._steps[step] = found
-        return self._steps[step]
-
-    async def up_to(self, step: int) -> list[StepRecord]:
-        """Returns the steps from 0 up to this one, as far as they are stored."""
-        found = [await self.find(each) for each in range(step + 1)]
-        return [each for each in found if each is not None]
-
-    async def keep(self, step: StepRecord, calls: Sequence[CallRecord] = ()) -> StepRecord:
-        """Store a step, unless it is stored already. Returns the stored one, with its calls at hand."""
-        kept, stored = await self.records.keep(step, calls)
-        self._steps[kept.step] = kept
-        self._calls.update({call.id: call for call in stored})
-        return kept
-
-    def known(self, call_id: str) -> CallRecord | None:
-        """Returns a call as it was read or written last. Its status may have changed since."""
-        return self._calls.get(call_id)
-
-    async def call(self, call_id: str) -> CallRecord | None:
-        """Returns a call. One that had not ended when it was read is read again."""
-        known = self._calls.get(call_id)
-        if known is None or not known.has_ended:
-            known = await self.records.call(call_id)
-            if known is not None:
-                self._calls[call_id] = known
-        return known
-
-    async def change_call(
-        self, call: CallRecord, changes: Mapping[str, JsonValue], was: Sequence[CallStatus]
-    ) -> CallRecord | None:
-        return self._noted(await self.records.change_call(call, changes, was))
-
-    async def end_call(
-        self, call: CallRecord, changes: Mapping[str, JsonValue], was: Sequence[CallStatus]
-    ) -> CallRecord | None:
-        return self._noted(await self.records.end_call(call, changes, was))
-
-    async def lose(self, call: CallRecord) -> CallRecord | None:
-        return self._noted(await self.records.lose(call))
-
-    def _noted(self, changed: CallRecord | None) -> CallRecord | None:
-        if changed is not None:
-            self._calls[changed.id] = changed
-        return changed
-
-    def calls_of(self, step: StepRecord) -> list[CallRecord]:
-        """Returns the calls of a step that was read."""
-        return [self._calls[call_id] for call_id in step.call_ids if call_id in self._calls]
-
-    def call_id(self, step: int, position: int) -> str:
-        return call_id_of(self.message_id, step, position)
-
-    async def find_result(self, call_id: str) -> KeptResult | None:
-        """Returns the shape of the rows of a call."""
-        call = await self.call(call_id)
-        return None if call is None else call.result
 
 
 def _document(record: StepRecord | CallRecord) -> Document:
@@ -522,3 +464,11 @@ def _audit(call: CallRecord) -> None:
             "outcome": call.status,
         },
     )
+
+
+def cut_text(text: str, characters: int = MAX_TEXT) -> str:
+    """Returns the text, cut to so many characters with a closing line that says so."""
+    if len(text) <= characters:
+        return text
+    note = "\n(cut: there is more)"
+    return text[: characters - len(note)] + note
