@@ -29,6 +29,7 @@ from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import TASK_UPDATE_DAYS
 from app.modules.memory.profile_text import ProfileSections
 from app.modules.memory.profile_update import ProfileUpdate
+from app.modules.memory.turns import StoredTurns
 from app.modules.memory.vector_rewriting import LOOK_SECONDS, VectorRewriting
 from app.modules.overview.running import LOOK_SECONDS as OVERVIEW_SECONDS
 from app.modules.overview.running import OverviewLimits, OverviewRuns
@@ -44,11 +45,6 @@ from app.modules.schedules.model import NOTICE_DAYS
 from app.modules.schedules.running import Runs
 from app.modules.schedules.worker import ScheduleWorker
 from app.modules.session.erasure import SWEEP_SECONDS
-from app.modules.session.exchanges import (
-    SessionExchangeReader,
-    SessionQuestionReader,
-    SessionTurnReader,
-)
 from app.modules.session.title_job import TitleJob
 from app.modules.session.use_job import UseJob
 
@@ -306,8 +302,8 @@ def _graph_jobs(common: CommonServices) -> Sequence[Callable[[RunRef], Awaitable
     return [GraphJob(_turns(common), graphiti).work]
 
 
-def _turns(common: CommonServices) -> SessionTurnReader:
-    return SessionTurnReader(common.sessions, common.investigations.is_tainted)
+def _turns(common: CommonServices) -> StoredTurns:
+    return StoredTurns(common.sessions, common.investigations.is_tainted)
 
 
 def _session_jobs(
@@ -332,7 +328,7 @@ def _directive_jobs(common: CommonServices) -> Sequence[DirectiveJob]:
         return []
     return [
         DirectiveJob(
-            SessionQuestionReader(common.sessions),
+            _turns(common),
             common.facts,
             records=DirectiveRecords(common.storage),
             is_tainted=common.investigations.is_tainted,
@@ -348,8 +344,7 @@ def _memory_jobs(common: CommonServices, model: LanguageModel | None) -> Sequenc
     if not common.settings.memory.conversations:
         return []
     profile = ProfileUpdate(common.profiles, model) if model and common.profiles.enabled else None
-    reader = SessionExchangeReader(common.sessions, common.investigations.is_tainted)
-    return [MemoryJob(reader, common.memories, model, profile=profile)]
+    return [MemoryJob(_turns(common), common.memories, model, profile=profile)]
 
 
 @asynccontextmanager

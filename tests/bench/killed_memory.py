@@ -47,11 +47,11 @@ from app.modules.memory.model import ConversationMemory, FactSource, NewFact, Re
 from app.modules.memory.profile import Profiles
 from app.modules.memory.profile_text import ProfileSections
 from app.modules.memory.profile_update import ProfileUpdate
+from app.modules.memory.turns import StoredTurns
 from app.modules.memory.vector_rewriting import Kind, VectorRewriting
 from app.modules.memory.vectors import MemoryVectors
 from app.modules.records.model import Message, Session
 from app.modules.records.steps import InvestigationRecords
-from app.modules.session.exchanges import SessionExchangeReader, SessionQuestionReader
 from app.modules.session.use_job import UseJob
 from tests.bench.children import SECONDS, Report, Write, forked
 from tests.bench.killed_turns import settings_on
@@ -196,11 +196,10 @@ class FactsAndMemories:
         session = await _session(services, owner)
         is_tainted = InvestigationRecords(services.storage).is_tainted
         records = DirectiveRecords(services.storage)
-        questions = SessionQuestionReader(repository)
-        await DirectiveJob(questions, facts, records=records, is_tainted=is_tainted).work(session.id)
+        turns = StoredTurns(repository, is_tainted)
+        await DirectiveJob(turns, facts, records=records, is_tainted=is_tainted).work(session.id)
         await UseJob(repository, facts, services.context_store).work(session.id)
-        exchanges = SessionExchangeReader(repository, is_tainted)
-        await MemoryJob(exchanges, services.memories, None).work(session.id)
+        await MemoryJob(turns, services.memories, None).work(session.id)
         await facts.keep(_fact(owner, PROMOTED))
         write("kept", PROMOTED)
         listed, _ = await facts.page(owner, FactFilter(), 100, cursor=None)

@@ -36,13 +36,13 @@ from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import NewFact
 from app.modules.memory.profile import Profile, ProfileItem
 from app.modules.memory.scopes import Scope
+from app.modules.memory.turns import StoredTurns
 from app.modules.records.model import Message, Session
 from app.modules.records.steps import InvestigationRecords
 from app.modules.rules.model import RuleText
 from app.modules.schedules.model import Notice
 from app.modules.session.confirmations import Verdict
 from app.modules.session.erasure import ForgottenSession
-from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.service import SessionFilter
 from tests.support.callers import admin, call_as
 from tests.support.choices import FIRST
@@ -380,9 +380,7 @@ async def test_what_memory_holds_is_forgotten_and_not_remembered_again(
     services = kai.services
     session = await planted(kai, model)
     assert await services.forgetting.memory.forget_owner(OWNER) == []
-    reader = SessionExchangeReader(
-        services.sessions.repository, InvestigationRecords(services.storage).is_tainted
-    )
+    reader = StoredTurns(services.sessions.repository, InvestigationRecords(services.storage).is_tainted)
     await MemoryJob(reader, services.memories, None).work(session.id)  # as after a start of the process
     assert await services.memories.repository.find(session.id) is None
     assert await services.storage.count("facts", [Equals("owner", OWNER)]) == 0

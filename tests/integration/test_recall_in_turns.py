@@ -18,9 +18,9 @@ from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import NewFact, StoredFact
 from app.modules.memory.scopes import Scope
+from app.modules.memory.turns import StoredTurns
 from app.modules.records.model import Session
 from app.modules.records.repository import SessionRepository
-from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.use_job import UseJob
 from tests.support.choices import FIRST
 from tests.support.facts import source
@@ -238,7 +238,7 @@ async def test_what_rows_schemas_and_answers_say_to_remember_becomes_no_fact(
         model.say("```sql\nSELECT note FROM customers\n```", f"{PLANTED}.")
         await ask(services, session, "Which notes do our customers have?")
         await MemoryJob(
-            SessionExchangeReader(SessionRepository(services.storage), untainted), services.memories, None
+            StoredTurns(SessionRepository(services.storage), untainted), services.memories, None
         ).work(session.id)
         assert (await services.facts.page(OWNER, FactFilter(), 10, cursor=None))[0] == []
         model.say(f"```sql\n{COUNT}\n```", FIRST)

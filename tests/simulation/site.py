@@ -18,6 +18,7 @@ from app.core.tasks import Loops
 from app.modules.agent.step_events import said_in_steps
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.service import ConversationMemories
+from app.modules.memory.turns import StoredTurns
 from app.modules.records.model import Run
 from app.modules.records.repository import SessionRepository
 from app.modules.run.engine import RunServices
@@ -29,7 +30,6 @@ from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
 from app.modules.schedules.worker import ScheduleWorker
 from app.modules.session.confirmations import Confirmations
-from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.registry import BUILTIN, ToolRegistry
 from app.modules.usage.repository import UsageRepository
@@ -199,7 +199,7 @@ class Site:
                 self.schedules.start()
         if self.role in ("all", "history"):
             memories = ConversationMemories(storage, None)
-            remembering = MemoryJob(SessionExchangeReader(repository, _untainted), memories, None)
+            remembering = MemoryJob(StoredTurns(repository, _untainted), memories, None)
             work: dict[FollowUp, Callable[[str], Awaitable[None]]] = {
                 "title": self._handle,
                 "memory": remembering.work,

@@ -2,15 +2,15 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Protocol
 
 from app.core.clock import now_ms
 from app.core.ids import made_at
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable
-from app.modules.memory.model import ConversationMemory, RememberedExchange, SessionExchanges, Summary
+from app.modules.memory.model import ConversationMemory, RememberedExchange, Summary
 from app.modules.memory.profile_update import ProfileUpdate
 from app.modules.memory.service import ConversationMemories
 from app.modules.memory.summary import digest, written
+from app.modules.memory.turns import StoredTurns
 
 logger = logging.getLogger(__name__)
 
@@ -18,21 +18,12 @@ _MAX_MESSAGES = 40
 """The most messages to read. Older ones are in the memory already, or are left out."""
 
 
-class ExchangeReader(Protocol):
-    """Reads the exchanges of any owner's session. Both methods raise `StorageUnavailable`."""
-
-    async def has_session(self, session_id: str) -> bool: ...
-
-    async def read_latest(self, session_id: str, max_messages: int) -> SessionExchanges | None:
-        """Returns the exchanges among the latest messages, or None if the session does not exist."""
-
-
 class MemoryJob:
     """Writes memories by a model, or as a digest if there is no model or it fails."""
 
     def __init__(
         self,
-        reader: ExchangeReader,
+        turns: StoredTurns,
         memories: ConversationMemories,
         model: LanguageModel | None,
         *,
@@ -40,7 +31,7 @@ class MemoryJob:
     ) -> None:
         """`profile`: None where profiles are off, or no model may read questions."""
         self._profile = profile
-        self._reader = reader
+        self._turns = turns
         self._memories = memories
         self._model = model
 
@@ -50,7 +41,7 @@ class MemoryJob:
         Raises `StorageUnavailable`.
         """
         while True:
-            session = await self._reader.read_latest(session_id, _MAX_MESSAGES)
+            session = await self._turns.read_latest(session_id, _MAX_MESSAGES)
             if session is None:
                 return
             known = await self._memories.repository.find(session_id)
@@ -94,7 +85,7 @@ class MemoryJob:
 
     async def _may_be_kept(self, memory: ConversationMemory) -> bool:
         forgotten_at = await self._memories.repository.forgotten_at(memory.owner)
-        return made_at(memory.covers) > forgotten_at and await self._reader.has_session(memory.session_id)
+        return made_at(memory.covers) > forgotten_at and await self._turns.has_session(memory.session_id)
 
     async def _summarize(
         self, session_id: str, earlier: Summary | None, exchanges: Sequence[RememberedExchange]

@@ -8,10 +8,10 @@ from pathlib import Path
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.storage.port import Equals
 from app.modules.memory.model import RememberedExchange
+from app.modules.memory.turns import answered_exchanges
 from app.modules.prompts.sections import sections
 from app.modules.records.model import TitledBy
 from app.modules.records.repository import SessionRepository
-from app.modules.session.exchanges import answered_exchanges
 
 logger = logging.getLogger(__name__)
 
