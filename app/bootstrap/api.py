@@ -184,6 +184,7 @@ async def open_services(
             allowances=common.allowances,
             tools=common.tools,
         )
+        capabilities = capabilities_of(settings, instruction)
         key = common.own_key
         mcp = McpServices(
             sessions=sessions,
@@ -275,7 +276,7 @@ async def open_services(
             readiness=common.readiness,
             tools=common.tools,
             rules=common.rules,
-            capabilities=capabilities_of(settings, instruction),
+            capabilities=capabilities,
             identity=identity(
                 common.storage,
                 settings.auth,
@@ -286,7 +287,7 @@ async def open_services(
             mcp=mcp,
             mcp_endpoint=mcp_endpoint,
             items=items,
-            threads=Threads(sessions, common.connections),
+            threads=Threads(sessions, common.connections, no_agent_mode=capabilities.agent_mode.reason),
             departures=departures,
         )
 

@@ -40,6 +40,7 @@ _RESPONSE_HEADERS = (
     "Location",
     "Retry-After",
     "WWW-Authenticate",
+    "X-Kai-Ignored",
     "X-Kai-Session",
     "X-Pagination-Next",
     "X-Pagination-Total",

@@ -18,7 +18,6 @@ from langgraph_sdk import get_client, get_sync_client
 from langgraph_sdk.errors import (
     APIStatusError,
     ConflictError,
-    InternalServerError,
     NotFoundError,
     PermissionDeniedError,
     UnprocessableEntityError,
@@ -525,11 +524,11 @@ REFUSED: dict[str, Call] = {
     "webhook": lambda graph, thread, shop: graph.runs.create(
         thread, shop, input=asked(), webhook="http://example.com"
     ),
-    "KAI takes no configuration": lambda graph, thread, shop: graph.runs.create(
-        thread, shop, input=asked(), config={"configurable": {"model": "other"}}
+    "mode": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input=asked(), config={"configurable": {"kai": {"mode": "other"}}}
     ),
-    "context": lambda graph, thread, shop: graph.runs.create(
-        thread, shop, input=asked(), context={"prompt": "other"}
+    "prompt": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input=asked(), context={"kai": {"prompt": "other"}}
     ),
     "interrupt_before": lambda graph, thread, shop: graph.runs.create(
         thread, shop, input=asked(), interrupt_before=["run_sql"]
@@ -540,20 +539,17 @@ REFUSED: dict[str, Call] = {
     "stream mode": lambda graph, thread, shop: graph.runs.create(
         thread, shop, input=asked(), stream_mode="events"
     ),
-    "fields that KAI does not take: 'sql'": lambda graph, thread, shop: graph.runs.create(
-        thread, shop, input={**asked(), "sql": "SELECT 1"}
+    "no message of the user": lambda graph, thread, shop: graph.runs.create(
+        thread, shop, input={"messages": [{"role": "system", "content": "x"}, ["ai", "y"]]}
     ),
-    "of type 'system'": lambda graph, thread, shop: graph.runs.create(
-        thread, shop, input={"messages": [{"role": "system", "content": "x"}, *asked()["messages"]]}
-    ),
-    "not part of this thread": lambda graph, thread, shop: graph.runs.create(
-        thread, shop, input={"messages": [{"role": "assistant", "content": "x"}, *asked()["messages"]]}
+    "no slash": lambda graph, thread, shop: graph.threads.create(thread_id="a/b"),
+    "1 to 255 characters": lambda graph, thread, shop: graph.runs.create(
+        "n" * 256, shop, input=asked(), if_not_exists="create"
     ),
     "Images and files": lambda graph, thread, shop: graph.runs.create(
         thread, shop, input={"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}
     ),
     "goto": lambda graph, thread, shop: graph.runs.create(thread, shop, command={"goto": "run_sql"}),
-    "not written from outside": lambda graph, thread, shop: graph.threads.update_state(thread, {"sql": ""}),
     "ttl": lambda graph, thread, shop: graph.threads.create(ttl=60),
     "supersteps": lambda graph, thread, shop: graph.threads.create(
         supersteps=[{"updates": [{"values": {}, "as_node": "x"}]}]
@@ -580,9 +576,11 @@ async def test_what_kai_does_not_have_says_so(graph: Graph, shop_id: str) -> Non
         graph.crons.create(shop_id, schedule="* * * * *", input={}),
         graph.crons.create_for_thread(thread_id, shop_id, schedule="* * * * *", input={}),
     ):
-        with pytest.raises(InternalServerError) as error:
+        with pytest.raises(NotFoundError, match="asks no question by schedule"):
             await refused
-        assert error.value.status_code == 501
+    with pytest.raises(APIStatusError, match="not written from outside") as error:
+        await graph.threads.update_state(thread_id, {"sql": ""})
+    assert error.value.status_code == 405
     with pytest.raises(ConflictError, match="Nothing in this thread waits"):
         await graph.runs.create(thread_id, shop_id, command={"resume": {"decisions": []}})
     with pytest.raises(NotFoundError):

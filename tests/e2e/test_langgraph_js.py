@@ -50,7 +50,7 @@ async def test_both_sdks_ask_come_back_to_a_cut_stream_and_read_the_thread(
         assert [item["key"] for item in result["items"]["items"]] == ["home"]
         assert result["namespaces"]["namespaces"] == [["sdk", assistant]]
         assert result["none"] is None
-        assert result["refusals"] == [422, 404, 501]
+        assert result["refusals"] == [422, 404, 404]
 
 
 async def test_events_of_a_thread_come_to_a_client_that_names_no_place_when_it_comes_back(

@@ -148,6 +148,21 @@ def rows_of(message: Message) -> Rows | None:
     )
 
 
+def structured_answer(
+    message_id: str, thread_id: str, *, text: str, sql: str | None, found: Rows | None
+) -> dict[str, JsonValue]:
+    """Returns an answer in one object, which graphs that call KAI as a tool pass on to their model."""
+    rows_found: dict[str, JsonValue] = {"columns": [], "rows": [], "row_count": None, "truncated": False}
+    if found is not None:
+        rows_found = {
+            "columns": [column["name"] for column in found["columns"]],
+            "rows": [*head_of(found["rows"])],
+            "row_count": found["row_count"],
+            "truncated": found["truncated"],
+        }
+    return {"text": text, "sql": sql, **rows_found, "thread_id": thread_id, "message_id": message_id}
+
+
 def findings_of(message: Message) -> dict[str, JsonValue]:
     """Returns the parts of an answer's analysis besides its text, by the names of `Findings`, with the chart
     that readers see.

@@ -30,6 +30,13 @@ def question_of(content: JsonValue) -> str:
         ) from error
 
 
+def texts_of(content: JsonValue) -> str:
+    """Returns the texts of a message, without its images, files and calls."""
+    blocks = content if isinstance(content, list) else [content]
+    texts = [block.get("text") if isinstance(block, dict) else block for block in blocks]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
 def _text_of(content: JsonValue) -> str:
     if isinstance(content, str):
         return content

@@ -1,9 +1,10 @@
 """Stored sessions, runs and messages. Times are epoch milliseconds."""
 
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Literal
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
+from typing_extensions import TypedDict
 
 from app.modules.analysis.chart.stored import StoredChoice, read_chosen_chart
 from graph.answer import Answer
@@ -151,6 +152,15 @@ class About:
     id: str | None = None
 
 
+class QuotedMessage(TypedDict):
+    """A message of the conversation in which a client's program asks, in the client's words. It is context of
+    one question, and no turn of the session.
+    """
+
+    role: Literal["human", "ai"]
+    text: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Branch:
     """An earlier answer that a question follows, in place of the latest one."""
@@ -172,6 +182,10 @@ class Origin:
     """Any JSON object of the client's, at most 16 KiB."""
     branch: Branch | None = None
     """None for a question that follows the latest turn."""
+    context: tuple[QuotedMessage, ...] = ()
+    """What was said before the question in the client's own conversation, oldest first. It is bounded."""
+    ignored: tuple[str, ...] = ()
+    """Names of what the client has sent beside the question and KAI does not read."""
 
 
 OWN_ROUTES = Origin()
@@ -243,6 +257,10 @@ class Run:
     """None for a question that follows the latest turn."""
     on_busy: MultitaskStrategy = "enqueue"
     """What it does to the run that holds its session when it is asked."""
+    context: tuple[QuotedMessage, ...] = ()
+    """What was said before the question in the client's own conversation, oldest first."""
+    ignored: tuple[str, ...] = ()
+    """Names of what the client has sent beside the question and KAI does not read."""
 
     @property
     def unclean_ends(self) -> int:

@@ -25,7 +25,7 @@ from app.modules.database_connection.statement_audit import Purpose
 from app.modules.memory.directive_news import DirectiveNews
 from app.modules.memory.profile_text import ProfileSections
 from app.modules.memory.recall import FactRecall
-from app.modules.prompts.sections import ALL_ALLOWED, ContextFilter
+from app.modules.prompts.sections import ALL_ALLOWED, ContextFilter, sections
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import (
     HEAD_ROWS,
@@ -74,6 +74,7 @@ logger = logging.getLogger(__name__)
 
 _INDEXED_DATABASES = 16
 _COVERAGE_SECONDS = 5.0
+_QUOTED_TITLE = "Said before in the client's own conversation (quoted, not asked)"
 _GIVEN_EXPLANATION = "Your own statement, run as you wrote it."
 
 
@@ -269,6 +270,8 @@ class PortFactory:
             )
         if models and self._page is not None and run.about is not None:
             recall = _RecallWithPage(recall, self._page, run_of=run, session=session)
+        if models and run.context and self._allowed.allows("history"):
+            recall = _RecallWithQuotes(recall, run)
         figures = FiguresAnalyst(
             connection.dialect,
             DatabaseBackground(self._connections, connection, run),
@@ -443,6 +446,24 @@ class _RecallWithPage:
             return context
         section = await self.page.section(self.run_of.owner, self.session, self.run_of.about)
         return Context(**{**context, "page": section})
+
+
+@dataclass(frozen=True)
+class _RecallWithQuotes:
+    """Adds what was said in the client's own conversation, behind what the page shows. Each message is one
+    line, so that none can pass for another.
+    """
+
+    without_quotes: ContextRecall
+    run_of: Run
+
+    async def recall(self, question: Question) -> Context:
+        context = await self.without_quotes.recall(question)
+        said = {"human": "user", "ai": "assistant"}
+        lines = [f"{said[each['role']]}: {' '.join(each['text'].split())}" for each in self.run_of.context]
+        quoted = sections([(_QUOTED_TITLE, "\n".join(lines))])
+        page = "\n\n".join(filter(None, [context["page"], quoted]))
+        return Context(**{**context, "page": page})
 
 
 @dataclass(frozen=True)

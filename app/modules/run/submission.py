@@ -530,6 +530,8 @@ def _new_run(
         client_message_id=origin.client_message_id,
         metadata=origin.metadata,
         branch=origin.branch,
+        context=origin.context,
+        ignored=origin.ignored,
     )
     return replace(run, question_id=question_id(run))
 

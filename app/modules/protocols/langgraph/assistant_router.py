@@ -39,7 +39,7 @@ router.add_route(f"{PREFIX}/info", read_info, include_in_schema=False)
 @router.post("/assistants/search", summary="Search assistants", dependencies=[READ])
 async def search_assistants(body: AssistantSearch, owner: Owner, threads: CurrentThreads) -> JSONResponse:
     """Lists the databases that the caller may ask, as assistants. Needs scope `read`."""
-    found = matching([each async for each in threads.databases(owner)], body)
+    found = matching(await threads.assistants(owner), body)
     end = body.offset + body.limit
     page = [selected(each, body.select) for each in found[body.offset : end]]
     return JSONResponse(page, headers=page_headers(len(found), end))
@@ -48,13 +48,13 @@ async def search_assistants(body: AssistantSearch, owner: Owner, threads: Curren
 @router.post("/assistants/count", summary="Count assistants", dependencies=[READ])
 async def count_assistants(body: AssistantSearch, owner: Owner, threads: CurrentThreads) -> int:
     """Returns the number of assistants that a search would find in all. Needs scope `read`."""
-    return len(matching([each async for each in threads.databases(owner)], body))
+    return len(matching(await threads.assistants(owner), body))
 
 
 @router.get("/assistants/{assistant_id}", summary="Get an assistant", dependencies=[READ])
 async def read_assistant(assistant_id: str, owner: Owner, threads: CurrentThreads) -> dict[str, JsonValue]:
     """Returns an assistant: a database that the caller may ask. Needs scope `read`."""
-    return assistant_of(await threads.database(owner, assistant_id))
+    return assistant_of(await threads.assistant(owner, assistant_id))
 
 
 @router.get("/assistants/{assistant_id}/graph", summary="Get the graph of an assistant", dependencies=[READ])
@@ -62,7 +62,7 @@ async def read_graph(
     assistant_id: str, owner: Owner, threads: CurrentThreads
 ) -> dict[str, list[dict[str, JsonValue]]]:
     """Returns the nodes and edges of KAI's graph, which all assistants share. Needs scope `read`."""
-    await threads.database(owner, assistant_id)
+    await threads.assistant(owner, assistant_id)
     return graph()
 
 
@@ -71,8 +71,8 @@ async def read_graph(
 )
 async def read_schemas(assistant_id: str, owner: Owner, threads: CurrentThreads) -> dict[str, JsonValue]:
     """Returns the JSON schemas of what is asked and answered. Needs scope `read`."""
-    connection = await threads.database(owner, assistant_id)
-    return {"assistant_id": connection.id, **schemas()}
+    assistant = assistant_of(await threads.assistant(owner, assistant_id))
+    return {"assistant_id": assistant["assistant_id"], **schemas()}
 
 
 @router.get(
@@ -82,7 +82,7 @@ async def read_schemas(assistant_id: str, owner: Owner, threads: CurrentThreads)
 )
 async def read_subgraphs(assistant_id: str, owner: Owner, threads: CurrentThreads) -> dict[str, JsonValue]:
     """Returns an empty object, because KAI's graph has no subgraphs. Needs scope `read`."""
-    await threads.database(owner, assistant_id)
+    await threads.assistant(owner, assistant_id)
     return {}
 
 
@@ -93,5 +93,5 @@ async def list_versions(
     assistant_id: str, owner: Owner, threads: CurrentThreads, body: VersionSearch | None = None
 ) -> list[dict[str, JsonValue]]:
     """Returns the only version: assistants are not changed here. Needs scope `read`."""
-    only = assistant_of(await threads.database(owner, assistant_id))
+    only = assistant_of(await threads.assistant(owner, assistant_id))
     return [] if body is not None and (body.offset or not have_metadata(body.metadata)) else [only]

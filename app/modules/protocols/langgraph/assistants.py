@@ -6,8 +6,9 @@ from functools import cache
 from pydantic import JsonValue
 
 from app.core.clock import rfc3339
-from app.modules.database_connection.repository import Connection
 from app.modules.protocols.langgraph.schemas import AssistantSearch
+from app.modules.protocols.options import WithOptions
+from app.modules.protocols.threads import AGENT, Assistant, agent_id
 from graph.session import drawn_graph
 
 GRAPH_ID = "kai"
@@ -15,12 +16,14 @@ _METADATA: Mapping[str, JsonValue] = {"created_by": "system"}
 """Of every assistant."""
 
 
-def assistant_of(connection: Connection) -> dict[str, JsonValue]:
+def assistant_of(assistant: Assistant) -> dict[str, JsonValue]:
+    connection = assistant.connection
     created_at = rfc3339(connection.created_at)
+    is_agent = assistant.mode == "agent"
     return {
-        "assistant_id": connection.id,
+        "assistant_id": agent_id(connection.id) if is_agent else connection.id,
         "graph_id": GRAPH_ID,
-        "name": connection.name,
+        "name": f"{connection.name}{AGENT}" if is_agent else connection.name,
         "description": connection.description or None,
         "version": 1,
         "config": {},
@@ -36,12 +39,12 @@ def have_metadata(metadata: Mapping[str, JsonValue]) -> bool:
     return metadata.items() <= _METADATA.items()
 
 
-def matching(connections: Sequence[Connection], wanted: AssistantSearch) -> list[dict[str, JsonValue]]:
+def matching(assistants: Sequence[Assistant], wanted: AssistantSearch) -> list[dict[str, JsonValue]]:
     """Returns all assistants that match, in order."""
     if wanted.graph_id not in (None, GRAPH_ID) or not have_metadata(wanted.metadata):
         return []
     name = (wanted.name or "").casefold()
-    found = [assistant_of(each) for each in connections if name in each.name.casefold()]
+    found = [each for each in map(assistant_of, assistants) if name in str(each["name"]).casefold()]
     by = wanted.sort_by or "created_at"
     return sorted(found, key=lambda each: str(each[by]), reverse=wanted.sort_order == "desc")
 
@@ -106,6 +109,10 @@ _STATE: dict[str, JsonValue] = {
         "code": {"type": "array", "items": {"type": "object"}, "description": "Code for the user."},
         "link": {"type": "array", "items": {"type": "object"}, "description": "Things that it names."},
         "action": {"type": "array", "items": {"type": "object"}, "description": "What to do next."},
+        "structured_response": {
+            "type": ["object", "null"],
+            "description": "The answer in one object: text, sql, columns, its first rows, and ids.",
+        },
     },
 }
 _NOTHING: dict[str, JsonValue] = {"title": "Nothing", "type": "object", "properties": {}}
@@ -119,5 +126,5 @@ def schemas() -> dict[str, JsonValue]:
         "output_schema": _STATE,
         "state_schema": _STATE,
         "config_schema": _NOTHING,
-        "context_schema": _NOTHING,
+        "context_schema": WithOptions.model_json_schema(),
     }

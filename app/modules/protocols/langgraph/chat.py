@@ -128,4 +128,5 @@ def latest_turns(turns: Iterable[Sequence[LangChainMessage]]) -> list[LangChainM
         if kept and (count > MAX_MESSAGES or size > MAX_MESSAGE_BYTES):
             break
         kept.append(turn)
-    return [message for turn in reversed(kept) for message in turn]
+    # A question that was asked again, with the same id, stands once.
+    return [*{str(message["id"]): message for turn in reversed(kept) for message in turn}.values()]

@@ -1,7 +1,7 @@
 """Threads of a caller: KAI's sessions under the names of LangGraph."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -44,7 +44,14 @@ from app.modules.protocols.langgraph.state import (
     states_of,
 )
 from app.modules.protocols.messages import question, question_of_run
-from app.modules.protocols.threads import ONLY_DATABASE, Threads, as_uuid, session_id_of
+from app.modules.protocols.options import ignored_names
+from app.modules.protocols.threads import (
+    ONLY_DATABASE,
+    Threads,
+    as_uuid,
+    check_thread_id,
+    session_id_of,
+)
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import (
     START,
@@ -82,6 +89,8 @@ _SEARCHED_STATUS: Mapping[str, Sequence[SessionStatus]] = {
     "interrupted": ["awaiting_approval"],
     "error": ["error"],
 }
+_MOST_SORTED = 10_000
+"""Threads that are sorted by their names, which no index has: the latest of them."""
 _METADATA: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(Metadata)
 _MOST_RUNS = 1_000
 _MOST_MESSAGES = 100
@@ -145,7 +154,7 @@ class Conversations:
         named = metadata.get("assistant_id")
         connection_id = None
         if isinstance(named, str):
-            connection_id = (await self._threads.database(owner, named)).id
+            connection_id = (await self._threads.assistant(owner, named)).connection.id
         try:
             return await self._sessions.create(
                 owner,
@@ -180,14 +189,29 @@ class Conversations:
         filters = _filter(owner, wanted)
         if filters is None:
             return []
-        return await self._sessions.select(
-            owner,
-            filters,
-            wanted.limit,
-            offset=wanted.offset,
-            order_by="created_at" if wanted.sort_by == "created_at" else "updated_at",
-            descending=wanted.sort_order != "asc",
-        )
+        descending = wanted.sort_order != "asc"
+        end = wanted.offset + wanted.limit
+        match wanted.sort_by:
+            case "thread_id":
+                named = await self._sessions.select(owner, filters, _MOST_SORTED)
+                named.sort(key=lambda each: each.thread_id, reverse=descending)
+                return named[wanted.offset : end]
+            case "status":
+                found: list[Session] = []
+                for status in sorted(_SEARCHED_STATUS, reverse=descending):
+                    if wanted.status in (None, status):
+                        of_status = replace(filters, statuses=_SEARCHED_STATUS[status])
+                        found += await self._sessions.select(owner, of_status, end - len(found))
+                return found[wanted.offset :]
+            case _:
+                return await self._sessions.select(
+                    owner,
+                    filters,
+                    wanted.limit,
+                    offset=wanted.offset,
+                    order_by="created_at" if wanted.sort_by == "created_at" else "updated_at",
+                    descending=descending,
+                )
 
     async def count(self, owner: str, wanted: ThreadSearch) -> int:
         filters = _filter(owner, wanted)
@@ -309,9 +333,8 @@ class Conversations:
         session = await self._bound(owner, thread_id, body)
         branch = await self._branch(session, body.named_checkpoint)
         asked = given or await self._asked_after(session, branch)
-        if asked.earlier:
-            asked.check_earlier((await self.record(session)).message_ids)
-        return await self._ask(session, asked, body, branch=branch)
+        known = (await self.record(session)).message_ids if asked.others else ()
+        return await self._ask(session, asked, body, branch=branch, known=known)
 
     async def start_batch(self, owner: str, bodies: Sequence[NewRun]) -> list[Started]:
         """Start several runs, each in a thread of its own: all of them, or none."""
@@ -331,8 +354,7 @@ class Conversations:
         if body.named_checkpoint is not None:
             raise ValueUnsupported("A run without a thread has no checkpoints. Leave out `checkpoint`.")
         asked = asked_in(body.input)
-        asked.check_earlier(())
-        return _Alone(body, asked, (await self._threads.database(owner, body.assistant_id)).id)
+        return _Alone(body, asked, (await self._threads.assistant(owner, body.assistant_id)).connection.id)
 
     async def _start_alone(self, owner: str, run: "_Alone") -> Started:
         session = await self._sessions.create(
@@ -346,14 +368,28 @@ class Conversations:
         return await self._ask(session, run.asked, run.body)
 
     async def _ask(
-        self, session: Session, asked: ClientQuestion, body: NewRun, *, branch: Branch | None = None
+        self,
+        session: Session,
+        asked: ClientQuestion,
+        body: NewRun,
+        *,
+        branch: Branch | None = None,
+        known: Collection[str] = (),
     ) -> Started:
+        """`known` are the ids of the thread's messages."""
         owner = session.owner
+        options = body.options
+        self._threads.check_mode(options.mode)
         strategy: MultitaskStrategy = "enqueue"
         if body.multitask_strategy in ("reject", "interrupt"):
             strategy = body.multitask_strategy
         connection_id = session.db_connection_id
-        if connection_id is None:
+        mode = options.mode
+        if body.assistant_id not in (ONLY_DATABASE, connection_id):
+            assistant = await self._threads.assistant(owner, body.assistant_id)
+            mode = mode or assistant.mode
+            connection_id = connection_id or assistant.connection.id
+        elif connection_id is None:
             connection_id = (await self._threads.database(owner, body.assistant_id)).id
         found, run = await self._sessions.ask(
             owner,
@@ -362,11 +398,16 @@ class Conversations:
             multitask_strategy=strategy,
             idempotency_key=None,
             db_connection_id=connection_id,
+            mode=mode,
+            tool_sources=options.tool_sources,
+            rules=options.rules,
             origin=Origin(
                 protocol="langgraph",
                 client_message_id=asked.client_message_id,
                 metadata=body.all_metadata,
                 branch=branch,
+                context=asked.context(known),
+                ignored=ignored_names([*asked.ignored(known), *body.unread]),
             ),
         )
         return Started(found, run)
@@ -376,14 +417,17 @@ class Conversations:
         try:
             session = await self.find(owner, thread_id)
         except ThreadUnknown:
-            session_id = as_uuid(thread_id)
-            if body.if_not_exists != "create" or session_id is None:
+            if body.if_not_exists != "create":
                 raise
-            session = await self.create(owner, {}, thread_id=session_id, is_repeatable=True)
+            try:
+                check_thread_id(thread_id)
+            except ValueError as error:
+                raise ValueUnsupported(f"{error}.") from error
+            session = await self.create(owner, {}, thread_id=thread_id, is_repeatable=True)
         bound = session.db_connection_id
         if bound is not None and body.assistant_id not in (ONLY_DATABASE, bound):
-            connection = await self._threads.database(owner, body.assistant_id)
-            if connection.id != bound:
+            assistant = await self._threads.assistant(owner, body.assistant_id)
+            if assistant.connection.id != bound:
                 raise OtherAssistant(assistant_id=bound)
         return session
 
@@ -422,7 +466,7 @@ class Conversations:
                 "Without `input`, the question after the checkpoint is answered again, and there is none. "
                 'Send {"messages": [...]} with a question as the last message.'
             )
-        return ClientQuestion(message.query, None, ())
+        return ClientQuestion(message.query, None, (), ())
 
     async def _resume(self, caller: Caller, thread_id: str, body: NewRun) -> Started:
         """Decide the calls that wait, and return the run that goes on. Raises `NothingWaits`."""
@@ -651,6 +695,8 @@ def run_body(session: Session, run: Run) -> dict[str, JsonValue]:
         "metadata": {**run.metadata},
         "multitask_strategy": run.on_busy,
         "kwargs": {},
+        "error": None if run.error is None else run.error.model_dump(mode="json"),
+        "ignored": [*run.ignored],
     }
 
 
@@ -666,8 +712,8 @@ def _filter(owner: str, wanted: ThreadSearch) -> SessionFilter | None:
         return None
     ids = wanted.ids
     if ids is not None:
-        named = [each for each in ids if as_uuid(each) is not None]
-        ids = [*named, *(session_id_of(owner, each) for each in named)]
+        own = [each for each in ids if as_uuid(each) is not None]
+        ids = [*own, *(session_id_of(owner, each) for each in ids)]
         if not ids:
             return None
     return SessionFilter(

@@ -78,7 +78,7 @@ class ThreadPartNotOffered(Problem):
 
     problem = "not-offered"
     title = "Not offered"
-    status = 501
+    status = 404
 
 
 class NoWebSockets(Problem):

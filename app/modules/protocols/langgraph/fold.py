@@ -30,6 +30,7 @@ from app.modules.protocols.messages import (
     rows,
     rows_id,
     statement,
+    structured_answer,
 )
 from app.modules.records.model import Outcome
 from graph.answer import head_of
@@ -125,7 +126,8 @@ class RunFold:
     def __init__(self, turn: ThreadRun, modes: Collection[Mode]) -> None:
         self._turn = turn
         self._modes = frozenset(modes)
-        self._before = _items(turn.before)
+        self._structured: dict[str, JsonValue] | None = None
+        self._place(turn.before)
         self._step = 0
         self._task: str | None = None
         self._at: str | None = None
@@ -146,6 +148,7 @@ class RunFold:
         self._streamed = ""
         self._sql: str | None = None
         self._results: dict[str, JsonValue] | None = None
+        self._found_rows: Rows | None = None
         self._text: str | None = None
         self._found_parts: dict[str, JsonValue] = {}
 
@@ -173,19 +176,26 @@ class RunFold:
         """Take the messages of earlier turns again: a run that has waited comes after answers that were not
         there when its stream began.
         """
-        self._before = _items(before)
+        self._place(before)
         self._is_each_step_sent = True
+
+    def _place(self, before: Sequence[LangChainMessage]) -> None:
+        """A question that was asked before, as parent graphs do, is shown once."""
+        question = self._turn.question
+        self._before = _items(before)
+        self._asked = [] if any(each["id"] == question["id"] for each in before) else [question]
 
     def values(self) -> str:
         """Returns the values of the thread as JSON."""
-        own = _items([self._turn.question, *self._messages.values()])
-        messages = f"{self._before},{own}" if self._before else own
+        own = _items([*self._asked, *self._messages.values()])
+        messages = ",".join(filter(None, [self._before, own]))
         rest: dict[str, JsonValue] = {
             "sql": self._sql,
             "results": self._results,
             "analysis": self._text,
             **NOTHING_FOUND,
             **self._found_parts,
+            "structured_response": self._structured,
         }
         if self._requests:
             rest["__interrupt__"] = [*self.interrupts]
@@ -217,6 +227,7 @@ class RunFold:
             case SqlChunk():
                 self._sql = event.content
                 self._results = None
+                self._found_rows = None
                 self._messages.pop(rows_id(self._turn.message_id), None)
                 self._add_message("write_sql", statement(self._turn.message_id, self._sql), sql=self._sql)
             case ResultsChunk():
@@ -299,6 +310,7 @@ class RunFold:
 
     def _add_rows(self, found: Rows) -> None:
         self._results = results_value(found)
+        self._found_rows = found
         self._add_message("run_sql", rows(self._turn.message_id, found), results=self._results)
 
     def _add_text(self, node: str, text: str) -> None:
@@ -378,6 +390,14 @@ class RunFold:
         if self._text is not None:
             whole = answer(self._turn.message_id, self._text, self._found_parts)
             self._messages[self._turn.message_id] = langchain_message(whole)
+        if self._text is not None and done.status == "complete":
+            self._structured = structured_answer(
+                self._turn.message_id,
+                self._turn.thread_id,
+                text=self._text,
+                sql=self._sql,
+                found=self._found_rows,
+            )
         if done.status == "awaiting_approval":  # all calls have asked by now
             self._add("updates", "updates", lambda: {"__interrupt__": [*self.interrupts]})
         self._end_task()

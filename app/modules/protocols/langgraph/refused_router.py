@@ -14,7 +14,6 @@ from app.modules.protocols.langgraph.errors import (
     NoWebSockets,
     ReadOnly,
     ThreadPartNotOffered,
-    ValueUnsupported,
 )
 
 _ASSISTANTS = ReadOnly(
@@ -29,7 +28,7 @@ _WEB_SOCKETS = NoWebSockets(
     "KAI has no WebSockets: POST /threads/{thread_id}/stream/events streams the events of a thread."
 )
 _RUN = ReadOnly("A run is part of the record of its thread. DELETE /threads/{thread_id} deletes both.")
-_STATE = ValueUnsupported(
+_STATE = ReadOnly(
     "The state of a thread is not written from outside. Ask a question, answer an interrupt with "
     "`command.resume`, or copy the thread: POST /threads/{thread_id}/copy."
 )

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Literal
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Query, Request, Response, status
 from fastapi.responses import JSONResponse, StreamingResponse
@@ -40,6 +40,7 @@ from app.modules.protocols.langgraph.schemas import (
     RunField,
     RunsCancelled,
 )
+from app.modules.protocols.options import question_headers
 from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
 
@@ -51,7 +52,7 @@ _ASKING = [ASK, Depends(count_question)]
 
 def _path(started: Started) -> str:
     """The path of a run. It has no prefix, because clients append it to their base URL."""
-    return f"/threads/{started.session.thread_id}/runs/{started.run.id}"
+    return f"/threads/{quote(started.session.thread_id, safe='')}/runs/{started.run.id}"
 
 
 class _Streams:
@@ -84,7 +85,11 @@ class _Streams:
             fold,
             after=after,
             before_sending=lambda: self._conversations.note_shown(fold),
-            headers={"Content-Location": where, "Location": f"{where}/stream?{query}"},
+            headers={
+                "Content-Location": where,
+                "Location": f"{where}/stream?{query}",
+                **question_headers(started.session, started.run),
+            },
             on_close=lambda end: self._leave(started, end, cancels=cancels),
         )
 
@@ -94,7 +99,11 @@ class _Streams:
         return StreamingResponse(
             self._body(started, cancels=cancels),
             media_type="application/json",
-            headers={"Content-Location": where, "Location": f"{where}/join"},
+            headers={
+                "Content-Location": where,
+                "Location": f"{where}/join",
+                **question_headers(started.session, started.run),
+            },
         )
 
     async def _body(self, started: Started, *, cancels: bool) -> AsyncGenerator[bytes]:
@@ -197,7 +206,7 @@ async def wait_for_stateless_run(
 
 
 async def _created(conversations: Conversations, started: Started) -> JSONResponse:
-    headers = {"Content-Location": _path(started)}
+    headers = {"Content-Location": _path(started), **question_headers(started.session, started.run)}
     return JSONResponse(await conversations.run_now(started), headers=headers)
 
 

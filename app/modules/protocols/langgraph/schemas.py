@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
-from uuid import UUID
 
 from pydantic import (
     AfterValidator,
@@ -19,9 +18,11 @@ from pydantic.alias_generators import to_snake
 from app.http.routes import Body, Text
 from app.modules.protocols.langgraph.fold import MODES, Mode
 from app.modules.protocols.langgraph.state import OF_VALUES, VALUES
+from app.modules.protocols.options import QuestionOptions, WithOptions, named_fields
+from app.modules.protocols.threads import check_thread_id
 from app.modules.session.schemas import Metadata
 
-MAX_OFFSET = 1_000
+MAX_OFFSET = 10_000
 MAX_BATCH = 10
 MAX_CANCELLED = 50
 
@@ -94,16 +95,6 @@ def _no_null_values(value: object) -> object:
     return {} if value is None else value
 
 
-def _thread_id(text: str) -> str:
-    try:
-        found = str(UUID(text))
-    except ValueError as error:
-        raise ValueError("a thread id must be a UUID") from error
-    if found != text.lower():
-        raise ValueError("a thread id must be a UUID with hyphens")
-    return found
-
-
 def _state_field(name: str) -> str:
     if name not in _STATE_FIELDS:
         raise ValueError(f"a state has no field {name[:100]!r}. It has {', '.join(_STATE_FIELDS)}")
@@ -135,12 +126,13 @@ def _check_modes(given: Sequence[str]) -> list[Mode]:
     return known
 
 
-ThreadId = Annotated[Text, Field(max_length=100), AfterValidator(_thread_id)]
+ThreadId = Annotated[str, AfterValidator(check_thread_id)]
 StateField = Annotated[Text, AfterValidator(_state_field)]
 AssistantId = Annotated[Text, Field(min_length=1, max_length=200)]
 Modes = Annotated[list[str], Field(max_length=20), BeforeValidator(as_modes), AfterValidator(_check_modes)]
 OptionalMetadata = Annotated[Metadata, BeforeValidator(_no_null_values)]
 Limit = Annotated[int, Field(ge=1, le=100)]
+MostThreads = Annotated[int, Field(ge=1, le=1_000)]
 Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET)]
 
 
@@ -199,7 +191,7 @@ class NewThread(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"metadata": {"team": "sales"}}]})
 
     thread_id: ThreadId | None = None
-    """A UUID. Left out: KAI chooses one."""
+    """Any text of up to 255 characters: a name in the space of its owner. Left out: KAI chooses one."""
     metadata: OptionalMetadata = Field(default_factory=dict)
     """Any JSON object. `assistant_id` binds the thread to its database."""
     if_exists: Literal["raise", "do_nothing"] = "raise"
@@ -236,11 +228,11 @@ class ThreadSearch(Body):
     """Only these threads."""
     status: ThreadStatus | None = None
     """Only threads in this state."""
-    limit: Limit = 10
+    limit: MostThreads = 10
     """The most threads of the answer."""
     offset: Offset = 0
     """The number of threads to skip."""
-    sort_by: Literal["updated_at", "created_at", "state_updated_at"] | None = None
+    sort_by: Literal["thread_id", "status", "updated_at", "created_at", "state_updated_at"] | None = None
     """Field to sort by. Left out: the time of the latest change."""
     sort_order: SortOrder | None = None
     """Left out: descending."""
@@ -334,21 +326,22 @@ class Command(Body):
 
 _OWN_KEYS = ("thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map")
 _OWN_PREFIXES = ("__", "langgraph_")
+"""Keys that LangGraph itself adds."""
 
 
-def _no_configuration(configurable: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Keys that LangGraph itself adds change nothing. No other becomes configuration."""
-    foreign = sorted(
-        key for key in configurable if key not in _OWN_KEYS and not key.startswith(_OWN_PREFIXES)
-    )
-    if foreign:
-        named = ", ".join(repr(key[:100]) for key in foreign[:5])
-        raise ValueError(f"KAI takes no configuration from clients: leave out {named}")
-    return configurable
+def _own_object(given: object) -> object:
+    """Clients send null, or a context of another form, for what they leave out."""
+    return given if isinstance(given, dict | WithOptions) else {}
+
+
+Options = Annotated[WithOptions, BeforeValidator(_own_object)]
 
 
 class Config(Body):
-    """A config. It changes nothing of how KAI answers."""
+    """A config. Of it, KAI reads `metadata` and `configurable.kai`."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, JsonValue]
 
     tags: list[JsonValue] | None = None
     """Taken, without effect."""
@@ -356,10 +349,8 @@ class Config(Body):
     """Taken, without effect: KAI has limits of its own."""
     metadata: OptionalMetadata = Field(default_factory=dict)
     """Added to the run's metadata."""
-    configurable: Annotated[
-        dict[str, JsonValue], BeforeValidator(_no_null_values), AfterValidator(_no_configuration)
-    ] = Field(default_factory=dict)
-    """Only keys of LangGraph itself, which change nothing."""
+    configurable: Options = Field(default_factory=WithOptions)
+    """Of it, KAI reads `kai`. No other key changes anything."""
 
 
 class NewRun(Body):
@@ -379,7 +370,7 @@ class NewRun(Body):
     assistant_id: AssistantId
     """Id of the assistant, or `kai` for the caller's only one."""
     input: dict[str, JsonValue] | None = None
-    """`{"messages": [...]}`. The last message is the question. Left out with an older
+    """`{"messages": [...]}`. The last message of the user is the question. Left out with an older
     checkpoint: the question that was asked last after it is answered again.
     """
     command: Command | None = None
@@ -389,9 +380,9 @@ class NewRun(Body):
     checkpoint_id: Annotated[Text, Field(max_length=100)] | None = None
     """Id of the checkpoint to start from. Left out: the latest."""
     config: Config | None = None
-    """Changes nothing of how KAI answers."""
-    context: Annotated[JsonValue, _refused("KAI takes no configuration from clients.")] = None
-    """Empty."""
+    """Of it, KAI reads `metadata` and `configurable.kai`."""
+    context: Options = Field(default_factory=WithOptions)
+    """Of it, KAI reads `kai`. No other key changes anything."""
     metadata: OptionalMetadata = Field(default_factory=dict)
     """Kept on the run."""
     stream_mode: Modes = Field(default_factory=lambda: ["values"])
@@ -444,6 +435,27 @@ class NewRun(Body):
     def named_checkpoint(self) -> str | None:
         """The id of the checkpoint that the run is to start from. None for the latest."""
         return (self.checkpoint.checkpoint_id if self.checkpoint else None) or self.checkpoint_id
+
+    @property
+    def options(self) -> QuestionOptions:
+        """What the client chooses for this question: in `context`, or else in `config.configurable`."""
+        configured = None if self.config is None else self.config.configurable.kai
+        return self.context.kai or configured or QuestionOptions()
+
+    @property
+    def unread(self) -> list[str]:
+        """Names of the fields of the config and the context that KAI does not read."""
+        config = self.config or Config()
+        configurable = {
+            name: value
+            for name, value in config.configurable.__pydantic_extra__.items()
+            if name not in _OWN_KEYS and not name.startswith(_OWN_PREFIXES)
+        }
+        return [
+            *named_fields(config.__pydantic_extra__, "config"),
+            *named_fields(configurable, "configurable"),
+            *named_fields(self.context.__pydantic_extra__, "context"),
+        ]
 
     @property
     def all_metadata(self) -> dict[str, JsonValue]:

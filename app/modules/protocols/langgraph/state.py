@@ -21,7 +21,13 @@ from app.modules.protocols.langgraph.chat import (
 )
 from app.modules.protocols.langgraph.fold import results_value
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
-from app.modules.protocols.messages import NOTHING_FOUND, chat_messages, findings_of, rows_of
+from app.modules.protocols.messages import (
+    NOTHING_FOUND,
+    chat_messages,
+    findings_of,
+    rows_of,
+    structured_answer,
+)
 from app.modules.records.model import Message, Session
 from app.modules.records.steps import CallRecord
 from app.modules.session.branches import path_to_last
@@ -34,7 +40,7 @@ Steps = Sequence[Sequence[CallRecord]]
 APPROVE = "approve"
 """The node that waits for people."""
 
-VALUES = ("messages", "sql", "results", "analysis", *NOTHING_FOUND)
+VALUES = ("messages", "sql", "results", "analysis", *NOTHING_FOUND, "structured_response")
 """Names of the values of a thread."""
 OF_VALUES = "values."
 """Begins the name of a single one of the values, where fields of a state are selected."""
@@ -92,20 +98,28 @@ class Record:
             "results": None,
             "analysis": None,
             **NOTHING_FOUND,
+            "structured_response": None,
         }
         last = messages[-1] if messages else None
         if last is None or last.role == "human" or last.status == "awaiting_approval":
             return values
-        return {**values, **_answer_values(last)}
+        return {**values, **_answer_values(last, self.session.thread_id)}
 
 
-def _answer_values(answer: Message) -> dict[str, JsonValue]:
+def _answer_values(answer: Message, thread_id: str) -> dict[str, JsonValue]:
     head = rows_of(answer)
+    text = answer.analysis or answer.clarification
+    is_answer = answer.status == "complete" and text is not None
     return {
         "sql": answer.sql,
         "results": None if head is None else results_value(head),
-        "analysis": answer.analysis or answer.clarification,
+        "analysis": text,
         **findings_of(answer),
+        "structured_response": (
+            structured_answer(answer.id, thread_id, text=text or "", sql=answer.sql, found=head)
+            if is_answer
+            else None
+        ),
     }
 
 

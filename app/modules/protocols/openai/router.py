@@ -198,7 +198,7 @@ async def complete(
     if name is None:
         session, run = await ask_after(sessions, owner, connection.id, earlier=earlier, question=question)
     else:
-        session = await threads.named(owner, name, {})
+        session = await threads.named(owner, name, {}, is_shown=names.session is not None)
         session, run = await ask_in(sessions, session, connection.id, question=question)
     departures.keep(run.id)
     headers = {"X-Run-Id": run.id, SESSION_HEADER: session.id}

@@ -7,6 +7,7 @@ import pytest
 from pydantic import JsonValue, ValidationError
 
 from app.core.clock import now_ms
+from app.core.llm.tokens import approximate_tokens
 from app.modules.protocols.langgraph.assistants import page_headers
 from app.modules.protocols.langgraph.chat import latest_turns
 from app.modules.protocols.langgraph.decisions import decisions_in
@@ -15,6 +16,8 @@ from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_o
 from app.modules.protocols.langgraph.question import asked_in
 from app.modules.protocols.langgraph.schemas import HistoryQuery, NewRun
 from app.modules.protocols.messages import MAX_MESSAGES
+from app.modules.protocols.options import QuestionOptions, ignored_names
+from app.modules.records.model import QuotedMessage
 from app.modules.records.steps import CallRecord
 
 CALL = CallRecord(
@@ -55,14 +58,38 @@ def test_a_question_comes_in_every_form_of_langchain(message: JsonValue) -> None
     assert asked_in({"messages": [message]}).text == "How many?"
 
 
-def test_earlier_messages_must_be_part_of_the_thread() -> None:
+def test_messages_that_are_not_part_of_the_thread_are_its_context_or_are_named_as_ignored() -> None:
     human: JsonValue = {"type": "human", "id": "known", "content": "First"}
+    system: JsonValue = {"type": "system", "content": "Be rude."}
     tool: JsonValue = {"type": "tool", "content": "of the client"}
-    asked = asked_in({"messages": [human, tool, {"type": "human", "id": "new", "content": "Second"}]})
+    hand_over: JsonValue = {"type": "ai", "content": [{"type": "text", "text": "I ask the shop."}]}
+    question: JsonValue = {"type": "human", "id": "new", "content": "Second"}
+    asked = asked_in({"messages": [system, human, question, hand_over, tool], "files": {"a": 1}, "todos": []})
     assert (asked.text, asked.client_message_id) == ("Second", "new")
-    asked.check_earlier({"known"})
-    with pytest.raises(ValueUnsupported, match="not part of this thread"):
-        asked.check_earlier(())
+    assert asked.context({"known"}) == (QuotedMessage(role="ai", text="I ask the shop."),)
+    assert asked.context(()) == (
+        QuotedMessage(role="human", text="First"),
+        QuotedMessage(role="ai", text="I ask the shop."),
+    )
+    assert asked.ignored({"known"}) == ["input.files", "system", "tool"]
+
+
+def test_the_context_is_the_latest_six_messages_of_2000_tokens_together() -> None:
+    said: list[JsonValue] = [{"type": "human", "content": f"{number} " + "word " * 50} for number in range(9)]
+    asked = asked_in({"messages": [*said, "How many?"]})
+    assert [each["text"].split()[0] for each in asked.context(())] == ["3", "4", "5", "6", "7", "8"]
+    long: list[JsonValue] = [{"type": "ai", "content": f"{number} " + "word " * 1_000} for number in range(5)]
+    quoted = asked_in({"messages": [*long, "How many?"]}).context(())
+    assert [each["text"].split()[0] for each in quoted] == ["2", "3", "4"]
+    assert sum(approximate_tokens(each["text"]) for each in quoted) <= 2_000
+    assert "no room" in quoted[0]["text"]
+
+
+def test_names_of_what_is_ignored_fit_into_a_header() -> None:
+    names = ignored_names([f"input.{'x' * 900}", "a\r\nSet-Cookie: b", "a", "a", *map(str, range(50))])
+    assert len(names) == 20
+    assert all(len(each) <= 64 and each.isascii() and each.isprintable() for each in names)
+    assert names[1:3] == ("a??Set-Cookie??b", "a")
 
 
 @pytest.mark.parametrize("given", [None, {}, {"messages": []}, {"messages": [{"role": "assistant"}]}])
@@ -80,14 +107,14 @@ def test_modes_come_as_one_as_several_or_not_at_all() -> None:
 
 
 def test_empty_values_of_what_is_not_offered_are_taken_and_others_are_not() -> None:
-    empty: dict[str, Any] = {"webhook": None, "after_seconds": 0, "feedback_keys": [], "context": {}}
+    empty: dict[str, Any] = {"webhook": None, "after_seconds": 0, "feedback_keys": [], "context": None}
     assert run(**empty, command={"goto": [], "update": None}).command is not None
     assert run(**empty, command={"goto": "__end__"}).command is not None
     for name, value in {
         "webhook": "x",
         "after_seconds": 1,
         "feedback_keys": ["x"],
-        "context": {"x": 1},
+        "context": {"kai": {"model": "x"}},
     }.items():
         with pytest.raises(ValidationError, match=name):
             run(**{name: value})
@@ -95,11 +122,21 @@ def test_empty_values_of_what_is_not_offered_are_taken_and_others_are_not() -> N
         run(unheard_of=1)
 
 
-def test_only_keys_of_langgraph_itself_are_taken_in_a_configuration() -> None:
+def test_of_a_configuration_only_the_object_of_kai_is_read() -> None:
     own = {"thread_id": "t", "checkpoint_ns": "", "__pregel": 1, "langgraph_auth": {}}
-    assert run(config={"configurable": own, "tags": [], "recursion_limit": 25}).config is not None
-    with pytest.raises(ValidationError, match="leave out 'prompt'"):
-        run(config={"configurable": {"prompt": "Be rude."}})
+    given = run(config={"configurable": own, "tags": [], "recursion_limit": 25})
+    assert (given.unread, given.options) == ([], QuestionOptions())
+    given = run(
+        config={"configurable": {"prompt": "Be rude.", "kai": {"mode": "ask"}}, "run_name": "x"},
+        context={"user_id": "7", "kai": {"mode": "agent", "rules": ["net"], "tools": {"mcp": False}}},
+    )
+    assert given.unread == ["config.run_name", "configurable.prompt", "context.user_id"]
+    assert (given.options.mode, given.options.rules) == ("agent", ["net"])
+    assert given.options.tool_sources == ["builtin", "extensions"]
+    assert run(config={"configurable": {"kai": {"mode": "agent"}}}).options.mode == "agent"
+    for wrong in ({"mode": "x"}, {"model": "x"}, {"rules": ["a b"]}, {"rules": ["r"] * 21}, "agent"):
+        with pytest.raises(ValidationError):
+            run(context={"kai": wrong})
 
 
 def test_metadata_of_the_run_goes_before_that_of_its_config() -> None:
