@@ -14,6 +14,7 @@ from app.core.llm.reply_schema import ReplySchema
 from app.modules.analysis.chart.choice import (
     ChartChoice,
     ChosenMark,
+    ChosenUnit,
     NumberFormat,
     Sort,
 )
@@ -21,7 +22,6 @@ from app.modules.analysis.chart.specification import mapping
 from app.modules.analysis.chart.stored import read_choice
 from app.modules.analysis.chart.words import ReadWords, set_fields
 from app.modules.analysis.computed.option import OptionKind
-from app.modules.analysis.figures.calendar import UNITS
 from app.modules.analysis.figures.numbers import Aggregate
 from app.modules.analysis.words import plain_label
 from app.modules.prompts.sections import sections
@@ -65,7 +65,7 @@ _SCHEMA = ReplySchema(
             "items": _object(column={"type": "integer"}, how=_one_of(get_args(Aggregate))),
         },
         "series": _NUMBER,
-        "time": _one_of(UNITS),
+        "time": _one_of(get_args(ChosenUnit)),
         "sort": _one_of(get_args(Sort)),
         "limit": _NUMBER,
         "share": _TRUTH,

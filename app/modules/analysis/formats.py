@@ -54,42 +54,48 @@ _WEEKS: Mapping[Language, str] = {
 }
 _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
     "en": {
-        "the": ("{}",) * 5,
-        "in": ("on {}", "in {}", "in {}", "in {}", "in {}"),
-        "of": ("on {}", "in {}", "in {}", "in {}", "in {}"),
-        "on": ("on {}",) * 5,
-        "from": ("from {}",) * 5,
-        "to": ("to {}",) * 5,
+        "the": ("{}",) * 6,
+        "in": ("on {}", "on {}", "in {}", "in {}", "in {}", "in {}"),
+        "of": ("on {}", "on {}", "in {}", "in {}", "in {}", "in {}"),
+        "on": ("on {}",) * 6,
+        "from": ("from {}",) * 6,
+        "to": ("to {}",) * 6,
     },
     "de": {
-        "the": ("der {}", "die {}", "{}", "das {}", "{}"),
-        "in": ("am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
-        "of": ("am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
-        "on": ("gegenüber dem {}", "gegenüber {}", "gegenüber {}", "gegenüber dem {}", "gegenüber {}"),
-        "from": ("vom {}", "von {}", "von {}", "vom {}", "von {}"),
-        "to": ("bis zum {}", "bis {}", "bis {}", "bis zum {}", "bis {}"),
+        "the": ("der {}", "der {}", "die {}", "{}", "das {}", "{}"),
+        "in": ("am {}", "am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
+        "of": ("am {}", "am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
+        "on": (
+            *("gegenüber dem {}", "gegenüber dem {}", "gegenüber {}"),
+            *("gegenüber {}", "gegenüber dem {}", "gegenüber {}"),
+        ),
+        "from": ("vom {}", "vom {}", "von {}", "von {}", "vom {}", "von {}"),
+        "to": ("bis zum {}", "bis zum {}", "bis {}", "bis {}", "bis zum {}", "bis {}"),
     },
     "es": {
-        "the": ("el {}", "la {}", "{}", "el {}", "{}"),
-        "in": ("el {}", "en la {}", "en {}", "en el {}", "en {}"),
-        "of": ("del {}", "de la {}", "de {}", "del {}", "de {}"),
-        "on": ("frente al {}", "frente a la {}", "frente a {}", "frente al {}", "frente a {}"),
-        "from": ("del {}", "de la {}", "de {}", "del {}", "de {}"),
-        "to": ("al {}", "a la {}", "a {}", "al {}", "a {}"),
+        "the": ("el {}", "el {}", "la {}", "{}", "el {}", "{}"),
+        "in": ("el {}", "el {}", "en la {}", "en {}", "en el {}", "en {}"),
+        "of": ("del {}", "del {}", "de la {}", "de {}", "del {}", "de {}"),
+        "on": (
+            *("frente al {}", "frente al {}", "frente a la {}"),
+            *("frente a {}", "frente al {}", "frente a {}"),
+        ),
+        "from": ("del {}", "del {}", "de la {}", "de {}", "del {}", "de {}"),
+        "to": ("al {}", "al {}", "a la {}", "a {}", "al {}", "a {}"),
     },
     "fr": {
-        "the": ("le {}", "la {}", "{}", "le {}", "{}"),
-        "in": ("le {}", "pendant la {}", "en {}", "au {}", "en {}"),
-        "of": ("du {}", "de la {}", "de {}", "du {}", "de {}"),
+        "the": ("le {}", "le {}", "la {}", "{}", "le {}", "{}"),
+        "in": ("le {}", "le {}", "pendant la {}", "en {}", "au {}", "en {}"),
+        "of": ("du {}", "du {}", "de la {}", "de {}", "du {}", "de {}"),
         "on": (
-            *("par rapport au {}", "par rapport à la {}", "par rapport à {}"),
+            *("par rapport au {}", "par rapport au {}", "par rapport à la {}", "par rapport à {}"),
             *("par rapport au {}", "par rapport à {}"),
         ),
-        "from": ("du {}", "de la {}", "de {}", "du {}", "de {}"),
-        "to": ("au {}", "à la {}", "à {}", "au {}", "à {}"),
+        "from": ("du {}", "du {}", "de la {}", "de {}", "du {}", "de {}"),
+        "to": ("au {}", "au {}", "à la {}", "à {}", "au {}", "à {}"),
     },
 }
-"""Articles and prepositions before a period, by its unit from day to year."""
+"""Articles and prepositions before a period, by its unit from hour to year."""
 _OF_NAME: Mapping[Language, str] = {"en": "of ", "de": "von ", "es": "de ", "fr": "de "}
 _MORE: Mapping[Language, tuple[str, str]] = {
     "en": ("{} more", "{} more"),
@@ -330,6 +336,8 @@ class Formats:
     def _bare(self, period: Period) -> str:
         start = period.start
         match period.unit:
+            case "hour":
+                return f"{self.day(start)}, {start:%H:%M}"
             case "day":
                 return self.day(start)
             case "week":

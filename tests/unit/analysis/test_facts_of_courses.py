@@ -201,3 +201,40 @@ def test_the_group_that_grew_most_and_the_one_that_fell_most_are_in_the_lead() -
     )
     rows = [row for row in rows if row[:2] != ["2026-01", "Jazz"]]
     assert "grew most" not in said(Case("revenue per month", BY_MONTH_AND_GROUP, GROUPED, rows, []))
+
+
+PER_HOUR = "SELECT at, load_mw FROM grid ORDER BY at"
+GRID = {"at": "text", "load_mw": "number"}
+
+
+def hours(days: int) -> Cells:
+    """Loads from midnight on 1 June 2026: highest at 18:00 of the last day."""
+    return [
+        [f"2026-06-{1 + at // 24:02} {at % 24:02}:00:00", 100 + at // 24 + (10 if at % 24 == 18 else 0)]
+        for at in range(24 * days)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "3 June 2026, 18:00"),
+        ("de", "3. Juni 2026, 18:00"),
+        ("es", "3 de junio de 2026, 18:00"),
+        ("fr", "3 juin 2026, 18:00"),
+    ],
+)
+def test_hours_are_named_by_day_and_hour(language: Language, text: str) -> None:
+    facts = sheet_of(Case("Load per hour", PER_HOUR, GRID, hours(3), []), language).facts
+    assert any(text in fact.statement for fact in facts if fact.kind == "highest")
+
+
+def test_an_hour_without_a_row_is_a_gap() -> None:
+    rows = [row for row in hours(2) if row[0] != "2026-06-02 05:00:00"]
+    assert "1 hour has no row: 2 June 2026, 05:00." in said(Case("Load per hour", PER_HOUR, GRID, rows, []))
+
+
+def test_times_within_an_hour_are_no_series_of_hours() -> None:
+    rows: Cells = [[f"2026-06-01 09:{minute:02}:00", minute] for minute in range(0, 60, 5)]
+    facts = sheet_of(Case("Load", PER_HOUR, GRID, rows, [])).facts
+    assert not any(fact.kind in ("change", "rises") for fact in facts)

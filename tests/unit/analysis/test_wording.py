@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
@@ -150,23 +150,39 @@ def test_a_column_named_as_a_share_holds_shares_if_all_values_are_of_one(
 @pytest.mark.parametrize(
     ("language", "texts"),
     [
-        ("en", ("23 November 2026", "week 48 of 2026", "November 2026", "Q4 2026", "2026")),
+        (
+            "en",
+            (
+                *("23 November 2026, 17:00", "23 November 2026", "week 48 of 2026", "November 2026"),
+                *("Q4 2026", "2026"),
+            ),
+        ),
         (
             "de",
-            ("23. November 2026", "Woche 48 des Jahres 2026", "November 2026", "4. Quartal 2026", "2026"),
+            (
+                *("23. November 2026, 17:00", "23. November 2026", "Woche 48 des Jahres 2026"),
+                *("November 2026", "4. Quartal 2026", "2026"),
+            ),
         ),
         (
             "es",
             (
-                *("23 de noviembre de 2026", "semana 48 de 2026", "noviembre de 2026"),
-                *("4.º trimestre de 2026", "2026"),
+                *("23 de noviembre de 2026, 17:00", "23 de noviembre de 2026", "semana 48 de 2026"),
+                *("noviembre de 2026", "4.º trimestre de 2026", "2026"),
             ),
         ),
-        ("fr", ("23 novembre 2026", "semaine 48 de 2026", "novembre 2026", "4e trimestre 2026", "2026")),
+        (
+            "fr",
+            (
+                *("23 novembre 2026, 17:00", "23 novembre 2026", "semaine 48 de 2026", "novembre 2026"),
+                *("4e trimestre 2026", "2026"),
+            ),
+        ),
     ],
 )
 def test_periods_are_named_as_people_say_them(language: Language, texts: tuple[str, ...]) -> None:
-    assert tuple(Formats(language).period(period_of(DAY.start, unit)) for unit in UNITS) == texts
+    moment = datetime.fromisoformat("2026-11-23T17:45")
+    assert tuple(Formats(language).period(period_of(moment, unit)) for unit in UNITS) == texts
 
 
 @pytest.mark.parametrize(

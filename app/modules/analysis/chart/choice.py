@@ -5,13 +5,13 @@ from typing import Annotated, Literal, TypeAlias, TypeVar
 from pydantic import ConfigDict, Field, JsonValue
 
 from app.modules.analysis.computed.option import ColumnIndex, OptionKind
-from app.modules.analysis.figures.calendar import CalendarUnit
 from app.modules.analysis.figures.numbers import Aggregate
 from graph.described import Described
 
 ChosenMark = Literal[
     "bar", "stacked", "percent", "line", "area", "point", "arc", "histogram", "heat", "combo", "map"
 ]
+ChosenUnit = Literal["day", "week", "month", "quarter", "year"]
 Sort = Literal["rows", "value", "name", "natural"]
 NumberFormat = Literal["auto", "compact", "percent", "exact"]
 
@@ -62,7 +62,7 @@ class ChartChoice(Described):
     """Columns of the values."""
     series: Left[Annotated[int, Field(ge=NO_SERIES, le=10_000)]] = None
     """Column of the series, or -1 for none."""
-    time: Left[CalendarUnit] = None
+    time: Left[ChosenUnit] = None
     """Unit of the periods."""
     sort: Left[Sort] = None
     """Order of the names: as the rows come, by value, by letters, or as calendars and numbers go."""

@@ -32,7 +32,7 @@ class Covered(BaseModel):
         ends = (each.edge for each in at_end if each.reason != "ahead")
         return cls(
             unit=first.unit,
-            first=next(begins, first.start),
+            first=next(begins, first.within("day").start if first.unit == "hour" else first.start),
             last=next(ends, _last_day(last)),
             running=any(each.reason == "running" for each in at_end),
             dated=all(each.said is not None for each in partial if each.is_first or each in at_end),
@@ -45,6 +45,8 @@ class Covered(BaseModel):
 
 
 def _last_day(period: Period) -> date:
+    if period.unit == "hour":
+        return period.within("day").start
     try:
         return period.end - timedelta(days=1)
     except (OverflowError, ValueError):  # the last period of the calendar

@@ -89,7 +89,7 @@ class Panel:
             last = moment(self.last)
             domain = across_domain(milliseconds(first), milliseconds(last), left=_LEFT, right=_room(self))
             x["scale"] = {"type": "utc", "nice": False, "domain": domain}
-            x["axis"] = time_axis(first, last, unit=self.line.unit, language=self.canvas.plan.language)
+            x["axis"] = time_axis(first, last, unit=self.line.axis_unit, language=self.canvas.plan.language)
             if self.index < self.count - 1:
                 x["axis"] = {**mapping(x["axis"]), "labels": False}  # panels share the axis of the last one
             y["scale"] = ends_of(self.scale)
@@ -173,7 +173,7 @@ def when_of(panel: Panel, point: Point) -> str:
         return panel.canvas.formats.period(point.period)
     at = moment(point.across)
     day = panel.canvas.formats.day(at.date())
-    return f"{day}, {at:%H:%M}" if panel.line.unit is None else day
+    return f"{day}, {at:%H:%M}"
 
 
 def datum_of(panel: Panel, point: Point, **more: JsonValue) -> Spec:
@@ -204,7 +204,7 @@ def end_name(panel: Panel, point: Point, *, is_running: bool = False) -> str:
     language = panel.canvas.plan.language
     if point.period is None:
         at = moment(point.across)
-        return f"{at:%H:%M}" if panel.line.unit is None else panel.canvas.formats.day(at.date())
+        return f"{at:%H:%M}"
     if is_running:
         return panel.canvas.say(
             "so far", short_period(point.period, language, year=point.period.unit == "year")

@@ -152,6 +152,7 @@ _TEXTS: Mapping[str, tuple[str, str, str, str]] = {
         "Cada punto suma, por {0}, los valores de {1} periodos ({2}).",
         "Chaque point additionne, par {0}, les valeurs de {1} périodes ({2}).",
     ),
+    "unit hour": ("hour", "Stunde", "hora", "heure"),
     "unit day": ("day", "Tag", "día", "jour"),
     "unit week": ("week", "Woche", "semana", "semaine"),
     "unit month": ("month", "Monat", "mes", "mois"),

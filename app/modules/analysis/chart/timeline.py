@@ -37,6 +37,11 @@ class Timeline:
     gaps: Sequence[Sequence[Period]] = ()
 
     @property
+    def axis_unit(self) -> CalendarUnit | None:
+        """The unit of the marks of the axis; None for the hours of a clock."""
+        return None if self.unit == "hour" else self.unit
+
+    @property
     def first(self) -> datetime:
         return moment(self.points[0].across)
 
@@ -200,6 +205,8 @@ def short_period(period: Period, language: Language, *, year: bool = True) -> st
     locale = locale_of("en_GB" if language == "en" else language)
     start = period.start
     match period.unit:
+        case "hour":
+            return f"{start:%H:%M}"
         case "day":
             return format_date(start, "d MMM y" if year else "d MMM", locale=locale)
         case "week":

@@ -12,7 +12,14 @@ from app.modules.analysis.computed.periods import PeriodValues
 from app.modules.analysis.computed.sentences import forecast_sentences, outlier_sentences
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
 
-_WINDOWS: Mapping[CalendarUnit, int] = {"day": 7, "week": 4, "month": 3, "quarter": 4, "year": 3}
+_WINDOWS: Mapping[CalendarUnit, int] = {
+    "hour": 24,
+    "day": 7,
+    "week": 4,
+    "month": 3,
+    "quarter": 4,
+    "year": 3,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,9 +34,30 @@ COVERED = 0.8
 FEWEST = 8
 """Values that a forecast needs at least."""
 
-_SEASONS: Mapping[CalendarUnit, int] = {"day": 7, "week": 52, "month": 12, "quarter": 4, "year": 1}
-_STEPS: Mapping[CalendarUnit, int] = {"day": 14, "week": 8, "month": 6, "quarter": 4, "year": 3}
-_MOST_TESTED: Mapping[CalendarUnit, int] = {"day": 28, "week": 16, "month": 12, "quarter": 8, "year": 5}
+_SEASONS: Mapping[CalendarUnit, int] = {
+    "hour": 24,
+    "day": 7,
+    "week": 52,
+    "month": 12,
+    "quarter": 4,
+    "year": 1,
+}
+_STEPS: Mapping[CalendarUnit, int] = {
+    "hour": 24,
+    "day": 14,
+    "week": 8,
+    "month": 6,
+    "quarter": 4,
+    "year": 3,
+}
+_MOST_TESTED: Mapping[CalendarUnit, int] = {
+    "hour": 48,
+    "day": 28,
+    "week": 16,
+    "month": 12,
+    "quarter": 8,
+    "year": 5,
+}
 _LONGEST_TRAINING = 400
 """Values that a forecast is made from; older ones say little of the next."""
 _MOST_GAPS = 0.1

@@ -28,9 +28,23 @@ FEWEST = 7
 BY_CHANCE = 1 / 2000
 """Share of ordinary values that are called outliers."""
 
-_SEASONS: Mapping[CalendarUnit, int] = {"day": 7, "week": 1, "month": 12, "quarter": 4, "year": 1}
+_SEASONS: Mapping[CalendarUnit, int] = {
+    "hour": 24,
+    "day": 7,
+    "week": 1,
+    "month": 12,
+    "quarter": 4,
+    "year": 1,
+}
 _FEWEST_SEASONS = 3
-_BENDS: Mapping[CalendarUnit, int] = {"day": 30, "week": 13, "month": 12, "quarter": 6, "year": 6}
+_BENDS: Mapping[CalendarUnit, int] = {
+    "hour": 168,
+    "day": 30,
+    "week": 13,
+    "month": 12,
+    "quarter": 6,
+    "year": 6,
+}
 """Periods after which the line may bend."""
 _YEARS: Mapping[CalendarUnit, tuple[int, int]] = {
     "day": (364, 3),

@@ -33,8 +33,8 @@ class OverTime:
 
     @property
     def follows_weekdays(self) -> bool:
-        """True for sums of single days: what they do from one day to the next is of the weekday."""
-        return self.course.unit == "day" and self.measure.adds_over_time
+        """True for sums of days and of hours, which follow the weekday and the time of day."""
+        return self.course.unit in ("hour", "day") and self.measure.adds_over_time
 
     def rows_of(self, points: Sequence[PeriodValue]) -> list[int]:
         """Rows with a value in these periods; the course may fold several rows into one."""

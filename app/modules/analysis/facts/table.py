@@ -65,6 +65,7 @@ class FactTable:
     _periods: dict[int, Sequence[Period | None]] = field(default_factory=dict, repr=False)
     _units: dict[int, Unit | None] = field(default_factory=dict, repr=False)
     _decimals: dict[int, int | None] = field(default_factory=dict, repr=False)
+    _moments: dict[int, bool] = field(default_factory=dict, repr=False)
     _flags: dict[int, bool] = field(default_factory=dict, repr=False)
 
     # Words
@@ -152,7 +153,7 @@ class FactTable:
         cell = self.rows["rows"][row][at]
         column = self.rows["columns"][at]
         period = self.periods(at)[row]
-        if period is not None and not _has_time(cell):
+        if period is not None and not self._is_moment(at, period):
             return self.period(period)
         flag = self._flag(row, at)
         if flag is not None:
@@ -256,6 +257,12 @@ class FactTable:
         except (ValueError, OverflowError):
             return none
 
+    def _is_moment(self, at: int, period: Period) -> bool:
+        """Return True if the cells of a column are times of a day, of which a period says too little."""
+        if at not in self._moments:
+            self._moments[at] = any(_has_time(row[at]) for row in self.rows["rows"])
+        return period.unit != "hour" and self._moments[at]
+
     def cell_text(self, row: int, at: int) -> str:
         """A cell as a value."""
         cell = self.rows["rows"][row][at]
@@ -271,7 +278,7 @@ class FactTable:
             )
         period = self.periods(at)[row]
         if period is not None and (column["type"] in ("date", "datetime") or is_calendar(column["name"])):
-            return label(cell) if _has_time(cell) else self.period(period)
+            return label(cell) if self._is_moment(at, period) else self.period(period)
         return self.wording.formats.cell(cell)
 
     # Cells and computations

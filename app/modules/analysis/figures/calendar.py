@@ -1,16 +1,16 @@
-"""Parse cells as calendar periods: days, weeks, months, quarters and years in the usual formats."""
+"""Parse cells as calendar periods: hours, days, weeks, months, quarters and years in the usual formats."""
 
 import re
 from calendar import month_abbr, month_name
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-CalendarUnit = Literal["day", "week", "month", "quarter", "year"]
-UNITS: Sequence[CalendarUnit] = ("day", "week", "month", "quarter", "year")
+CalendarUnit = Literal["hour", "day", "week", "month", "quarter", "year"]
+UNITS: Sequence[CalendarUnit] = ("hour", "day", "week", "month", "quarter", "year")
 """From the finest to the coarsest."""
 WeekNumbering = Literal["iso", "monday", "sunday"]
 """The numbering of weeks: ISO's, or strftime's %W and %U. These count from the year's first Monday or Sunday;
@@ -35,12 +35,20 @@ _NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 _LONGEST_TEXT = 40
 _DAY = timedelta(days=1)
+_LENGTHS: Mapping[CalendarUnit, timedelta] = {
+    "hour": timedelta(hours=1),
+    "day": _DAY,
+    "week": timedelta(days=7),
+}
 _DENSE = 0.5
 _ISO_DATE = len("2025-03-04")
 
 
 class Period(NamedTuple):
-    """A calendar period: the days from `start` to before `end`. Periods of one unit sort by time."""
+    """A calendar period: the days from `start` to before `end`. Periods of one unit sort by time.
+
+    An hour begins at a `datetime` without a zone, the others at a `date`.
+    """
 
     start: date
     unit: CalendarUnit
@@ -58,8 +66,8 @@ class Period(NamedTuple):
             for _ in range(abs(steps)):
                 start = _next_week(start, self.weeks) if steps > 0 else _week_of(start - _DAY, self.weeks)
             return Period(start, self.unit, self.weeks)
-        if self.unit in ("day", "week"):
-            return Period(self.start + steps * timedelta(days=7 if self.unit == "week" else 1), self.unit)
+        if (length := _LENGTHS.get(self.unit)) is not None:
+            return Period(self.start + steps * length, self.unit)
         months = self.start.year * 12 + self.start.month - 1 + steps * _MONTHS_IN[self.unit]
         return Period(date(months // 12, months % 12 + 1, 1), self.unit)
 
@@ -72,8 +80,8 @@ class Period(NamedTuple):
                 first = _next_week(first, self.weeks)
                 steps += 1
             return steps if self.start <= later.start else -steps
-        if self.unit in ("day", "week"):
-            return (later.start - self.start).days // (7 if self.unit == "week" else 1)
+        if (length := _LENGTHS.get(self.unit)) is not None:
+            return (later.start - self.start) // length
         months = (later.start.year - self.start.year) * 12 + later.start.month - self.start.month
         return months // _MONTHS_IN[self.unit]
 
@@ -96,7 +104,7 @@ class Period(NamedTuple):
 
     def __str__(self) -> str:
         match self.unit:
-            case "day":
+            case "hour" | "day":
                 return self.start.isoformat()
             case "week":
                 year, week = self.numbered_week
@@ -123,7 +131,11 @@ def _weekday(day: date, weeks: WeekNumbering) -> int:
 
 
 def period_of(day: date, unit: CalendarUnit) -> Period:
-    """The period that holds a day; weeks begin on Monday."""
+    """The period that holds a day, or the moment of a datetime; weeks begin on Monday."""
+    if unit == "hour":
+        moment = day if isinstance(day, datetime) else datetime.combine(day, time())
+        return Period(moment.replace(minute=0, second=0, microsecond=0), unit)
+    day = day.date() if isinstance(day, datetime) else day
     match unit:
         case "day":
             return Period(day, unit)
@@ -202,6 +214,8 @@ def read_periods(
         if None in numbered.values():
             return None
         return [None if cell is None else numbered[str(cell).strip()] for cell in cells]
+    if unit in (None, "hour") and (hours := _iso_hours(texts)) is not None:
+        return [None if cell is None else hours[str(cell).strip()] for cell in cells]
     iso = _iso_days(texts)
     fitting = [iso] if iso else [read for form in _FORMS if (read := _all_read(form, texts)) is not None]
     if not fitting or any(other != fitting[0] for other in fitting[1:]):
@@ -243,6 +257,19 @@ def _iso_days(texts: Sequence[str]) -> tuple[list[date], CalendarUnit] | None:
     except ValueError:
         pass  # some other form
     return None
+
+
+def _iso_hours(texts: Sequence[str]) -> dict[str, Period] | None:
+    """The hours of ISO times that are all full hours, not all midnight; None of others. Zones are dropped."""
+    try:
+        moments = {text: datetime.fromisoformat(text).replace(tzinfo=None) for text in texts}
+    except ValueError:
+        return None
+    if any(len(text) <= _ISO_DATE or each.minute or each.second for text, each in moments.items()):
+        return None
+    if not any(each.hour for each in moments.values()):
+        return None
+    return {text: Period(each, "hour") for text, each in moments.items()}
 
 
 def _all_read(form: _Form, texts: Sequence[str]) -> tuple[list[date], CalendarUnit] | None:
@@ -289,7 +316,7 @@ def _unit_of(days: Sequence[date]) -> CalendarUnit:
 
 def _named_unit(name: str, days: Sequence[date]) -> CalendarUnit | None:
     """The unit by which a column is called, if all dates are first days of it."""
-    found = next((unit for unit in UNITS[1:] if name.endswith(unit)), None)
+    found = next((unit for unit in UNITS[2:] if name.endswith(unit)), None)
     are_first = found is not None and all(period_of(day, found).start == day for day in days)
     return found if are_first else None
 

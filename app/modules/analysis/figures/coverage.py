@@ -136,7 +136,11 @@ def _origin(projection: exp.Expr, scope: Scope, schema: Schema) -> _Found | None
         inner = _inner(scope, columns[0])
         if inner is None:
             table = _table_of(columns[0], scope, schema)
-            if table is None or not units - {None, "day"} or not isinstance(scope.expression, exp.Select):
+            if (
+                table is None
+                or not units - {None, "hour", "day"}
+                or not isinstance(scope.expression, exp.Select)
+            ):
                 return None
             return columns[0], table, scope.expression
         selects = inner.expression.selects if isinstance(inner.expression, exp.Select) else []

@@ -82,7 +82,7 @@ def roles_of(
     # A top ten of groups is not a time series, and its rows do not add up to totals.
     picked = statement.selective or (limited and main is not None and main.column == sorted_by)
     dimensions = [at for at in described if not is_key(names[at])] if statement.grouped else []
-    if time is not None and not _orders(periods, label, rows, grouped=statement.grouped):
+    if time is not None and not _orders(time, periods, label, rows=rows, grouped=statement.grouped):
         time = None
         periods = []
     picked_periods = periods
@@ -289,9 +289,16 @@ def _distinct(at: int, rows: Rows) -> int:
     return len({cell if isinstance(cell, str) else str(cell) for cell in map(itemgetter(at), rows["rows"])})
 
 
-def _orders(periods: Sequence[Period | None], label: int | None, rows: Rows, *, grouped: bool) -> bool:
-    """Return True if the rows are a time series, and not events with a date among other columns."""
+def _orders(
+    time: int, periods: Sequence[Period | None], label: int | None, *, rows: Rows, grouped: bool
+) -> bool:
+    """Return True if the rows are a time series, and not events with a date among other columns.
+
+    Times that are finer than their periods, such as several of one day, are none.
+    """
     known = [period for period in periods if period is not None]
+    if _distinct(time, rows) - (None in periods) > len(set(known)):
+        return False
     if len(set(known)) == len(known):
         return grouped or label is None or _distinct(label, rows) == 1 < len(rows["rows"])
     if label is None:

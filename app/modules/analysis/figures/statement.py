@@ -52,6 +52,7 @@ _ADDED = ("sum", "count")
 _SEEN_THROUGH = (exp.Alias, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Filter, exp.Neg)
 _DEEPEST = 12
 _FORMATS: Sequence[tuple[str, CalendarUnit]] = (
+    ("%H", "hour"),
     ("%d", "day"),
     ("%j", "day"),
     ("%W", "week"),

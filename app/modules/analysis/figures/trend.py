@@ -158,6 +158,8 @@ def partial_periods(ordered: Sequence[Period], span: DataSpan | None, today: dat
     """
     first = ordered[0]
     last = ordered[-1]
+    if first.unit == "hour":
+        return []  # the days of a span do not tell
     found: list[Partial] = []
     if span is not None and first.start < span.first < first.end:
         goes_on = span.earliest is not None and span.earliest < first.start

@@ -194,6 +194,7 @@ TABLE: Mapping[str, str] = {
     "how.note": "Hinweis zu den Zeilen und der Abfrage",
     "how.where": "{how} mit {conditions}",
     # Things that are counted
+    "hour": "{count|# Stunde|# Stunden}",
     "day": "{count|# Tag|# Tage}",
     "day.dative": "{count|# Tag|# Tagen}",
     "week": "{count|# Woche|# Wochen}",

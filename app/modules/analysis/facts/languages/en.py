@@ -184,6 +184,7 @@ TABLE: Mapping[str, str] = {
     "how.note": "note on the rows and the statement",
     "how.where": "{how} where {conditions}",
     # Things that are counted
+    "hour": "{count|# hour|# hours}",
     "day": "{count|# day|# days}",
     "week": "{count|# week|# weeks}",
     "month": "{count|# month|# months}",

@@ -191,6 +191,7 @@ TABLE: Mapping[str, str] = {
     "how.note": "nota sobre las filas y la consulta",
     "how.where": "{how} con {conditions}",
     # Things that are counted
+    "hour": "{count|# hora|# horas}",
     "day": "{count|# día|# días}",
     "day.the": "{count|el # día|los # días}",
     "week": "{count|# semana|# semanas}",

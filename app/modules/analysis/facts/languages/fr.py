@@ -202,6 +202,7 @@ TABLE: Mapping[str, str] = {
     "how.note": "remarque sur les lignes et la requête",
     "how.where": "{how} avec {conditions}",
     # Things that are counted
+    "hour": "{count|# heure|# heures}",
     "day": "{count|# jour|# jours}",
     "week": "{count|# semaine|# semaines}",
     "month": "{count|# mois|# mois}",
