@@ -103,7 +103,7 @@ class Kai(Server["Kai"]):
                     response.read()
                     place.refuse(request, _reply_of(response))
                     return
-                place.begin(response.headers.get("x-run-id"))
+                place.begin(response.headers)
                 for frame in EventSource(response).iter_sse():
                     event = place.take(frame)
                     if event is not None:
@@ -202,7 +202,7 @@ class AsyncKai(Server["AsyncKai"]):
                     await response.aread()
                     place.refuse(request, _reply_of(response))
                     return
-                place.begin(response.headers.get("x-run-id"))
+                place.begin(response.headers)
                 async for frame in EventSource(response).aiter_sse():
                     event = place.take(frame)
                     if event is not None:

@@ -44,7 +44,9 @@ class Following:
     """A reader's place in the events of a run. Over all its connections, each event comes once, in order."""
 
     def __init__(self, session_id: str, run_id: str | None, ask: Request | None, *, after: int = 0) -> None:
-        """`ask` starts the run; with a `run_id` it is followed only."""
+        """`ask` starts the run; with a `run_id` it is followed only. An empty `session_id` is that of a new
+        session, which the first answer names.
+        """
         self.session_id = session_id
         self.run_id = run_id
         self.ended = False
@@ -63,9 +65,10 @@ class Following:
         path = f"/sessions/{segment(self.session_id)}/runs/{segment(self.run_id or '')}/stream"
         return Request("GET", path, headers=headers, wait_seconds=self._pause_seconds)
 
-    def begin(self, run_id: str | None) -> None:
+    def begin(self, headers: Mapping[str, str]) -> None:
         """A stream has begun."""
-        self.run_id = run_id or self.run_id
+        self.run_id = headers.get("x-run-id") or self.run_id
+        self.session_id = headers.get("x-kai-session") or self.session_id
         self._pause_seconds = 0.0
 
     def refuse(self, request: Request, reply: Reply) -> None:
@@ -74,6 +77,7 @@ class Following:
         if reply.status == 202:
             # The store is unavailable: KAI goes on trying to store the question.
             self.run_id = reply.headers.get("x-run-id") or str(error.members["run_id"])
+            self.session_id = str(error.members.get("session_id") or self.session_id)
             self._is_kept = False
             self.lose(error)
         elif not self._is_kept and reply.status in (404, 503):

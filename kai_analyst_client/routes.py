@@ -1,7 +1,9 @@
 """KAI's routes, each written once, as a flow. Docstrings name the needed scope, unless it is `read`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Literal, TypedDict, Unpack
 from uuid import uuid4
 
 from pydantic import JsonValue, TypeAdapter
@@ -16,6 +18,7 @@ from kai_analyst_client.flows import (
     Group,
     Items,
     Keep,
+    Reply,
     Request,
     changes,
     delete,
@@ -62,6 +65,8 @@ Attribute = Literal[
 ]
 
 _MOST_ROWS = 5_000
+_WAIT = {"Prefer": "wait=50"}
+"""Below the clients' own timeout."""
 
 
 _JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
@@ -99,6 +104,7 @@ class Options(TypedDict, total=False):
     sql: str
     rules: list[str]
     about: About
+    metadata: dict[str, JsonValue]
 
 
 def id_of(thing: m.Session | m.Database | str) -> str:
@@ -310,11 +316,16 @@ class Sessions(Group[C_co]):
             query: dict[str, str | int] = {"limit": size}
             if cursor is not None:
                 query["cursor"] = cursor
-            page = yield from fetch(Request("GET", _session(session), query), m.SessionWithMessages)
-            found = [*page.messages.items, *found]
-            if (cursor := page.messages.next_cursor) is None:
+            page = yield from fetch(Request("GET", f"{_session(session)}/messages", query), m.Messages)
+            found = [*page.items, *found]
+            if (cursor := page.next_cursor) is None:
                 break
         return found
+
+    @endpoint
+    def message(self, session: m.Session | str, message_id: str) -> Flow[m.Message]:
+        """A question or an answer."""
+        return (yield from get(f"{_session(session)}/messages/{segment(message_id)}", m.Message))
 
     @endpoint
     def questions(self, session: m.Session | str, limit: int | None = None) -> Flow[Items[m.AskedQuestion]]:
@@ -1277,6 +1288,66 @@ class Reports(Group[C_co]):
         return (yield from send(Request("POST", "/reports", body=body))).content
 
 
+class Runs(Group[C_co]):
+    """Questions on their way to an answer. `ask` and `answer` wait, for as long as it takes.
+
+    A failed run raises its error.
+    """
+
+    @endpoint
+    def ask(
+        self,
+        question: str,
+        *,
+        database: m.Database | str | None = None,
+        session: m.Session | str | None = None,
+        rows: int = 100,
+        keep: bool = False,
+        **options: Unpack[Options],
+    ) -> Flow[m.RunAnswer]:
+        """Ask a question and return its answer with its first rows, at most 1000. One request, unless it
+        takes longer than a minute. Needs scope `ask`.
+
+        Without a session it is asked in a new one, which is deleted after a day unless it is to be kept.
+        """
+        path, body = "/ask", {"query": question, "rows": rows, **_plain(options)}
+        if session is None:
+            body |= {**_named(database), "keep": keep}
+        else:
+            path = f"{_session(session)}/query"
+            if database is not None:
+                body["db_connection_id"] = yield from resolve_database(database)
+        headers = {**_WAIT, "Idempotency-Key": str(uuid4())}
+        reply = yield from send(Request("POST", path, body=body, headers=headers))
+        return (yield from _wait_for_answer(reply, rows))
+
+    @endpoint
+    def answer(self, session: m.Session | str, run_id: str, rows: int = 100) -> Flow[m.RunAnswer]:
+        """Wait for the answer of a run."""
+        reply = yield from send(_answer(id_of(session), run_id, rows))
+        return (yield from _wait_for_answer(reply, rows))
+
+    @endpoint
+    def get(self, session: m.Session | str, run_id: str) -> Flow[m.Run]:
+        """A run and its state."""
+        return (yield from get(f"{_session(session)}/runs/{segment(run_id)}", m.Run))
+
+    @endpoint
+    def list(
+        self,
+        limit: int | None = None,
+        *,
+        session: m.Session | str | None = None,
+        status: str | None = None,
+        ended_after: str | None = None,
+    ) -> Flow[Items[m.Run]]:
+        """Runs of a session, or of all that are kept, newest first; those of a state, and those that ended
+        after a time (RFC 3339).
+        """
+        path = "/runs" if session is None else f"{_session(session)}/runs"
+        return (yield from pages(path, m.Run, limit, status=status, ended_after=ended_after))
+
+
 class Server(Group[C_co]):
     """Routes of the client itself, and the groups of the others."""
 
@@ -1284,6 +1355,7 @@ class Server(Group[C_co]):
         super().__init__(client)
         self.databases = Databases(client)
         self.sessions = Sessions(client)
+        self.runs = Runs(client)
         self.boards = Boards(client)
         self.reports = Reports(client)
         self.schedules = Schedules(client)
@@ -1390,15 +1462,14 @@ def ask_in(
     The key makes the request safe to repeat: KAI runs the question once.
     """
     body: dict[str, JsonValue] = {"query": question, **_plain(options)}
-    if session is None:
-        session_id = yield from _new_session(database)
-    else:
-        session_id = id_of(session)
-        if database is not None:
-            body["db_connection_id"] = yield from resolve_database(database)
     key = {"Idempotency-Key": str(uuid4())}
-    ask = Request("POST", f"{_session(session_id)}/query/stream", body=body, headers=key)
-    return Following(session_id, None, ask)
+    if session is None:
+        body |= {**_named(database), "keep": True}
+        return Following("", None, Request("POST", "/ask/stream", body=body, headers=key))
+    if database is not None:
+        body["db_connection_id"] = yield from resolve_database(database)
+    ask = Request("POST", f"{_session(session)}/query/stream", body=body, headers=key)
+    return Following(id_of(session), None, ask)
 
 
 def follow_in(session: m.Session | str, run_id: str, after: int) -> Flow[Following]:
@@ -1417,9 +1488,26 @@ def document_in(
     return Following(started.session_id, started.run_id, None)
 
 
-def _new_session(database: m.Database | str | None) -> Flow[str]:
-    database_id = yield from resolve_database(database)
-    return (yield from post("/sessions", {"db_connection_id": database_id}, m.Session)).id
+def _named(database: m.Database | str | None) -> dict[str, JsonValue]:
+    """Returns the field that names the database of a question without a session."""
+    if isinstance(database, m.Database):
+        return {"db_connection_id": database.id}
+    return given(database=database)
+
+
+def _answer(session_id: str, run_id: str, rows: int) -> Request:
+    path = f"{_session(session_id)}/runs/{segment(run_id)}/answer"
+    return Request("GET", path, {"rows": rows}, headers=_WAIT)
+
+
+def _wait_for_answer(reply: Reply, rows: int) -> Flow[m.RunAnswer]:
+    """Ask for an answer again until it is there. Each request waits for it by itself."""
+    while reply.status == HTTPStatus.ACCEPTED:
+        run = _JSON_OBJECT.validate_json(reply.content)
+        request = _answer(str(run["session_id"]), str(run["run_id"]), rows)
+        pause = float(reply.headers.get("retry-after", 0))
+        reply = yield from send(replace(request, wait_seconds=pause))
+    return m.RunAnswer.model_validate_json(reply.content)
 
 
 def rows_page(path: str, limit: int, cursor: str | None) -> Flow[m.RowsPage]:

@@ -1774,6 +1774,23 @@ class Rule(Model):
     updated_at: datetime | None = None
 
 
+class Run(Model):
+    """A run: a question on its way to an answer."""
+
+    run_id: str
+    session_id: str
+    message_id: str
+    query: str = ""
+    status: Literal["queued", "running", "complete", "failed", "cancelled", "awaiting_approval"] | str = ""
+    mode: Literal["ask", "agent"] | str = ""
+    protocol: Literal["kai", "chat", "langgraph", "ag-ui", "openai", "mcp"] | str = ""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    created_at: datetime
+    ended_at: datetime | None = None
+    tokens_used: int = 0
+    error: RunError | None = None
+
+
 class Schedule(Model):
     """A schedule."""
 
@@ -1841,6 +1858,14 @@ class WordedChart(Model):
     chart: dict[str, JsonValue] | None = None
     refusal: str | None = None
     not_understood: list[str] = Field(default_factory=list)
+
+
+class RunAnswer(Message):
+    """An answer with the first of its rows."""
+
+    session_id: str
+    rows: list[list[JsonValue]] = Field(default_factory=list)
+    confirmations: list[WaitingCall] = Field(default_factory=list)
 
 
 class BoardWithPins(Board):

@@ -28,6 +28,7 @@ from migrations import (
     m0011_deliveries,
     m0012_comments,
     m0013_overviews,
+    m0014_unkept_sessions,
 )
 from migrations.backfill import Progress
 
@@ -59,6 +60,7 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(11, "deliveries", m0011_deliveries.migrate),
     MigrationStep(12, "comments", m0012_comments.migrate),
     MigrationStep(13, "overviews", m0013_overviews.migrate),
+    MigrationStep(14, "unkept_sessions", m0014_unkept_sessions.migrate),
 )
 
 RETIRED = frozenset(

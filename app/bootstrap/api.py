@@ -34,6 +34,7 @@ from app.modules.agent.capabilities import Capabilities, capabilities_of
 from app.modules.agent.step_events import said_in_steps
 from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.analysis.chart_words import ChartWordsModel
+from app.modules.answers.service import RunAnswers
 from app.modules.boards.service import Boards
 from app.modules.comments.repository import CommentRepository
 from app.modules.comments.service import Comments
@@ -94,6 +95,7 @@ class Services:
     pictures: ChartPictures
     sharing: Sharing
     confirmations: Confirmations
+    answers: RunAnswers
     provenance: AnswerProvenance
     generation: SqlGeneration
     documents: Documentations
@@ -244,6 +246,13 @@ async def open_services(
             reports=Reports(sessions, boards, common.connections, pictures=common.pictures),
             pictures=common.pictures,
             confirmations=confirmations,
+            answers=RunAnswers(
+                sessions,
+                confirmations,
+                common.connections,
+                logs=common.logs,
+                is_stopping=lambda: common.readiness.draining,
+            ),
             generation=SqlGeneration(
                 ports,
                 common.connections,

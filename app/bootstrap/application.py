@@ -28,6 +28,7 @@ from app.http.routes import API_PREFIX
 from app.http.served_part import Part, ServedPart
 from app.http.wrong_keys import WrongKeys
 from app.modules.agent.router import router as agent
+from app.modules.answers.router import router as answers
 from app.modules.boards.router import router as boards
 from app.modules.chat_api.router import router as chat
 from app.modules.comments.router import router as comments
@@ -160,6 +161,7 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
     app.include_router(health)
     routers = (
         sessions,
+        answers,
         boards,
         overview,
         schedules,

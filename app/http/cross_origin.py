@@ -27,6 +27,7 @@ _REQUEST_HEADERS = (
     "Content-Type",
     "Idempotency-Key",
     "Last-Event-ID",
+    "Prefer",
     "X-Api-Key",
     "X-Kai-Session",
     "Mcp-Method",

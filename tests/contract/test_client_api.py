@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, cast
 
 import jsonschema
@@ -111,6 +111,7 @@ ARGUMENTS: dict[str, object] = {
     "parts": [{"kind": "text", "markdown": "Revenue grew."}],
     "report_format": "html",
     "rows": 20,
+    "ended_after": "2026-01-31T08:00:00Z",
     "call_hash": "0" * 64,
     "chart": "as an area",
     "chart_of": ["revenue"],
@@ -202,6 +203,7 @@ SPECIAL: dict[tuple[type, str], dict[str, object]] = {
     (routes.Sessions, "change"): {"status": "idle"},
     (routes.Sessions, "list"): {"status": "idle"},
     (routes.Sessions, "confirmations"): {"status": "waiting"},
+    (routes.Runs, "list"): {"status": "running"},
     (routes.Examples, "list"): {"status": "verified"},
     (routes.Examples, "add"): {"status": "verified"},
     (routes.Examples, "change"): {"status": "verified"},
@@ -223,10 +225,12 @@ OPTIONS: routes.Options = {
     "sql": "SELECT 1",
     "rules": ["revenue"],
     "about": {"kind": "table", "id": "orders"},
+    "metadata": {"ticket": 7},
 }
 GROUPS: Sequence[type] = [
     routes.Databases,
     routes.Sessions,
+    routes.Runs,
     routes.Boards,
     routes.Reports,
     routes.Schedules,
@@ -261,8 +265,10 @@ def request_of(flow: Flow[object]) -> Request:
 
 def arguments_of(group: type, name: str, flow: Callable[..., object]) -> dict[str, object]:
     special = SPECIAL.get((group, name), {})
-    wanted = list(signature(flow).parameters)[1:]
-    return {each: special.get(each, ARGUMENTS[each]) for each in wanted}
+    wanted = list(signature(flow).parameters.values())[1:]
+    options = OPTIONS if any(each.kind is Parameter.VAR_KEYWORD for each in wanted) else {}
+    names = [each.name for each in wanted if each.kind is not Parameter.VAR_KEYWORD]
+    return {**{each: special.get(each, ARGUMENTS[each]) for each in names}, **options}
 
 
 def export(*arguments: str) -> Flow[object]:
@@ -275,6 +281,12 @@ def requests() -> Iterator[Request]:
         flow = each.flow(None, **arguments_of(group, name, each.flow))
         yield request_of(flow)
     yield request_of(export("session", "message", "parquet"))
+    ask = cast("Endpoint[..., object]", vars(routes.Runs)["ask"]).flow
+    for database in (DATABASE, "Shop"):
+        yield request_of(ask(None, "How many?", database=database, keep=True, **OPTIONS))
+        yield following_request(routes.ask_in("How many?", database, None, options=OPTIONS))
+    runs = cast("Endpoint[..., object]", vars(routes.Runs)["list"]).flow
+    yield request_of(runs(None, status="running", ended_after="2026-01-31T08:00:00Z"))
     for starting in (
         routes.ask_in("How many?", DATABASE, "session", options=OPTIONS),
         routes.follow_in("session", "run", 7),
@@ -342,6 +354,7 @@ def test_every_route_and_each_of_its_fields_can_be_sent() -> None:
         fields = each.body if isinstance(each.body, dict) else {}
         sent.setdefault(operation_of(each), set()).update(each.query, fields)
     wanted = {key: fields_of(operation) for key, operation in OPERATIONS.items()}
+    wanted["POST", "/ask/stream"] -= {"rows"}  # which count for no stream
     # `limit` and `cursor` of lists are sent by `flows.pages`, which the routes share.
     paging = {"limit", "cursor"}
     assert {key: fields - paging for key, fields in sent.items()} == {

@@ -7,9 +7,12 @@ import pytest
 from pydantic import JsonValue
 
 from app.bootstrap import Services, open_services
+from app.core.auth.caller import LOCAL_CALLER
 from app.core.clock import now_ms
 from app.core.settings import NO_QUOTAS, Settings
+from app.core.storage.port import Equals
 from app.modules.protocols.disconnects import Departures
+from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import ONE_RUN, Run, Session
 from app.modules.session.service import SessionFilter
 from tests.support.waiting import until
@@ -101,3 +104,44 @@ async def test_sessions_of_one_run_that_a_process_has_left_are_deleted_and_no_ot
     assert set(await left_ids(now_ms() + 1)) == {session.id, kept.id, asking.id, continued.id}
     await services.sessions.submissions.cancel(asking, endless)
     await until_cancelled(services, endless)
+
+
+async def test_a_session_that_is_not_kept_is_deleted_after_a_day_with_all_that_belongs_to_it(
+    services: Services, session: Session
+) -> None:
+    service = services.sessions
+    made = await service.create(OWNER, session.connection_id, None, mode=None, metadata={}, is_kept=False)
+    _, run = await ask(services, made, "SELECT 1 AS one")
+
+    async def is_idle() -> bool:
+        return (await service.repository.get(OWNER, made.id)).status == "idle"
+
+    await until(is_idle)
+    answer = await service.repository.get_answer(await service.repository.get(OWNER, made.id), run.message_id)
+    assert await service.repository.answer_of(OWNER, answer.id) is None
+    assert answer.id not in {each.id for each in await service.repository.latest_answers(OWNER, 10)}
+    assert await service.count(OWNER, SessionFilter()) == 1
+    assert (await services.allowances.usage(OWNER)).sessions == 1
+    a_day_later = made.created_at + 86_400_000
+    await services.departures.delete_left(a_day_later - 1)
+    forked = (await service.checkpoints(OWNER, made.id, 1, cursor=None))[0][0]
+    fork = await service.fork(OWNER, made.id, forked.id)
+    await services.departures.delete_left(a_day_later + 1)
+    with pytest.raises(SessionUnknown):
+        await service.repository.get(OWNER, made.id)
+    assert await service.repository.find_run(run.id) is None
+    for collection in ("messages", "runs", "result_chunks"):
+        left = await services.storage.count(collection, [Equals("session_id", made.id)])
+        assert left == 0, collection
+    copied, _ = await service.repository.messages(fork, 10, None)
+    assert {each.owner for each in copied} == {OWNER}
+    assert {each.id for each in await service.select(OWNER, SessionFilter(), 10)} == {session.id, fork.id}
+
+
+async def test_forgetting_an_owner_deletes_what_is_not_kept_too(services: Services, session: Session) -> None:
+    made = await services.sessions.create(
+        OWNER, session.connection_id, None, mode=None, metadata={}, is_kept=False
+    )
+    assert await services.forgetting.forget_everything(LOCAL_CALLER) == []
+    with pytest.raises(SessionUnknown):
+        await services.sessions.repository.get(OWNER, made.id)

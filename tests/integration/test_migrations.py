@@ -89,6 +89,7 @@ WRITTEN = {
     11: "a429e600d2d516f5",
     12: "aed298d68275517c",
     13: "d801f56523733b28",
+    14: "9632f14fc7d2de33",
 }
 """Digests of the steps by their numbers."""
 

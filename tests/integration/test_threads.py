@@ -19,9 +19,9 @@ from app.core.settings import NO_QUOTAS, Settings
 from app.core.storage.port import Equals
 from app.main import create_app
 from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.lookup import DatabaseUnclear, DatabaseUnknown
 from app.modules.protocols.frame_stream import events_of
 from app.modules.protocols.messages import ClientMessage, chat_messages, conversation, question_of_run, rows
-from app.modules.protocols.threads import DatabaseUnclear, DatabaseUnknown
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import Origin, Run, Session, hidden_owner
 from app.modules.run.errors import SessionBusy

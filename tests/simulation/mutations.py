@@ -52,13 +52,13 @@ MUTATIONS = (
     Mutation(
         "a message is published after its session is released",
         f"{_RUN}.lifecycle:RunLifecycle.keep",
-        """        await self._queue.publish_completed(ref_of(ended))
+        """        await self._publish_completed(ended)
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
         released = await self._repository.release(session, ended.id, status, summary=answer.summary)
 """,
         """        status: SessionStatus = "error" if ended.status == "failed" else "idle"
         released = await self._repository.release(session, ended.id, status, summary=answer.summary)
-        await self._queue.publish_completed(ref_of(ended))
+        await self._publish_completed(ended)
 """,
     ),
     Mutation(

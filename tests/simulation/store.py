@@ -27,6 +27,7 @@ from migrations import (
     m0007_schedules,
     m0012_comments,
     m0013_overviews,
+    m0014_unkept_sessions,
 )
 from tests.simulation.bus import DecisionData
 from tests.simulation.world import Unreachable, World, described
@@ -37,6 +38,7 @@ T = TypeVar("T")
 Row = dict[str, object]
 
 _SESSIONS = next(each for each in m0001_initial.COLLECTIONS if each.name == "sessions")
+_RUNS = next(each for each in m0001_initial.COLLECTIONS if each.name == "runs")
 _EXAMPLES = next(each for each in m0001_initial.COLLECTIONS if each.name == "examples")
 _TOOL_CALLS = next(each for each in m0002_investigations.COLLECTIONS if each.name == "tool_calls")
 _NOTICES = next(each for each in m0007_schedules.COLLECTIONS if each.name == "notices")
@@ -54,7 +56,15 @@ SCHEMA: Mapping[str, Collection] = {
         replace(_NOTICES, fields=[*_NOTICES.fields, *m0012_comments.NOTICE_FIELDS]),
         replace(_TOOL_CALLS, fields=[*_TOOL_CALLS.fields, Field("expires_at", "integer")]),
         replace(_EXAMPLES, fields=[*_EXAMPLES.fields, Field("session_id", "keyword")]),
-        replace(_SESSIONS, fields=[*_SESSIONS.fields, *m0006_memory.SESSION_FIELDS]),
+        replace(
+            _SESSIONS,
+            fields=[
+                *_SESSIONS.fields,
+                *m0006_memory.SESSION_FIELDS,
+                *m0014_unkept_sessions.SESSION_FIELDS,
+            ],
+        ),
+        replace(_RUNS, fields=[*_RUNS.fields, *m0014_unkept_sessions.RUN_FIELDS]),
     )
 }
 Test = Callable[[Mapping[str, object]], bool]

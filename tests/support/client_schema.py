@@ -25,6 +25,7 @@ Schema = dict[str, Any]
 _HEAD = "Answers and events of KAI, written by `make client`. Its OpenAPI description tells what fields mean."
 _PREFIX = "#/components/schemas/"
 _NAMES = {
+    "AnswerBody": "RunAnswer",
     "AttributeBody": "ProfileAttribute",
     "ConditionBody": "ScheduleCondition",
     "ConfirmationBody": "WaitingCall",
@@ -44,6 +45,7 @@ _NAMES = {
 }
 """The client's names of schemas, where they are not the schema's without `Body`."""
 _BASES = {
+    "RunAnswer": "Message",
     "BoardWithPins": "Board",
     "KeptFact": "Fact",
     "ListedSession": "Session",

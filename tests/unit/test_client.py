@@ -145,14 +145,14 @@ DONE = {
 def test_a_stream_goes_on_after_its_last_event_and_gives_each_once() -> None:
     place = Following("s", None, ASK)
     assert place.next_request() == ASK
-    place.begin("r")
+    place.begin({"x-run-id": "r"})
     assert place.take(frame(1, text("a"))) is not None
     place.lose(None)
     again = place.next_request()
     assert (again.method, again.path) == ("GET", "/sessions/s/runs/r/stream")
     assert again.headers == {"Last-Event-ID": "1"}
     assert again.wait_seconds > 0
-    place.begin(None)
+    place.begin({})
     assert place.take(frame(1, text("a"))) is None
     assert isinstance(place.take(frame(2, text("b"))), TextChunk)
     assert not place.ended
@@ -189,7 +189,7 @@ def test_a_question_that_is_not_known_to_be_stored_yet_is_followed_and_not_asked
     assert (again.method, again.path) == ("GET", "/sessions/s/runs/r/stream")
     place.refuse(again, refusal(404, None, "not-found"))
     place.refuse(again, refusal(503, "5", "storage-unavailable"))
-    place.begin("r")
+    place.begin({"x-run-id": "r"})
     assert place.take(frame(1, text("a"))) is not None
 
 

@@ -73,7 +73,8 @@ class OwnerForgetting:
 
     async def _forget_sessions(self, owner: str) -> list[NotConfirmed]:
         left: list[NotConfirmed] = []
-        for session_id in await self._session_ids(owner):
+        expiring = [each.id async for each in self._sessions.repository.expiring(owner)]
+        for session_id in [*await self._session_ids(owner), *expiring]:
             try:
                 await self._sessions.delete(owner, session_id)
             except SessionUnknown:

@@ -40,7 +40,7 @@ class Departures:
         self._loops = Loops("departures")
 
     def start(self) -> None:
-        """Delete sessions of one run some time after its end, whichever process has followed it."""
+        """Delete sessions whose time is over, whichever process has followed their runs."""
         self._loops.every(_SWEEP_SECONDS, "delete what runs left", lambda: self.delete_left(now_ms()))
 
     def cancel_later(self, session: Session, run: Run, *, seconds: float = 0) -> None:
@@ -65,7 +65,11 @@ class Departures:
         task.add_done_callback(self._hiding.discard)
 
     async def delete_left(self, now: int) -> None:
-        """Delete sessions of one run, of all owners, whose time is over by now (epoch ms)."""
+        """Delete sessions that are not kept, and those of one run, of all owners, whose time is over by now
+        (epoch ms).
+        """
+        async for session in self._sessions.repository.expiring(before=now):
+            await self._delete_session(session)
         async for session in self._sessions.repository.left(now - _HIDDEN_MS):
             if session.is_hidden or session.updated_at < now - _LEFT_MS:
                 await self._delete_session(session)

@@ -7,9 +7,14 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 
 from pydantic import JsonValue
 
-from app.core.errors import Invalid, NotFound, Problem
+from app.core.errors import NotFound, Problem
 from app.http.routes import storable
-from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.lookup import (
+    ONLY_DATABASE,
+    DatabaseUnknown,
+    all_connections,
+    find_connection,
+)
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import SessionUnknown
@@ -18,39 +23,10 @@ from app.modules.run.errors import NotKeptYet
 from app.modules.session.errors import SessionExists
 from app.modules.session.service import SessionService
 
-ONLY_DATABASE = "kai"
-"""Name of the caller's database, if there is exactly one."""
-
 AGENT = "@agent"
 """Ends the name of an assistant whose questions are investigated in agent mode."""
 MAX_NAME_CHARACTERS = 255
 """Of a conversation, as its client names it."""
-
-_PAGE = 100
-_NAMED = 20
-
-
-class DatabaseUnknown(NotFound):
-    """The caller may use no database of this id or name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"There is no database {name[:100]!r}. GET /api/v1/database-connections lists them.")
-
-
-class DatabaseUnclear(Invalid):
-    """The name does not say which database. `databases` has some of those that it could be."""
-
-    problem = "database-unclear"
-    title = "Which database?"
-
-    def __init__(self, known: list[Connection]) -> None:
-        if known:
-            named = ", ".join(f"{each.id} ({each.name})" for each in known[:_NAMED])
-            detail = f"There are several databases. Give the id of one: {named}."
-        else:
-            detail = "There is no database yet. POST /api/v1/database-connections adds one."
-        databases: list[JsonValue] = [{"id": each.id, "name": each.name} for each in known[:_NAMED]]
-        super().__init__(detail, databases=databases)
 
 
 class AgentModeOff(NotFound):
@@ -96,15 +72,9 @@ class Threads:
     def has_agent_mode(self) -> bool:
         return self._no_agent_mode is None
 
-    async def databases(self, owner: str) -> AsyncGenerator[Connection]:
+    def databases(self, owner: str) -> AsyncGenerator[Connection]:
         """All databases that the owner may use."""
-        cursor: str | None = None
-        while True:
-            found, cursor = await self._connections.repository.page(owner, _PAGE, cursor)
-            for each in found:
-                yield each
-            if cursor is None:
-                return
+        return all_connections(self._connections.repository, owner)
 
     async def assistants(self, owner: str) -> list[Assistant]:
         """Returns all databases that the owner may use, each once more in agent mode where there is one."""
@@ -113,25 +83,8 @@ class Threads:
         return [*known, *in_agent_mode]
 
     async def database(self, owner: str, name: str | None) -> Connection:
-        """Returns a database by its id, or by its name if no other has it. `kai` and None are the only one.
-
-        Raises `DatabaseUnknown` and `DatabaseUnclear`.
-        """
-        if name is not None and name != ONLY_DATABASE:
-            try:
-                return await self._connections.repository.get(owner, name)
-            except ConnectionNotFound:
-                pass  # a name
-        wanted = (name or ONLY_DATABASE).strip().casefold()
-        known = [each async for each in self.databases(owner)]
-        found = [each for each in known if each.name.strip().casefold() == wanted]
-        if not found and wanted == ONLY_DATABASE:
-            found = known
-        if len(found) == 1:
-            return found[0]
-        if not found and wanted != ONLY_DATABASE:
-            raise DatabaseUnknown(name or "")
-        raise DatabaseUnclear(found)
+        """Returns a database as `find_connection` does. Raises what it raises."""
+        return await find_connection(self._connections.repository, owner, name)
 
     def check_mode(self, mode: Mode | None) -> None:
         """Raises `AgentModeOff` if there is no such mode."""

@@ -104,6 +104,10 @@ class Session:
     """
     thread_name: str | None = None
     """Name that a client has chosen for it, in the space of its owner: the id is derived from both."""
+    expires_at: int | None = None
+    """Time at which it is deleted. Until then only who has its id finds it: it is in no list and search, and
+    has no title and memory. None for one that is kept.
+    """
 
     @property
     def thread_id(self) -> str:
@@ -142,6 +146,11 @@ def hidden_owner(owner: str) -> str:
     them.
     """
     return f"{_HIDDEN}{owner}"
+
+
+def visible_owner(owner: str) -> str:
+    """Returns the owner whose hidden sessions or messages have this owner; any other as it is."""
+    return owner.removeprefix(_HIDDEN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +270,13 @@ class Run:
     """What was said before the question in the client's own conversation, oldest first."""
     ignored: tuple[str, ...] = ()
     """Names of what the client has sent beside the question and KAI does not read."""
+    expires_at: int | None = None
+    """That of its session."""
+
+    @property
+    def message_owner(self) -> str:
+        """Owner of its question and answer, by whom they are listed and searched."""
+        return self.owner if self.expires_at is None else hidden_owner(self.owner)
 
     @property
     def unclean_ends(self) -> int:

@@ -50,6 +50,7 @@ _SHARED_MESSAGES = 20
 _DELETED_AT_ONCE = 50
 _RUNS_AT_ONCE = 100
 _PAGE = 200
+_KEPT = Equals("expires_at", None)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 Found = TypeVar("Found")
 
@@ -112,8 +113,8 @@ class SessionRepository:
     async def latest(
         self, owner: str, filters: Sequence[Condition], limit: int, *, cursor: str | None
     ) -> tuple[list[Session], str | None]:
-        """Returns a page of sessions, last used first."""
-        own = [Equals("owner", owner), *filters]
+        """Returns a page of the sessions that are kept, last used first."""
+        own = [Equals("owner", owner), _KEPT, *filters]
         return await self._sessions.page(
             Query(own, order_by="updated_at", descending=True, limit=limit, cursor=cursor)
         )
@@ -128,13 +129,13 @@ class SessionRepository:
         order_by: Literal["updated_at", "created_at"],
         descending: bool,
     ) -> list[Session]:
-        """Returns sessions in an order, from an offset on."""
-        own = [Equals("owner", owner), *filters]
+        """Returns sessions that are kept in an order, from an offset on."""
+        own = [Equals("owner", owner), _KEPT, *filters]
         found = self._sessions.all(Query(own, order_by=order_by, descending=descending, limit=_PAGE))
         return await _cut(found, offset, offset + limit)
 
     async def count(self, owner: str, filters: Sequence[Condition]) -> int:
-        return await self._sessions.count(Equals("owner", owner), *filters)
+        return await self._sessions.count(Equals("owner", owner), _KEPT, *filters)
 
     async def search(
         self, owner: str, text: str, filters: Sequence[Condition], *, limit: int, cursor: str | None
@@ -149,7 +150,7 @@ class SessionRepository:
         page = await self._storage.query(
             "sessions",
             Query(
-                [*own, AnyOf("id", sorted(ids)), *filters],
+                [*own, _KEPT, AnyOf("id", sorted(ids)), *filters],
                 order_by="updated_at",
                 descending=True,
                 limit=2 * _SEARCHED_MATCHES,
@@ -255,6 +256,16 @@ class SessionRepository:
         async for each in self._sessions.all(Query(left, limit=_PAGE)):
             yield each
 
+    async def expiring(
+        self, owner: str | None = None, *, before: int | None = None
+    ) -> AsyncGenerator[Session]:
+        """Sessions that are not kept, of an owner or of all, whose time is over before then (epoch ms)."""
+        own = [] if owner is None else [Equals("owner", owner)]
+        async for each in self._sessions.all(
+            Query([*own, Range("expires_at", at_least=0, below=before)], limit=_PAGE)
+        ):
+            yield each
+
     # Runs
 
     async def claim(
@@ -282,7 +293,7 @@ class SessionRepository:
             Equals("fence", session.fence),
             Equals("turns", session.turns),
         ]
-        if session.titled_by is None:
+        if session.titled_by is None and session.expires_at is None:
             titled: dict[str, JsonValue] = {"title": _title(run.question), "titled_by": "question"}
             untitled = Equals("titled_by", None)  # a person may name it just now
             claimed = await self.change(session, {**changes, **titled}, [*free, untitled], also=also)
@@ -435,6 +446,25 @@ class SessionRepository:
         found = self._runs.all(Query(where, order_by="created_at", descending=True, limit=_PAGE))
         return await _cut(found, offset, offset + limit)
 
+    async def page_of_runs(
+        self, owner: str, filters: Sequence[Condition], limit: int, *, cursor: str | None
+    ) -> tuple[list[Run], str | None]:
+        """Returns a page of runs in sessions that are kept, newest first."""
+        return await self._page_of_runs([Equals("owner", owner), _KEPT, *filters], limit, cursor)
+
+    async def page_of_session_runs(
+        self, session: Session, filters: Sequence[Condition], limit: int, *, cursor: str | None
+    ) -> tuple[list[Run], str | None]:
+        """Returns a page of the runs of a session, newest first."""
+        return await self._page_of_runs([Equals("session_id", session.id), *filters], limit, cursor)
+
+    async def _page_of_runs(
+        self, where: Sequence[Condition], limit: int, cursor: str | None
+    ) -> tuple[list[Run], str | None]:
+        return await self._runs.page(
+            Query(where, order_by="created_at", descending=True, limit=limit, cursor=cursor)
+        )
+
     async def count_runs(self, session: Session) -> int:
         return await self._runs.count(Equals("session_id", session.id))
 
@@ -459,10 +489,11 @@ class SessionRepository:
             yield each
 
     async def ended_runs(self, after: int) -> AsyncGenerator[Run]:
-        """Ended runs of all owners that were asked after then (epoch ms)."""
+        """Ended runs of all owners that were asked after then (epoch ms), in sessions that are kept."""
         ended: list[Condition] = [
             AnyOf("status", ["complete", "failed", "cancelled"]),
             Range("created_at", at_least=after),
+            _KEPT,
         ]
         async for each in self._runs.all(Query(ended, limit=_PAGE)):
             yield each
@@ -636,6 +667,13 @@ class SessionRepository:
         if message is None:
             raise MessageUnknown
         return message
+
+    async def get_message(self, session: Session, message_id: str) -> Message:
+        """Returns a question or an answer. Raises `MessageUnknown`."""
+        found = await self._messages.get(message_id)
+        if found is None or found.session_id != session.id:
+            raise MessageUnknown
+        return found
 
     async def find_answer(self, session: Session, message_id: str) -> Message | None:
         """Returns None also for the id of a question."""

@@ -20,7 +20,11 @@ class NotKeptYet(Problem):
             run_id=run_id,
         )
         self.run_id = run_id
-        self.headers = {"X-Run-Id": run_id}
+        self.headers = {
+            "X-Run-Id": run_id,
+            "Location": f"/api/v1/sessions/{session_id}/runs/{run_id}/answer",
+            "Retry-After": "2",
+        }
 
 
 class SessionClosed(Conflict):

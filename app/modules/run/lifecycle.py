@@ -168,7 +168,7 @@ class RunLifecycle:
             return await self._keep_waiting(session, ended)
         if ended.status != "complete" and answer.route == "investigate":
             await self._calls.settle(ended.message_id, answer.steps)
-        await self._queue.publish_completed(ref_of(ended))
+        await self._publish_completed(ended)
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
         released = await self._repository.release(session, ended.id, status, summary=answer.summary)
         if released is None:
@@ -178,6 +178,11 @@ class RunLifecycle:
         if released is not None:
             await self._repository.share(released)
         return released is not None
+
+    async def _publish_completed(self, ended: Run) -> None:
+        """A session that is not kept gets no title and no memory."""
+        if ended.expires_at is None:
+            await self._queue.publish_completed(ref_of(ended))
 
     async def _add_answer(self, message: Message, run: Run) -> None:
         """Keep the answer; one that is there already stays as it is, unless it belongs to another end.
@@ -296,7 +301,7 @@ class RunLifecycle:
             await self._calls.settle(message.id, message.steps)
             withdrawn = withdrawn_message(message, ended)
             await self._repository.replace_message(withdrawn, [waiting.id, ended.id])
-        await self._queue.publish_completed(ref_of(ended))
+        await self._publish_completed(ended)
         released = await self._repository.release(session, waiting.id)
         if released is None or released.awaited:
             await self.start_next(session.id)

@@ -532,6 +532,7 @@ def _new_run(
         branch=origin.branch,
         context=origin.context,
         ignored=origin.ignored,
+        expires_at=session.expires_at,
     )
     return replace(run, question_id=question_id(run))
 

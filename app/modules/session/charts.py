@@ -16,7 +16,7 @@ from app.modules.analysis.figures.coverage import key_columns
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import MessageUnknown, RowsGone
-from app.modules.records.model import Message
+from app.modules.records.model import Message, visible_owner
 from app.modules.records.repository import SessionRepository
 from app.modules.records.rows import RowStore
 from app.modules.session.errors import ChartRefused
@@ -139,7 +139,7 @@ class MessageCharts:
                 cut_by=message.cut_by,
             ),
             today=as_datetime(message.created_at).date(),
-            keys=await read_keys(self._connections, message.owner, connection_id, sql=sql),
+            keys=await read_keys(self._connections, visible_owner(message.owner), connection_id, sql=sql),
             span=_span(message),
             rule=rule_of(message.chart),
         )
@@ -155,7 +155,7 @@ class MessageCharts:
                 chosen = await self.draw(message, message.chart_choice)
             except RowsGone as gone:
                 chosen = ChosenChart(message.chart_choice, refusal=gone.detail)
-            session = await self._repository.get(message.owner, message.session_id)
+            session = await self._repository.get(visible_owner(message.owner), message.session_id)
             drawn[message.id] = await self._repository.change_answer(session, message.id, chosen.as_fields())
         return [drawn.get(each.id, each) for each in messages]
 

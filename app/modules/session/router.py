@@ -14,11 +14,18 @@ from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.database_connection.results import cut_sentence
-from app.modules.records.model import About, AnswerVersion, Message, Session, SessionStatus
+from app.modules.records.model import AnswerVersion, Message, Session, SessionStatus
 from app.modules.records.steps import CallRecord, CallStatus, StepRecord
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import excel, export
-from app.modules.session.chart_files import PICTURE_RESPONSES, Drawing, Ending, PictureQuery, picture_answer
+from app.modules.session.asking import submit_query
+from app.modules.session.chart_files import (
+    PICTURE_RESPONSES,
+    Drawing,
+    Ending,
+    PictureQuery,
+    picture_answer,
+)
 from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions, sessions_of
 from app.modules.session.schemas import (
     AskedQuestion,
@@ -44,7 +51,6 @@ from app.modules.session.schemas import (
     SnippetPart,
     StepBody,
     ToolCallBody,
-    ToolSelection,
     WordedChart,
 )
 from app.modules.session.service import SessionFilter, SessionService, StoredRows
@@ -195,18 +201,8 @@ async def ask(
     """
     await count_question(request)  # what is no dependency delays the first event less
     service = sessions_of(request)
-    _, run = await service.ask(
-        owner_of(request),
-        session_id,
-        body.query,
-        multitask_strategy=body.multitask_strategy,
-        idempotency_key=idempotency_key,
-        sql=body.sql,
-        mode=body.mode,
-        tool_sources=(body.tools or ToolSelection()).sources(),
-        rules=body.rules,
-        about=None if body.about is None else About(kind=body.about.kind, id=body.about.id),
-        db_connection_id=body.db_connection_id,
+    _, run = await submit_query(
+        service, owner_of(request), session_id, body=body, idempotency_key=idempotency_key
     )
     return event_stream(run.id, service.follower.follow(run), after=0)
 

@@ -181,6 +181,8 @@ class SessionQuery(Body):
     """Names of rules that apply to this question, also if they are manual."""
     about: AboutBody | None = None
     """What the page shows: the model reads about it. Null for nothing."""
+    metadata: Metadata = Field(default_factory=dict)
+    """Any JSON object of the client's, at most 16 KiB. The run keeps it."""
 
 
 class ConfirmationDecision(Body):

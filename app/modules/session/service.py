@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -88,6 +88,7 @@ from graph import Checkpoint, SessionGraph
 from graph.state import Column, Cut, PastExchange, SessionState
 
 _KNOWN_SESSIONS = 10_000
+_NOT_KEPT_MS = 86_400_000
 _SAME_CONVERSATIONS = 10
 _FOLLOWED_RUNS = 100
 _LOOK_AGAIN_SECONDS = 5.0
@@ -216,10 +217,11 @@ class SessionService:
         session_id: str | None = None,
         thread_name: str | None = None,
         is_for_one_run: bool = False,
+        is_kept: bool = True,
     ) -> Session:
         """Without a connection, the first question has to name one. `session_id` is a UUID that follows from
         the owner and from what the client has chosen, such as `thread_name`. A session for one run is deleted
-        after it.
+        after it, and one that is not kept after a day.
 
         Raises `NotFound` for an unknown connection, `TooManySessions`, or `SessionExists` if the id is taken.
         """
@@ -241,8 +243,9 @@ class SessionService:
             metadata_keys=(*pair_keys(metadata), *([ONE_RUN] if is_for_one_run else [])),
             made_by=None if session_id is None else new_id(),
             thread_name=thread_name,
+            expires_at=None if is_kept else now + _NOT_KEPT_MS,
         )
-        async with self._allowances.new_session(owner):
+        async with self._allowances.new_session(owner) if is_kept else nullcontext():
             try:
                 await self.repository.add(session)
             except DocumentExists as error:
@@ -377,6 +380,8 @@ class SessionService:
 
         Raises `RuleNamesUnknown` for a name of no rule. Names are ignored where rules are off.
         """
+        if not is_uuid(session_id):
+            raise SessionUnknown  # the id of a keyed run follows from a UUID
         if sql is not None:
             self._connections.refuse_long(sql)
 
@@ -702,6 +707,7 @@ class SessionService:
                 turn=0,
                 turns=0,
                 pinned_at=None,
+                expires_at=None,
                 metadata_keys=(*pair_keys(session.metadata),),
             )
             if remembered := state.get("messages"):
@@ -743,7 +749,7 @@ class SessionService:
         )
         async with self._allowances.new_session(owner):
             copies = [
-                await self._copy(await as_shown(message), adopted, owner=owner, **_NOT_ADOPTED)
+                await self._copy(await as_shown(message), adopted, **_NOT_ADOPTED)
                 async for message in self.repository.all_messages(source)
                 if message.sequence in places
             ]
@@ -787,7 +793,7 @@ class SessionService:
 
     async def _copy(self, message: Message, into: Session, **own: object) -> Message:
         """Stores a copy of a message and of its rows in another session, which has no other branch."""
-        named = {"id": new_id(), "session_id": into.id, "parent_message_id": None}
+        named = {"id": new_id(), "session_id": into.id, "owner": into.owner, "parent_message_id": None}
         copy = message.model_copy(update={**own, **named})
         await self.repository.add_message(copy)
         if copy.row_count is not None:

@@ -25,7 +25,8 @@ class UsageRepository:
         return await self._storage.count("runs", [Equals("owner", owner), Equals("status", "open")])
 
     async def sessions(self, owner: str) -> int:
-        return await self._storage.count("sessions", [Equals("owner", owner)])
+        """Returns the number of sessions that are kept."""
+        return await self._storage.count("sessions", [Equals("owner", owner), Equals("expires_at", None)])
 
     async def tokens_of_runs(self, owner: str, since: int) -> int:
         """Returns the tokens of runs that ended at or after `since` (epoch milliseconds)."""

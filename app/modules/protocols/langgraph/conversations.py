@@ -11,6 +11,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
 from app.core.clock import rfc3339
+from app.modules.database_connection.lookup import ONLY_DATABASE
 from app.modules.protocols.frame_stream import events_of
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
 from app.modules.protocols.langgraph.chat import (
@@ -45,13 +46,7 @@ from app.modules.protocols.langgraph.state import (
 )
 from app.modules.protocols.messages import question, question_of_run
 from app.modules.protocols.options import ignored_names
-from app.modules.protocols.threads import (
-    ONLY_DATABASE,
-    Threads,
-    as_uuid,
-    check_thread_id,
-    session_id_of,
-)
+from app.modules.protocols.threads import Threads, as_uuid, check_thread_id, session_id_of
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import (
     START,

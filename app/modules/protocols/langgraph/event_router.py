@@ -14,6 +14,7 @@ from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId
 from app.http.rate_limits import count_question
 from app.http.router import Router
+from app.modules.database_connection.lookup import ONLY_DATABASE
 from app.modules.protocols.frame_stream import START, Frame, Position
 from app.modules.protocols.langgraph.conversations import Conversations, Started
 from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, ThreadIdPath
@@ -35,7 +36,6 @@ from app.modules.protocols.langgraph.thread_events import (
     place_of,
 )
 from app.modules.protocols.langgraph.thread_following import ThreadFollower
-from app.modules.protocols.threads import ONLY_DATABASE
 from app.modules.records.model import Run
 from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
