@@ -10,7 +10,7 @@ from app.http.routes import Body, ResponseBody, Text, Time
 from app.modules.memory.model import Sentiment
 from app.modules.records.model import Outcome
 from app.modules.session.schemas import QuestionText, Title
-from graph.answer import Statements
+from graph.state import FactCell
 
 SESSION_ID = "019ab1c2-0000-7000-8000-000000000000"
 _CHAT_MESSAGE_ID = "019ab1c3-0000-7000-8000-000000000000"
@@ -138,9 +138,47 @@ class ConversationPage(_Answer):
     """Cursor of the next page. Null on the last page."""
 
 
-class ChatMessage(_Answer, Statements):
+class ChatReference(_Answer):
+    """The source of a statement of an analysis: what was computed from which cells."""
+
+    key: str
+    """Name of the fact, such as `highest_revenue_west`: unique among those of one result."""
+    span: Sequence[int]
+    """Start and end of the statement in Unicode code points of the text."""
+    result_id: str | None
+    """Id of the result of an investigation. Null for the result of the answer."""
+    how: str
+    """The computation, such as `sum of revenue over 12 rows`."""
+    value: str | None
+    """The exact value. Null if the statement rests on several."""
+    cells: Sequence[FactCell]
+    """The cells that it was computed from, the first 50 of them."""
+    cell_count: int
+    """Number of all these cells."""
+
+
+class ChatFinding(_Answer):
+    """A statement of an investigation, made from the result that it names."""
+
+    text: str
+    """The statement, in a sentence of the program."""
+    reading: str | None
+    """A sentence of the model on it, without figures and names of the data. Null without one."""
+    references: Sequence[ChatReference]
+    """The sources of the statement; `span` counts code points of `text`."""
+
+
+class ChatMessage(_Answer):
     """A question or an answer, as text, with what its statements were computed from."""
 
+    headline: str | None
+    """The first statement in at most twelve words. Null if there is none."""
+    references: Sequence[ChatReference]
+    """Sources of the statements of the analysis, in the order of its text."""
+    left_out: Sequence[str]
+    """Why parts of the model's choice were left out, one sentence each. Empty if nothing was."""
+    findings: Sequence[ChatFinding]
+    """What an investigation found, each computed from the result that it names. Empty for other answers."""
     message_id: str
     """The question's chatMessageId (or its run id, if it was asked without one), then `_user` or
     `_assistant`.

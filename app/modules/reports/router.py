@@ -14,11 +14,12 @@ from app.modules.reports.model import ReportFormat
 from app.modules.reports.schemas import NewReport
 from app.modules.reports.service import Reports
 
-_TYPES: Mapping[ReportFormat, tuple[str, str]] = {
-    "html": ("text/html", "html"),
-    "markdown": ("text/markdown", "md"),
-    "ipynb": ("application/x-ipynb+json", "ipynb"),
+_TYPES: Mapping[ReportFormat, tuple[str, str, str]] = {
+    "html": ("text/html", "html", "string"),
+    "markdown": ("text/markdown", "md", "string"),
+    "ipynb": ("application/x-ipynb+json", "ipynb", "object"),
 }
+"""Media type, file ending and JSON schema's type of each."""
 _NOT_OF_A_FILE = re.compile(r"[^\w .-]+")
 
 router = Router(prefix="/reports", tags=["reports"], responses=PROBLEM_RESPONSES)
@@ -37,7 +38,7 @@ async def _reports(request: Request) -> Reports:
     responses={
         200: {
             "description": "The report, as a file.",
-            "content": {media_type: {"schema": {"type": "string"}} for media_type, _ in _TYPES.values()},
+            "content": {media_type: {"schema": {"type": kind}} for media_type, _, kind in _TYPES.values()},
         }
     },
 )
@@ -53,7 +54,7 @@ async def make_report(
     the database is not shared with them any more, and 422 (`nothing-to-report`).
     """
     report, file = await reports.make(owner, body)
-    media_type, ending = _TYPES[body.format]
+    media_type, ending, _ = _TYPES[body.format]
     name = _NOT_OF_A_FILE.sub(" ", report.title).strip(" .")[:80] or "report"
     plain = name.encode("ascii", "ignore").decode().strip() or "report"
     disposition = f"attachment; filename=\"{plain}.{ending}\"; filename*=UTF-8''{quote(name)}.{ending}"
