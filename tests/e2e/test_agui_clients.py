@@ -96,6 +96,20 @@ async def test_a_failed_run_ends_with_its_problem(
     assert (events[-1]["type"], events[-1]["code"]) == ("RUN_ERROR", "urn:kai:model-rejected")
 
 
+@pytest.mark.parametrize(("ending", "props"), [("@agent", {}), ("", {"kai": {"mode": "agent"}})])
+async def test_one_question_is_asked_in_agent_mode(
+    kai: Client, shared_server: Server, model: ScriptedModel, shop: str, ending: str, props: dict[str, object]
+) -> None:
+    connection = await kai.connect(shop)
+    session = await kai.open_session(connection)
+    model.say(PLAN_TO_ACT, describe())
+    body = body_of(session, "Describe the customers.", forwardedProps=props)
+    events = await run(kai, shared_server, connection + ending, body)
+    assert (events[1]["name"], events[1]["value"]) == ("kai.session", {"session_id": session})
+    assert events[-1]["outcome"]["type"] == "interrupt"
+    assert (await kai.session(session))["mode"] == "ask"
+
+
 async def test_a_call_that_waits_is_an_interrupt_that_a_resume_answers(
     kai: Client, shared_server: Server, model: ScriptedModel, shop: str
 ) -> None:
@@ -143,6 +157,8 @@ async def test_a_call_that_waits_is_an_interrupt_that_a_resume_answers(
         {"messages": [{"id": "m", "role": "user", "content": [{"type": "image", "source": {}}]}]},
         {"messages": [{"id": "m", "role": "user", "content": ""}]},
         {"forwardedProps": {"on_disconnect": "sleep"}},
+        {"forwardedProps": {"kai": {"mode": "agents"}}},
+        {"forwardedProps": {"kai": {"rules": ["of-nobody"]}}},
         {"prompt": "Be rude."},
     ],
 )

@@ -9,6 +9,7 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
 
+from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, cards_of, describe
 from tests.e2e.test_turn import sql
 from tests.support.choices import FIRST
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -73,6 +74,20 @@ def user(*texts: str) -> list[ChatCompletionMessageParam]:
 def answers(model: ScriptedModel, times: int = 1) -> None:
     for _ in range(times):
         model.say(sql(COUNT), FIRST)
+
+
+@pytest.mark.parametrize(("ending", "fields"), [(":agent", {}), ("", {"kai": {"mode": "agent"}})])
+async def test_one_question_is_asked_in_agent_mode(
+    kai: Client, client: openai.AsyncOpenAI, name: str, model: ScriptedModel, ending: str, fields: object
+) -> None:
+    assert name + ":agent" in [each.id async for each in client.models.list()]
+    model.say(PLAN_TO_ACT, describe())
+    raw = await client.chat.completions.with_raw_response.create(
+        model=name + ending, messages=user("Describe the customers."), extra_body=fields
+    )
+    (card,) = await cards_of(kai, raw.headers["X-Kai-Session"])
+    assert card["arguments"]["text"] == TEXT
+    assert (await kai.session(raw.headers["X-Kai-Session"]))["mode"] == "ask"
 
 
 async def test_databases_are_models(client: openai.AsyncOpenAI, name: str) -> None:

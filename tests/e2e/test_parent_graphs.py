@@ -14,6 +14,7 @@ from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk import get_client
 from typing_extensions import TypedDict
 
+from tests.e2e.test_approval import PLAN_TO_ACT, cards_of, describe
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.choices import BRAZIL, FIRST
 from tests.support.scripted_model import ScriptedModel
@@ -78,6 +79,18 @@ async def test_a_parent_graph_gets_the_answer_whatever_its_state_holds(
     texts = [each.text for each in values["messages"]]
     assert texts.count(QUESTION) == 1
     assert texts[-1] == BRAZIL
+
+
+@pytest.mark.parametrize(("ending", "context"), [("@agent", {}), ("", {"kai": {"mode": "agent"}})])
+async def test_one_question_is_asked_in_agent_mode(
+    kai: Client, sdk: Graph, shop_id: str, model: ScriptedModel, ending: str, context: object
+) -> None:
+    session = await kai.open_session(shop_id)
+    model.say(PLAN_TO_ACT, describe())
+    question = {"messages": [{"role": "user", "content": "Describe the customers."}]}
+    await sdk.runs.wait(session, shop_id + ending, input=question, context=context)
+    assert len(await cards_of(kai, session)) == 1
+    assert (await kai.session(session))["mode"] == "ask"
 
 
 @pytest.mark.parametrize("thread_id", ["1", "alice of the shop", "\U0001f600" * 255])

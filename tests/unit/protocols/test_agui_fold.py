@@ -72,6 +72,7 @@ def test_a_run_is_steps_a_call_a_text_a_chart_and_suggestions() -> None:
     )
     assert kinds(found) == [
         "RUN_STARTED",
+        "CUSTOM",
         "STEP_STARTED",
         "TOOL_CALL_START",
         "TOOL_CALL_ARGS",
@@ -97,6 +98,7 @@ def test_a_run_is_steps_a_call_a_text_a_chart_and_suggestions() -> None:
         "runId": "client-run",
         "protocolVersion": "1.0",
     }
+    assert found[1] == {"type": "CUSTOM", "name": "kai.session", "value": {"session_id": "session"}}
     assert found[-1]["outcome"] == {"type": "success"}
     assert found[-1]["result"] == {"session_id": "session", "run_id": "run", "message_id": "answer"}
     assert found[-1]["usage"][0]["totalTokens"] == 7
@@ -115,7 +117,7 @@ def test_ids_are_those_of_the_messages() -> None:
 
 def test_what_statements_were_computed_from_is_in_events_of_their_own() -> None:
     found = folded(*PIECES, HEADLINE, ANALYSIS, REFERENCES, LEFT_OUT, done())
-    assert {each["name"]: each["value"] for each in of_kind(found, "CUSTOM")} == {
+    assert {each["name"]: each["value"] for each in of_kind(found, "CUSTOM")[1:]} == {
         "kai.headline": "Ada has one",
         "kai.references": REFERENCES.content,
         "kai.left_out": LEFT_OUT.content,
@@ -173,7 +175,7 @@ def test_calls_of_an_investigation_are_calls() -> None:
 
 def test_the_result_of_a_call_of_an_earlier_run_belongs_to_it_if_the_client_shows_it() -> None:
     found = folded(RETURNED, done())
-    assert [each["name"] for each in of_kind(found, "CUSTOM")] == ["kai.tool_result"]
+    assert [each["name"] for each in of_kind(found, "CUSTOM")] == ["kai.session", "kai.tool_result"]
     (frame,) = EventFold(RUN, "thread", "client-run", known_calls=["call"]).frames(RETURNED)
     result = json.loads(frame.data)
     assert (result["type"], result["toolCallId"]) == ("TOOL_CALL_RESULT", "call")

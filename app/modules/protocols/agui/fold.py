@@ -99,7 +99,8 @@ class EventFold:
         started = RunStartedEvent(
             thread_id=self._thread_id, run_id=self._run_id, protocol_version=PROTOCOL_VERSION
         )
-        return [_frame(started)]
+        stored = CustomEvent(name="kai.session", value={"session_id": self._run.session_id})
+        return [_frame(started), _frame(stored)]
 
     def frames(self, event: SessionEvent) -> Sequence[Frame]:
         return [_frame(each) for each in self._events(event)]

@@ -18,6 +18,7 @@ from app.modules.protocols.agui.decisions import ResumeMismatch, decisions_of
 from app.modules.protocols.agui.schemas import InterruptAnswer, RunInput, ThreadMessage
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
 from app.modules.protocols.frame_stream import StreamEnd, folded_stream
+from app.modules.protocols.options import QuestionOptions, question_headers
 from app.modules.protocols.questions import question_of
 from app.modules.protocols.threads import NotStoredYet
 from app.modules.records.model import MAX_CLIENT_ID_CHARACTERS, MultitaskStrategy, Origin, Run, Session
@@ -57,7 +58,11 @@ class NotHonoured(Invalid):
 )
 async def run_agent(
     assistant: Annotated[
-        str, Path(description="Id or name of a database; `kai` is the caller's only database.")
+        str,
+        Path(
+            description="Id or name of a database; `kai` is the caller's only database. With `@agent` behind "
+            "it, it is asked in agent mode."
+        ),
     ],
     body: RunInput,
     caller: CurrentCaller,
@@ -73,6 +78,8 @@ async def run_agent(
     `resume` answers all open interrupts and needs the scope to approve, too. The same `runId` with the same
     question follows the same run from its start.
 
+    `forwardedProps.kai` chooses mode, rules and tools of the question.
+
     A client that closes the stream cancels the run after 5 seconds, unless `forwardedProps.on_disconnect` is
     `continue`. Answers 404 for an unknown database, 409 for a thread about another database or one that waits
     for approvals, 422 for `tools`, `state` and messages without text, and 429 for limits.
@@ -80,9 +87,11 @@ async def run_agent(
     # AG-UI's models are slow to import.
     from app.modules.protocols.agui.fold import EventFold  # noqa: PLC0415
 
-    is_kept = _is_kept(body)
     _refuse_unsupported(body)
-    connection = await threads.database(caller.owner, assistant)
+    asked = await threads.assistant(caller.owner, assistant)
+    options = body.forwarded_props.kai or QuestionOptions()
+    threads.check_mode(options.mode)
+    options = options.model_copy(update={"mode": options.mode or asked.mode})
     known_calls: list[str] = []
     if body.resume:
         known_calls = [call for message in body.messages for call in message.call_ids]
@@ -92,18 +101,25 @@ async def run_agent(
         message, question = _question(body.messages)
         session = await threads.named(caller.owner, body.thread_id, {})
         session, run = await _ask(
-            sessions, session, connection, body.run_id, message=message, question=question
+            sessions,
+            session,
+            asked.connection,
+            body.run_id,
+            message=message,
+            question=question,
+            options=options,
         )
     departures.keep(run.id)
 
     def leave(end: StreamEnd) -> None:
-        if end == "left" and not is_kept:
+        if end == "left" and body.forwarded_props.on_disconnect != "continue":
             departures.cancel_later(session, run, seconds=_CANCEL_SECONDS)
 
     return folded_stream(
         run.id,
         sessions.follower.follow(run),
         EventFold(run, body.thread_id, body.run_id, known_calls=known_calls),
+        headers=question_headers(session, run),
         on_close=leave,
     )
 
@@ -117,19 +133,6 @@ def _refuse_unsupported(body: RunInput) -> None:
         )
     if body.state:
         raise NotHonoured("`state` must be empty: KAI shares no state with its clients.")
-
-
-def _is_kept(body: RunInput) -> bool:
-    """Returns True if the run goes on without its client. Raises `NotHonoured` for an unknown wish."""
-    match body.forwarded_props:
-        case {"on_disconnect": "continue"}:
-            return True
-        case {"on_disconnect": "cancel" | None}:
-            return False
-        case {"on_disconnect": _}:
-            raise NotHonoured("`forwardedProps.on_disconnect` must be `cancel` or `continue`.")
-        case _:
-            return False
 
 
 def _question(messages: Sequence[ThreadMessage]) -> tuple[ThreadMessage, str]:
@@ -148,6 +151,7 @@ async def _ask(
     *,
     message: ThreadMessage,
     question: str,
+    options: QuestionOptions,
 ) -> tuple[Session, Run]:
     """Start or queue a run. While calls wait for an approval, which may take long, nothing can be queued."""
     multitask_strategy: MultitaskStrategy = "reject" if session.status == "awaiting_approval" else "enqueue"
@@ -160,6 +164,9 @@ async def _ask(
             multitask_strategy=multitask_strategy,
             idempotency_key=run_id,
             db_connection_id=connection.id,
+            mode=options.mode,
+            tool_sources=options.tool_sources,
+            rules=options.rules,
             origin=Origin(protocol="ag-ui", client_message_id=client_id),
         )
     except NotKeptYet as error:

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
 from app.http.routes import Body, Text
+from app.modules.protocols.options import WithOptions
 
 ClientId = Annotated[Text, Field(min_length=1, max_length=255)]
 _UUID = "019ab1c2-0000-7000-8000-000000000000"
@@ -52,6 +53,13 @@ class InterruptAnswer(_Body):
     """
 
 
+class ForwardedProps(WithOptions):
+    """What the client forwards to the agent. Other fields have no effect."""
+
+    on_disconnect: Literal["cancel", "continue"] | None = None
+    """`continue` lets the run go on if the client leaves. Otherwise it is cancelled 5 seconds later."""
+
+
 class RunInput(_Body):
     """A run of AG-UI: the thread with its last question, or the answers to open interrupts."""
 
@@ -85,8 +93,11 @@ class RunInput(_Body):
     """Refused unless empty: KAI calls its own tools."""
     context: JsonValue = None
     """Taken without effect."""
-    forwarded_props: JsonValue = None
-    """`on_disconnect: continue` lets the run go on if the client leaves. Others have no effect."""
+    forwarded_props: Annotated[
+        ForwardedProps,
+        BeforeValidator(lambda given: given if isinstance(given, dict) else {}),
+    ] = Field(default_factory=ForwardedProps)
+    """What KAI reads of it is `on_disconnect` and `kai`."""
     parent_run_id: str | None = None
     """Taken without effect: a run always continues its thread."""
     protocol_version: str | None = None

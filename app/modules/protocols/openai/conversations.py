@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from app.modules.protocols.options import QuestionOptions
 from app.modules.protocols.threads import NotStoredYet
 from app.modules.records.model import MultitaskStrategy, Origin, Run, Session
 from app.modules.run.errors import NotKeptYet, SessionBusy
@@ -14,15 +15,28 @@ _ORIGIN = Origin(protocol="openai")
 
 
 async def ask_in(
-    sessions: SessionService, session: Session, database: str, *, question: str
+    sessions: SessionService, session: Session, database: str, *, question: str, options: QuestionOptions
 ) -> tuple[Session, Run]:
     """Start or queue a run. While calls wait for an approval, which may take long, nothing can be queued."""
     multitask_strategy: MultitaskStrategy = "reject" if session.status == "awaiting_approval" else "enqueue"
-    return await _ask(sessions, session, database, question=question, multitask_strategy=multitask_strategy)
+    return await _ask(
+        sessions,
+        session,
+        database,
+        question=question,
+        options=options,
+        multitask_strategy=multitask_strategy,
+    )
 
 
 async def ask_after(
-    sessions: SessionService, owner: str, database: str, *, earlier: Sequence[str], question: str
+    sessions: SessionService,
+    owner: str,
+    database: str,
+    *,
+    earlier: Sequence[str],
+    question: str,
+    options: QuestionOptions,
 ) -> tuple[Session, Run]:
     """Ask in the conversation whose questions were exactly these.
 
@@ -35,12 +49,18 @@ async def ask_after(
         found = await sessions.find_conversations(owner, database, earlier)
         session = next((each for each in found if each.status in ("idle", "error")), None)
         if session is None and found:
-            return await ask_in(sessions, found[0], database, question=question)
+            return await ask_in(sessions, found[0], database, question=question, options=options)
         if session is None:
             break
         try:
             return await _ask(
-                sessions, session, database, question=question, multitask_strategy="reject", after=earlier
+                sessions,
+                session,
+                database,
+                question=question,
+                options=options,
+                multitask_strategy="reject",
+                after=earlier,
             )
         except SessionBusy:
             continue
@@ -51,9 +71,9 @@ async def ask_after(
                 return asked, run
             before = await _before_last(sessions, asked)
             if before is not None:
-                return await ask_in(sessions, before, database, question=question)
+                return await ask_in(sessions, before, database, question=question, options=options)
     session = await sessions.create(owner, database, None, mode=None, metadata={})
-    return await ask_in(sessions, session, database, question=question)
+    return await ask_in(sessions, session, database, question=question, options=options)
 
 
 async def _ask(
@@ -62,6 +82,7 @@ async def _ask(
     database: str,
     *,
     question: str,
+    options: QuestionOptions,
     multitask_strategy: MultitaskStrategy,
     after: Sequence[str] | None = None,
 ) -> tuple[Session, Run]:
@@ -73,6 +94,9 @@ async def _ask(
             multitask_strategy=multitask_strategy,
             idempotency_key=None,
             db_connection_id=database,
+            mode=options.mode,
+            tool_sources=options.tool_sources,
+            rules=options.rules,
             origin=_ORIGIN,
             after=after,
         )

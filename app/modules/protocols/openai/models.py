@@ -4,7 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from app.modules.database_connection.repository import Connection
+from app.modules.records.model import Mode
 
+AGENT = ":agent"
+"""Ends the name of a model whose questions are investigated in agent mode. No other name has a colon."""
 _WORDS = re.compile(r"\w+")
 _SUFFIX = 6
 
@@ -33,6 +36,12 @@ def model_named(connections: Sequence[Connection], name: str) -> Connection | No
         if name in (each.id, f"{plain_name(each)}-{_suffix(each)}"):
             return each
     return None
+
+
+def mode_named(name: str) -> tuple[str, Mode | None]:
+    """Returns the name of a model without its mode, and the mode; None for that of the session."""
+    plain = name.removesuffix(AGENT)
+    return plain, None if plain == name else "agent"
 
 
 def plain_name(connection: Connection) -> str:

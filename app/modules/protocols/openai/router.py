@@ -24,7 +24,7 @@ from app.modules.protocols.openai.errors import (
     error_body,
 )
 from app.modules.protocols.openai.fold import ChunkFold, CompletionFold, completion_of_task, frames_of_task
-from app.modules.protocols.openai.models import model_named, models_of
+from app.modules.protocols.openai.models import AGENT, mode_named, model_named, models_of
 from app.modules.protocols.openai.refusals import refuse_unsupported
 from app.modules.protocols.openai.schemas import (
     Completion,
@@ -36,15 +36,14 @@ from app.modules.protocols.openai.schemas import (
 from app.modules.protocols.openai.structured_titles import title_asked_for, without_format
 from app.modules.protocols.openai.tasks import reply_to_task
 from app.modules.protocols.openai.transcript import questions_of
-from app.modules.protocols.threads import Threads
-from app.modules.records.model import Origin, Run, Session
+from app.modules.protocols.options import SESSION_HEADER
+from app.modules.protocols.threads import Assistant, Threads
+from app.modules.records.model import Run, Session
 from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.service import SessionService
 
-SESSION_HEADER = "X-Kai-Session"
 _CANCEL_SECONDS = 5
 """Time for a client to come back before its answer is cancelled. The protocol has no other way to stop."""
-_ORIGIN = Origin(protocol="openai")
 
 _ERRORS: dict[int | str, dict[str, object]] = {
     status: {"description": title, "model": ErrorBody}
@@ -121,10 +120,13 @@ async def list_models(owner: Owner, threads: CurrentThreads) -> DatabaseModels:
     """Lists the databases that the caller may ask, oldest first, as models `kai/<name>`. Needs scope `read`.
 
     Of several databases with the same name, the oldest has the plain one, and the names of others end with a
-    part of their ids.
+    part of their ids. Where there is an agent mode, each is listed once more as `kai/<name>:agent`.
     """
-    known = [each async for each in threads.databases(owner)]
-    return DatabaseModels(data=[_model(name, each) for name, each in models_of(known).items()])
+    known = models_of([each async for each in threads.databases(owner)])
+    endings = ["", AGENT] if threads.has_agent_mode else [""]
+    return DatabaseModels(
+        data=[_model(name + ending, each) for ending in endings for name, each in known.items()]
+    )
 
 
 @router.get("/models/{model:path}", summary="Get a database as a model", dependencies=[READ])
@@ -136,7 +138,7 @@ async def read_model(
     """Returns a database that the caller may ask. Needs scope `read`. Answers 404 (`model_not_found`) for any
     other.
     """
-    return _model(model, await _database(owner, model, threads))
+    return _model(model, (await _assistant(owner, model, threads)).connection)
 
 
 @router.post(
@@ -185,7 +187,9 @@ async def complete(
     title = title_asked_for(body)
     refuse_unsupported(body if title is None else without_format(body))
     include_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
-    connection = await _database(owner, body.model, threads)
+    assistant = await _assistant(owner, body.model, threads)
+    connection = assistant.connection
+    options = threads.options(assistant, body.kai)
     if title is not None:
         completion = completion_of_task(body.model, title.text, function=title.function)
         return _task_answer(body, completion, include_usage=include_usage)
@@ -196,10 +200,12 @@ async def complete(
     earlier, question = questions_of(body.messages)
     name = names.in_threads(body, connection)
     if name is None:
-        session, run = await ask_after(sessions, owner, connection.id, earlier=earlier, question=question)
+        session, run = await ask_after(
+            sessions, owner, connection.id, earlier=earlier, question=question, options=options
+        )
     else:
         session = await threads.named(owner, name, {}, is_shown=names.session is not None)
-        session, run = await ask_in(sessions, session, connection.id, question=question)
+        session, run = await ask_in(sessions, session, connection.id, question=question, options=options)
     departures.keep(run.id)
     headers = {"X-Run-Id": run.id, SESSION_HEADER: session.id}
     if not body.stream:
@@ -234,13 +240,15 @@ def _model(name: str, connection: Connection) -> DatabaseModel:
     return DatabaseModel(id=name, created=connection.created_at // 1_000)
 
 
-async def _database(owner: str, model: str, threads: Threads) -> Connection:
-    """Raises `ModelUnknown`."""
+async def _assistant(owner: str, model: str, threads: Threads) -> Assistant:
+    """Raises `ModelUnknown` or `AgentModeOff`."""
     known = [each async for each in threads.databases(owner)]
-    found = model_named(known, model)
+    name, mode = mode_named(model)
+    found = model_named(known, name)
     if found is None:
         raise ModelUnknown(model, [*models_of(known)])
-    return found
+    threads.check_mode(mode)
+    return Assistant(found, mode)
 
 
 def _task_answer(body: CompletionRequest, completion: Completion, *, include_usage: bool) -> Response:

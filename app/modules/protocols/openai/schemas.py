@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from app.http.routes import Body, ResponseBody, Text
+from app.modules.protocols.options import QuestionOptions
 from graph.answer import Statements
 
 Unused = JsonValue
@@ -49,7 +50,9 @@ class CompletionRequest(Body):
     )
 
     model: Annotated[Text, Field(min_length=1, max_length=300)]
-    """The database to ask, by its name in `GET /openai/v1/models` or by its id."""
+    """The database to ask, by its name in `GET /openai/v1/models` or by its id; with `:agent` behind it, in
+    agent mode.
+    """
     messages: Annotated[list[CompletionMessage], Field(min_length=1)]
     """The conversation. The last message must be the user's: it is the question."""
     stream: bool | None = None
@@ -58,6 +61,8 @@ class CompletionRequest(Body):
     """Options of the stream."""
     metadata: dict[str, JsonValue] | None = None
     """`chat_id` names the conversation. Other entries have no effect."""
+    kai: QuestionOptions | None = None
+    """What the client chooses for this question."""
     n: int | None = None
     """Number of answers. Only 1 is possible."""
     tools: JsonValue = None
