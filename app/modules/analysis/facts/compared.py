@@ -9,8 +9,9 @@ from typing import NamedTuple
 from app.modules.analysis.facts.fact import Fact, FactKind
 from app.modules.analysis.facts.notes import note
 from app.modules.analysis.facts.table import FactTable
-from app.modules.analysis.facts.wording import Counted, Names, Percent, Slot
+from app.modules.analysis.facts.wording import Amount, Counted, Names, Percent, Points, Slot
 from app.modules.analysis.figures import NumericColumn
+from app.modules.analysis.figures.comparing import MeasureComparison
 from app.modules.analysis.figures.requested_measures import naming
 
 _FEW = 4
@@ -29,12 +30,18 @@ class _Pair(NamedTuple):
 
 
 def compares(table: FactTable) -> bool:
-    """Return True if the question asks for the comparison: by a word for it, or by both measures."""
+    """Return True if the question asks for the comparison: by a word for it, or by both measures.
+
+    A target beside the main measure is asked for unless the rows are sorted by one of the two.
+    """
     found = table.found.comparison
     if found is None:
         return False
-    names = [table.found.measures[at].name for at in (found.after, found.before)]
-    return bool(_COMPARING.search(table.question)) or all(naming(table.question, each) >= 1 for each in names)
+    measures = [table.found.measures[at] for at in (found.after, found.before)]
+    if _COMPARING.search(table.question) or all(naming(table.question, each.name) >= 1 for each in measures):
+        return True
+    is_sorted = table.found.sorted_by in {each.column for each in measures}
+    return found.is_target and table.found.main in measures and not is_sorted
 
 
 def compared_facts(table: FactTable) -> list[Fact]:
@@ -46,23 +53,44 @@ def compared_facts(table: FactTable) -> list[Fact]:
     after, before = table.found.measures[found.after], table.found.measures[found.before]
     left_out = {each.period for each in table.found.partial}
     pairs = [
-        _Pair(row, new, old)
-        for row, (new, old) in enumerate(zip(after.values, before.values, strict=True))
-        if new is not None and old is not None
-        if row not in found.unfinished and not table.is_unnamed(row, by)
-        if not table.found.periods or table.found.periods[row] not in left_out
+        pair
+        for pair in _pairs(after, before)
+        if pair.row not in found.unfinished and not table.is_unnamed(pair.row, by)
+        if not table.found.periods or table.found.periods[pair.row] not in left_out
     ]
     if len(pairs) < 2:
         return []
     unit = "month" if found.unfinished else table.found.unit or "row"
     compared = _Compared(table=table, after=after, before=before, pairs=pairs, unit=unit)
-    facts = [_above(compared), *_together(compared)]
-    if found.running is not None:
-        running = found.running
-        slots: dict[str, Slot] = {"period": running.period, "day": running.day, "value": None}
-        key = ["partial", str(running.period)]
-        facts.append(note(table, "partial.running", key, columns=[after.name], **slots))
-    return facts
+    return [_above(compared), *_together(compared), *_running(table, found)]
+
+
+def differences(table: FactTable) -> list[Fact]:
+    """Of one row, by how much each measure is above or below the one that it stands beside."""
+    facts = list[Fact]()
+    for found in table.found.comparisons:
+        after, before = table.found.measures[found.after], table.found.measures[found.before]
+        for pair in _pairs(after, before):
+            compared = _Compared(table=table, after=after, before=before, pairs=[pair], unit="row")
+            facts.append(_difference(compared, pair))
+    notes = [note for found in table.found.comparisons for note in _running(table, found)]
+    return [*facts, *notes[:1]] if facts else []
+
+
+def _pairs(after: NumericColumn, before: NumericColumn) -> list[_Pair]:
+    return [
+        _Pair(row, new, old)
+        for row, (new, old) in enumerate(zip(after.values, before.values, strict=True))
+        if new is not None and old is not None
+    ]
+
+
+def _running(table: FactTable, found: MeasureComparison) -> list[Fact]:
+    if found.running is None:
+        return []
+    slots: dict[str, Slot] = {"period": found.running.period, "day": found.running.day, "value": None}
+    columns = [table.found.measures[found.after].name]
+    return [note(table, "partial.running", ["partial", str(found.running.period)], columns=columns, **slots)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +119,19 @@ class _Compared:
             cells=[*table.cells(rows, after), *table.cells(rows, before)],
             columns=[after.name, before.name],
         )
+
+    def sides(self, new: Decimal, old: Decimal) -> dict[str, Slot]:
+        """Both values, and the change between them; a change of percentages is a difference only."""
+        is_share = isinstance(self.apart(new, old), Points)
+        change = Percent((new - old) / old, signed=True) if old > 0 and new >= 0 and not is_share else None
+        return {
+            "new": self.table.amount(new, self.after),
+            "old": self.table.amount(old, self.before),
+            "change": change,
+        }
+
+    def apart(self, new: Decimal, old: Decimal) -> Points | Amount:
+        return self.table.difference(abs(new - old), self.after)
 
     def say(self, pair: _Pair) -> str:
         """The name of a row with both values."""
@@ -123,9 +164,11 @@ def _together(compared: _Compared) -> list[Fact]:
         return []
     new = sum((pair.new for pair in compared.pairs), Decimal(0))
     old = sum((pair.old for pair in compared.pairs), Decimal(0))
-    slots: dict[str, Slot] = {
-        "new": table.amount(new, after),
-        "old": table.amount(old, before),
-        "change": Percent((new - old) / old, signed=True) if old > 0 and new >= 0 else None,
-    }
+    slots = {**compared.sides(new, old), "difference": None if new == old else compared.apart(new, old)}
     return [compared.fact("total", "compared.total", slots, how="sum", value=new)]
+
+
+def _difference(compared: _Compared, pair: _Pair) -> Fact:
+    way = "above" if pair.new > pair.old else "below" if pair.new < pair.old else "equal"
+    slots = {**compared.sides(pair.new, pair.old), "difference": compared.apart(pair.new, pair.old)}
+    return compared.fact("gap", f"compared.{way}", slots, how="difference", value=pair.new - pair.old)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
+from app.modules.analysis.facts.compared import differences
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.notes import note, partial_notes
 from app.modules.analysis.facts.table import FactTable
@@ -25,7 +26,7 @@ def single_facts(table: FactTable) -> list[Fact]:
         by = list(found.roles.dimensions) or [found.label]
         if found.main.values[0] is not None and not table.is_unnamed(0, by):
             return [*_first_of_all(table, found.main, end, by=by), *partial_notes(table)]
-    facts = [row_values(table, columns)]
+    facts = [*differences(table), row_values(table, columns)]
     if all(cell is None for cell in table.rows["rows"][0]):
         names = [column["name"] for column in table.rows["columns"]]
         facts.append(note(table, "no_value", ["no", "value"], columns=names))

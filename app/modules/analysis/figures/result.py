@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Literal
 
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
-from app.modules.analysis.figures.comparing import MeasureComparison, comparison
+from app.modules.analysis.figures.comparing import MeasureComparison, comparisons
 from app.modules.analysis.figures.ends import Direction, direction_of, leading_end
 from app.modules.analysis.figures.measure import NumericColumn
 from app.modules.analysis.figures.numbers import number
@@ -91,8 +91,13 @@ class Figures:
     months: Course | None
     ranking: Ranking | None
     asked: bool
-    comparison: MeasureComparison | None
+    comparisons: Sequence[MeasureComparison]
     today: date | None
+
+    @property
+    def comparison(self) -> MeasureComparison | None:
+        """The first two measures that the result sets side by side."""
+        return next(iter(self.comparisons), None)
 
     @property
     def bounded(self) -> bool:
@@ -156,21 +161,21 @@ def figures(
         months=_months(points, main, today),
         ranking=_ranking(shape, rows, main, roles=roles),
         asked=roles.asked,
-        comparison=_comparison(measures, roles, rows=rows, today=today),
+        comparisons=_comparisons(measures, roles, rows=rows, today=today),
         today=today,
     )
 
 
-def _comparison(
+def _comparisons(
     measures: Sequence[NumericColumn], roles: ColumnRoles, *, rows: Rows, today: date | None
-) -> MeasureComparison | None:
-    """The two measures that the result sets side by side; a difference of two is none of them."""
+) -> list[MeasureComparison]:
+    """The pairs of measures that the result sets side by side; a difference of two is in none of them."""
     labels = [row[roles.label] for row in rows["rows"]] if roles.label is not None else []
     names = [
         "" if each.is_change or DIFFERENCES & set(words_of(title(each.name))) else each.name
         for each in measures
     ]
-    return comparison(names, labels, today)
+    return comparisons(names, labels, today)
 
 
 def _won_end(statement: StatementReading) -> Direction | None:

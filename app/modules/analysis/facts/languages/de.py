@@ -79,7 +79,11 @@ TABLE: Mapping[str, str] = {
     "[, am weitesten bei {named}][, und darunter bei {leaders}].",
     "compared.headline": "{measure} liegt in {count} von {rows:dative} über {other}",
     "compared.pair": "{label} ({value} gegenüber {other})",
-    "compared.total": "über die {rows} beträgt {measure} {new} und {other} {old}[ ({change})].",
+    "compared.total": "über die {rows} beträgt {measure} {new} und {other} {old}[: ein Abstand von "
+    "{difference}][ ({change})].",
+    "compared.above": "{measure} liegt {difference} über {other}[ ({change})]: {new} gegenüber {old}.",
+    "compared.below": "{measure} liegt {difference} unter {other}[ ({change})]: {new} gegenüber {old}.",
+    "compared.equal": "{measure} und {other} sind gleich: {new}.",
     "leader": "{label} hat[ {scope}] bei {measures} jeweils den höchsten Wert.",
     "same": "{leaders} haben {measure:same}: {value}.",
     "same.all": f"alle [{{count}}][{{shown}} gezeigten] haben {{measure:same}}{_OVER}: {{value}}.",

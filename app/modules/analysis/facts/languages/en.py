@@ -76,7 +76,11 @@ TABLE: Mapping[str, str] = {
     "[, most for {named}][, and below it for {leaders}].",
     "compared.headline": "{measure} is above {other} in {count} of {rows}",
     "compared.pair": "{label} ({value} against {other})",
-    "compared.total": "over the {rows}, {measure} is {new} and {other} {old}[ ({change})].",
+    "compared.total": "over the {rows}, {measure} is {new} and {other} {old}[: a difference of "
+    "{difference}][ ({change})].",
+    "compared.above": "{measure} is {difference} above {other}[ ({change})]: {new} against {old}.",
+    "compared.below": "{measure} is {difference} below {other}[ ({change})]: {new} against {old}.",
+    "compared.equal": "{measure} and {other} are the same: {new}.",
     "leader": "[{scope}, ]{label} is highest in {measures}.",
     "same": "{leaders} have {measure:same}: {value}.",
     "same.all": f"all [{{count}}][{{shown}} shown] have {{measure:same}}{_OVER}: {{value}}.",

@@ -79,7 +79,12 @@ TABLE: Mapping[str, str] = {
     "[, sobre todo en {named}][, y queda por debajo en {leaders}].",
     "compared.headline": "{measure} supera a {other} en {count} de {rows}",
     "compared.pair": "{label} ({value} frente a {other})",
-    "compared.total": "en {rows}, {measure} es de {new} y {other}, de {old}[ ({change})].",
+    "compared.total": "en {rows}, {measure} es de {new} y {other}, de {old}[: una diferencia de "
+    "{difference}][ ({change})].",
+    "compared.above": "{measure} supera a {other} en {difference}[ ({change})]: {new} frente a {old}.",
+    "compared.below": "{measure} queda {difference} por debajo de {other}[ ({change})]: {new} frente a "
+    "{old}.",
+    "compared.equal": "{measure} y {other} coinciden: {new}.",
     "leader": "[{scope}, ]{label} tiene el valor más alto en {measures}.",
     "same": "{leaders} tienen {measure:same}: {value}.",
     "same.all": f"{_ALL} {{measure:same}}{_OVER}: {{value}}.",

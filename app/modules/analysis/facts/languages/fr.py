@@ -80,7 +80,12 @@ TABLE: Mapping[str, str] = {
     "[, surtout pour {named}][, et reste en dessous pour {leaders}].",
     "compared.headline": "{measure} dépasse {other} dans {count} cas sur {rows}",
     "compared.pair": "{label} ({value} contre {other})",
-    "compared.total": "sur {rows}, {measure} est de {new} et {other} de {old}[ ({change})].",
+    "compared.total": "sur {rows}, {measure} est de {new} et {other} de {old}[\u00a0: un écart de "
+    "{difference}][ ({change})].",
+    "compared.above": "{measure} dépasse {other} de {difference}[ ({change})]\u00a0: {new} contre {old}.",
+    "compared.below": "{measure} reste en dessous de {other} de {difference}[ ({change})]\u00a0: "
+    "{new} contre {old}.",
+    "compared.equal": "{measure} et {other} sont égaux\u00a0: {new}.",
     "leader": "[{scope}, ]{label} a la valeur la plus élevée pour {measures}.",
     "same": "{leaders} ont {measure:same}\u00a0: {value}.",
     "same.all": f"{_ALL} {{measure:same}}{_OVER}\u00a0: {{value}}.",
