@@ -1785,6 +1785,7 @@ class Run(Model):
     mode: Literal["ask", "agent"] | str = ""
     protocol: Literal["kai", "chat", "langgraph", "ag-ui", "openai", "mcp"] | str = ""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    ignored: list[str] = Field(default_factory=list)
     created_at: datetime
     ended_at: datetime | None = None
     tokens_used: int = 0

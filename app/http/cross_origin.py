@@ -39,6 +39,7 @@ _REQUEST_HEADERS = (
 _RESPONSE_HEADERS = (
     "Content-Location",
     "Location",
+    "Preference-Applied",
     "Retry-After",
     "WWW-Authenticate",
     "X-Kai-Ignored",

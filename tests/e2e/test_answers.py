@@ -47,6 +47,7 @@ async def test_one_request_has_the_answer_with_its_rows(plain: Client, shop_id: 
     assert body["row_count"] == 3
     assert body["analysis"]
     assert body["confirmations"] == []
+    assert "Preference-Applied" not in answer.headers
     assert answer.headers["X-Run-Id"] == body["run_id"]
     again = await plain.http.get(f"/sessions/{body['session_id']}/runs/{body['run_id']}/answer?rows=2")
     assert again.json() == body
@@ -93,6 +94,8 @@ async def test_the_answer_of_a_slow_run_is_read_later(kai: Client, model: Script
     assert run["status"] in ("queued", "running")
     assert run["metadata"] == {"ticket": 7}
     assert run["ended_at"] is None
+    assert run["ignored"] == []
+    assert answer.headers["Preference-Applied"] == "wait=0"
     await model.until(lambda: model.on_hold == 1)
     path = f"/sessions/{run['session_id']}/runs"
     running = await kai.http.get(f"{path}/{run['run_id']}")
@@ -105,7 +108,8 @@ async def test_the_answer_of_a_slow_run_is_read_later(kai: Client, model: Script
     began = time.monotonic()
     assert (await kai.http.get(location, headers={"Prefer": "wait=1"})).status_code == 202
     assert 0.9 < time.monotonic() - began < 10
-    assert (await kai.http.get(location, headers={"Prefer": "respond-async"})).status_code == 202
+    at_once = await kai.http.get(location, headers={"Prefer": "respond-async"})
+    assert (at_once.status_code, at_once.headers["Preference-Applied"]) == (202, "respond-async")
     waiting = asyncio.create_task(kai.http.get(location))
     model.release()
     done = await waiting
@@ -198,6 +202,7 @@ async def test_other_preferences_are_ignored_and_two_of_them_combine(plain: Clie
             headers=[("Prefer", each) for each in prefer],
         )
         assert answer.status_code == 200, answer.text
+        assert answer.headers["Preference-Applied"] == "wait=30"
 
 
 async def test_a_question_that_is_refused_leaves_no_session(plain: Client, shop_id: str) -> None:

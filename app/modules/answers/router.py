@@ -23,7 +23,7 @@ from app.modules.answers.schemas import (
     WaitingQuery,
 )
 from app.modules.answers.service import RunAnswers, RunFilter, RunState
-from app.modules.answers.waiting import WaitSeconds
+from app.modules.answers.waiting import Wait, WantedWait
 from app.modules.records.model import Run, Session
 from app.modules.run.sse import EventStream, event_stream
 from app.modules.session.asking import submit_query
@@ -42,8 +42,9 @@ router = Router(tags=["answers"], responses=PROBLEM_RESPONSES)
 _RETRY_SECONDS = "2"
 _ASKING = [ASK, Depends(count_question), STREAM]
 _TEXT = {"schema": {"type": "string"}}
+_APPLIED = {"Preference-Applied": {"description": "What was taken of `Prefer`, if it says how long", **_TEXT}}
 _ANSWERED: dict[int | str, dict[str, object]] = {
-    200: {"model": AnswerBody, "description": "The answer"},
+    200: {"model": AnswerBody, "description": "The answer", "headers": _APPLIED},
     202: {
         **NOT_KEPT_YET[202],
         "model": RunBody,
@@ -53,6 +54,7 @@ _ANSWERED: dict[int | str, dict[str, object]] = {
             "Location": {"description": "Where the answer is", **_TEXT},
             "Retry-After": {"description": "Seconds to wait before reading it", **_TEXT},
             "X-Run-Id": {"description": "The run, for following it", **_TEXT},
+            **_APPLIED,
         },
     },
 }
@@ -87,7 +89,7 @@ class RunsQuery(PageQuery):
     dependencies=_ASKING,
 )
 async def ask(
-    body: NewAsk, owner: Owner, answers: Service, seconds: WaitSeconds, idempotency_key: IdempotencyKey = None
+    body: NewAsk, owner: Owner, answers: Service, wait: WantedWait, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Asks a question without a session and answers when it is answered. Needs scope `ask`.
 
@@ -99,7 +101,7 @@ async def ask(
     Every refusal of a question to a session holds here, too.
     """
     _, run = await _ask(answers, owner, body, idempotency_key)
-    return await _answered(answers, run, seconds, body.rows)
+    return await _answered(answers, run, wait, body.rows)
 
 
 @router.post(
@@ -134,7 +136,7 @@ async def ask_session(
     body: WaitingQuery,
     owner: Owner,
     answers: Service,
-    seconds: WaitSeconds,
+    wait: WantedWait,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Asks a question of a session and answers when it is answered. Needs scope `ask`.
@@ -144,7 +146,7 @@ async def ask_session(
     _, run = await submit_query(
         answers.sessions, owner, session_id, body=body, idempotency_key=idempotency_key
     )
-    return await _answered(answers, run, seconds, body.rows)
+    return await _answered(answers, run, wait, body.rows)
 
 
 @router.get(
@@ -159,7 +161,7 @@ async def read_answer(
     run_id: RunId,
     owner: Owner,
     answers: Service,
-    seconds: WaitSeconds,
+    wait: WantedWait,
     rows: Annotated[
         int, Query(ge=0, le=MOST_ROWS, description="The most rows of the answer.")
     ] = DEFAULT_ROWS,
@@ -170,7 +172,7 @@ async def read_answer(
     run that went on with its turn.
     """
     _, run = await answers.sessions.run(owner, session_id, run_id)
-    return await _answered(answers, run, seconds, rows)
+    return await _answered(answers, run, wait, rows)
 
 
 @router.get("/sessions/{session_id}/runs/{run_id}", summary="Get a run", dependencies=[READ])
@@ -249,10 +251,10 @@ async def _ask(
         raise
 
 
-async def _answered(answers: RunAnswers, run: Run, seconds: int, most_rows: int) -> Response:
-    run = await answers.wait(run, seconds)
+async def _answered(answers: RunAnswers, run: Run, wait: Wait, most_rows: int) -> Response:
+    run = await answers.wait(run, wait.seconds)
     found = await answers.find(run, most_rows)
-    headers = {"X-Run-Id": run.id, "X-Kai-Session": run.session_id}
+    headers = {"X-Run-Id": run.id, "X-Kai-Session": run.session_id, **wait.headers}
     if found is not None:
         return _json(AnswerBody.of(found), 200, headers)
     (followed,) = await answers.states([run])

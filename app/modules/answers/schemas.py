@@ -79,6 +79,8 @@ class RunBody(ResponseBody):
     """How the question came in."""
     metadata: dict[str, JsonValue]
     """The client's own JSON object."""
+    ignored: list[str]
+    """Names of what the client has sent beside the question and KAI does not read."""
     created_at: Time
     """Time of the question."""
     ended_at: Time | None

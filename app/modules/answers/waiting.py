@@ -1,6 +1,7 @@
 """How long a request waits for its answer: `Prefer: wait=N` of RFC 7240."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 from urllib.request import parse_http_list
 
@@ -13,8 +14,20 @@ DEFAULT_SECONDS = 55
 MOST_SECONDS = 300
 
 
-def wait_seconds(prefer: Sequence[str]) -> int:
-    """Returns the seconds that `Prefer` headers name. `respond-async` alone is 0. Other preferences are
+@dataclass(frozen=True)
+class Wait:
+    """How long to wait for an answer, and the preference that says so. None if the caller has none."""
+
+    seconds: int
+    preference: str | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.preference is None else {"Preference-Applied": self.preference}
+
+
+def read_wait(prefer: Sequence[str]) -> Wait:
+    """Returns the wait that `Prefer` headers name. `respond-async` alone is 0 seconds. Other preferences are
     ignored.
 
     Raises `Malformed` for a `wait` that is no whole number from 0 to 300, and for two of them.
@@ -27,7 +40,7 @@ def wait_seconds(prefer: Sequence[str]) -> int:
             waits.append(value.strip().strip('"'))
         is_async = is_async or name.strip().lower() == "respond-async"
     if not waits:
-        return 0 if is_async else DEFAULT_SECONDS
+        return Wait(0, "respond-async") if is_async else Wait(DEFAULT_SECONDS)
     if len(waits) > 1:
         raise Malformed("`Prefer` names `wait` twice. Send it once, such as `Prefer: wait=55`.")
     (given,) = waits
@@ -35,7 +48,7 @@ def wait_seconds(prefer: Sequence[str]) -> int:
         raise Malformed(_not_usable(given))
     if int(given) > MOST_SECONDS:
         raise Malformed(_not_usable(given))
-    return int(given)
+    return Wait(int(given), f"wait={int(given)}")
 
 
 def _not_usable(given: str) -> str:
@@ -45,7 +58,7 @@ def _not_usable(given: str) -> str:
     )
 
 
-async def _seconds(
+async def _wait(
     request: Request,
     _: Annotated[
         str | None,
@@ -55,8 +68,8 @@ async def _seconds(
             "`respond-async`: do not wait.",
         ),
     ] = None,
-) -> int:
-    return wait_seconds(request.headers.getlist("prefer"))
+) -> Wait:
+    return read_wait(request.headers.getlist("prefer"))
 
 
-WaitSeconds = Annotated[int, Depends(_seconds)]
+WantedWait = Annotated[Wait, Depends(_wait)]
