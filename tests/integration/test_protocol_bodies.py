@@ -405,9 +405,9 @@ def test_what_no_store_and_no_answer_can_hold_is_refused_by_name(
 
 def test_a_thread_is_made_by_its_id_in_capitals_too(kai: Kai) -> None:
     thread = "019AB1C2-0000-7000-8000-00000000000A"
-    body = written(asking(if_not_exists="create"), kai.names)
+    bodies = [asking(if_not_exists="create", input={"messages": [question(id=each)]}) for each in "ab"]
     path = f"/langgraph/threads/{thread}/runs/wait"
-    first, answer = (kai.send("POST", path, body) for _ in range(2))
+    first, answer = (kai.send("POST", path, written(body, kai.names)) for body in bodies)
     assert (first.status_code, answer.status_code) == (200, 200), first.text
     assert answer.headers["Content-Location"].startswith(f"/threads/{thread}/")
     assert len([each for each in answer.json()["messages"] if each["type"] == "human"]) == 2
