@@ -16,7 +16,7 @@ from app.core.errors import CannotRun, reason
 from app.core.pictures import NoPicture
 from app.core.settings import read_settings
 from app.modules.analysis.chart.pictures import PictureFormat
-from app.modules.records.model import Message, MessageFields, Mode, Run, Session
+from app.modules.records.model import Message, MessageFields, Mode, NewQuestion, Run, Session
 from app.modules.run.messages import next_run_id
 from app.modules.session.confirmations import Verdict
 from app.modules.session.errors import ConfirmationOver
@@ -52,9 +52,7 @@ async def ask(question: str, database: str, mode: Mode, *, output: AskOutput) ->
         for warning in warnings:
             sys.stderr.write(f"kai: {warning}\n")
         session = await services.sessions.create(LOCAL_OWNER, connection.id, None, mode=mode, metadata={})
-        session, run = await services.sessions.ask(
-            LOCAL_OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
-        )
+        session, run = await services.sessions.ask(LOCAL_OWNER, session.id, NewQuestion(question))
         while True:
             transcript = await _follow(services, session, run, output=output)
             if not transcript.waiting:

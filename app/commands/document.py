@@ -11,7 +11,7 @@ from app.commands.databases import register
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import CannotRun
 from app.core.settings import read_settings
-from app.modules.records.model import Run, Session
+from app.modules.records.model import NewQuestion, Run, Session
 from app.terminal.console import event_of, say
 from graph.events import AnalysisChunk, ClarificationChunk, Failure, Progress, Status
 
@@ -58,9 +58,7 @@ async def document(database: str, out: Path | None, tables: Sequence[str], *, ye
         if said.estimate is not None:
             if not _is_accepted(said.estimate):
                 return 1
-            asked = await services.sessions.ask(
-                LOCAL_OWNER, session.id, said.go_on, multitask_strategy="reject", idempotency_key=None
-            )
+            asked = await services.sessions.ask(LOCAL_OWNER, session.id, NewQuestion(said.go_on))
             await said.follow(services, *asked)
     if said.document is None:
         raise CannotRun(said.failure or "No document was written.")

@@ -26,7 +26,7 @@ from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType, Schema, Table
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.language_models.errors import model_errors_translated
-from app.modules.records.model import Run
+from app.modules.records.model import NewQuestion, Run
 from app.modules.sql_generation.reply import read_reply
 from app.terminal.console import event_of
 from graph.errors import ModelCallFailed, ModelCallRejected, TurnError
@@ -147,9 +147,7 @@ class KaiSession:
         started = time.monotonic()
         is_measured = False
         sessions = self._services.sessions
-        session, run = await sessions.ask(
-            self._owner, self._session_id, question, multitask_strategy="reject", idempotency_key=None
-        )
+        session, run = await sessions.ask(self._owner, self._session_id, NewQuestion(question))
         async for entry in sessions.follower.events(run):
             event = event_of(entry.data)
             answer.take(event)

@@ -30,6 +30,7 @@ from app.core.auth.caller import LOCAL_CALLER, LOCAL_OWNER
 from app.core.ids import new_id
 from app.core.settings import Settings
 from app.core.storage.port import Document, Equals, Query, Storage
+from app.modules.records.model import NewQuestion
 from app.modules.records.steps import call_id_of, step_id
 from app.modules.run.worker import SWEEP_SECONDS
 from tests.bench.killed_turns import QUESTION, running_model, settings_on
@@ -142,9 +143,7 @@ def _renamed(text: str, ids: Mapping[str, str]) -> str:
 async def _waiting(services: Services, connection_id: str) -> str:
     """Returns the id of a session in which a call waits."""
     session = await services.sessions.create(LOCAL_OWNER, connection_id, None, mode="agent", metadata={})
-    asked = await services.sessions.ask(
-        LOCAL_OWNER, session.id, QUESTION, multitask_strategy="reject", idempotency_key=None
-    )
+    asked = await services.sessions.ask(LOCAL_OWNER, session.id, NewQuestion(QUESTION))
     async for _ in services.sessions.follower.events(asked[1]):
         pass
     return session.id

@@ -46,7 +46,7 @@ from app.core.servers import free_port
 from app.core.settings import NO_QUOTAS, LlmSettings, NatsSettings, Settings, ToolSettings, TypesenseSettings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.typesense_server import TypesenseServer
-from app.modules.records.model import Run, Session
+from app.modules.records.model import NewQuestion, Run, Session
 from graph.checkpoints import SqliteCheckpointer
 from tests.bench.agent_loop.model import wait_for
 from tests.bench.children import Child, Report, Write, forked, freeze_self
@@ -309,7 +309,7 @@ def _outcome(broken: Report, last: Report, effects: int) -> str:
 async def _drive(services: Services, session_id: str, write: Write) -> None:
     """What a client does, from the start: each of its requests may be repeated."""
     session, run = await services.sessions.ask(
-        LOCAL_OWNER, session_id, QUESTION, multitask_strategy="reject", idempotency_key="the question"
+        LOCAL_OWNER, session_id, NewQuestion(QUESTION, idempotency_key="the question")
     )
     await _follow(services, session, run)
     cards, _ = await services.confirmations.page(LOCAL_OWNER, session_id, None, limit=10, cursor=None)

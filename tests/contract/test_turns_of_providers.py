@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from app.bootstrap import open_services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import NO_QUOTAS, LlmSettings, Settings
+from app.modules.records.model import NewQuestion
 from app.terminal.console import event_of
 from graph import SessionEvent
 from graph.events import AnalysisChunk, Done, FindingsChunk, ToolCalled, ToolReturned
@@ -44,13 +45,7 @@ async def events_of(settings: Settings, database: str) -> list[SessionEvent]:
             LOCAL_OWNER, database, "shop", description=""
         )
         session = await services.sessions.create(LOCAL_OWNER, connection.id, None, mode="ask", metadata={})
-        asked = await services.sessions.ask(
-            LOCAL_OWNER,
-            session.id,
-            "Why are there customers?",
-            multitask_strategy="reject",
-            idempotency_key=None,
-        )
+        asked = await services.sessions.ask(LOCAL_OWNER, session.id, NewQuestion("Why are there customers?"))
         return [event_of(entry.data) async for entry in services.sessions.follower.events(asked[1])]
 
 

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import LlmSettings, Settings
+from app.modules.records.model import NewQuestion
 from app.modules.records.steps import InvestigationRecords
 from app.modules.run.messages import following_run, next_run_id
 from tests.support.scripted_model import Scripted, ScriptedModel
@@ -31,9 +32,7 @@ async def asked(services: Services, folder: Path) -> tuple[str, str]:
     url = f"sqlite:///{folder}/shop.db"
     connection = await services.database_connections.register(LOCAL_OWNER, url, "shop", description="")
     session = await services.sessions.create(LOCAL_OWNER, connection.id, None, mode="agent", metadata={})
-    _, run = await services.sessions.ask(
-        LOCAL_OWNER, session.id, "Describe it.", multitask_strategy="reject", idempotency_key=None
-    )
+    _, run = await services.sessions.ask(LOCAL_OWNER, session.id, NewQuestion("Describe it."))
     async for _ in services.sessions.follower.events(run):
         pass
     return session.id, run.id

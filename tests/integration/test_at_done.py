@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.settings import LlmSettings, Settings
-from app.modules.records.model import Session
+from app.modules.records.model import NewQuestion, Session
 from tests.support.scripted_model import ScriptedModel
 
 OWNER = "local"
@@ -25,9 +25,7 @@ async def services(tmp_path: Path, model: ScriptedModel) -> AsyncGenerator[Servi
 async def test_metrics_usage_session_and_history_are_right_when_done_is_read(
     services: Services, session: Session
 ) -> None:
-    asked = await services.sessions.ask(
-        OWNER, session.id, "How many customers?", multitask_strategy="reject", idempotency_key=None
-    )
+    asked = await services.sessions.ask(OWNER, session.id, NewQuestion("How many customers?"))
     async for entry in services.sessions.follower.events(asked[1]):
         if entry.event == "done":
             assert services.metrics.get_sample_value("kai_runs_under_way") == 0

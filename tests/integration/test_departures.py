@@ -13,7 +13,7 @@ from app.core.settings import NO_QUOTAS, Settings
 from app.core.storage.port import Equals
 from app.modules.protocols.disconnects import Departures
 from app.modules.records.errors import SessionUnknown
-from app.modules.records.model import ONE_RUN, Run, Session
+from app.modules.records.model import ONE_RUN, NewQuestion, Run, Session
 from app.modules.session.service import SessionFilter
 from tests.support.waiting import until
 
@@ -28,9 +28,7 @@ async def services(tmp_path: Path) -> AsyncGenerator[Services]:
 
 
 async def ask(services: Services, session: Session, sql: str = ENDLESS) -> tuple[Session, Run]:
-    return await services.sessions.ask(
-        OWNER, session.id, "mine", multitask_strategy="reject", idempotency_key=None, sql=sql
-    )
+    return await services.sessions.ask(OWNER, session.id, NewQuestion("mine", sql=sql))
 
 
 async def until_cancelled(services: Services, run: Run) -> None:

@@ -37,7 +37,7 @@ from app.modules.memory.model import NewFact
 from app.modules.memory.profile import Profile, ProfileItem
 from app.modules.memory.scopes import Scope
 from app.modules.memory.turns import StoredTurns
-from app.modules.records.model import Message, Session
+from app.modules.records.model import Message, NewQuestion, Session
 from app.modules.records.steps import InvestigationRecords
 from app.modules.rules.model import RuleText
 from app.modules.schedules.model import Notice
@@ -168,9 +168,7 @@ async def kai(request: pytest.FixtureRequest, tmp_path: Path, model: ScriptedMod
 async def ask(services: Services, session: Session, question: str, key: str = WORD) -> Message:
     """Returns the answer, once its memory is written."""
     sessions = services.sessions
-    asked = await sessions.ask(
-        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=f"{key}-{new_id()}"
-    )
+    asked = await sessions.ask(OWNER, session.id, NewQuestion(question, idempotency_key=f"{key}-{new_id()}"))
     events = [entry async for entry in sessions.follower.events(asked[1])]
     assert events[-1].event == "done"
     now = await sessions.repository.get(OWNER, session.id)
@@ -277,7 +275,7 @@ async def investigated(kai: Opened, model: ScriptedModel, *, is_decided: bool) -
     ends = Scripted(calls=(call("finish", answer=f"Three in {WORD}.", findings=[finding]),))
     model.say(f"INVESTIGATE:\n1. Look at {WORD}", reads, ends)
     _, run = await services.sessions.ask(
-        OWNER, session.id, f"Why {WORD}?", multitask_strategy="reject", idempotency_key=f"{WORD}-{new_id()}"
+        OWNER, session.id, NewQuestion(f"Why {WORD}?", idempotency_key=f"{WORD}-{new_id()}")
     )
     events = [json.loads(entry.data) async for entry in services.sessions.follower.events(run)]
     assert events[-1]["status"] == "awaiting_approval", events[-1]
@@ -421,9 +419,7 @@ async def test_a_session_that_is_deleted_while_it_is_answered_leaves_nothing(
     )
     session = await services.sessions.create(OWNER, connection.id, None, mode="ask", metadata={})
     model.say(SQL, Scripted(FIRST, hold_after=0))
-    asked = await services.sessions.ask(
-        OWNER, session.id, f"How many {WORD}?", multitask_strategy="reject", idempotency_key=None
-    )
+    asked = await services.sessions.ask(OWNER, session.id, NewQuestion(f"How many {WORD}?"))
     async with services.sessions.follower.follow(asked[1]) as log:
         await model.until(lambda: model.on_hold == 1)
         async for entry in log.read(after=0, stop=lambda: False):

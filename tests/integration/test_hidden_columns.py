@@ -12,6 +12,7 @@ from app.bootstrap import Services, open_services
 from app.core.settings import LlmSettings, Settings
 from app.modules.database_connection.errors import TableNotFound
 from app.modules.database_connection.schema import ColumnEdit
+from app.modules.records.model import NewQuestion
 from tests.support.scripted_model import ScriptedModel
 
 OWNER = "local"
@@ -54,9 +55,7 @@ async def test_a_hidden_column_is_in_no_prompt_and_in_no_answer(
     model.rule("SQL writer", "```sql\nSELECT * FROM people\n```")
 
     async def ask(question: str, sql: str | None = None) -> None:
-        run = await services.sessions.ask(
-            OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None, sql=sql
-        )
+        run = await services.sessions.ask(OWNER, session.id, NewQuestion(question, sql=sql))
         async for _ in services.sessions.follower.events(run[1]):
             pass
 

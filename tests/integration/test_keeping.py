@@ -20,6 +20,7 @@ from app.core.storage.copying import CopyDiffers, contents, copy_collection
 from app.core.storage.port import Query
 from app.core.storage.typesense_server import TypesenseServer
 from app.modules.database_connection.scan.vectors_kept import VectorsKept
+from app.modules.records.model import NewQuestion
 from migrations.m0001_initial import COLLECTIONS
 from migrations.runner import StoreTooOld
 
@@ -45,9 +46,7 @@ def settings(tmp_path: Path, typesense_server: TypesenseServer, monkeypatch: pyt
 
 
 async def ask(services: Services, session_id: str, question: str = QUESTION) -> None:
-    asked = await services.sessions.ask(
-        LOCAL_OWNER, session_id, question, multitask_strategy="reject", idempotency_key=None
-    )
+    asked = await services.sessions.ask(LOCAL_OWNER, session_id, NewQuestion(question))
     said = [entry async for entry in services.sessions.follower.events(asked[1])]
     assert '"complete"' in said[-1].data
 

@@ -13,7 +13,7 @@ from app.core.settings import Settings
 from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.database_connection.errors import StatementNotRun
 from app.modules.records.errors import MessageUnknown, SessionUnknown
-from app.modules.records.model import MOST_VERSIONS, Message, Session
+from app.modules.records.model import MOST_VERSIONS, Message, NewQuestion, Session
 from app.modules.run.errors import SessionBusy, SessionClosed
 from app.modules.session.errors import (
     TooManyVersions,
@@ -39,9 +39,7 @@ async def session(services: Services, tmp_path: Path) -> Session:
 
 
 async def ask(services: Services, session: Session, question: str, sql: str | None = None) -> None:
-    asked = await services.sessions.ask(
-        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None, sql=sql
-    )
+    asked = await services.sessions.ask(OWNER, session.id, NewQuestion(question, sql=sql))
     async for _ in services.sessions.follower.events(asked[1]):
         pass
 
@@ -178,13 +176,7 @@ async def test_a_question_does_not_go_on_with_a_conversation_that_another_has_co
 
     with pytest.raises(SessionBusy):
         await services.sessions.submissions.submit(
-            OWNER,
-            session.id,
-            "And the first?",
-            multitask_strategy="reject",
-            idempotency_key=None,
-            transcript=as_read.transcript,
-            read=read,
+            OWNER, session.id, NewQuestion("And the first?"), transcript=as_read.transcript, read=read
         )
     assert [each.query for each in await history(services, session) if each.role == "human"] == [
         "How many customers?",

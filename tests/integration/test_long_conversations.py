@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.settings import NO_QUOTAS, ConversationSettings, LlmSettings, Settings
-from app.modules.records.model import Session
+from app.modules.records.model import NewQuestion, Session
 from tests.support.model_script import Asked
 from tests.support.scripted_model import Scripted, ScriptedModel
 
@@ -66,9 +66,7 @@ async def ask_all(
     for number in range(1, turns + 1):
         model.requests.clear()
         question = RULE if number == 2 else f"How many orders were there in week {number}?"
-        asked = await services.sessions.ask(
-            OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
-        )
+        asked = await services.sessions.ask(OWNER, session.id, NewQuestion(question))
         assert [entry.event async for entry in services.sessions.follower.events(asked[1])][-1] == "done"
         prompts.extend(each for each in model.requests if "SQL writer" in each.text)
         calls = [each for each in model.requests if is_summary(each)]

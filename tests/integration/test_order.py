@@ -11,7 +11,7 @@ from app.bootstrap import Services, open_services
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.settings import NO_QUOTAS, ConversationSettings, LlmSettings, Settings
-from app.modules.records.model import Message, Run, Session
+from app.modules.records.model import Message, NewQuestion, Run, Session
 from app.modules.run.messages import question_message, question_sequence
 from app.modules.run.submission import run_id_of
 from app.modules.session.service import SessionFilter
@@ -37,7 +37,7 @@ async def services(
 async def ask(services: Services, session: Session, question: str, key: str | None = None) -> list[str]:
     """Of the events of its run, the answers' last one included."""
     asked = await services.sessions.ask(
-        OWNER, session.id, question, multitask_strategy="enqueue", idempotency_key=key
+        OWNER, session.id, NewQuestion(question, multitask_strategy="enqueue", idempotency_key=key)
     )
     return [entry.event async for entry in services.sessions.follower.events(asked[1])]
 
@@ -134,9 +134,9 @@ async def test_questions_that_wait_are_answered_in_the_order_in_which_they_came(
         await services.sessions.ask(
             OWNER,
             session.id,
-            f"question {n}",
-            multitask_strategy="enqueue",
-            idempotency_key=str(n) if n % 2 else None,
+            NewQuestion(
+                f"question {n}", multitask_strategy="enqueue", idempotency_key=str(n) if n % 2 else None
+            ),
         )
         for n in range(8)
     ]
@@ -161,7 +161,7 @@ async def test_a_question_cancelled_while_it_waits_stands_before_those_answered_
     await model.until(lambda: model.on_hold == 1)
     runs = [
         await services.sessions.ask(
-            OWNER, session.id, f"question {n}", multitask_strategy="enqueue", idempotency_key=None
+            OWNER, session.id, NewQuestion(f"question {n}", multitask_strategy="enqueue")
         )
         for n in "ab"
     ]
@@ -242,9 +242,7 @@ async def test_a_cancelled_run_leaves_no_error(
     services: Services, session: Session, model: ScriptedModel
 ) -> None:
     model.say(Scripted("CHAT: held", hold_after=0))
-    _, run = await services.sessions.ask(
-        OWNER, session.id, "How many?", multitask_strategy="reject", idempotency_key=None
-    )
+    _, run = await services.sessions.ask(OWNER, session.id, NewQuestion("How many?"))
     await model.until(lambda: model.on_hold == 1)
     await services.sessions.submissions.cancel(session, run)
     assert [entry.event async for entry in services.sessions.follower.events(run)][-1] == "done"

@@ -21,6 +21,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.overview.model import Overview
 from app.modules.overview.running import OverviewLimits, OverviewRuns
+from app.modules.records.model import NewQuestion
 from app.modules.records.repository import SessionRepository
 from app.modules.records.rows import RowStore
 from tests.support.boards import store_settings
@@ -98,9 +99,7 @@ async def test_after_a_scan_the_figures_are_those_of_the_questions_that_they_nam
     for figure in overview.figures:
         assert figure.question in {"Total amount of sales per month", "Number of sales per month"}
         session = await services.sessions.create("ann", connection.id, None, mode="ask", metadata={})
-        asked = await services.sessions.ask(
-            "ann", session.id, figure.question, multitask_strategy="reject", idempotency_key=None
-        )
+        asked = await services.sessions.ask("ann", session.id, NewQuestion(figure.question))
         async for _ in services.sessions.follower.events(asked[1]):
             pass
         messages = await services.sessions.history(session)

@@ -26,6 +26,7 @@ from app.main import create_app
 from app.modules.protocols.agui.schemas import RunInput
 from app.modules.protocols.langgraph import schemas, store_schemas
 from app.modules.protocols.openai.schemas import CompletionRequest
+from app.modules.records.model import NewQuestion
 from tests.support.scripted_model import ScriptedModel, scripted_model
 from tests.support.shop import make_shop
 
@@ -94,9 +95,7 @@ async def serving(
             """A database, a session about it, its run and its checkpoint."""
             shop = await services.database_connections.register(owner, url, "shop", description="")
             session = await services.sessions.create(owner, shop.id, None, mode="ask", metadata={})
-            _, run = await services.sessions.ask(
-                owner, session.id, "How many customers?", multitask_strategy="reject", idempotency_key=None
-            )
+            _, run = await services.sessions.ask(owner, session.id, NewQuestion("How many customers?"))
             async for _ in services.sessions.follower.events(run):
                 pass
             kept, _ = await services.sessions.checkpoints(owner, session.id, 1, cursor=None)

@@ -19,7 +19,7 @@ from app.modules.memory.memory_job import MemoryJob
 from app.modules.memory.model import NewFact, StoredFact
 from app.modules.memory.scopes import Scope
 from app.modules.memory.turns import StoredTurns
-from app.modules.records.model import Session
+from app.modules.records.model import NewQuestion, Session
 from app.modules.records.repository import SessionRepository
 from app.modules.session.use_job import UseJob
 from tests.support.choices import FIRST
@@ -100,9 +100,7 @@ async def keep(
 async def ask(
     services: Services, session: Session, question: str = "How many customers churned?"
 ) -> list[dict[str, JsonValue]]:
-    asked = await services.sessions.ask(
-        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
-    )
+    asked = await services.sessions.ask(OWNER, session.id, NewQuestion(question))
     events = [entry async for entry in services.sessions.follower.events(asked[1])]
     said: list[dict[str, JsonValue]] = [json.loads(each.data) for each in events]
     assert said[-1]["status"] == "complete", said[-1]

@@ -19,7 +19,7 @@ from app.core.settings import LlmSettings, MemorySettings, Settings, WorkerSetti
 from app.modules.memory.errors import FactNeedsConfirmation, FactPlaceUnclear
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.model import FactStatus, NewFact, StoredFact
-from app.modules.records.model import Mode, Session
+from app.modules.records.model import Mode, NewQuestion, Session
 from app.modules.records.steps import CallRecord, InvestigationRecords, StepRecord
 from app.modules.tools.registry import BUILTIN
 from tests.support.facts import source
@@ -69,9 +69,7 @@ Event = dict[str, JsonValue]
 
 
 async def ask(services: Services, session: Session, question: str) -> list[Event]:
-    asked = await services.sessions.ask(
-        LOCAL_OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
-    )
+    asked = await services.sessions.ask(LOCAL_OWNER, session.id, NewQuestion(question))
     return [json.loads(entry.data) async for entry in services.sessions.follower.events(asked[1])]
 
 
@@ -175,9 +173,7 @@ async def test_comments_of_a_schema_and_texts_of_other_users_leave_no_fact(
             session = await services.sessions.create(owner, known.id, None, mode="ask", metadata={})
             model.say(f"```sql\nSELECT note FROM customers\n```\n{PLANTED}", PLANTED)
             question = f"Which customers churned, as I like it?\npreference (user): {text}"
-            asked = await services.sessions.ask(
-                owner, session.id, question, multitask_strategy="reject", idempotency_key=None
-            )
+            asked = await services.sessions.ask(owner, session.id, NewQuestion(question))
             async for _ in services.sessions.follower.events(asked[1]):
                 pass
         assert any("refunds are void" in each.text for each in model.requests)  # it is shown, as data

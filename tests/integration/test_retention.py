@@ -16,7 +16,7 @@ from app.core.storage.port import Equals, Query
 from app.core.tasks import end_tasks
 from app.main import create_app
 from app.modules.records.errors import RowsGone
-from app.modules.records.model import Run, Session
+from app.modules.records.model import NewQuestion, Run, Session
 from app.modules.run.retention import Age, Retention
 from app.modules.session.service import StoredRows
 from graph import Checkpoint, SessionGraph
@@ -74,9 +74,7 @@ class FailsOnce:
 
 
 async def ask(services: Services, session_id: str, question: str = QUESTION) -> Run:
-    _, run = await services.sessions.ask(
-        LOCAL_OWNER, session_id, question, multitask_strategy="reject", idempotency_key=None
-    )
+    _, run = await services.sessions.ask(LOCAL_OWNER, session_id, NewQuestion(question))
     said = [entry async for entry in services.sessions.follower.events(run)]
     assert '"complete"' in said[-1].data
     return run

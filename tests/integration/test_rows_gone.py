@@ -10,7 +10,7 @@ from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import read_settings
 from app.modules.records.errors import RowsGone
-from app.modules.records.model import Message
+from app.modules.records.model import Message, NewQuestion
 from app.modules.session.service import StoredRows
 
 DAYS = 731
@@ -29,9 +29,7 @@ def calendar(tmp_path: Path) -> str:
 
 
 async def answered(services: Services, session_id: str, question: str, sql: str | None = None) -> Message:
-    session, run = await services.sessions.ask(
-        LOCAL_OWNER, session_id, question, multitask_strategy="reject", idempotency_key=None, sql=sql
-    )
+    session, run = await services.sessions.ask(LOCAL_OWNER, session_id, NewQuestion(question, sql=sql))
     assert '"complete"' in [entry async for entry in services.sessions.follower.events(run)][-1].data
     messages, _ = await services.sessions.repository.messages(session, 100, None)
     return messages[-1]

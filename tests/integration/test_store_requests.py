@@ -15,7 +15,7 @@ from app.core.settings import LlmSettings, MemorySettings, Settings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Document, Page, Query
 from app.core.storage.typesense_transport import KeepAliveTransport
-from app.modules.records.model import Session
+from app.modules.records.model import NewQuestion, Session
 from tests.support.choices import FIRST
 from tests.support.scripted_model import ScriptedModel
 
@@ -101,9 +101,7 @@ async def ask(
     model.say(f"```sql\n{COUNT}\n```", FIRST)
     reads.clear()
     http_requests.clear()
-    asked = await services.sessions.ask(
-        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None, sql=sql
-    )
+    asked = await services.sessions.ask(OWNER, session.id, NewQuestion(question, sql=sql))
     said = [entry async for entry in services.sessions.follower.events(asked[1])]
     assert '"complete"' in said[-1].data, said[-1].data
 

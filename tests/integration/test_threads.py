@@ -23,7 +23,7 @@ from app.modules.database_connection.lookup import DatabaseUnclear, DatabaseUnkn
 from app.modules.protocols.frame_stream import events_of
 from app.modules.protocols.messages import ClientMessage, chat_messages, conversation, question_of_run, rows
 from app.modules.records.errors import SessionUnknown
-from app.modules.records.model import Origin, Run, Session, hidden_owner
+from app.modules.records.model import NewQuestion, Origin, Run, Session, hidden_owner
 from app.modules.run.errors import SessionBusy
 from app.modules.session.errors import (
     BoundElsewhere,
@@ -70,11 +70,13 @@ async def ask(
     return await services.sessions.ask(
         OWNER,
         session.id,
-        "How many customers?",
-        multitask_strategy="enqueue",
-        idempotency_key=key,
-        sql="SELECT count(*) AS n FROM customers",
-        db_connection_id=database,
+        NewQuestion(
+            "How many customers?",
+            multitask_strategy="enqueue",
+            idempotency_key=key,
+            sql="SELECT count(*) AS n FROM customers",
+            db_connection_id=database,
+        ),
     )
 
 
@@ -215,12 +217,12 @@ async def test_a_question_keeps_the_id_that_its_client_has_given_it(
     asked = await services.sessions.ask(
         OWNER,
         session.id,
-        "How many customers?",
-        multitask_strategy="reject",
-        idempotency_key=None,
-        sql="SELECT count(*) AS n FROM customers",
-        db_connection_id=databases[0],
-        origin=origin,
+        NewQuestion(
+            "How many customers?",
+            sql="SELECT count(*) AS n FROM customers",
+            db_connection_id=databases[0],
+            origin=origin,
+        ),
     )
     await answer(services, asked)
     unnamed = await ask(services, session, None)
@@ -270,11 +272,11 @@ async def test_the_rows_of_an_answer_are_the_same_live_in_the_history_and_withou
     asked = await services.sessions.ask(
         OWNER,
         session.id,
-        "Numbers",
-        multitask_strategy="reject",
-        idempotency_key=None,
-        sql="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300) SELECT i FROM n",
-        db_connection_id=databases[0],
+        NewQuestion(
+            "Numbers",
+            sql="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300) SELECT i FROM n",
+            db_connection_id=databases[0],
+        ),
     )
     live = await result_of(services, asked)
     (message,) = [each for each in await services.sessions.history(session) if each.role == "assistant"]
@@ -359,11 +361,12 @@ async def test_a_conversation_is_found_by_its_questions(services: Services, data
             each = await services.sessions.ask(
                 OWNER,
                 session.id,
-                question,
-                multitask_strategy="enqueue",
-                idempotency_key=None,
-                sql="SELECT 1 AS one",
-                db_connection_id=databases[0],
+                NewQuestion(
+                    question,
+                    multitask_strategy="enqueue",
+                    sql="SELECT 1 AS one",
+                    db_connection_id=databases[0],
+                ),
             )
             await answer(services, each)
 
@@ -399,12 +402,7 @@ async def test_a_question_after_others_is_refused_once_another_has_come(
         each = await services.sessions.ask(
             OWNER,
             session.id,
-            question,
-            multitask_strategy="reject",
-            idempotency_key=None,
-            sql="SELECT 1 AS one",
-            db_connection_id=databases[0],
-            after=after,
+            NewQuestion(question, sql="SELECT 1 AS one", db_connection_id=databases[0], after=after),
         )
         await answer(services, each)
 

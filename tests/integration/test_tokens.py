@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.settings import ConversationSettings, LlmSettings, MemorySettings, QuotaSettings, Settings
-from app.modules.records.model import Session
+from app.modules.records.model import NewQuestion, Session
 from tests.support.choices import FIRST
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel, scripted_model
@@ -78,9 +78,7 @@ async def started(services: Services, shop: Path) -> Session:
 
 async def ask(services: Services, session: Session, question: str = "How many customers?") -> int:
     """Its `tokens_used`."""
-    asked = await services.sessions.ask(
-        OWNER, session.id, question, multitask_strategy="reject", idempotency_key=None
-    )
+    asked = await services.sessions.ask(OWNER, session.id, NewQuestion(question))
     done = [entry async for entry in services.sessions.follower.events(asked[1])][-1]
     return int(json.loads(done.data)["tokens_used"])
 

@@ -13,6 +13,7 @@ from app.bootstrap import Services, open_services
 from app.core.auth.caller import Caller, calling
 from app.core.settings import LlmSettings, Settings
 from app.modules.database_connection.roles import Roles
+from app.modules.records.model import NewQuestion
 from tests.e2e.test_investigations import PLAN, QUESTION, calls, finish
 from tests.e2e.test_tools import defective
 from tests.integration.database_connection.test_roles import BY_OWNER, make_sales, person
@@ -56,9 +57,7 @@ async def use(
     )
     with calling(who):
         session = await services.sessions.create(who.owner, connection_id, None, mode="ask", metadata={})
-        asked = await services.sessions.ask(
-            who.owner, session.id, QUESTION, multitask_strategy="reject", idempotency_key=None, sql=None
-        )
+        asked = await services.sessions.ask(who.owner, session.id, NewQuestion(QUESTION, sql=None))
     entries = [entry.data async for entry in services.sessions.follower.events(asked[1])]
     events = [json.loads(line) for entry in entries for line in entry.splitlines() if line.startswith("{")]
     return [each for each in events if each.get("event") == "tool_result"]

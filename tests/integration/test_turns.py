@@ -14,7 +14,7 @@ from app.core.ids import new_id
 from app.core.settings import LlmSettings, Settings
 from app.core.storage.port import Equals
 from app.modules.records.errors import SessionUnknown
-from app.modules.records.model import Run, Session
+from app.modules.records.model import NewQuestion, Run, Session
 from app.modules.records.repository import SessionRepository
 from app.modules.run.errors import SessionClosed
 from tests.support.scripted_model import scripted_model
@@ -49,9 +49,7 @@ async def session(services: Services, shop: Path) -> Session:
 
 
 async def ask(services: Services, session: Session) -> list[str]:
-    asked = await services.sessions.ask(
-        OWNER, session.id, "How many customers?", multitask_strategy="reject", idempotency_key=None
-    )
+    asked = await services.sessions.ask(OWNER, session.id, NewQuestion("How many customers?"))
     return [entry.event async for entry in services.sessions.follower.events(asked[1])]
 
 
@@ -110,11 +108,7 @@ async def test_questions_asked_while_their_session_is_deleted_leave_nothing_behi
         for _ in range(3):
             with suppress(SessionUnknown, SessionClosed):
                 await services.sessions.ask(
-                    OWNER,
-                    session.id,
-                    "How many customers?",
-                    multitask_strategy="enqueue",
-                    idempotency_key=None,
+                    OWNER, session.id, NewQuestion("How many customers?", multitask_strategy="enqueue")
                 )
 
     deleting = services.sessions.delete(OWNER, session.id)
@@ -165,9 +159,7 @@ async def test_the_stream_of_a_run_whose_end_was_never_kept_ends_all_the_same(
     async with open_services(settings) as first:
         known = await first.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", description="")
         session = await first.sessions.create(OWNER, known.id, None, mode="ask", metadata={})
-        _, run = await first.sessions.ask(
-            OWNER, session.id, "How many customers?", multitask_strategy="reject", idempotency_key=None
-        )
+        _, run = await first.sessions.ask(OWNER, session.id, NewQuestion("How many customers?"))
         assert [entry.event async for entry in first.sessions.follower.events(run)][-1] == "done"
         await first.storage.delete("messages", [Equals("id", run.message_id)])
     async with open_services(settings) as second:  # its log is gone, too

@@ -11,6 +11,7 @@ import pytest
 
 from app.bootstrap import Services, open_services
 from app.core.settings import Settings
+from app.modules.records.model import NewQuestion
 from tests.support.mariadb_server import MariadbServer, installed, mariadb_server
 from tests.support.postgres_server import PostgresServer
 
@@ -78,9 +79,7 @@ async def test_an_answer_names_the_columns_that_it_leaves_out_and_shows_them_whe
     session = await services.sessions.create("ada", connection.id, None, mode="ask", metadata={})
 
     async def ask(question: str) -> str:
-        asked = await services.sessions.ask(
-            "ada", session.id, question, multitask_strategy="reject", idempotency_key=None, sql=None
-        )
+        asked = await services.sessions.ask("ada", session.id, NewQuestion(question, sql=None))
         entries = [entry.data async for entry in services.sessions.follower.events(asked[1])]
         return "\n".join(entries)
 

@@ -22,7 +22,7 @@ from app.core.ids import new_id
 from app.core.secrets import ClearCheckpoints
 from app.core.storage.port import ChangeNotWritten, Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
-from app.modules.records.model import Message, Run, Session, TakenStep
+from app.modules.records.model import Message, NewQuestion, Run, Session, TakenStep
 from app.modules.records.repository import SessionRepository, document
 from app.modules.records.steps import InvestigationRecords
 from app.modules.run.engine import RunServices
@@ -564,9 +564,7 @@ async def test_questions_of_one_moment_learn_their_places_at_once(tmp_path: Path
                 await all_read.wait()
                 return session
 
-            _, run = await submissions.submit(
-                OWNER, session.id, "Which?", multitask_strategy="reject", idempotency_key=None, read=read
-            )
+            _, run = await submissions.submit(OWNER, session.id, NewQuestion("Which?"), read=read)
             return run
 
         runs = await asyncio.gather(*(ask() for _ in range(3)))
@@ -604,9 +602,7 @@ async def test_questions_of_a_session_that_cannot_be_stored_do_not_add_up_their_
                     submissions.submit(
                         session.owner,
                         session.id,
-                        "Which?",
-                        multitask_strategy="enqueue",
-                        idempotency_key=None,
+                        NewQuestion("Which?", multitask_strategy="enqueue"),
                         read=read,
                     )
                     for _ in range(5)

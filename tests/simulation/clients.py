@@ -13,7 +13,7 @@ from app.core.bus.port import BusUnavailable
 from app.core.ids import new_id
 from app.core.storage.port import StorageUnavailable
 from app.modules.records.errors import RunUnknown, SessionUnknown
-from app.modules.records.model import MultitaskStrategy, Run, Session
+from app.modules.records.model import MultitaskStrategy, NewQuestion, Run, Session
 from app.modules.records.steps import CallRecord
 from app.modules.run.errors import (
     NotKeptYet,
@@ -252,9 +252,9 @@ class Client:
             _, run = await site.submissions.submit(
                 OWNER,
                 asked.session_id,
-                asked.text,
-                multitask_strategy=asked.multitask_strategy,
-                idempotency_key=asked.key,
+                NewQuestion(
+                    asked.text, multitask_strategy=asked.multitask_strategy, idempotency_key=asked.key
+                ),
                 read=lambda: self._read(site, asked),
             )
             return run

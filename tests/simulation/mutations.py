@@ -200,7 +200,7 @@ MUTATIONS = (
     Mutation(
         "the same idempotency key makes another run",
         f"{_RUN}.submission:_new_run",
-        "id=new_id() if idempotency_key is None else run_id_of(session.id, idempotency_key)",
+        "id=_keyed(session.id, question) or new_id()",
         "id=new_id()",
     ),
     Mutation(

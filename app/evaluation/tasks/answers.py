@@ -28,7 +28,7 @@ from app.evaluation.tasks.task_set import AgentTask
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.language_models.errors import model_errors_translated
-from app.modules.records.model import Run, Session
+from app.modules.records.model import NewQuestion, Run, Session
 from app.modules.records.steps import CallRecord
 from app.modules.sql_generation.reply import read_reply
 from app.terminal.console import database_url, event_of
@@ -141,9 +141,7 @@ async def ask_kai(services: Services, opened: OpenedTask, costs: RunCosts) -> Se
         also=[each.id for each in also],
     )
     started = time.monotonic()
-    _, run = await sessions.ask(
-        opened.owner, session.id, opened.task.question, multitask_strategy="reject", idempotency_key=None
-    )
+    _, run = await sessions.ask(opened.owner, session.id, NewQuestion(opened.task.question))
     runs = [run]
     heard = _Heard()
     await heard.follow(services, session, run)

@@ -26,7 +26,6 @@ from app.modules.answers.service import RunAnswers, RunFilter, RunState
 from app.modules.answers.waiting import Wait, WantedWait
 from app.modules.records.model import Run, Session
 from app.modules.run.sse import EventStream, event_stream
-from app.modules.session.asking import submit_query
 from app.modules.session.router import (
     EVENT_STREAM,
     NOT_KEPT_YET,
@@ -143,9 +142,7 @@ async def ask_session(
 
     It is waited for as by `POST /ask`, and refused as by `.../query/stream`.
     """
-    _, run = await submit_query(
-        answers.sessions, owner, session_id, body=body, idempotency_key=idempotency_key
-    )
+    _, run = await answers.sessions.ask(owner, session_id, body.new_question(idempotency_key))
     return await _answered(answers, run, wait, body.rows)
 
 
@@ -242,9 +239,7 @@ async def _ask(
     )
     try:
         named = body.model_copy(update={"db_connection_id": session.db_connection_id})
-        return await submit_query(
-            answers.sessions, owner, session.id, body=named, idempotency_key=idempotency_key
-        )
+        return await answers.sessions.ask(owner, session.id, named.new_question(idempotency_key))
     except Problem as refusal:
         if idempotency_key is None:
             await answers.withdraw(session, refusal)

@@ -29,7 +29,7 @@ from app.modules.chat_api.schemas import (
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.profile import Profiles
 from app.modules.memory.service import ConversationMemories
-from app.modules.records.model import Origin
+from app.modules.records.model import NewQuestion, Origin
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session.dependencies import CurrentSessions
@@ -131,10 +131,12 @@ async def queue_question(body: ChatQuestion, owner: Owner, sessions: CurrentSess
         _, run = await sessions.ask(
             owner,
             body.session_id,
-            body.question,
-            multitask_strategy="enqueue",
-            idempotency_key=body.chat_message_id,
-            origin=_ORIGIN,
+            NewQuestion(
+                body.question,
+                multitask_strategy="enqueue",
+                idempotency_key=body.chat_message_id,
+                origin=_ORIGIN,
+            ),
         )
         run_id = run.id
     except NotKeptYet as error:  # the stream's address is unknown until the question is stored

@@ -6,7 +6,7 @@ from contextlib import suppress
 from app.core.errors import Invalid, Problem
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.generating.documentation import MAX_TABLES
-from app.modules.records.model import DocumentationRequest, Run, Session
+from app.modules.records.model import DocumentationRequest, NewQuestion, Run, Session
 from app.modules.run.errors import NotKeptYet
 from app.modules.session.service import SessionService
 
@@ -57,9 +57,7 @@ class Documentations:
         )
         question = request.go_on if accepted else request.question
         try:
-            return await self._sessions.ask(
-                owner, session.id, question, multitask_strategy="reject", idempotency_key=None
-            )
+            return await self._sessions.ask(owner, session.id, NewQuestion(question))
         except NotKeptYet:
             raise
         except Problem:

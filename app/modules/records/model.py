@@ -1,6 +1,7 @@
 """Stored sessions, runs and messages. Times are epoch milliseconds."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
@@ -201,6 +202,28 @@ OWN_ROUTES = Origin()
 
 MultitaskStrategy = Literal["reject", "enqueue", "interrupt"]
 """What a question does to the run that holds its session."""
+
+
+@dataclass(frozen=True)
+class NewQuestion:
+    """A question as it is asked, with what goes for its run alone."""
+
+    text: str
+    _: KW_ONLY
+    multitask_strategy: MultitaskStrategy = "reject"
+    idempotency_key: str | None = None
+    sql: str | None = None
+    """The user's own statement, run instead of a generated one."""
+    mode: Mode | None = None
+    """None for the mode of the session."""
+    tool_sources: Sequence[ToolSource] = ALL_SOURCES
+    rules: Sequence[str] = ()
+    about: About | None = None
+    db_connection_id: str | None = None
+    """The database of the session, which a session without one gets by this."""
+    origin: Origin = OWN_ROUTES
+    after: Sequence[str] | None = None
+    """The questions of the session so far, if no other may come between. None if any may."""
 
 
 @dataclass(frozen=True, kw_only=True)

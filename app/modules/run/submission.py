@@ -15,17 +15,12 @@ from app.core.storage.port import DocumentExists, StorageUnavailable
 from app.core.tasks import end_tasks
 from app.core.tracing.spans import current_traceparent
 from app.modules.records.model import (
-    ALL_SOURCES,
     MAX_WAITING,
-    OWN_ROUTES,
-    About,
     Message,
-    Mode,
     MultitaskStrategy,
-    Origin,
+    NewQuestion,
     Run,
     Session,
-    ToolSource,
 )
 from app.modules.records.repository import SessionRepository
 from app.modules.run.errors import (
@@ -100,16 +95,8 @@ class Submissions:
         self,
         owner: str,
         session_id: str,
-        question: str,
+        question: NewQuestion,
         *,
-        multitask_strategy: MultitaskStrategy,
-        idempotency_key: str | None,
-        sql: str | None = None,
-        mode: Mode | None = None,
-        tool_sources: Sequence[ToolSource] = ALL_SOURCES,
-        rules: Sequence[str] = (),
-        about: About | None = None,
-        origin: Origin = OWN_ROUTES,
         transcript: str | None = None,
         read: Callable[[], Awaitable[Session]],
     ) -> tuple[Session, Run]:
@@ -124,7 +111,8 @@ class Submissions:
         `StorageUnavailable`: then nothing is kept. Raises `NotKeptYet`, which names the run, when the store
         fails later than that and for too long: then this process goes on storing it.
         """
-        keyed = None if idempotency_key is None else run_id_of(session_id, idempotency_key)
+        multitask_strategy = question.multitask_strategy
+        keyed = _keyed(session_id, question)
         async with self._turnstile(session_id) as seconds_left:
             stored_before = self._stored
             waiting, found, others, known, counted = await asyncio.gather(
@@ -135,23 +123,7 @@ class Submissions:
                 self._allowances.count_runs(owner),
             )
             session = found
-            run = _new_run(
-                session,
-                question,
-                idempotency_key,
-                sql=sql,
-                rules=rules,
-                about=about,
-                origin=origin,
-                others=others,
-            )
-            run = replace(
-                run,
-                mode=mode or session.mode,
-                has_own_mode=mode is not None,
-                tool_sources=tuple(tool_sources),
-                on_busy=multitask_strategy,
-            )
+            run = _new_run(session, question, others)
             if known is not None:
                 return found, _same(known, run)
             if waiting >= self._max_waiting:
@@ -501,30 +473,26 @@ def run_id_of(session_id: str, idempotency_key: str) -> str:
     return id_of(session_id, f"idempotency-key {idempotency_key}")
 
 
-def _new_run(
-    session: Session,
-    question: str,
-    idempotency_key: str | None,
-    *,
-    sql: str | None,
-    rules: Sequence[str],
-    about: About | None,
-    origin: Origin,
-    others: Sequence[Run],
-) -> Run:
+def _keyed(session_id: str, question: NewQuestion) -> str | None:
+    """Returns the id of the run of a question with a key, and None for another question."""
+    return None if question.idempotency_key is None else run_id_of(session_id, question.idempotency_key)
+
+
+def _new_run(session: Session, question: NewQuestion, others: Sequence[Run]) -> Run:
     """Asked after the others of its session, also where the clock of this process is behind."""
+    origin = question.origin
     run = Run(
-        id=new_id() if idempotency_key is None else run_id_of(session.id, idempotency_key),
+        id=_keyed(session.id, question) or new_id(),
         owner=session.owner,
         session_id=session.id,
         message_id=new_id(),
-        question=question,
+        question=question.text,
         created_at=max([now_ms(), *(each.created_at + 1 for each in others)]),
-        idempotency_key=idempotency_key,
+        idempotency_key=question.idempotency_key,
         traceparent=current_traceparent(),
-        sql=sql,
-        rules=tuple(rules),
-        about=about,
+        sql=question.sql,
+        rules=tuple(question.rules),
+        about=question.about,
         database_claim=current_database_claim(),
         protocol=origin.protocol,
         client_message_id=origin.client_message_id,
@@ -533,6 +501,10 @@ def _new_run(
         context=origin.context,
         ignored=origin.ignored,
         expires_at=session.expires_at,
+        mode=question.mode or session.mode,
+        has_own_mode=question.mode is not None,
+        tool_sources=tuple(question.tool_sources),
+        on_busy=question.multitask_strategy,
     )
     return replace(run, question_id=question_id(run))
 

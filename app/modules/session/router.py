@@ -18,7 +18,6 @@ from app.modules.records.model import AnswerVersion, Message, Session, SessionSt
 from app.modules.records.steps import CallRecord, CallStatus, StepRecord
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import excel, export
-from app.modules.session.asking import submit_query
 from app.modules.session.chart_files import (
     PICTURE_RESPONSES,
     Drawing,
@@ -201,9 +200,7 @@ async def ask(
     """
     await count_question(request)  # what is no dependency delays the first event less
     service = sessions_of(request)
-    _, run = await submit_query(
-        service, owner_of(request), session_id, body=body, idempotency_key=idempotency_key
-    )
+    _, run = await service.ask(owner_of(request), session_id, body.new_question(idempotency_key))
     return event_stream(run.id, service.follower.follow(run), after=0)
 
 

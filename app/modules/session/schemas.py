@@ -21,9 +21,12 @@ from app.modules.analysis.chart.words import ReadWords
 from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.records.model import (
     MAX_QUERY_CHARACTERS,
+    About,
     AboutKind,
     MessageFields,
     Mode,
+    NewQuestion,
+    Origin,
     SessionStatus,
     ToolSource,
 )
@@ -183,6 +186,20 @@ class SessionQuery(Body):
     """What the page shows: the model reads about it. Null for nothing."""
     metadata: Metadata = Field(default_factory=dict)
     """Any JSON object of the client's, at most 16 KiB. The run keeps it."""
+
+    def new_question(self, idempotency_key: str | None) -> NewQuestion:
+        return NewQuestion(
+            self.query,
+            multitask_strategy=self.multitask_strategy,
+            idempotency_key=idempotency_key,
+            sql=self.sql,
+            mode=self.mode,
+            tool_sources=(self.tools or ToolSelection()).sources(),
+            rules=self.rules,
+            about=None if self.about is None else About(kind=self.about.kind, id=self.about.id),
+            db_connection_id=self.db_connection_id,
+            origin=Origin(metadata=self.metadata),
+        )
 
 
 class ConfirmationDecision(Body):

@@ -36,19 +36,15 @@ from app.modules.memory.lessons import propose_lesson
 from app.modules.records.errors import MessageUnknown, SessionUnknown
 from app.modules.records.finding import transcript_of
 from app.modules.records.model import (
-    ALL_SOURCES,
     MOST_VERSIONS,
     ONE_RUN,
-    OWN_ROUTES,
-    About,
     AnswerVersion,
     DocumentationRequest,
     Feedback,
     GivenFeedback,
     Message,
     Mode,
-    MultitaskStrategy,
-    Origin,
+    NewQuestion,
     Rating,
     Row,
     Run,
@@ -56,7 +52,6 @@ from app.modules.records.model import (
     Session,
     SessionStatus,
     TitledBy,
-    ToolSource,
 )
 from app.modules.records.repository import SessionPage, SessionRepository, later
 from app.modules.records.rows import RowStore
@@ -354,36 +349,19 @@ class SessionService:
             await self.submissions.withdraw(await self.repository.get(session.owner, session.id))
             await self.repository.hide(session, messages)
 
-    async def ask(
-        self,
-        owner: str,
-        session_id: str,
-        question: str,
-        *,
-        multitask_strategy: MultitaskStrategy,
-        idempotency_key: str | None,
-        sql: str | None = None,
-        mode: Mode | None = None,
-        tool_sources: Sequence[ToolSource] = ALL_SOURCES,
-        rules: Sequence[str] = (),
-        about: About | None = None,
-        db_connection_id: str | None = None,
-        origin: Origin = OWN_ROUTES,
-        after: Sequence[str] | None = None,
-    ) -> tuple[Session, Run]:
+    async def ask(self, owner: str, session_id: str, question: NewQuestion) -> tuple[Session, Run]:
         """Start or queue a run. Every refusal is raised here, before anything streams.
 
-        `db_connection_id` is the database of the session, which a session without one gets by this. Raises
-        `ConnectionNeeded` if neither names one, and `BoundElsewhere` if the session has another.
-
-        `after`: the questions of the session so far. Raises `SessionBusy` if another has come after them.
-
+        Raises `ConnectionNeeded` if neither session nor question names a database, and `BoundElsewhere` if
+        the session has another. Raises `SessionBusy` if another question has come after those of `after`.
         Raises `RuleNamesUnknown` for a name of no rule. Names are ignored where rules are off.
         """
         if not is_uuid(session_id):
             raise SessionUnknown  # the id of a keyed run follows from a UUID
-        if sql is not None:
-            self._connections.refuse_long(sql)
+        if question.sql is not None:
+            self._connections.refuse_long(question.sql)
+        named, rules = question.db_connection_id, question.rules
+        transcript = None if question.after is None else transcript_of(question.after)
 
         async def read() -> Session:
             known = self._connection_of.get(session_id)
@@ -392,11 +370,11 @@ class SessionService:
             )
             if session.status == "closed":
                 raise SessionClosed
-            if after is not None and session.transcript != transcript_of(after):
+            if question.after is not None and session.transcript != transcript:
                 raise SessionBusy(session.active_run_id)
             if session.db_connection_id is None:
-                session = await self._bind(session, db_connection_id, rules)
-            if db_connection_id not in (None, session.connection_id):
+                session = await self._bind(session, named, rules)
+            if named not in (None, session.connection_id):
                 raise BoundElsewhere(db_connection_id=session.connection_id)
             if known is None:
                 refusal = await self._refusal(owner, session.connection_id, rules)
@@ -405,21 +383,7 @@ class SessionService:
                 raise refusal
             return session
 
-        return await self.submissions.submit(
-            owner,
-            session_id,
-            question,
-            multitask_strategy=multitask_strategy,
-            idempotency_key=idempotency_key,
-            sql=sql,
-            mode=mode,
-            tool_sources=tool_sources,
-            rules=rules,
-            about=about,
-            origin=origin,
-            transcript=None if after is None else transcript_of(after),
-            read=read,
-        )
+        return await self.submissions.submit(owner, session_id, question, transcript=transcript, read=read)
 
     async def _bind(self, session: Session, db_connection_id: str | None, rules: Sequence[str]) -> Session:
         """Give a session its database, unless another request has just done so. What would refuse the

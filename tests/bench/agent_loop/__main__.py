@@ -23,6 +23,7 @@ from typing import cast
 
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_OWNER
+from app.modules.records.model import NewQuestion
 from tests.bench.agent_loop.model import PEER, model_process, question
 from tests.bench.agent_loop.peer_process import peer_process
 from tests.bench.killed_turns import settings_on
@@ -87,9 +88,7 @@ def _kai(services: Services, connection_id: str) -> TakeTurn:
     async def take(steps: int, turn: int) -> float:
         began = time.process_time()
         session = await services.sessions.create(LOCAL_OWNER, connection_id, None, mode="ask", metadata={})
-        asked = await services.sessions.ask(
-            LOCAL_OWNER, session.id, question(steps, turn), multitask_strategy="reject", idempotency_key=None
-        )
+        asked = await services.sessions.ask(LOCAL_OWNER, session.id, NewQuestion(question(steps, turn)))
         last = ""
         async for entry in services.sessions.follower.events(asked[1]):
             last = entry.data

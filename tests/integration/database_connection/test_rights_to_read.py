@@ -12,6 +12,7 @@ from app.core.settings import Settings
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.errors import DatabaseDown, DatabaseUnreachable
 from app.modules.database_connection.threads import Stop
+from app.modules.records.model import NewQuestion
 from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer
 
@@ -87,9 +88,7 @@ async def services(tmp_path: Path) -> AsyncGenerator[Services]:
 async def ask(services: Services, connection_id: str, question: str = "list all buyers") -> str:
     """Returns the stream of one answer."""
     session = await services.sessions.create("ada", connection_id, None, mode="ask", metadata={})
-    asked = await services.sessions.ask(
-        "ada", session.id, question, multitask_strategy="reject", idempotency_key=None, sql=None
-    )
+    asked = await services.sessions.ask("ada", session.id, NewQuestion(question, sql=None))
     return "\n".join([entry.data async for entry in services.sessions.follower.events(asked[1])])
 
 

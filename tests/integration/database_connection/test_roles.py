@@ -17,6 +17,7 @@ from app.main import create_app
 from app.modules.database_connection.errors import RolesRefused
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles, checked_role
+from app.modules.records.model import NewQuestion
 from tests.support.postgres_server import PostgresServer
 from tests.support.shop import make_shop
 
@@ -82,9 +83,7 @@ async def ask(services: Services, connection: Connection, who: Caller, sql: str 
     """The events of a turn."""
     with calling(who):
         session = await services.sessions.create(who.owner, connection.id, None, mode="ask", metadata={})
-        asked = await services.sessions.ask(
-            who.owner, session.id, "mine", multitask_strategy="reject", idempotency_key=None, sql=sql
-        )
+        asked = await services.sessions.ask(who.owner, session.id, NewQuestion("mine", sql=sql))
     return "\n".join([entry.data async for entry in services.sessions.follower.events(asked[1])])
 
 

@@ -21,7 +21,14 @@ from app.modules.protocols.frame_stream import StreamEnd, folded_stream
 from app.modules.protocols.options import QuestionOptions, question_headers
 from app.modules.protocols.questions import question_of
 from app.modules.protocols.threads import NotStoredYet
-from app.modules.records.model import MAX_CLIENT_ID_CHARACTERS, MultitaskStrategy, Origin, Run, Session
+from app.modules.records.model import (
+    MAX_CLIENT_ID_CHARACTERS,
+    MultitaskStrategy,
+    NewQuestion,
+    Origin,
+    Run,
+    Session,
+)
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream
 from app.modules.session.confirmations import Confirmations
@@ -160,14 +167,16 @@ async def _ask(
         return await sessions.ask(
             session.owner,
             session.id,
-            question,
-            multitask_strategy=multitask_strategy,
-            idempotency_key=run_id,
-            db_connection_id=connection.id,
-            mode=options.mode,
-            tool_sources=options.tool_sources,
-            rules=options.rules,
-            origin=Origin(protocol="ag-ui", client_message_id=client_id),
+            NewQuestion(
+                question,
+                multitask_strategy=multitask_strategy,
+                idempotency_key=run_id,
+                db_connection_id=connection.id,
+                mode=options.mode,
+                tool_sources=options.tool_sources,
+                rules=options.rules,
+                origin=Origin(protocol="ag-ui", client_message_id=client_id),
+            ),
         )
     except NotKeptYet as error:
         raise NotStoredYet(error) from error

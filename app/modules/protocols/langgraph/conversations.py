@@ -53,6 +53,7 @@ from app.modules.records.model import (
     Branch,
     Message,
     MultitaskStrategy,
+    NewQuestion,
     Origin,
     Run,
     Session,
@@ -389,20 +390,21 @@ class Conversations:
         found, run = await self._sessions.ask(
             owner,
             session.id,
-            asked.text,
-            multitask_strategy=strategy,
-            idempotency_key=None,
-            db_connection_id=connection_id,
-            mode=mode,
-            tool_sources=options.tool_sources,
-            rules=options.rules,
-            origin=Origin(
-                protocol="langgraph",
-                client_message_id=asked.client_message_id,
-                metadata=body.all_metadata,
-                branch=branch,
-                context=asked.context(known),
-                ignored=ignored_names([*asked.ignored(known), *body.unread]),
+            NewQuestion(
+                asked.text,
+                multitask_strategy=strategy,
+                db_connection_id=connection_id,
+                mode=mode,
+                tool_sources=options.tool_sources,
+                rules=options.rules,
+                origin=Origin(
+                    protocol="langgraph",
+                    client_message_id=asked.client_message_id,
+                    metadata=body.all_metadata,
+                    branch=branch,
+                    context=asked.context(known),
+                    ignored=ignored_names([*asked.ignored(known), *body.unread]),
+                ),
             ),
         )
         return Started(found, run)

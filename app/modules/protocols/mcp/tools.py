@@ -59,7 +59,7 @@ from app.modules.protocols.mcp.asking import can_ask_user
 from app.modules.protocols.mcp.callers import current_caller
 from app.modules.protocols.mcp.services import McpServices
 from app.modules.records.errors import SessionUnknown
-from app.modules.records.model import Message, Mode, Origin, Outcome, Row, Run, Session
+from app.modules.records.model import Message, Mode, NewQuestion, Origin, Outcome, Row, Run, Session
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.errors import (
     EditRefused,
@@ -390,12 +390,9 @@ class McpTools:
         return await self._services.sessions.ask(
             caller.owner,
             session.id,
-            asking.question,
-            multitask_strategy="reject",
-            idempotency_key=None,
-            mode=asking.mode,
-            db_connection_id=bound_to,
-            origin=Origin(protocol="mcp"),
+            NewQuestion(
+                asking.question, mode=asking.mode, db_connection_id=bound_to, origin=Origin(protocol="mcp")
+            ),
         )
 
     async def _decided(

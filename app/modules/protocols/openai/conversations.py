@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from app.modules.protocols.options import QuestionOptions
 from app.modules.protocols.threads import NotStoredYet
-from app.modules.records.model import MultitaskStrategy, Origin, Run, Session
+from app.modules.records.model import MultitaskStrategy, NewQuestion, Origin, Run, Session
 from app.modules.run.errors import NotKeptYet, SessionBusy
 from app.modules.session.errors import CheckpointUnknown
 from app.modules.session.service import SessionService
@@ -90,15 +90,16 @@ async def _ask(
         return await sessions.ask(
             session.owner,
             session.id,
-            question,
-            multitask_strategy=multitask_strategy,
-            idempotency_key=None,
-            db_connection_id=database,
-            mode=options.mode,
-            tool_sources=options.tool_sources,
-            rules=options.rules,
-            origin=_ORIGIN,
-            after=after,
+            NewQuestion(
+                question,
+                multitask_strategy=multitask_strategy,
+                db_connection_id=database,
+                mode=options.mode,
+                tool_sources=options.tool_sources,
+                rules=options.rules,
+                origin=_ORIGIN,
+                after=after,
+            ),
         )
     except NotKeptYet as error:
         raise NotStoredYet(error) from error
