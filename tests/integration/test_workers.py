@@ -191,6 +191,20 @@ class FenceUnknown(SessionRepository):
         raise StorageUnavailable("no answer")
 
 
+class SlowToReadSessions(SessionRepository):
+    """Over a store in which a run is taken up by another worker while its session is read."""
+
+    others: RunLifecycle
+
+    async def find(self, session_id: str) -> Session | None:
+        session = await self.others._repository.find(session_id)
+        assert session is not None
+        run = await self.find_run(str(session.active_run_id))
+        assert run is not None
+        await self.others.take_up(LeasedJob("run", ref_of(run), False, tries=2), session, run)
+        return await super().find(session_id)
+
+
 @dataclass(frozen=True)
 class Process:
     """What a worker stands on, and the worker; it has not started."""
@@ -322,6 +336,19 @@ async def test_a_delivery_given_back_late_does_not_join_the_attempt_that_has_beg
         assert late is not None
         assert (begun[1].attempt, late[1].attempt) == (2, 3)
         assert late[0].fence > begun[0].fence
+
+
+async def test_a_first_attempt_that_is_overtaken_while_it_is_read_has_no_fence_of_a_later_one(
+    tmp_path: Path,
+) -> None:
+    async with process(tmp_path, local_bus(), fake_ports()) as here:
+        _, run = await here.asked()
+        slow = SlowToReadSessions(here.storage)
+        slow.others = here.turns
+        paused = RunLifecycle(slow, here.bus.queue, here.bus.logs, calls=InvestigationRecords(here.storage))
+        found = await paused.look_up(ref_of(run))
+        assert found is not None
+        assert (found[0].fence, found[1].attempt) == (2, 2)
 
 
 async def test_an_attempt_that_the_store_did_not_let_begin_does_not_count_against_its_run(

@@ -5,7 +5,6 @@ The store decides: every change here can be made by one process only, even if th
 delivered it twice.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -360,12 +359,14 @@ class RunLifecycle:
     async def look_up(self, ref: RunRef) -> tuple[Session, Run] | None:
         """The run with the session that it holds. None when there is nothing to do: its run or session is
         gone, or the session is another run's.
+
+        The session is read first: the fence of a session that is read after its run may be that of a later
+        attempt than the run's.
         """
-        session, run = await asyncio.gather(
-            self._repository.find(ref.session_id), self._repository.find_run(ref.run_id)
-        )
+        session = await self._repository.find(ref.session_id)
         if session is None or session.active_run_id != ref.run_id:
             return None
+        run = await self._repository.find_run(ref.run_id)
         if run is None:
             await self.release_session(session, ref.run_id)
             return None
