@@ -97,6 +97,12 @@ _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
 }
 """Articles and prepositions before a period, by its unit from hour to year."""
 _OF_NAME: Mapping[Language, str] = {"en": "of ", "de": "von ", "es": "de ", "fr": "de "}
+_WITH_AND_WITHOUT: Mapping[Language, tuple[str, str]] = {
+    "en": ("with", "without"),
+    "de": ("mit", "ohne"),
+    "es": ("con", "sin"),
+    "fr": ("avec", "sans"),
+}
 _MORE: Mapping[Language, tuple[str, str]] = {
     "en": ("{} more", "{} more"),
     "de": ("{} weitere", "{} weitere"),
@@ -391,6 +397,12 @@ class Formats:
         if len(words) > 1 and words[0] in _FUNCTIONS:
             return self._titled(_FUNCTIONS[words[0]], _named(words[1:]))
         return self.noun(_named(words))
+
+    def limited(self, things: str, having: Sequence[str], lacking: Sequence[str]) -> str:
+        """Things that have others, and lack others: "tracks with invoice lines"."""
+        for word, others in zip(_WITH_AND_WITHOUT[self.language], (having, lacking), strict=True):
+            things = f"{things} {word} {self.listed(list(map(self.noun, others)))}" if others else things
+        return things
 
     def noun(self, words: str) -> str:
         """Words of a column's name as they stand in a sentence: German ones are nouns, with capitals."""

@@ -75,7 +75,7 @@ class FactTable:
 
     def title(self, at: int) -> str:
         """A column's name as words, as Markdown; a count without a name is that of its table's rows."""
-        return self._title(self.wording.formats, at)
+        return self._limited(self.wording.formats, at, self._title(self.wording.formats, at))
 
     def measure(self, measure: NumericColumn) -> MeasureName:
         return MeasureName(self.title(measure.column), self._things(measure))
@@ -91,7 +91,7 @@ class FactTable:
             return None
         if not is_count and not self._is_sum_of_counts(measure):
             return None
-        return self.wording.formats.noun(things)
+        return self._limited(self.wording.formats, measure.column, self.wording.formats.noun(things))
 
     def _is_sum_of_counts(self, measure: NumericColumn) -> bool:
         if measure.kind not in ("sum", "plain") or names_no_count(measure.name):
@@ -105,10 +105,19 @@ class FactTable:
         things = plural(title(counted)) if len(counted) >= _SHORTEST_NAME else None
         if at in self.found.statement.row_counts and name.lower() in _SHORT_COUNTS:
             name = "count"
+        counts = self.found.statement.things.get(at)
+        if counts is not None and counts.things is not None:
+            is_number = name == "count" or name.lower().startswith("number")
+            name = f"number of {counts.things}" if is_number else counts.things
         measure = next((each for each in self.found.measures if each.column == at), None)
         if measure is not None:
             name = without_unit(name, self.unit(measure))
         return label(formats.title(name, things))
+
+    def _limited(self, formats: Formats, at: int, name: str) -> str:
+        """The name of a count, and what the counted things have or lack by the statement."""
+        counts = self.found.statement.things.get(at)
+        return name if counts is None else label(formats.limited(name, counts.having, counts.lacking))
 
     def amount(self, value: Decimal, measure: NumericColumn) -> Amount:
         return Amount(value, measure.name, self.unit(measure), self._places(measure))

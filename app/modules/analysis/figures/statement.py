@@ -11,6 +11,7 @@ from sqlglot.optimizer.scope import Scope, build_scope
 
 from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, WeekNumbering, WrittenWeeks
 from app.modules.analysis.figures.conditions import simple_conditions
+from app.modules.analysis.figures.counted import CountedThings, counted_things
 from app.modules.analysis.figures.winners import Winners, ranks_of, winners_of
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
@@ -92,7 +93,8 @@ class StatementReading:
     that of an inner query whose rows are sorted or limited again. `selective` is true when groups were left
     out by HAVING, OFFSET or a rank. `added_up` is true when the rows include subtotals or come from several
     queries, so that they may not be added up. `counted` is the one table whose rows `COUNT(*)` counts.
-    `row_counts` are the positions of outputs that are `COUNT(*)`. `conditions` are the simple ones of the
+    `row_counts` are the positions of outputs that are `COUNT(*)`, and `things` says of the counts in other
+    positions what they count. `conditions` are the simple ones of the
     outermost WHERE and HAVING, such as "region = West". `winners` tells of rows kept as the first of their
     group, `ranks` of the outputs that number the rows of each group. `bounded` are the columns, in lower
     case, that the outermost WHERE compares with a bound.
@@ -108,6 +110,7 @@ class StatementReading:
     added_up: bool = False
     counted: str | None = None
     row_counts: frozenset[int] = frozenset()
+    things: Mapping[int, CountedThings] = field(default_factory=dict)
     conditions: Sequence[str] = ()
     winners: Winners | None = None
     ranks: Mapping[str, Winners] = field(default_factory=dict)
@@ -188,6 +191,7 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
         within=min((each.within for each in sources.derived.values() if each.within), default=None),
         counted=None if sources.joined or sources.derived else _table_name(select),
         row_counts=_row_counts(select),
+        things=counted_things(select),
         conditions=simple_conditions(select),
         winners=winners,
         ranks=ranks_of(select),

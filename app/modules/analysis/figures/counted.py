@@ -1,0 +1,159 @@
+"""What the counts of a statement count, where it is not all rows of the table that they are named by."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from app.core.words import plural
+from app.modules.analysis.words import title
+
+_NAMELESS = frozenset({"", "count", "count star", "n", "c", "cnt", "ct", "num"})
+
+
+@dataclass(frozen=True)
+class CountedThings:
+    """The plural of the counted things, None as the column is named; those `having` or `lacking` others."""
+
+    things: str | None = None
+    having: Sequence[str] = ()
+    lacking: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The tables of a select by alias, all in lower case: `children` has those whose rows refer to a table,
+    `linked` all that are joined with it, `optional` are those of outer joins.
+    """
+
+    names: Mapping[str, str]
+    children: Mapping[str, set[str]] = field(default_factory=dict)
+    linked: Mapping[str, set[str]] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+
+    def reachable(self, start: str, without: str) -> set[str]:
+        """The tables joined with one, directly or by others, but not by way of the one left out."""
+        found, ahead = {start}, [start]
+        while ahead:
+            new = self.linked.get(ahead.pop(), set()) - found - {without}
+            found |= new
+            ahead += new
+        return found
+
+    def finest(self, start: str) -> str | None:
+        """The only table at the end of the references to one; None if there are several."""
+        at, seen = start, {start}
+        while children := self.children.get(at, set()) - seen:
+            if len(children) > 1:
+                return None
+            at = next(iter(children))
+            seen.add(at)
+        return at
+
+
+def counted_things(select: exp.Select) -> Mapping[int, CountedThings]:
+    """By the positions of outputs. Counts of all rows of the table that they are named by are left out."""
+    tables = _tables_of(select)
+    if tables is None:
+        return {}
+    found: dict[int, CountedThings] = {}
+    for at, each in enumerate(select.selects):
+        if isinstance(each.unalias(), exp.Count) and (things := _counted(select, each, tables)) is not None:
+            found[at] = things
+    return found
+
+
+def _counted(select: exp.Select, output: exp.Expr, tables: _Tables) -> CountedThings | None:
+    count = output.unalias()
+    noun = title(output.alias_or_name).removeprefix("number of ")
+    if isinstance(count.this, exp.Star) and noun in _NAMELESS:
+        ends = {tables.finest(each) for each in tables.names} if len(tables.names) > 1 else set()
+        (finest,) = ends if len(ends) == 1 else [None]
+        return None if finest is None else CountedThings(_things(tables.names[finest]))
+    base = next((alias for alias, name in tables.names.items() if _things(name) == noun), None)
+    if base is None:
+        return None
+    is_distinct = isinstance(count.this, exp.Distinct)
+    if not is_distinct and tables.children.get(base):
+        finest = tables.finest(base)
+        return None if finest is None else CountedThings(_things(tables.names[finest]))
+    having = [
+        child
+        for child in sorted(tables.children.get(base, set()) - tables.optional)
+        if is_distinct and _labels(select) <= tables.reachable(base, child)
+    ]
+    conditions = [*_conditions(select, base)]
+    with_rows = [tables.names[each] for each in having] + [name for name, is_in in conditions if is_in]
+    kept = [_things(each) for each in with_rows if not _is_part(each, tables.names[base])]
+    lacking = [_things(name) for name, is_in in conditions if not is_in]
+    return CountedThings(None, kept, lacking) if kept or lacking else None
+
+
+def _is_part(child: str, table: str) -> bool:
+    """Return True for tables such as the order lines of orders: all orders have some."""
+    first = title(child).split()[: len(title(table).split())]
+    return _things(" ".join(first)) == _things(table)
+
+
+def _things(table: str) -> str:
+    words = title(table)
+    return words if plural(words) == words or words.endswith("s") else plural(words)
+
+
+def _tables_of(select: exp.Select) -> _Tables | None:
+    """None if the select reads from anything but tables."""
+    read = select.args.get("from_") or select.args.get("from")
+    joins: Sequence[exp.Join] = select.args.get("joins") or []
+    sources = [] if read is None else [read.this, *(each.this for each in joins)]
+    if not sources or not all(isinstance(each, exp.Table) for each in sources):
+        return None
+    names = {each.alias_or_name.lower(): each.name for each in sources}
+    children: dict[str, set[str]] = {}
+    linked: dict[str, set[str]] = {}
+    for join in joins:
+        on = join.args.get("on")
+        for equal in on.find_all(exp.EQ) if on is not None else ():
+            if not isinstance(equal.left, exp.Column) or not isinstance(equal.right, exp.Column):
+                continue
+            left, right = equal.left.table.lower(), equal.right.table.lower()
+            if left == right or not {left, right} <= names.keys():
+                continue
+            linked.setdefault(left, set()).add(right)
+            linked.setdefault(right, set()).add(left)
+            keys = [_is_key(names[left], equal.left.name), _is_key(names[right], equal.right.name)]
+            if keys == [True, False]:
+                children.setdefault(left, set()).add(right)
+            elif keys == [False, True]:
+                children.setdefault(right, set()).add(left)
+    optional = frozenset(each.this.alias_or_name.lower() for each in joins if each.side)
+    return _Tables(names, children, linked, optional)
+
+
+def _is_key(table: str, column: str) -> bool:
+    """Return True for a column called `id`, or by its own table, such as `track_id` of tracks."""
+    words = title(column).split()
+    own = title(table)
+    return words[-1:] == ["id"] and (len(words) == 1 or plural(" ".join(words[:-1])) in (own, plural(own)))
+
+
+def _labels(select: exp.Select) -> set[str]:
+    """The tables of the outputs that are no aggregates; one without a name if a column has no table."""
+    outputs = [each for each in select.selects if each.find(exp.AggFunc) is None]
+    return {column.table.lower() for each in outputs for column in each.find_all(exp.Column)}
+
+
+def _conditions(select: exp.Select, base: str) -> Iterator[tuple[str, bool]]:
+    """The tables in which a condition of the statement seeks rows for those of a table: with, or without."""
+    where = select.args.get("where")
+    if where is None:
+        return
+    for condition in where.this.flatten() if isinstance(where.this, exp.And) else [where.this]:
+        is_in = not isinstance(condition, exp.Not)
+        inner = condition if is_in else condition.this.unnest()
+        query = inner.args.get("query") if isinstance(inner, exp.In) else inner
+        if not isinstance(inner, exp.Exists | exp.In) or not isinstance(query, exp.Exists | exp.Subquery):
+            continue
+        read = query.this.args.get("from_") or query.this.args.get("from")
+        is_of_base = isinstance(inner, exp.Exists) or inner.this.text("table").lower() in ("", base)
+        if is_of_base and read is not None and isinstance(read.this, exp.Table):
+            yield read.this.name, is_in

@@ -1,0 +1,67 @@
+"""A count is named by what the statement counts: of joined rows, and of rows that others have or lack."""
+
+import pytest
+
+from app.core.language import Language
+from tests.unit.analysis.test_facts_of_shapes import Case, Cells, sheet_of
+
+LOANS = "FROM genres g JOIN books b ON b.genre_id = g.id JOIN loans l ON l.book_id = b.id GROUP BY g.name"
+LOANED = "FROM books b JOIN loans l ON l.book_id = b.id GROUP BY l.genre"
+ORDERED = "FROM orders o JOIN order_lines l ON l.order_id = o.id GROUP BY o.city"
+SEEKING = "FROM books b JOIN genres g ON g.id = b.genre_id WHERE {} GROUP BY g.name"
+LOAN = "(SELECT 1 FROM loans l WHERE l.book_id = b.id)"
+BOOKS = "SELECT g.name AS genre, COUNT(*) AS books "
+
+
+def first(sql: str, name: str = "books", language: Language = "en") -> str:
+    rows: Cells = [["Crime", 70], ["Poetry", 20], ["Travel", 9]]
+    columns = {"genre": "text", name: "integer"}
+    case = Case("books by genre", f"{sql} ORDER BY 2 DESC", columns, rows, [])
+    return sheet_of(case, language).facts[0].statement.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("sql", "name", "things"),
+    [
+        (BOOKS + SEEKING.format(f"EXISTS {LOAN}"), "books", "most books with loans"),
+        (BOOKS + SEEKING.format(f"g.id > 2 AND NOT EXISTS {LOAN}"), "books", "most books without loans"),
+        (BOOKS + SEEKING.format("b.id IN (SELECT book_id FROM loans)"), "books", "most books with loans"),
+        (BOOKS + SEEKING.format("g.id IN (SELECT id FROM popular)"), "books", "most books"),
+        (f"SELECT g.name AS genre, COUNT(DISTINCT b.id) AS books {LOANS}", "books", "most books with loans"),
+        (f"SELECT g.name AS genre, COUNT(b.id) AS books {LOANS}", "books", "most loans"),
+        (f"{BOOKS}{LOANS}", "books", "most loans"),
+        (f'SELECT g.name AS genre, COUNT(*) AS "number of books" {LOANS}', "number of books", "most loans"),
+        (f"SELECT g.name AS genre, COUNT(*) AS n {LOANS}", "n", "most loans"),
+        (f"SELECT g.name AS genre, COUNT(*) AS loans {LOANS}", "loans", "most loans"),
+        (BOOKS + "FROM books b JOIN genres g ON g.id = b.genre_id GROUP BY g.name", "books", "most books"),
+        (
+            "SELECT g.name AS genre, COUNT(DISTINCT b.id) AS books "
+            + LOANS.replace("JOIN loans", "LEFT JOIN loans"),
+            *("books", "most books"),
+        ),
+        (
+            "SELECT l.genre AS genre, COUNT(DISTINCT b.id) AS books " + LOANED,
+            *("books", "most books"),
+        ),
+        (
+            "SELECT o.city AS genre, COUNT(DISTINCT o.id) AS orders " + ORDERED,
+            *("orders", "most orders"),
+        ),
+    ],
+)
+def test_a_count_is_named_by_what_is_counted(sql: str, name: str, things: str) -> None:
+    assert first(sql, name).startswith(f"**Crime** has the {things}: 70")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "**Crime** hat die meisten Books mit Loans: 70"),
+        ("es", "**Crime** tiene el mayor número de books con loans: 70"),
+        ("fr", "**Crime** a le plus grand nombre de books avec loans : 70"),
+    ],
+)
+def test_what_the_counted_things_have_is_said_in_the_language_of_the_question(
+    language: Language, text: str
+) -> None:
+    assert first(BOOKS + SEEKING.format(f"EXISTS {LOAN}"), language=language).startswith(text)
