@@ -6,15 +6,22 @@ from datetime import date
 
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.sql_generation.builtin.periods import read_period, unit_of
-from app.modules.sql_generation.builtin.question.lexicon import Lexicon, LexiconEntry
-from app.modules.sql_generation.builtin.question.readings import plural, spoken
-from app.modules.sql_generation.builtin.question.words import Token, synonyms, tokenise
+from app.modules.sql_generation.builtin.question.lexicon import ANY_TABLE, Lexicon, LexiconEntry
+from app.modules.sql_generation.builtin.question.readings import plural, single, spoken
+from app.modules.sql_generation.builtin.question.words import REVENUE, Token, synonyms, tokenise, word_set
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _MOST_TABLES = 4
 _MOST_COLUMNS = 4
 _MOST_READ = 40
 """Candidates that are planned, at most."""
+_UNITS = ("month", "year", "quarter", "week", "day")
+_TOTALS = frozenset({"sum", "average", "avg", "mean", "max", "min", "maximum", "minimum"})
+_FORMS = word_set(
+    "how many are there per in which has have the most what is top 10 by number of average highest lowest"
+    " total a with all not from and or it"
+)
+"""Words of the forms, which make no two questions alike."""
 _EXTRA = 0.3
 """What a word costs that the question does not have; one that it has gains 1."""
 
@@ -34,24 +41,26 @@ Understand = Callable[[str], str | None]
 def nearest(
     question: str, schema: Schema, lexicon: Lexicon, *, today: date, understand: Understand
 ) -> Iterator[Nearby]:
-    """Yields questions whose statements differ, the nearest first.
+    """Yields questions whose statements differ, the nearest first; none if the question names nothing known.
 
     They are made of tables and columns, at first those that the question names, by a few forms.
     """
     tokens = tokenise(question)
     asked = {word for token in tokens for word in (token.word, *synonyms(token.word))}
     made = _Candidates(tokens, schema, lexicon, today=today)
-    candidates = dict.fromkeys(made.questions())
+    if not REVENUE.isdisjoint(asked):
+        asked.add("revenue")
+    candidates = {each: {token.word for token in tokenise(each)} for each in made.questions()}
+    related = [each for each, words in candidates.items() if words & asked - _FORMS]
     known = set[str]()
-    for candidate in sorted(candidates, key=lambda text: -_likeness(text, asked))[:_MOST_READ]:
+    for candidate in sorted(related, key=lambda each: -_likeness(candidates[each], asked))[:_MOST_READ]:
         sql = understand(candidate)
         if sql is not None and sql not in known:
             known.add(sql)
             yield Nearby(candidate, sql)
 
 
-def _likeness(candidate: str, asked: set[str]) -> float:
-    words = {token.word for token in tokenise(candidate)}
+def _likeness(words: set[str], asked: set[str]) -> float:
     return len(words & asked) - _EXTRA * len(words - asked)
 
 
@@ -70,8 +79,12 @@ class _Candidates:
             yield from self._counts(table)
             yield from self._numbers(table)
             yield from self._rankings(table)
-        for group in dict.fromkeys(each for table in self._tables for each in self._groups(table)):
-            yield f"What is the total revenue by {group}?"
+        yield "What is the total revenue?"
+        for group in (
+            *_UNITS,
+            *dict.fromkeys(each for table in self._tables for each in self._groups(table)),
+        ):
+            yield f"What is the total revenue per {group}?"
 
     def _nearest_tables(self, schema: Schema) -> list[Table]:
         scores: dict[str, int] = {}
@@ -82,44 +95,50 @@ class _Candidates:
         return (sorted(named, key=lambda table: -scores[table.name]) or by_size)[:_MOST_TABLES]
 
     def _counts(self, table: Table) -> Iterator[str]:
-        rows = plural(table.name)
+        rows = plural(_said(table.name))
         yield f"How many {rows} are there?"
         for group in self._groups(table):
-            yield f"How many {rows} per {group}?"
+            yield f"How many {rows} are there per {group}?"
         if self._is_dated(table):
-            for unit in ("day", "week", "month", "quarter", "year", "weekday"):
-                yield f"How many {rows} per {unit}?"
+            for unit in (*_UNITS, "weekday"):
+                yield f"How many {rows} are there per {unit}?"
             for period in self._periods:
-                yield f"How many {rows} {period}?"
+                yield f"How many {rows} are there {period}?"
         for link in self._links:
             if link.table == table.name and link.field and link.value is not None:
-                yield f"How many {rows} with {spoken(link.field.column)} {link.value}?"
+                yield f"How many {rows} have the {spoken(link.field.column)} {link.value}?"
 
     def _numbers(self, table: Table) -> Iterator[str]:
         for number in self._numbers_of(table):
+            said = set(number.split())
             for function in ("average", "highest", "lowest", "total"):
-                yield f"What is the {function} {number} of {plural(table.name)}?"
+                if function in said or (function == "total" and not said.isdisjoint(_TOTALS)):
+                    continue
+                yield f"What is the {function} {number} of {plural(_said(table.name))}?"
                 for group in self._groups(table):
-                    yield f"What is the {function} {number} of {plural(table.name)} per {group}?"
+                    yield f"What is the {function} {number} of {plural(_said(table.name))} per {group}?"
 
     def _rankings(self, table: Table) -> Iterator[str]:
-        rows = plural(table.name)
+        rows = plural(_said(table.name))
         for number in self._numbers_of(table):
             yield f"What are the top 10 {rows} by {number}?"
         yield f"What are the top 10 {rows} by revenue?"
         for other in self._network.referring(table.name):
-            yield f"Which {spoken(table.name)} has the most {plural(other)}?"
-            yield f"What are the top 10 {rows} by number of {plural(other)}?"
+            yield f"Which {single(_said(table.name))} has the most {plural(_said(other))}?"
+            yield f"What are the top 10 {rows} by number of {plural(_said(other))}?"
 
     def _groups(self, table: Table) -> list[str]:
         """Returns what rows of a table are grouped by: columns of few values, and the tables it refers to."""
+        names = [field.column for field in self._network.name_fields(table.name)]
         columns = [
             column.name
             for column in table.columns
-            if column.values and column.name not in table.foreign_key_columns
+            if column.values and column.name not in {*table.foreign_key_columns, *names}
         ]
         referred = [
-            spoken(key.referred_table) for key in table.foreign_keys if key.referred_table != table.name
+            single(_said(key.referred_table))
+            for key in table.foreign_keys
+            if key.referred_table != table.name
         ]
         return [*referred[:_MOST_COLUMNS], *map(spoken, self._nearest_columns(columns))]
 
@@ -136,6 +155,12 @@ class _Candidates:
 
     def _is_dated(self, table: Table) -> bool:
         return any(field.type in ("date", "datetime") for field in self._network.fields(table.name))
+
+
+def _said(table: str) -> str:
+    """Returns the words of a table's name as people say them: films of `films_data`."""
+    words = spoken(table).split()
+    return " ".join(words[:-1] if len(words) > 1 and words[-1] in ANY_TABLE else words)
 
 
 def _links(tokens: Sequence[Token], lexicon: Lexicon) -> list[LexiconEntry]:

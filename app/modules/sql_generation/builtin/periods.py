@@ -3,8 +3,10 @@
 import re
 from calendar import month_abbr, month_name, monthrange
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Literal, get_args
 
 PeriodUnit = Literal["day", "week", "month", "quarter", "year"]
@@ -33,10 +35,14 @@ class DateRange:
 
     start: date | None
     end: date | None
+    parts: tuple["DateRange", ...] = field(default=(), compare=False)
+    """The periods that were written side by side: "in 2023 and 2025". Days between them are left out."""
     joined: bool = field(default=False, compare=False)
-    """True if the range was written as two periods with "and": "in 2024 and 2025"."""
+    """True if they were written with "and"."""
 
     def __str__(self) -> str:
+        if self.has_gaps:
+            return " or ".join(map(str, self.parts))
         if self.start is None:
             return f"before {self.end}"
         if self.end is None:
@@ -44,6 +50,18 @@ class DateRange:
         if (self.start, self.end) == (date(self.start.year, 1, 1), _months_later(self.start, 12)):
             return f"in {self.start.year}"
         return f"from {self.start} to {self.end - timedelta(days=1)}"
+
+    @property
+    def has_gaps(self) -> bool:
+        """True if there are days between the parts."""
+        return any(one.end != other.start for one, other in pairwise(self.parts))
+
+    @property
+    def unit(self) -> PeriodUnit | None:
+        """The calendar unit that this is one of; None for any other range."""
+        if self.start is None:
+            return None
+        return next((unit for unit in _UNITS.values() if _whole(self.start, unit) == self), None)
 
     @property
     def whole_years(self) -> bool:
@@ -62,6 +80,17 @@ def read_period(words: Sequence[str], today: date) -> PeriodRead | None:
         return _phrase(list(words), today)
     except (ValueError, OverflowError):  # no such day, or one beyond the calendar
         return None
+
+
+def one_of(periods: Sequence[DateRange]) -> DateRange:
+    """Returns the range of several periods. Raises `ValueError` if they overlap or are open at a side."""
+    parts = [part for each in periods for part in each.parts or (each,)]
+    if any(part.start is None or part.end is None for part in parts):
+        raise ValueError
+    parts.sort(key=lambda part: part.start or date.min)
+    if any((one.end or date.max) > (other.start or date.min) for one, other in pairwise(parts)):
+        raise ValueError
+    return DateRange(parts[0].start, parts[-1].end, parts=tuple(parts))
 
 
 def unit_of(word: str) -> CalendarUnit | None:
@@ -113,10 +142,11 @@ def _span(words: list[str], today: date) -> PeriodRead | None:
 
 
 def _points(words: list[str], today: date) -> PeriodRead | None:
-    """Reads one point in time, or two adjacent ones: "2024 or 2025"."""
-    first, last, said = _two(words, today, ("or", "and"))
-    if first and last and last.start == first.end:
-        return DateRange(first.start, last.end, joined="and" in words[:said]), said
+    """Reads one point in time, or two that are of the same unit or adjacent: "2024 or 2025"."""
+    first, last, said = _two(words, today, ("or", "and", "vs", "versus"))
+    if first and last and (first.end == last.start or (first.unit and first.unit == last.unit)):
+        with suppress(ValueError):
+            return replace(one_of([first, last]), joined="and" in words[:said]), said
     return _point(words, today)
 
 
@@ -127,6 +157,9 @@ def _two(
     if not first or words[first[1] : first[1] + 1] not in [[joint] for joint in joints]:
         return None, None, 0
     last = _point(words[first[1] + 1 :], today)
+    if last and first[1] == 1 and words[0] in _MONTHS and last[0].start and last[0].unit == "month":
+        same_year = _whole(date(last[0].start.year, _MONTHS[words[0]], 1), "month")  # "May and June 2023"
+        first = (same_year if (same_year.start or today) < last[0].start else first[0], 1)
     return (first[0], last[0], first[1] + 1 + last[1]) if last else (None, None, 0)
 
 

@@ -92,6 +92,7 @@ class Measure:
     """An aggregate over the rows of `table`. `fields` are multiplied with each other; a count has none.
 
     With a definition, its formula takes the place of the fields; the function `defined` is in the formula.
+    With `each`, the key of a table, an average is the sum divided by the number of rows of that table.
     """
 
     function: Function
@@ -99,6 +100,7 @@ class Measure:
     name: str
     fields: tuple[PlanColumn, ...] = ()
     definition: Definition | None = None
+    each: PlanColumn | None = None
 
 
 @dataclass(frozen=True)
@@ -255,7 +257,8 @@ class QueryPlan:
 
     Rows need a matching row in each of `with_tables`. Without measures and dimensions the plan is a list of
     `shown`, or of whole rows. `chosen`: the limit was not in the question. Joins prefer `preferences` and the
-    tables `through` where several paths exist.
+    tables `through` where several paths exist. With `whole`, the measure is in percent of that of this plan,
+    which has no groups.
     """
 
     base: str
@@ -271,6 +274,7 @@ class QueryPlan:
     distinct: bool = False
     through: tuple[str, ...] = ()
     preferences: Preferences = NO_PREFERENCES
+    whole: "QueryPlan | None" = None
 
     @property
     def is_list(self) -> bool:

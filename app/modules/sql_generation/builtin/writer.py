@@ -216,7 +216,7 @@ def _why_unseen(previous: Previous | None) -> str:
     if previous is None:
         return "Nothing was asked before. Ask the whole question."
     if previous.columns:
-        return "I did not write the answer before, so I do not build on it. Ask the whole question."
+        return "I cannot build on the answer before. Ask the whole question."
     return "The question before was not answered. Ask the whole question."
 
 
@@ -236,4 +236,4 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: da
     require(preferences, select)
     is_whole = not (query.measures or query.shown)
     explanation = explain(query) + (network.unlisted(query.base) if is_whole else "")
-    return PlannedStatement(select, explanation, query)
+    return PlannedStatement(select, explanation, None if query.whole else query)

@@ -48,6 +48,7 @@ from app.modules.sql_generation.builtin.question.roles import (
     is_table,
     is_verb,
 )
+from app.modules.sql_generation.builtin.question.units import converted
 from app.modules.sql_generation.builtin.question.words import words_of
 
 _DATES = ("date", "datetime")
@@ -111,6 +112,8 @@ class Filters(Resolver):
 
     def _combined(self, base: str, meant: dict[str, PlanColumn]) -> None:
         """Raises `Beyond` if the statement would turn "and" into OR, or "or" into AND."""
+        if self.roles.compares:
+            return
         negated = {valued.mention.text: valued.negated for valued in self.roles.values}
         for first, second, either in self.roles.joined:
             if first not in meant or second not in meant:
@@ -255,6 +258,8 @@ class Filters(Resolver):
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
             raise Beyond("I cannot compare a count of the rows asked for with a number.")
         near = base if owner != base and isinstance(by, SchemaMention) and self._is_own(by, base) else owner
+        if comparison.unit:
+            return self._compared_in_unit(comparison, by, near)
         number = comparison.numbers[0]
         field = (
             self.hinted(comparison.hint, near) if comparison.hint else self._compared_field(by, near, number)
@@ -266,6 +271,22 @@ class Filters(Resolver):
         ):
             raise Beyond(f"I cannot tell whether each {field} is meant, or the sum of them.")
         return Compared(field, comparison.operator, comparison.numbers)
+
+    def _compared_in_unit(
+        self, comparison: NumberComparison, by: SchemaMention | None, table: str
+    ) -> Compared:
+        """Compares the column of the table that is named after a unit: "longer than 10 minutes"."""
+        fields = measures.numbers_of(self.network, table)
+        if by is not None:
+            fields = [self.field(by, lambda link: link.is_number, table)]
+        in_unit = [
+            (field, [converted(number, comparison.unit, field.column) for number in comparison.numbers])
+            for field in fields
+        ]
+        found = [(field, tuple(filter(None, numbers))) for field, numbers in in_unit if all(numbers)]
+        if len(found) != 1:
+            raise Beyond(f"I see no single number of {table} whose name says that it is in such a unit.")
+        return Compared(found[0][0], comparison.operator, found[0][1])
 
     def _is_own(self, by: SchemaMention, base: str) -> bool:
         return any(link.is_number and link.table == base and link.score >= EXACT for link in by.links)

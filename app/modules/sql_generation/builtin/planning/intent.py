@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from app.modules.sql_generation.builtin.periods import one_of
 from app.modules.sql_generation.builtin.plan import (
     NOT_UNDERSTOOD,
+    Among,
     Beyond,
     Compared,
     Dimension,
@@ -18,6 +20,7 @@ from app.modules.sql_generation.builtin.plan import (
     Related,
     SortOrder,
     Unclear,
+    Within,
     Without,
 )
 from app.modules.sql_generation.builtin.planning import measures
@@ -43,7 +46,8 @@ from app.modules.sql_generation.builtin.question.readings import (
     spoken,
 )
 from app.modules.sql_generation.builtin.question.roles import Measured, is_event, is_number, is_table, is_verb
-from app.modules.sql_generation.builtin.question.words import words_of
+from app.modules.sql_generation.builtin.question.words import ORDERING, words_of
+from app.modules.sql_generation.builtin.statement.conditions import table_of
 
 _SEVERAL = 10
 _EACH = ("each", "every")
@@ -54,19 +58,87 @@ class Planner(Filters):
 
     def plan(self) -> QueryPlan:
         """Returns the plan of the question. Raises `Beyond` or `Unclear`."""
+        if self.roles.share:
+            return self._share(self._queried())
+        if self.roles.compares:
+            self._compare_periods()
+            return self._compare_values(self._queried())
+        return self._queried()
+
+    def _queried(self) -> QueryPlan:
         roles = self.roles
         if roles.several:
             raise Beyond("I can list one kind of thing at a time.")
         if roles.rank:
             roles.rank = self._by_birth(roles.rank)
+            roles.measured = [
+                (function, of)
+                for function, of in roles.measured
+                if not (isinstance(of, Revenue) and of.hint and of.hint == roles.rank.hint)
+            ]
         self._group_compared()
         if roles.rank and (ranked := self._ranking(roles.rank)):
             return ranked
+        tables = [mention for mention in roles.free if is_table(mention)]
+        if roles.compares and len(tables) == len(roles.free) == 1 and not (roles.measured or roles.grouped):
+            roles.counts = True
         if roles.counts or roles.measured or (roles.rank and roles.ranked_by):
             return self._aggregation(self._measures())
         if roles.grouped and not self._lists_each():
             return self._counts_by_group()
         return self._list()
+
+    def _share(self, query: QueryPlan) -> QueryPlan:
+        """Returns the numbers of a plan in percent of the whole.
+
+        The whole is that of the same period, unless the period is the only condition.
+        """
+        if len(query.measures) != 1 or query.measures[0].function not in ("count", "sum"):
+            raise Beyond("I can tell the share of a sum or of a number of rows only.")
+        if query.having or query.limit or query.order or self.roles.distinct:
+            raise Beyond("I cannot rank or limit shares.")
+        periods = tuple(one for one in query.conditions if isinstance(one, Within))
+        parts = len(query.conditions) - len(periods) + len(query.with_tables)
+        if not query.dimensions and not parts and len(periods) == 1:
+            parts, periods = 1, ()
+        if parts != (0 if query.dimensions else 1):
+            raise Beyond("I do not see which part of which whole is meant.")
+        whole = replace(query, conditions=periods, with_tables=(), dimensions=())
+        counted = query.measures[0].name.removeprefix("number of ")
+        measure = replace(query.measures[0], name=f"share of {counted} (%)")
+        return replace(query, measures=(measure,), whole=replace(whole, through=self.anchors))
+
+    def _compare_periods(self) -> None:
+        """Groups by the unit of the periods that are compared."""
+        roles = self.roles
+        parts = [part for period, _ in roles.times for part in period.parts or (period,)]
+        if len(parts) < 2:
+            return
+        units = {part.unit for part in parts}
+        unit = units.pop() if len(units) == 1 else None
+        if unit is None or roles.grouped:
+            raise Beyond("I can compare whole periods of one length only, such as two years.")
+        mention = next((mention for _, mention in roles.times if mention), None)
+        try:
+            roles.times = [(one_of(parts), mention)]
+        except ValueError:
+            raise Beyond("The periods to compare overlap.") from None
+        roles.grouped = [Calendar(unit)]
+
+    def _compare_values(self, query: QueryPlan) -> QueryPlan:
+        """Groups a number by the column whose values are compared."""
+        if not query.measures:
+            raise Beyond("I do not see which number should be compared.")
+        if query.dimensions:
+            return query
+        fields = [
+            one.field
+            for one in query.conditions
+            if isinstance(one, Among) and not one.negated and len(one.values) > 1
+        ]
+        if len(fields) != 1:
+            raise Beyond("I do not see what should be compared.")
+        return replace(query, dimensions=(fields[0],))
 
     def _group_compared(self) -> None:
         """Groups by what is compared: "departments with an average salary over 3000", "cities with 4 or
@@ -203,6 +275,8 @@ class Planner(Filters):
             and not self.network.is_of_people(table.name)
         ]
         readings = [offer_order(f"number of {plural(table)}", table) for table in dated]
+        if dated and self.roles.rank and self.roles.rank.about == "value":
+            readings = [*(offer_order("revenue", each.table) for each in self._earned(())), *readings]
         return Unclear(f"By what should each {calendar.unit} be ranked?", readings)
 
     def _ranked_entity(self) -> SchemaMention | None:
@@ -279,16 +353,16 @@ class Planner(Filters):
         table = self._tables_of(entity)[0]
         numbers = measures.numbers_of(self.network, table)
         readings = [
-            *(offer_order("revenue", measure.table) for measure in self._earned(table)),
+            *(offer_order("revenue", measure.table) for measure in self._earned([table])),
             *(offer_order(spoken(field.column), field) for field in numbers),
             *(offer_order(f"number of {plural(other)}", other) for other in self.network.referring(table)),
         ]
         names = " or ".join(reading.label for reading in readings)
         return Unclear(f"By what should {entity.text} be ranked{f': {names}' if names else ''}?", readings)
 
-    def _earned(self, table: str) -> list[Measure]:
+    def _earned(self, tables: Iterable[str]) -> list[Measure]:
         try:
-            return [self._revenue(Revenue("revenue"), [table])]
+            return [self._revenue(Revenue("revenue"), tables)]
         except (Beyond, Unclear):
             return []
 
@@ -359,8 +433,20 @@ class Planner(Filters):
         if self.roles.having and not query.dimensions:
             raise Beyond("I do not see which groups should be compared.")
         query = self._add_conditions(self._add_shown(replace(query, having=self._having(query))))
+        self._refuse_parts(query)
         query = replace(query, with_tables=self._required_tables(query), limit=self.roles.limit)
         return self._from_zero(self._ordered(query))
+
+    def _refuse_parts(self, query: QueryPlan) -> None:
+        """Raises `Beyond` if a sum for each row of a table would take only parts of these rows."""
+        rows = {measure.each.table for measure in query.measures if measure.each}
+        used = {
+            *map(table_of, query.conditions),
+            *(one.field.table if isinstance(one, Grain) else one.table for one in query.dimensions),
+            *query.with_tables,
+        }
+        if any(not self.network.belongs(one, other) for one in rows for other in used if one != other):
+            raise Beyond(f"The question is about parts of {' and '.join(rows)}, so an average is not clear.")
 
     def _counts_by_group(self) -> QueryPlan:
         tables = [mention for mention in self.roles.free if is_table(mention)]
@@ -471,17 +557,46 @@ class Planner(Filters):
             raise Beyond(f"I do not know what to compute of {number}.")
         if self.network.is_key(number):
             raise Beyond(f"{number} is a key, not a number to compute with.")
+        if function == "sum" and measures.is_rate(self.network, number):
+            raise Beyond(f"{number} holds parts of something, which have no sum; ask for the average.")
         name = measures.FUNCTION_WORDS.get(function, function)
         return Measure(function, number.table, f"{name} {measured.text}", (number,))
 
     def _money(self, function: Function | None, measured: Revenue) -> Measure:
         if measured.definition is not None:
             return measures.defined(self.network, measured.definition, function, text=measured.text)
+        if measured.hint:
+            return self._quality(function, measured.hint)
+        if measured.of is not None:
+            return self._worth(function or "sum", measured, measured.of)
         found = self._revenue(measured, ())
         function = function or "sum"
         if function != "sum" and (len(found.fields) > 1 or self.roles.grouped):
             raise Beyond(f"I cannot tell over what the {measured.text} should be averaged or compared.")
         return replace(found, function=function)
+
+    def _quality(self, function: Function | None, hint: tuple[str, ...]) -> Measure:
+        """Returns the measure of "how long on average"."""
+        if function is None:
+            raise Beyond("Each row has its own: ask for the average, the highest or the lowest.")
+        field = self.hinted(hint, self._subject())
+        name = f"{measures.FUNCTION_WORDS.get(function, function)} {spoken(field.column)}"
+        return Measure(function, field.table, name, (field,))
+
+    def _worth(self, function: Function, measured: Revenue, of: SchemaMention) -> Measure:
+        """Returns the measure of the money of rows: their own amount, or that of the lines of an order."""
+        table = self.table(of)
+        name = f"{measures.FUNCTION_WORDS.get(function, function)} {measured.text}"
+        own = measures.amounts_of(self.network, table)
+        if len(own) == 1:
+            return Measure(function, table, name, (own[0],))
+        if own or function not in ("sum", "avg") or not ORDERING.intersection(words_of(of.text)):
+            raise Beyond(f"I cannot tell which amount of {table} is meant.")
+        found = self._revenue(Revenue(measured.text), (table,))
+        key = self.network.key(table)
+        if found.table == table or len(key) != 1 or not self.network.belongs(found.table, table):
+            raise Beyond(f"I cannot tell which amount of {table} is meant.")
+        return replace(found, function=function, name=name, each=key[0] if function == "avg" else None)
 
     def _revenue(self, measured: Revenue, tables: Iterable[str]) -> Measure:
         if measured.definition is not None:

@@ -38,6 +38,10 @@ _OTHER_MONEY = frozenset(
     )
 )
 _NUMERIC = ("integer", "number")
+_PERCENT = frozenset({"percent", "percentage", "pct", "ratio"})
+_RATES = frozenset(
+    {"rate", "discount", "share", "tax", "vat", "margin", "commission", "fraction", "probability"}
+)
 
 
 def numbers_of(network: SchemaNetwork, table: str) -> list[PlanColumn]:
@@ -51,6 +55,19 @@ def amounts_of(network: SchemaNetwork, table: str) -> list[PlanColumn]:
 
 def quantity_of(network: SchemaNetwork, table: str) -> PlanColumn | None:
     return next((field for field in numbers_of(network, table) if is_quantity(field)), None)
+
+
+def is_rate(network: SchemaNetwork, field: PlanColumn) -> bool:
+    """True if a column holds parts of something, whose sum says nothing: percentages, or rates up to 1."""
+    words = words_of(field.column)
+    if _PERCENT.intersection(words):
+        return True
+    column = network.column(field)
+    try:
+        low, high = float(column.minimum or 0), float(column.maximum or "inf")
+    except ValueError:
+        return False
+    return bool(_RATES.intersection(words)) and field.type == "number" and low >= 0 and high <= 1
 
 
 def is_quantity(field: PlanColumn) -> bool:

@@ -79,7 +79,8 @@ _REPORTING = frozenset(
 _PREPOSITIONS = frozenset(
     ["from", "to", "by", "in", "on", "at", "for", "with", "and", "or", "not", "is", "has"]
 )
-_ANY_TABLE = frozenset(["data", "info", "table", "tbl", "tab", "list", "master", "dim", "fact", "record"])
+ANY_TABLE = frozenset(["data", "info", "table", "tbl", "tab", "list", "master", "dim", "fact", "record"])
+_GROUPING = frozenset(["per", "by", "each", "every"])
 _DOERS = {"written": ("writer", "author"), "sung": ("singer",), "taught": ("teacher",)}
 _PARTICLES = ("up", "out", "off")
 _IRREGULAR = {"birth": "born", "sale": "sold", "payment": "paid"}
@@ -208,6 +209,8 @@ class Lexicon:
 
     def _add_table(self, table: Table) -> None:
         phrase = words_of(table.name)
+        if _GROUPING.intersection(phrase[:-1]):
+            return  # "orders per country" is no table's name in a question
         self._add(phrase, LexiconEntry(table=table.name, score=EXACT_TABLE))
         if ORDERING.intersection(phrase) and len(phrase) == 1:
             for word in SELLING:
@@ -222,14 +225,16 @@ class Lexicon:
         """
         phrase = words_of(table.name)
         for short in (
-            phrase[:-1] if phrase[-1] in _ANY_TABLE else (),
-            phrase[1:] if phrase[0] in _ANY_TABLE else (),
+            phrase[:-1] if phrase[-1] in ANY_TABLE else (),
+            phrase[1:] if phrase[0] in ANY_TABLE else (),
         ):
             if short and short not in self._names:
                 self._add(short, LexiconEntry(table=table.name, score=CLOSE))
 
     def _add_column(self, table: Table, column: TableColumn) -> None:
         phrase = words_of(column.name)
+        if table.kind == "view" and phrase in self._tables:
+            return  # a view that counts rows of a table
         field = PlanColumn(table.name, column.name, column.type)
         foreign = table.foreign_key_columns
         score = PARTIAL if column.name in foreign and not _is_copy(table, column) else EXACT

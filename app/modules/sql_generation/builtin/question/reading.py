@@ -16,7 +16,8 @@ from app.modules.sql_generation.builtin.plan import (
     Operator,
 )
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, LexiconEntry
-from app.modules.sql_generation.builtin.question.words import REVENUE, Token, word_set
+from app.modules.sql_generation.builtin.question.units import UNITS
+from app.modules.sql_generation.builtin.question.words import ORDERING, REVENUE, Token, tokenise, word_set
 
 LONGEST_QUESTION = 60
 
@@ -34,10 +35,16 @@ class SchemaMention:
 
 @dataclass(frozen=True)
 class Revenue:
-    """A word for money earned, to be found in the schema later, or for a number that the glossary defines."""
+    """A word for money earned, to be found in the schema later, or for a number that the glossary defines.
+
+    `of`: the rows that the money is of, as in "order value". `hint`: words for the column of a quality, as in
+    "how long", which is no money.
+    """
 
     text: str
     definition: Definition | None = None
+    of: SchemaMention | None = None
+    hint: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,8 +58,21 @@ class Distinct:
 
 
 @dataclass(frozen=True)
+class PartOfWhole:
+    """Words for a part of a whole: "what percentage of"."""
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Words that put values or periods side by side: "compare", "versus"."""
+
+
+@dataclass(frozen=True)
 class Aggregate:
+    """A function of the number named next, or with `after` of the one named before: "on average"."""
+
     function: Function
+    after: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,10 +119,13 @@ class Limit:
 
 @dataclass(frozen=True)
 class NumberComparison:
+    """A comparison with numbers, which may be in a unit such as "minutes"."""
+
     operator: Operator
     numbers: tuple[str, ...]
     hint: tuple[str, ...] = ()
     times: bool = False
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -152,6 +175,8 @@ QuestionItem = (
     | Revenue
     | Count
     | Distinct
+    | PartOfWhole
+    | SideBySide
     | Aggregate
     | Group
     | Calendar
@@ -218,7 +243,15 @@ _COMPARATIVES = {
     "heavier": ("weight",),
     "lighter": ("weight",),
 }
+_QUALITIES = {
+    "long|short": _SIZE,
+    "expensive|costly|cheap": _PRICE,
+    "heavy": ("weight",),
+    "old": AGE,
+    "tall|high": ("height",),
+}
 _NUMBER = r"(\d+(?:\.\d+)?)"
+_UNIT = rf"(?: ({'|'.join(UNITS)})(?: long)?)?"
 _Make = Callable[[re.Match[str]], tuple[QuestionItem, ...]]
 _Rule = tuple[re.Pattern[str], _Make]
 
@@ -230,7 +263,8 @@ def _constant(*items: QuestionItem) -> _Make:
 def _comparison(operator: Operator) -> _Make:
     def make(match: re.Match[str]) -> tuple[QuestionItem, ...]:
         hints = [hint for word, hint in _COMPARATIVES.items() if word in match[0]]
-        return (NumberComparison(operator, match.groups(), hints[0] if hints else ()),)
+        *numbers, unit = match.groups()
+        return (NumberComparison(operator, tuple(numbers), hints[0] if hints else (), unit=unit or ""),)
 
     return make
 
@@ -278,8 +312,10 @@ _RULES = (
     _rule(rf"(?:the )?first {_NUMBER}", lambda match: (Limit(int(float(match[1])), first=True),)),
     _rule(rf"(?:top|best) {_NUMBER} selling", _so_many(Rank(True, about="rows"))),
     *(_rule(rf"(?:{words}) {_NUMBER}", _so_many(rank)) for words, rank in _SUPERLATIVES.items()),
-    _rule(rf"{_NUMBER} (?:(?:or|and) (?:more|over|above|higher|greater|up|older)|\+)", _comparison(">=")),
-    _rule(rf"{_NUMBER} (?:or|and) (?:fewer|less|under|below|lower|younger)", _comparison("<=")),
+    _rule(
+        rf"{_NUMBER} (?:(?:or|and) (?:more|over|above|higher|greater|up|older)|\+)" + _UNIT, _comparison(">=")
+    ),
+    _rule(rf"{_NUMBER} (?:or|and) (?:fewer|less|under|below|lower|younger)" + _UNIT, _comparison("<=")),
     _rule(r"(?:only |just |exactly )?(?:a|1) single", _constant(NumberComparison("=", ("1",)))),
     _rule(r"multiple|more than a single", _constant(NumberComparison(">", ("1",)))),
     _rule(r"(?:only |just |exactly )?once", _constant(NumberComparison("=", ("1",), times=True))),
@@ -289,10 +325,10 @@ _RULES = (
     _rule(r"at least once", _constant(NumberComparison(">=", ("1",), times=True))),
     _rule(r"at least twice", _constant(NumberComparison(">=", ("2",), times=True))),
     *(_rule(rf"(?:{words}) {_NUMBER} times", _repeated(operator)) for words, operator in _OPERATORS),
-    _rule(rf"(?:is |are |was |be )?between {_NUMBER} and {_NUMBER}", _comparison("between")),
+    _rule(rf"(?:is |are |was |be )?between {_NUMBER} and {_NUMBER}{_UNIT}", _comparison("between")),
     *(
         _rule(
-            rf"(?:(?:is|are|was|were|be|of|with|have|has|having|had) )?(?:{words}) {_NUMBER}",
+            rf"(?:(?:is|are|was|were|be|of|with|have|has|having|had) )?(?:{words}) {_NUMBER}{_UNIT}",
             _comparison(operator),
         )
         for words, operator in _OPERATORS
@@ -326,6 +362,20 @@ _RULES = (
     *(_rule(words, _constant(rank)) for words, rank in _SUPERLATIVES.items()),
     _rule(r"how many|(?:the )?(?:total )?(?:number|count) of|count(?: of| the)?", _constant(Count())),
     _rule(r"how much|(?:the )?amount of|(?:what|how) about", _constant()),
+    *(
+        _rule(rf"how (?:{words})", _constant(Revenue("quality", hint=hint)))
+        for words, hint in _QUALITIES.items()
+    ),
+    _rule(
+        r"(?:the |what )*(?:share|percentage|percent|proportion|fraction|%)(?: of)?"
+        r"(?: (?:the|all|our|total)(?= ))*",
+        _constant(PartOfWhole()),
+    ),
+    _rule(
+        r"compare|comparison (?:of|between)|(?:compared|in comparison) (?:to|with)|versus|vs",
+        _constant(SideBySide()),
+    ),
+    _rule(r"on average", _constant(Aggregate("avg", after=True))),
     _rule(r"average|mean|avg", _constant(Aggregate("avg"))),
     _rule(r"maximum|max", _constant(Aggregate("max"))),
     _rule(r"minimum|min", _constant(Aggregate("min"))),
@@ -333,6 +383,10 @@ _RULES = (
     _rule(r"(?:distinct|different|unique)", _constant(Distinct())),
     _rule(r"(?:the )?(?:days?|which day) of (?:the )?week|week ?days?", _constant(Calendar("weekday"))),
     _rule(r"hours? of (?:the )?day", _constant(Calendar("hour"))),
+    *(
+        _rule(rf"over the {unit}s", _constant(Group(), Calendar(unit)))
+        for unit in ("day", "week", "month", "quarter", "year")
+    ),
     _rule(r"hourly", _constant(Group(), Calendar("hour"))),
     _rule(r"daily|day by day", _constant(Group(), Calendar("day"))),
     _rule(r"weekly|week by week", _constant(Group(), Calendar("week"))),
@@ -364,6 +418,11 @@ _RULES = (
     _rule(r"and|,|as well as|along with", _constant(Conjunction(either=False))),
     _rule(r"or", _constant(Conjunction(either=True))),
 )
+
+
+_WORTH = ("amount", "value", "worth")
+_WORTHS = [[word] for word in (*_WORTH, "total")]
+_OF_ROWS = ("of", "per", "for", "each", "an", "a", "the", "all", "our", "single")
 
 
 class UnknownWord(Beyond):
@@ -399,7 +458,7 @@ _EXCLUDING = word_set(
 _WRITING = word_set("delete drop update insert remove create alter truncate add set erase wipe purge")
 _CALCULATING = word_set(
     "why predict forecast growth grow grew growing increase increased decrease decreased change changed trend"
-    " compare compared comparison versus vs percentage percent % share ratio proportion rate correlation"
+    " compared comparison ratio rate correlation"
     " correlate median cumulative running moving difference change impact cause if half double twice when"
     " how reason should recommend"
 )
@@ -477,7 +536,10 @@ class _Reading:
         if rule and (tokens[0].kind == "number" or (raws[0] == "between" and self._on_number())):
             return rule
         if period := read_period(raws, self._today):
-            return period[1], (PeriodMention(period[0]),)
+            compares = not {"vs", "versus"}.isdisjoint(raws[: period[1]])
+            return period[1], (PeriodMention(period[0]), *([SideBySide()] if compares else []))
+        if isinstance(self._last, Aggregate) and (worth := self._worth(tokens)):
+            return worth
         ends_sort = isinstance(self._last, Sort) and at + length == len(self._question)  # "sort by total"
         if length and (
             isinstance(self._last, Aggregate) or ends_sort or self._is_compared(mention, raws[length:])
@@ -485,7 +547,8 @@ class _Reading:
             return length, (mention,)
         if not length and (sellers := self._top_sellers(raws)):
             return sellers
-        if rule:
+        is_share = rule is not None and rule[1] == (PartOfWhole(),)
+        if rule and not (is_share and any(link.is_number and link.score >= EXACT for link in links)):
             if lead in POSSESSIVE and _ranks(rule[1]):
                 raise Beyond(f"I cannot find the {tokens[0].text} of each of several.")
             return rule
@@ -502,6 +565,31 @@ class _Reading:
                 raise Beyond("I cannot read two numbers beside each other as one.")
             return self._counted(tokens, lead)
         return self._negated(tokens)
+
+    def _worth(self, tokens: Sequence[Token]) -> tuple[int, tuple[QuestionItem, ...]] | None:
+        """Reads the money of rows: "order value", "amount of invoices", "value per order"."""
+        at = 0
+        if tokens[0].raw in _WORTH or tokens[0].word in REVENUE:
+            at = 1
+            while at < len(tokens) and tokens[at].raw in _OF_ROWS:
+                at += 1
+            if at == 1:
+                return None
+        length, links = self._lexicon.find(tokens[at:])
+        tables = tuple(link for link in links if link.is_table and not link.verb)
+        end = at + length
+        if not tables or (not at and [each.raw for each in tokens[end : end + 1]] not in _WORTHS):
+            return None
+        last = tokens[end - 1]
+        known = self._lexicon.find(tokens[:1])[1] if at else ()
+        own = {link.table for link in (*known, *tables) if link.is_table or link.is_number}
+        if tokens[0].raw == "amount" and last.word not in ORDERING and known and len(own) > 1:
+            raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
+        if last.word not in ORDERING and (tokens[0].word in REVENUE or any(link.is_number for link in known)):
+            return None
+        said = tokens[: end if at else end + 1]
+        rows = SchemaMention(text=last.text, links=tables, lead="of", plural=last.plural)
+        return len(said), (Revenue(" ".join(each.text for each in said), of=rows),)
 
     def _top_sellers(self, raws: Sequence[str]) -> tuple[int, tuple[QuestionItem, ...]] | None:
         """Reads "top sellers" as the products that have the most, where there is a table of them."""
@@ -596,10 +684,25 @@ class _Reading:
         if self._sorts and text.startswith("by "):
             return 1, (Sort(None),)
         found = _first_rule(text, _RULES)
+        if found and isinstance(found[1][0] if found[1] else None, NumberComparison):
+            found = self._without_unit(found, text)
         if found and text.startswith(("only", "just")) and not self._named:
             so_many = [item for item in found[1] if isinstance(item, NumberComparison) and not item.times]
             return (found[0], (Limit(int(float(so_many[0].numbers[0]))),)) if so_many else found
         return found
+
+    def _without_unit(
+        self, found: tuple[int, tuple[QuestionItem, ...]], text: str
+    ) -> tuple[int, tuple[QuestionItem, ...]]:
+        """Returns a comparison without its unit if that names a table or column: "with over 5 days"."""
+        compared = found[1][0]
+        if not isinstance(compared, NumberComparison) or not compared.unit:
+            return found
+        said = text.split()[: found[0]]
+        at = max(place for place, word in enumerate(said) if word == compared.unit)
+        if not self._lexicon.find(tokenise(compared.unit))[0]:
+            return found
+        return at, (replace(compared, unit=""),)
 
     @property
     def _last(self) -> QuestionItem | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from app.core import words
 from app.modules.sql_generation.builtin.plan import PlanColumn, Reading
 from app.modules.sql_generation.builtin.question.lexicon import LexiconEntry
-from app.modules.sql_generation.builtin.question.words import words_of
+from app.modules.sql_generation.builtin.question.words import singular, words_of
 
 FUNCTIONS = ("average", "highest", "lowest", "total")
 _UNITS = ("day", "month", "year")
@@ -20,6 +20,12 @@ def spoken(name: str) -> str:
 def plural(name: str) -> str:
     """Returns the words of a table's name in the plural."""
     return words.plural(spoken(name))
+
+
+def single(name: str) -> str:
+    """Returns the words of a table's name in the singular."""
+    *before, last = spoken(name).split() or [""]
+    return " ".join((*before, singular(last)))
 
 
 def qualified(field: PlanColumn) -> str:

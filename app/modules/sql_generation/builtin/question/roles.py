@@ -19,19 +19,21 @@ from app.modules.sql_generation.builtin.question.reading import (
     Lacking,
     Limit,
     NumberComparison,
+    PartOfWhole,
     PeriodMention,
     QuestionItem,
     Rank,
     Relation,
     Revenue,
     SchemaMention,
+    SideBySide,
     Sort,
     Unrelated,
 )
 from app.modules.sql_generation.builtin.question.words import QUOTED
 
 Measured = SchemaMention | Revenue
-RoleItem = Count | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
+RoleItem = Count | PartOfWhole | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class QuestionRoles:
     present: list[SchemaMention] = field(default_factory=list)
     flags: list[tuple[SchemaMention, bool]] = field(default_factory=list)
     reports: ReportingLine | None = None
+    share: bool = False
+    compares: bool = False
     several: bool = False
     """The question names two tables side by side: "customers and orders"."""
 
@@ -113,7 +117,7 @@ class QuestionRoles:
             mention
             for mention in (*several, *(measured for _, measured in self.measured))
             if isinstance(mention, SchemaMention)
-        ]
+        ] + [of.of for _, of in self.measured if isinstance(of, Revenue) and of.of]
 
 
 def assign(items: Sequence[QuestionItem]) -> QuestionRoles:
@@ -170,6 +174,8 @@ class _Walk:
         for at, item in enumerate(self._items):
             self._take(at, item)
         self._close_lacking()
+        if isinstance(self._role, PartOfWhole):
+            raise Beyond("I do not see what the share should be of.")
         if isinstance(self._role, Group | Lacking | Holding):
             raise Beyond("I do not see what should be grouped by or be missing.")
         self._close_relation()
@@ -198,6 +204,8 @@ class _Walk:
                 self._refuse_group()
                 roles.counts = True
                 self._role = item
+            case Aggregate(function, after=True) if self._aggregate_before(function):
+                pass
             case Aggregate(function):
                 self._refuse_group()
                 self._functions.append(function)
@@ -209,6 +217,14 @@ class _Walk:
                 self._role = roles.sort
             case Group() | Lacking() | Holding():
                 self._role = item
+            case PartOfWhole():
+                roles.share = True
+                self._role = item
+            case SideBySide():
+                roles.compares = True
+                if 0 < at < len(self._items) - 1:
+                    self._join(at, Conjunction(either=False))
+                return
             case Relation():
                 self._relate(item)
             case Unrelated():
@@ -423,6 +439,11 @@ class _Walk:
                 roles.measured.append((None, item))
             case Count() if roles.counted is None:
                 roles.counted = item
+            case PartOfWhole() if is_table(item):
+                roles.counts = True
+                roles.counted = item
+            case PartOfWhole():
+                roles.measured.append(("sum", item))
             case Group():
                 roles.grouped.append(item)
             case Lacking(only_values):
@@ -446,6 +467,18 @@ class _Walk:
         else:
             self._roles.measured += [(function, item) for function in self._functions]
         self._functions = []
+
+    def _aggregate_before(self, function: Function) -> bool:
+        """Applies "on average" to the number before it; False if there is none."""
+        roles = self._roles
+        if roles.measured and isinstance(of := roles.measured[-1][1], Revenue) and of.hint:
+            roles.measured[-1] = (function, of)
+            return True
+        numbers = [mention for mention in roles.free if is_number(mention) and not is_table(mention)]
+        if len(numbers) == 1:
+            self._unfree(numbers[0])
+            roles.measured.append((function, numbers[0]))
+        return len(numbers) == 1
 
     def _refuse_group(self) -> None:
         if isinstance(self._role, Group) and self._roles.rank is None:

@@ -3,6 +3,7 @@
 import re
 
 from app.modules.database_connection.schema import Schema
+from app.modules.sql_generation.builtin.question.readings import plural
 
 _NAMED_TABLES = 12
 _GREETING = re.compile(
@@ -38,4 +39,6 @@ def _offer(schema: Schema) -> str:
     if not names:
         return "This database has no tables yet."
     more = f" and {len(names) - _NAMED_TABLES} more" if len(names) > _NAMED_TABLES else ""
-    return f"There is data in {', '.join(names[:_NAMED_TABLES])}{more}. How many {names[0]} are there?"
+    return (
+        f"There is data in {', '.join(names[:_NAMED_TABLES])}{more}. How many {plural(names[0])} are there?"
+    )

@@ -104,6 +104,31 @@ _REQUEST = re.compile(
 )
 
 
+_DEVELOPS = (
+    re.compile(
+        r"how (?:did|do|does|has|have|had|is|are|was|were) (?P<what>.+?) (?:been )?"
+        r"(?:develop|evolv|progress|chang|trend)(?:e|s|es|ed|ing)?(?= |$)"
+    ),
+    re.compile(r"(?P<what>.*?)(?:\b(?:the|a) )?(?:trends?|development|evolution)(?: (?:of|in))?(?= |$)"),
+)
+_OVER_UNIT = re.compile(
+    r"(?:per|by|each|every|over the) (?:day|week|month|quarter|year)s?(?= |$)"
+    r"|(?:dai|week|month|quarter|year)ly|over time|annual"
+)
+
+
+def _over_time(tokens: list[Token]) -> list[Token]:
+    """Returns "revenue over time" for "how did revenue develop" and "revenue trend"."""
+    text = " ".join(token.raw for token in tokens)
+    for form in _DEVELOPS:
+        if found := form.match(text):
+            start = len(text[: found.start("what")].split())
+            end = start + len(found["what"].split())
+            rest = [*tokens[start:end], *tokens[len(found[0].split()) :]]
+            return rest if _OVER_UNIT.search(text) else [*rest, *tokenise("over time")]
+    return tokens
+
+
 def tokenise_question(text: str) -> list[Token]:
     """Returns the tokens of a question without its request: "show" in "please show me" names no table."""
     tokens = tokenise(text)
@@ -112,7 +137,7 @@ def tokenise_question(text: str) -> list[Token]:
     if one := _ONE_OF.match(" ".join(token.raw for token in asked)):
         at = len(one[1].split()) - 1
         asked[at] = replace(asked[at], raw=asked[at].word)
-    return asked
+    return _over_time(asked)
 
 
 def _tokens(match: re.Match[str]) -> list[Token]:

@@ -17,12 +17,14 @@ from app.modules.sql_generation.builtin.question.reading import (
     Lacking,
     Limit,
     NumberComparison,
+    PartOfWhole,
     PeriodMention,
     QuestionItem,
     Rank,
     Relation,
     Revenue,
     SchemaMention,
+    SideBySide,
     Sort,
     Unrelated,
 )
@@ -77,11 +79,18 @@ class _Statement:
             case Count():
                 return self._has(exp.Count) or any("count" in name for name in self._columns)
             case Aggregate(function) if function in _FUNCTIONS:
-                return self._has(_FUNCTIONS[function]) or (function == "sum" and self._has(exp.Count))
+                by_rows = any(measure.each is not None for measure in self._query.measures)
+                return (
+                    self._has(_FUNCTIONS[function]) or by_rows or (function == "sum" and self._has(exp.Count))
+                )
             case Aggregate():
                 return self._has(exp.AggFunc)
             case Revenue():
                 return self._has(exp.AggFunc) or bool(self._query.order)
+            case PartOfWhole():
+                return self._query.whole is not None
+            case SideBySide():
+                return bool(self._query.dimensions)
             case Distinct():
                 return self._has(exp.Distinct) or not self._query.shown
             case Group() | Calendar():
@@ -92,8 +101,8 @@ class _Statement:
                 return self._has(exp.Order)
             case Limit(count):
                 return self._query.limit == count
-            case NumberComparison(_, numbers):
-                return all(number.lstrip("-") in self._literals for number in numbers)
+            case NumberComparison(_, numbers, unit=unit):
+                return bool(unit) or all(number.lstrip("-") in self._literals for number in numbers)
             case Lacking():
                 return self._has(*_NEGATIONS)
             case Relation():
@@ -101,7 +110,10 @@ class _Statement:
             case Unrelated():
                 return any(isinstance(one, Missing) for one in self._query.conditions)
             case PeriodMention(period):
-                return any(isinstance(one, Within) and one.period == period for one in self._query.conditions)
+                return any(
+                    isinstance(one, Within) and period in (one.period, *one.period.parts)
+                    for one in self._query.conditions
+                )
             case Holding() | Conjunction():
                 return True  # they only connect the items beside them
 

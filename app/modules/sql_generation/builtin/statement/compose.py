@@ -16,7 +16,12 @@ from app.modules.sql_generation.builtin.plan import (
 )
 from app.modules.sql_generation.builtin.statement.calendar import calendar_order, calendar_text
 from app.modules.sql_generation.builtin.statement.conditions import compared, filters
-from app.modules.sql_generation.builtin.statement.draft import SelectDraft, measured, table_expression
+from app.modules.sql_generation.builtin.statement.draft import (
+    SelectDraft,
+    divided,
+    measured,
+    table_expression,
+)
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 
@@ -33,13 +38,24 @@ def compose(query: QueryPlan, network: SchemaNetwork) -> exp.Select:
     for field in [field for measure in query.measures for field in measure.fields]:
         draft.reach(field.table)
     where = filters(draft, query.conditions, query.with_tables)
-    numbers = [exp.alias_(measured(draft, measure), measure.name, quoted=True) for measure in query.measures]
+    numbers = [
+        exp.alias_(_in_percent(measured(draft, measure), query, network), measure.name, quoted=True)
+        for measure in query.measures
+    ]
     select = draft.select.select(*labels, *numbers).where(*where).group_by(*groups)
     for one in query.having:
         select = select.having(compared(measured(draft, one.measure), one.operator, one.numbers))
     for ordered in _orders(draft, query):
         select = select.order_by(ordered)
     return select.limit(query.limit) if query.limit else select
+
+
+def _in_percent(number: exp.Expr, query: QueryPlan, network: SchemaNetwork) -> exp.Expr:
+    """Returns a measure, in percent of that of the whole if the plan has one."""
+    if query.whole is None:
+        return number
+    whole = compose(query.whole, network).subquery()
+    return divided(exp.Mul(this=number, expression=exp.Literal.number("100.0")), whole)
 
 
 def draft_of(query: QueryPlan, network: SchemaNetwork) -> SelectDraft:

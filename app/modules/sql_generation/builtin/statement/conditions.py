@@ -274,6 +274,9 @@ def _restrict_to_period(column: exp.Expr, field: PlanColumn, period: DateRange) 
         year = str(day)[:4]
         return exp.Literal.number(year) if field.type in _NUMERIC else exp.Literal.string(year)
 
+    if period.has_gaps:
+        parts = [_restrict_to_period(column.copy(), field, part) for part in period.parts]
+        return exp.paren(exp.or_(*parts))
     bounds: list[exp.Expr] = []
     if period.start:
         bounds.append(exp.GTE(this=column, expression=bound(period.start)))

@@ -86,10 +86,18 @@ def measured(draft: SelectDraft, measure: Measure) -> exp.Expr:
             return exp.Count(this=exp.Distinct(expressions=factors))
         case "sum" | "avg" | "defined" if draft.fans_out:
             raise Beyond(f"The joins this needs would count rows of {measure.table} more than once.")
+        case "avg" if measure.each is not None:
+            rows = exp.Count(this=exp.Distinct(expressions=[draft.column(measure.each)]))
+            return divided(exp.Mul(this=exp.Sum(this=value), expression=exp.Literal.number("1.0")), rows)
         case "defined" if value is not None:
             return exp.paren(value)
     functions = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
     return functions[measure.function](this=value)
+
+
+def divided(number: exp.Expr, by: exp.Expr) -> exp.Expr:
+    """Returns a quotient; NULL for a division by zero."""
+    return exp.Div(this=number, expression=exp.Nullif(this=by, expression=exp.Literal.number(0)))
 
 
 def column_expression(table: str, name: str) -> exp.Expr:

@@ -117,6 +117,8 @@ def measuring(measure: Measure) -> str:
     if (known := measure.definition) is not None:
         factors = f"“{known.term}” as the glossary defines it ({known.sql})"
     match measure.function:
+        case "avg" if measure.each is not None:
+            return f"the sum of {factors} divided by the number of different {measure.each}"
         case "defined":
             return factors
         case "count":
@@ -128,6 +130,11 @@ def measuring(measure: Measure) -> str:
 
 
 def _asked(query: QueryPlan) -> str:
+    if query.whole is not None:
+        only = (
+            f" where {' and '.join(map(filtering, query.whole.conditions))}" if query.whole.conditions else ""
+        )
+        return f"{measuring(query.measures[0])} in percent of that of all rows{only}"
     if query.measures:
         return " and ".join(map(measuring, query.measures))
     distinct = "the different " if query.distinct else ""
