@@ -20,9 +20,11 @@ from app.main import create_app
 from app.web import page
 
 ROOT = Path(__file__).parents[2]
-needs_page = pytest.mark.skipif(
-    not (page.STATIC / "index.html").is_file(), reason="the page is not built; `make ui` builds it"
-)
+
+
+@pytest.fixture
+def needs_page() -> None:
+    assert (page.STATIC / "index.html").is_file(), "the page is not built; `make ui` builds it"
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ async def browser(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
             yield client
 
 
-@needs_page
+@pytest.mark.usefixtures("needs_page")
 @pytest.mark.parametrize("path", ["/", "/sessions/any", "/connections", "/connections/any"])
 async def test_the_page_comes_at_every_deep_link_under_a_strict_policy(
     browser: httpx.AsyncClient, path: str
@@ -49,7 +51,7 @@ async def test_the_page_comes_at_every_deep_link_under_a_strict_policy(
     assert "<script>" not in answer.text
 
 
-@needs_page
+@pytest.mark.usefixtures("needs_page")
 @pytest.mark.parametrize("path", ["/", "/settings", "/sessions/any"])
 async def test_each_language_has_its_own_page_and_caches_know_why(
     browser: httpx.AsyncClient, path: str
@@ -63,7 +65,7 @@ async def test_each_language_has_its_own_page_and_caches_know_why(
         assert answer.headers["content-security-policy"] == page.POLICY
 
 
-@needs_page
+@pytest.mark.usefixtures("needs_page")
 async def test_hashed_files_stay_for_ever_and_travel_compressed(browser: httpx.AsyncClient) -> None:
     script = next(each.name for each in (page.STATIC / "assets").glob("index-*.js"))
     answer = await browser.get(f"/assets/{script}")
@@ -83,7 +85,7 @@ async def test_the_description_of_the_api_comes_from_here_under_the_policy_of_th
     assert (await browser.get("/docs/start.js")).headers["content-security-policy"] == page.POLICY
 
 
-@needs_page
+@pytest.mark.usefixtures("needs_page")
 async def test_swagger_ui_is_served_with_its_licence(browser: httpx.AsyncClient) -> None:
     for name in ("swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"):
         assert (await browser.get(f"/docs/{name}")).status_code == 200, name
@@ -103,7 +105,7 @@ async def test_what_is_not_there_is_a_problem_not_the_page(browser: httpx.AsyncC
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
 
 
-@needs_page
+@pytest.mark.usefixtures("needs_page")
 async def test_a_browser_at_an_unknown_address_is_shown_the_page(browser: httpx.AsyncClient) -> None:
     as_browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
     for path in ("/nothing", "/nothing/at/all"):
@@ -149,7 +151,7 @@ async def test_a_page_that_was_not_built_says_how_to_build_it(
     assert "make ui" in answer.text
 
 
-@needs_page
+@pytest.mark.usefixtures("needs_page")
 def test_a_wheel_holds_the_page(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=110)

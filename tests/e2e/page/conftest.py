@@ -27,7 +27,7 @@ def _needs() -> None:
     if CHROMIUM is None:
         pytest.skip("there is no chromium")
     if not (STATIC / "index.html").is_file():
-        pytest.skip("the page is not built; `make ui` builds it")
+        pytest.fail("the page is not built; `make ui` builds it")
 
 
 @pytest.fixture(scope="package")

@@ -157,6 +157,26 @@ def test_head_and_picture_stand_where_their_skeletons_were(
         assert tops(page, ".question", ".headline", ".answer-card", ".composer") == before
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_question_without_an_answer_keeps_no_room_for_one(
+    browser: Browser, page_server: Server, model: ScriptedModel, session: str, width: int
+) -> None:
+    model.rule("SQL writer", sql("DELETE FROM customers"))
+    with browser.new_context(
+        base_url=page_server.address, viewport={"width": width, "height": 844}, locale="en-GB"
+    ) as context:
+        page = context.new_page()
+        page.goto(f"/sessions/{session}", wait_until="networkidle")
+        ask(page, "Remove all customers")
+        problem = page.locator(".exchange > .problem").first
+        expect(problem).to_be_visible()
+        expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+        question, box = page.locator(".question").bounding_box(), problem.bounding_box()
+    assert question is not None
+    assert box is not None
+    assert box["y"] - question["y"] - question["height"] < 96
+
+
 def test_scrolling_up_through_a_long_session_never_jumps(
     browser: Browser, page_server: Server, api: httpx.Client, model: ScriptedModel, session: str
 ) -> None:

@@ -1,13 +1,16 @@
 """What the page shows of an answer's statements, and of what each was computed from."""
 
 import json
+import re
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.amended import amend
 from tests.e2e.page.browser import ask, eventually, expect_width
+from tests.e2e.page.conftest import connected, opened
 from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.scripted_model import ScriptedModel
@@ -86,6 +89,31 @@ def test_the_rows_of_a_statement_are_one_click_away(answer: Page) -> None:
     answer.locator(".source:not([hidden])").get_by_role("button", name="Show the rows").click()
     expect(answer.get_by_role("tab", name="Table")).to_have_attribute("aria-selected", "true")
     expect(answer.locator(".rows-panel")).to_contain_text("Norway")
+
+
+def test_an_open_source_brings_its_row_into_sight_in_a_long_table(
+    page: Page, api: httpx.Client, many_rows: str, model: ScriptedModel
+) -> None:
+    session = opened(api, connected(api, many_rows, "Many"))
+    statement = "SELECT id, celsius FROM measurements WHERE id <= 2000 ORDER BY id"
+    reference = {"key": "k", "span": [0, 9], "result_id": None, "how": "value", "value": "30.1"}
+    amend(page, [{**reference, "cells": [{"row": 1500, "column": "celsius"}], "cell_count": 1}])
+    model.say(sql(statement), CHOSEN)
+    page.goto(f"/sessions/{session}")
+    ask(page, "Which measurements are there?")
+    expect(page.locator(".answer-actions")).to_be_visible()
+    page.get_by_role("tab", name="Table").click()
+    row = page.locator('[role=row][aria-rowindex="1502"]')
+    expect(row).to_have_count(0)
+    page.locator(".statement").first.hover()
+    expect(page.locator(".source:not([hidden])")).to_contain_text("Row 1501")
+    expect(row).to_contain_text("1500")
+    expect(row).to_have_class(re.compile(r"\blit\b"))
+    grid, found = page.locator(".grid").bounding_box(), row.bounding_box()
+    assert grid is not None
+    assert found is not None
+    assert grid["y"] < found["y"]
+    assert found["y"] + found["height"] <= grid["y"] + grid["height"]
 
 
 def test_a_paragraph_is_one_stop_and_its_statements_are_reached_by_arrows(answer: Page) -> None:

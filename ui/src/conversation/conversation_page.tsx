@@ -20,10 +20,10 @@ import { ModeTag } from "./mode_tag";
 import { takeOpening } from "./opening";
 import { wide } from "./wide";
 import { WriterSign } from "./writer_sign";
-import { RefusedBox } from "./refused_box";
 import "./conversation_page.css";
 
 const StarterList = lazy(() => import("./starter_list"));
+const RefusedBox = lazy(() => import("./refused_box"));
 const ProvenancePanel = lazy(() => import("../provenance/provenance_panel"));
 
 /** A session: its exchanges, and the field for the next question. */
@@ -165,7 +165,7 @@ function Foot({ conversation }: { conversation: Conversation }) {
   const next = isAskedBack ? reply : asked.length ? followUp : placeholder;
   return (
     <div class="conversation-foot">
-      <RefusedBox conversation={conversation} />
+      {conversation.refused.value && <RefusedBox conversation={conversation} />}
       <Trouble conversation={conversation} closed={closed} />
       {!proposed && <ModeLead conversation={conversation} />}
       <Composer

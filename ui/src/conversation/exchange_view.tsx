@@ -48,8 +48,9 @@ export function ExchangeView({ exchange, conversation }: Shown) {
   const { answer, question } = exchange;
   const connectionId = conversation.session.value?.db_connection_id;
   const sought = conversation.sought.value === exchange.key;
-  const isLive = useWasUnderWay(answer);
   const awaited = isAwaited(answer);
+  const isRead = awaited || answer.head !== null || answer.analysis !== "";
+  const isLive = useWasUnderWay(answer) && isRead;
   const investigated = answer.investigation?.length !== 0 || answer.thought !== "";
   const isAgents = conversation.session.value?.mode === "agent";
   const { version, pick } = useVersion(answer);

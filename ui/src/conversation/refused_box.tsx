@@ -2,7 +2,7 @@ import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
 
 /** Choices for a second question while one is being answered: wait, replace it, or discard the second. */
-export function RefusedBox({ conversation }: { conversation: Conversation }) {
+export default function RefusedBox({ conversation }: { conversation: Conversation }) {
   const refused = conversation.refused.value;
   if (refused === null) return null;
   const drop = () => {

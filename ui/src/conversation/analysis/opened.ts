@@ -7,9 +7,11 @@ import type { FindOrigin } from "./sources";
 interface Rows {
   head: Head;
   rows: ReadonlySet<number>;
+  /** Row and column of the first cell. */
+  first: [number, number] | null;
 }
 
-/** The rows whose source is open: charts ring their points. */
+/** The rows whose source is open: charts ring their points, and the table brings them into sight. */
 export const opened = signal<Rows | null>(null);
 
 /** The rows that references of one result name. */
@@ -17,5 +19,11 @@ export function rowsOf(references: readonly Reference[], origin: FindOrigin): Ro
   const head = references.map((each) => origin(each.result_id)?.head).find(Boolean);
   if (!head) return null;
   const own = references.filter((each) => origin(each.result_id)?.head === head);
-  return { head, rows: new Set(own.flatMap(({ cells }) => cells.map(({ row }) => row))) };
+  const cells = own.flatMap((each) => each.cells);
+  const column = head.columns.findIndex(({ name }) => name === cells[0]?.column);
+  return {
+    head,
+    rows: new Set(cells.map(({ row }) => row)),
+    first: cells[0] ? [cells[0].row, column] : null,
+  };
 }

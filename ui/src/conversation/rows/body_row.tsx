@@ -11,6 +11,8 @@ interface Shown {
   top: number;
   /** Unknown while it is being fetched. */
   row: Row | undefined;
+  /** Whether an open source names it. */
+  lit: boolean;
   columns: PlacedColumn[];
   selection: Selection | null;
   /** The column of the match that the reader has come to. */
@@ -19,7 +21,7 @@ interface Shown {
   open: () => void;
 }
 
-export function BodyRow({ id, index, top, row, columns, selection, match, select, open }: Shown) {
+export function BodyRow({ id, index, top, row, lit, columns, selection, match, select, open }: Shown) {
   const onDown = (event: PointerEvent, column: number) => select({ row: index, column }, event.shiftKey);
   const onEnter = (event: PointerEvent, column: number) => {
     if (event.buttons === 1) select({ row: index, column }, true);
@@ -27,7 +29,7 @@ export function BodyRow({ id, index, top, row, columns, selection, match, select
   return (
     <div
       role="row"
-      class="grid-row"
+      class={lit ? "grid-row lit" : "grid-row"}
       aria-rowindex={index + 2}
       style={{ transform: `translateY(${top}px)` }}
       onDblClick={open}

@@ -4,6 +4,7 @@ import type { Row } from "../../api/types";
 import { copy } from "../../shared/copy";
 import { orSay } from "../../shared/or_say";
 import { texts } from "../../shared/texts";
+import { opened } from "../analysis/opened";
 import type { AnswerRows } from "./answer_rows";
 import { BodyRow } from "./body_row";
 import { ColumnMenu } from "./column_menu";
@@ -25,10 +26,12 @@ import { firstWidths } from "./widths";
 import { columnsInSight, rowsInSight, scrolledTo, sum, useSight } from "./window";
 import "./rows.css";
 
-interface Opened {
+interface OpenMenu {
   column: number;
   button: HTMLElement;
 }
+
+const NO_ROWS: ReadonlySet<number> = new Set();
 
 /** A grid of any size: only visible cells are drawn, and the next rows are fetched during scrolling. */
 export function RowsTable({ rows, children }: { rows: AnswerRows; children?: ComponentChildren }) {
@@ -39,12 +42,12 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
   useLayoutEffect(() => {
     setWidths(firstWidths(rows.columns, rows.loaded.value, scroller.current?.clientWidth));
   }, []);
-  const [opened, setOpened] = useState<Opened | null>(null);
+  const [menu, setMenu] = useState<OpenMenu | null>(null);
   const [totals, setTotals] = useState(false);
   const [detailed, setDetailed] = useState(false);
   const formats = useFormats(rows);
   const columns = useColumns(rows.columns);
-  const rowAt = useOrder(rows, sorting);
+  const { rowAt, indexAt, placeOf } = useOrder(rows, sorting);
   const wide = columns.shown.map((column) => widths[column] ?? 0);
   const seen = useSight(
     scroller,
@@ -71,8 +74,15 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
       show(place);
     },
   });
-  const isWhole = sorting !== null || totals || opened !== null || find.sought !== null;
+  const isWhole = sorting !== null || totals || menu !== null || find.sought !== null;
   useAhead(rows, isWhole ? rows.count : seen.rows.to);
+  const source = opened.value?.head.columns === rows.columns ? opened.value : null;
+  useLayoutEffect(() => {
+    const [row, column] = source?.first ?? [];
+    if (row !== undefined && column !== undefined)
+      show({ row: placeOf(row), column: Math.max(0, columns.shown.indexOf(column)) });
+  }, [source]);
+  const lit = source?.rows ?? NO_ROWS;
   const inSight = placed(
     { columns: rows.columns, formats, shown: columns.shown, widths: wide, frozen: columns.frozen },
     seen.columns,
@@ -100,7 +110,7 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
     const { text, cells } = asTable(chosen, cellsAt, names);
     await copy(text, texts.rows.copied(cells));
   };
-  const openedFormat = opened && formats[opened.column];
+  const menuFormat = menu && formats[menu.column];
   return (
     <>
       <TableTools
@@ -147,7 +157,7 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
             widthOf={(column) => widths[column] ?? 0}
             onSort={(column) => setSorting(nextSorting(sorting, column))}
             onWidth={(column, width) => setWidths(widths.with(column, width))}
-            onMenu={(column, button) => setOpened({ column, button })}
+            onMenu={(column, button) => setMenu({ column, button })}
           />
           <div role="rowgroup" class="grid-body" style={{ height: `${rows.count * ROW_HEIGHT}px` }}>
             {range(seen.rows.from, seen.rows.to).map((index) => (
@@ -157,6 +167,7 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
                 columns={inSight}
                 top={index * ROW_HEIGHT}
                 row={rowAt(index)}
+                lit={lit.has(indexAt(index))}
                 match={find.place?.row === index ? find.place.column : null}
                 open={() => setDetailed(true)}
               />
@@ -179,18 +190,18 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
           />
         )}
       </div>
-      {opened && openedFormat && (
+      {menu && menuFormat && (
         <ColumnMenu
           rows={rows}
-          column={opened.column}
-          button={opened.button}
-          format={openedFormat}
+          column={menu.column}
+          button={menu.button}
+          format={menuFormat}
           sorting={sorting}
-          frozen={columns.isFrozen(opened.column)}
+          frozen={columns.isFrozen(menu.column)}
           onSort={setSorting}
-          onHide={() => columns.hide(opened.column)}
-          onFreeze={() => columns.freeze(opened.column)}
-          onClose={() => setOpened(null)}
+          onHide={() => columns.hide(menu.column)}
+          onFreeze={() => columns.freeze(menu.column)}
+          onClose={() => setMenu(null)}
         />
       )}
     </>
@@ -206,14 +217,20 @@ function useFormats(rows: AnswerRows): Format[] {
   );
 }
 
-/** The row at a position of the sorted order; undefined while it is being fetched. */
+/** The row, and its index in the result, at a place of the sorted order; and the place of an index. A row is
+ * undefined while it is being fetched. */
 function useOrder(rows: AnswerRows, sorting: Sorting | null) {
   const loaded = rows.loaded.value;
   const positions = useMemo(() => {
     const column = sorting ? rows.columns[sorting.column] : undefined;
     return order(loaded, sorting, column !== undefined && isNumeric(column));
   }, [loaded, sorting]);
-  return (row: number): Row | undefined => loaded[positions[row] ?? -1];
+  const indexAt = (place: number) => positions[place] ?? place;
+  return {
+    indexAt,
+    rowAt: (place: number): Row | undefined => loaded[indexAt(place)],
+    placeOf: (index: number) => Math.max(0, sorting ? positions.indexOf(index) : index),
+  };
 }
 
 /** Fetches as many rows as needed, as soon as they are available; some tools need all rows. */
