@@ -3,6 +3,7 @@
 from kai_analyst_client.answers import Answer
 from kai_analyst_client.client import AsyncEventStream, AsyncKai, EventStream, Kai
 from kai_analyst_client.errors import (
+    Changed,
     Conflict,
     Forbidden,
     Gone,
@@ -33,6 +34,7 @@ __all__ = [
     "Answer",
     "AsyncEventStream",
     "AsyncKai",
+    "Changed",
     "Conflict",
     "Event",
     "EventStream",

@@ -43,6 +43,10 @@ class SessionClosed(Conflict):
     """The session is closed."""
 
 
+class Changed(KaiError):
+    """The record has been changed since it was read. Its version is `members["version"]`."""
+
+
 class Gone(KaiError):
     """It was there, and is no more."""
 
@@ -111,6 +115,7 @@ _BY_STATUS: dict[int, type[KaiError]] = {
     404: NotFound,
     409: Conflict,
     410: Gone,
+    412: Changed,
     422: Invalid,
     429: TooMany,
     502: Unavailable,

@@ -750,6 +750,11 @@ class Comments(Group[C_co]):
         return (yield from pages("/comments", m.Comment, limit, **of))
 
     @endpoint
+    def get(self, comment_id: str, *, link_id: str | None = None) -> Flow[m.Comment]:
+        query = {} if link_id is None else {"link_id": link_id}
+        return (yield from fetch(Request("GET", f"/comments/{segment(comment_id)}", query), m.Comment))
+
+    @endpoint
     def people(
         self, kind: Literal["answer", "board"], target_id: str, *, link_id: str | None = None
     ) -> Flow[m.People]:

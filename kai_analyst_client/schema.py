@@ -88,6 +88,7 @@ class AskedQuestion(Model):
 class Board(Model):
     """A page of pinned answers."""
 
+    version: int = 0
     id: str
     title: str = ""
     stale_after_hours: int = 0
@@ -173,6 +174,7 @@ class ColumnRef(Model):
 class Comment(Model):
     """A comment."""
 
+    version: int = 0
     id: str
     author: str = ""
     own: bool = False
@@ -259,6 +261,7 @@ class ConfirmationDecided(Model):
 class Database(Model):
     """A registered database."""
 
+    version: int = 0
     id: str
     name: str = ""
     description: str = ""
@@ -329,6 +332,7 @@ class Done(Model):
 class Example(Model):
     """A question with the SQL that answers it."""
 
+    version: int = 0
     id: str
     db_connection_id: str
     created_at: datetime
@@ -493,6 +497,7 @@ class ImportedEntry(Model):
 class Instruction(Model):
     """A rule for reading the data."""
 
+    version: int = 0
     id: str
     db_connection_id: str
     created_at: datetime
@@ -890,6 +895,7 @@ class Scan(Model):
 class Session(Model):
     """A conversation about one database."""
 
+    version: int = 0
     id: str
     db_connection_id: str | None = None
     title: str | None = None
@@ -1080,6 +1086,7 @@ class ScheduleTarget(Model):
 class Term(Model):
     """A glossary term."""
 
+    version: int = 0
     id: str
     db_connection_id: str
     created_at: datetime
@@ -1280,6 +1287,7 @@ class AnswerVersion(Model):
 class ProfileAttribute(Model):
     """An attribute of a profile."""
 
+    version: int = 0
     attribute: (
         Literal[
             "output_preferences",
@@ -1383,6 +1391,7 @@ class ExampleRun(Model):
 class Fact(Model):
     """A remembered sentence."""
 
+    version: int = 0
     id: str
     text: str = ""
     kind: (
@@ -1424,6 +1433,7 @@ class Figure(Model):
 class UploadedFile(Model):
     """A connection that was made of a file, and how the file was read."""
 
+    version: int = 0
     connection: Database
     tables: list[UploadedTable] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
@@ -1555,6 +1565,7 @@ class MemoryExport(Model):
 class Message(Model):
     """A question, or its answer."""
 
+    version: int = 0
     id: str
     run_id: str
     role: Literal["human", "assistant"] | str = ""
@@ -1680,6 +1691,7 @@ class Messages(Model):
 class Pin(Model):
     """A pinned question with its statement and its last rows."""
 
+    version: int = 0
     id: str
     board_id: str
     db_connection_id: str
@@ -1712,6 +1724,7 @@ class Pin(Model):
 class Profile(Model):
     """What KAI knows of a user."""
 
+    version: int = 0
     enabled: bool = False
     consented_at: datetime | None = None
     attributes: Attributes = Field(default_factory=Attributes)
@@ -1757,6 +1770,7 @@ class ResultsChunk(Model):
 class Rule(Model):
     """A rule."""
 
+    version: int = 0
     name: str = ""
     source: Literal["stored", "file"] | str = ""
     path: str | None = None
@@ -1795,6 +1809,7 @@ class Run(Model):
 class Schedule(Model):
     """A schedule."""
 
+    version: int = 0
     id: str
     board_id: str
     pin_id: str | None = None
@@ -1835,6 +1850,7 @@ class Step(Model):
 class DatabaseTable(Model):
     """A table as the latest scan found it."""
 
+    version: int = 0
     name: str = ""
     kind: Literal["table", "view"] | str = ""
     description: str = ""

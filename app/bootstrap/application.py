@@ -16,8 +16,10 @@ from app.http.allowed_hosts import AllowedHosts
 from app.http.authentication import Authentication
 from app.http.body_limit import MAX_BODY_BYTES, BodyLimit, LargestBody
 from app.http.cross_origin import ANY_ORIGIN, CrossOrigin
+from app.http.entity_tags import EntityTags
 from app.http.health import attach_health, health
 from app.http.json_compression import JsonCompression
+from app.http.methods import Head
 from app.http.open_streams import OpenStreams
 from app.http.problems import answer_problems, storage_unavailable, turn_problem
 from app.http.rate_limit_fields import RateLimitFields
@@ -87,6 +89,7 @@ def create_app(services: Services, settings: Settings, part: Part = "all") -> Fa
     answer_problems(app)
     app.add_exception_handler(CheckpointsUnavailable, storage_unavailable)
     app.add_exception_handler(TurnError, turn_problem)
+    app.add_middleware(EntityTags)
     app.add_middleware(RateLimitFields)
     uploads = LargestBody(max(settings.uploads.max_bytes, MAX_BODY_BYTES), settings.uploads.receive_seconds)
     app.add_middleware(
@@ -110,6 +113,7 @@ def create_app(services: Services, settings: Settings, part: Part = "all") -> Fa
     app.add_middleware(AllowedHosts, allowed_hosts=_hosts(settings))
     app.add_middleware(AccessLog, metrics=RequestMetrics(services.metrics))
     app.add_middleware(OpenAiErrors)
+    app.add_middleware(Head)
     app.add_middleware(ResponseHeaders)
     return app
 

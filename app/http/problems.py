@@ -1,16 +1,18 @@
 """Answers every error of the HTTP application with a problem object (RFC 9457)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, JsonValue
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from app.core.bus.port import BusUnavailable
 from app.core.errors import Problem, Unauthenticated, problem_type
 from app.core.storage.port import InvalidCursor, StorageStarting, StorageUnavailable
+from app.http.methods import MERGE_PATCH, methods_of, nearest_paths
 from graph.errors import TurnError
 
 _KINDS = {
@@ -113,10 +115,37 @@ async def _validation(request: Request, error: Exception) -> JSONResponse:
     )
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
+    path: str = request.scope["path"]
+    methods = methods_of(request.app, path)
+    if error.status_code == 405:
+        return _other_method(request.method, methods)
+    if error.status_code == 404 and not methods:
+        return _unknown_path(path, nearest_paths(request.app, path))
+    return http_problem(error)
+
+
+def http_problem(error: HTTPException) -> JSONResponse:
     kind = _KINDS.get(error.status_code, "http")
     return problem_response(kind, error.detail, error.status_code, detail=error.detail, headers=error.headers)
+
+
+def _other_method(method: str, allowed: Sequence[str]) -> Response:
+    headers = {"Allow": ", ".join(allowed)}
+    if "PATCH" in allowed:
+        headers["Accept-Patch"] = f"{MERGE_PATCH}, application/json"
+    if method == "OPTIONS":
+        return Response(status_code=204, headers=headers)
+    detail = f"This path has no {method}. It has {headers['Allow']}."
+    return problem_response("method-not-allowed", "Method Not Allowed", 405, detail=detail, headers=headers)
+
+
+def _unknown_path(path: str, nearest: Sequence[str]) -> JSONResponse:
+    detail = "There is nothing at this path."
+    if nearest:
+        detail += f" Near it are {', '.join(nearest)}."
+    return problem_response("not-found", "Not Found", 404, detail=detail, members={"nearest": [*nearest]})
 
 
 async def _cursor(_: Request, error: Exception) -> JSONResponse:

@@ -49,6 +49,14 @@ class ResponseBody(Described):
     model_config = ConfigDict(from_attributes=True, defer_build=True)
 
 
+class VersionedBody(ResponseBody):
+    """Base of bodies of records that PATCH changes."""
+
+    # The first field: `app.http.entity_tags` reads it at the beginning of the text.
+    version: int
+    """Number of edits. `If-Match` with it, or with the `ETag`, changes the record only as it was read."""
+
+
 Item = TypeVar("Item")
 
 

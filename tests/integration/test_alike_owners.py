@@ -150,7 +150,7 @@ async def test_owners_with_names_alike_see_and_delete_only_their_own(
     shop = await connections.register(
         OWNERS[0], f"sqlite:///{tmp_path / 'shop.db'}", "shop", description="", shared=True
     )
-    await connections.repository.change(shop, {"external_memory": True})
+    await connections.repository.edit(shop, {"external_memory": True})
     visitors = [Visitor(services, owner) for owner in OWNERS]
     sessions: dict[str, str] = {}
     for visitor in visitors:

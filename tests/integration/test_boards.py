@@ -137,7 +137,7 @@ async def test_a_board_says_what_is_stale_gone_and_no_longer_allowed(kai: BoardK
     await kai.services.storage.patch("pins", pin["id"], {"result": aged})
     assert [each["state"] for each in await kai.pins(board)] == ["stale"]
     connection = await kai.services.database_connections.repository.own("ann", kai.connection_id)
-    await kai.services.database_connections.repository.change(connection, {"shared": False})
+    await kai.services.database_connections.repository.edit(connection, {"shared": False})
     assert [each["state"] for each in await kai.refreshed(board)] == ["no_right"]
     await kai.services.database_connections.delete("ann", kai.connection_id)
     (gone,) = await kai.refreshed(board)
@@ -223,10 +223,10 @@ async def test_links_show_what_the_reader_may_see_until_they_end(kai: BoardKai) 
     unknown = (await kai.http.get(f"/shared/{UNKNOWN}")).content
     repository = kai.services.database_connections.repository
     connection = await repository.own("ann", kai.connection_id)
-    await repository.change(connection, {"shared": False})
+    await repository.edit(connection, {"shared": False})
     for each in links:
         assert (await kai.http.get(f"/shared/{each}")).content == unknown
-    await repository.change(connection, {"shared": True})
+    await repository.edit(connection, {"shared": True})
     await kai.services.storage.patch("links", links[1], {"expires_at": now_ms()})
     assert (await kai.http.get(f"/shared/{links[1]}")).content == unknown
     kai.become("ann")

@@ -287,7 +287,7 @@ async def test_a_proposal_shows_its_answer_and_who_asked_until_it_is_reviewed(
     connections: DatabaseConnections,
     shop: Connection,
 ) -> None:
-    await connections.repository.change(shop, {"shared": True})
+    await connections.repository.edit(shop, {"shared": True})
     await propose(store, shop, COUNT, by="bob")
     (waiting,) = (await client.get("/examples", params={"status": "proposed"})).json()["items"]
     assert (waiting["asked_by"], waiting["answer"], waiting["uses"]) == ("bob", "All.", 0)

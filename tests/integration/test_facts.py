@@ -93,7 +93,7 @@ async def texts(facts: Facts, reader: str = "ann", wanted: FactFilter | None = N
 async def age(facts: Facts, fact: StoredFact, days: int, uses: int = 0) -> None:
     """Make a fact older, as if it had been made and used that many days ago."""
     moment = now_ms() - days * DAY_MS
-    await facts.repository.change(fact, {"created_at": moment, "used_at": moment, "uses": uses})
+    await facts.repository.edit(fact, {"created_at": moment, "used_at": moment, "uses": uses})
 
 
 async def test_the_same_text_in_another_case_and_with_other_blanks_is_the_same_fact(facts: Facts) -> None:
@@ -233,7 +233,7 @@ async def test_shared_facts_are_read_by_all_who_may_ask_and_written_by_the_owner
     for refused in (facts.forget("bob", fact.id), facts.activate("bob", fact.id)):
         with pytest.raises(NotTheOwner):
             await refused
-    await connections.repository.change(shop, {"shared": False})
+    await connections.repository.edit(shop, {"shared": False})
     assert await texts(facts, "bob") == []
     with pytest.raises(FactUnknown):
         await facts.get("bob", fact.id)
@@ -283,7 +283,7 @@ async def test_task_updates_expire_after_four_weeks(facts: Facts, storage: Stora
     assert fact.expires_at == fact.created_at + TASK_UPDATE_MS
     assert await texts(facts) == ["The audit is half done"]
     gone = now_ms() - TASK_UPDATE_MS - 1  # it has expired when its time is past
-    await facts.repository.change(fact, {"created_at": gone, "expires_at": gone + TASK_UPDATE_MS})
+    await facts.repository.edit(fact, {"created_at": gone, "expires_at": gone + TASK_UPDATE_MS})
     assert await texts(facts) == []
     assert await facts.by_words([facts.user_group("ann")], ["audit"], limit=5) == []
     with pytest.raises(FactUnknown):

@@ -18,7 +18,7 @@ from app.core.llm.model import LanguageModel
 from app.core.llm.settings import ModelSettings
 from app.core.settings import Settings
 from app.core.storage.measured import MeasuredStorage
-from app.core.storage.port import Condition, Document, StorageUnavailable
+from app.core.storage.port import Amend, Condition, Document, StorageUnavailable
 from app.modules.agent.investigation import Investigation
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.sheets import TurnSheets
@@ -104,9 +104,10 @@ class FailingStorage(MeasuredStorage):
         *,
         where: Sequence[Condition] = (),
         also: Sequence[tuple[str, Document]] = (),
+        amend: Amend | None = None,
     ) -> Document | None:
         self._fail(f"before {changes['status']}")
-        changed = await super().patch(collection, document_id, changes, where=where, also=also)
+        changed = await super().patch(collection, document_id, changes, where=where, also=also, amend=amend)
         self._fail(f"after {changes['status']}")
         return changed
 

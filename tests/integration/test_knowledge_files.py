@@ -161,6 +161,6 @@ async def test_readers_of_a_shared_database_export_but_do_not_import(
     body = {**wanted, "format": "csv", "text": GOOD}
     assert (await client.get("/knowledge/file", params=wanted)).status_code == 404
     assert (await client.post("/knowledge/file", json=body)).status_code == 404
-    await connections.repository.change(shop, {"shared": True})
+    await connections.repository.edit(shop, {"shared": True})
     assert "vip" in (await client.get("/knowledge/file", params=wanted)).text
     assert (await client.post("/knowledge/file", json=body)).status_code == 403

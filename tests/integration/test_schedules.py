@@ -160,7 +160,7 @@ async def test_a_schedule_runs_with_the_rights_that_its_owner_then_has(kai: Boar
     kai.become("bob")
     made = await scheduled(kai)
     repository = kai.services.database_connections.repository
-    await repository.change(await repository.own("ann", kai.connection_id), {"shared": False})
+    await repository.edit(await repository.own("ann", kai.connection_id), {"shared": False})
     assert await run_due(kai, time_of(made)) == 1
     (notice,) = await notices(kai)
     assert (notice["kind"], notice["failure"]["title"]) == ("failed", "The database may not be used")

@@ -14,7 +14,7 @@ from app.bootstrap.typesense import DECIDED
 from app.core.bus.port import ERASED, Decisions
 from app.core.ids import new_id
 from app.core.storage import typesense_layout as layout
-from app.core.storage.port import Collection, Condition, Document, Field, meets
+from app.core.storage.port import Amend, Collection, Condition, Document, Field, meets
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_compare_and_set import CompareAndSet
@@ -266,8 +266,9 @@ class SimulatedTypesense(TypesenseStorage):
         *,
         where: Sequence[Condition] = (),
         also: Sequence[tuple[str, Document]] = (),
+        amend: Amend | None = None,
     ) -> Document | None:
-        changed = await self._patch(collection, document_id, changes, where=where, also=also)
+        changed = await self._patch(collection, document_id, changes, where=where, also=also, amend=amend)
         if changed is not None and "fence" in changes:
             given = (document_id, cast("int", changed["fence"]))
             if given in self._world.fences:
@@ -283,8 +284,9 @@ class SimulatedTypesense(TypesenseStorage):
         *,
         where: Sequence[Condition],
         also: Sequence[tuple[str, Document]],
+        amend: Amend | None,
     ) -> Document | None:
-        return await super().patch(collection, document_id, changes, where=where, also=also)
+        return await super().patch(collection, document_id, changes, where=where, also=also, amend=amend)
 
 
 class SimulatedSqlite(SimulatedTypesense):
@@ -298,6 +300,7 @@ class SimulatedSqlite(SimulatedTypesense):
         *,
         where: Sequence[Condition],
         also: Sequence[tuple[str, Document]],
+        amend: Amend | None,
     ) -> Document | None:
         kept = self._collections[collection]
 
@@ -305,7 +308,10 @@ class SimulatedSqlite(SimulatedTypesense):
             document = self._data.document(collection, document_id)
             if document is None or not all(meets(document, each, kept) for each in where):
                 return None
-            changed: Document = {**document, **changes, "id": document_id}
+            amended = document if amend is None else amend(document)
+            if amended is None:
+                return None
+            changed: Document = {**amended, **changes, "id": document_id}
             for name, other in also:
                 declared = self._collections[name]
                 rows = [layout.row(declared, other, new_id())]

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import JsonValue, TypeAdapter
 
+from app.core.storage.edits import current_edit, version_of
 from app.core.storage.port import Condition, Document, DocumentExists, Query, Storage
 
 Record = TypeVar("Record")
@@ -71,11 +72,44 @@ class Documents(Generic[Record]):
         changed = await self._storage.patch(self._collection, record_id, changes, where=where, also=also)
         return None if changed is None else self.read(changed)
 
+    async def edit(
+        self, record_id: str, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()
+    ) -> Record | None:
+        """Change a record for a user: its `version` is one more.
+
+        Returns the changed record. Returns None if it is gone or does not meet the conditions.
+
+        Raises `ChangedMeanwhile` if the user has seen another version than the record has.
+        """
+        edit = current_edit()
+        changed = await self._storage.patch(
+            self._collection, record_id, changes, where=where, amend=edit.apply
+        )
+        if changed is None:
+            if edit.expected is not None and (found := await self._storage.get(self._collection, record_id)):
+                edit.check(version_of(found))
+            return None
+        edit.wrote(version_of(changed))
+        return self.read(changed)
+
     async def replace(self, record: Record, where: Sequence[Condition] = ()) -> bool:
         """Write all fields of a stored record. Returns False if it is gone or meets not all conditions."""
-        changes = self._write(record)
-        record_id = str(changes.pop("id"))
+        record_id, changes = self._parted(record)
         return await self._storage.patch(self._collection, record_id, changes, where=where) is not None
+
+    async def rewrite(self, record: Record) -> bool:
+        """Write all fields of a stored record for a user. Returns False if it is gone.
+
+        Raises what `edit` raises.
+        """
+        record_id, changes = self._parted(record)
+        changes.pop("version")
+        return await self.edit(record_id, changes) is not None
+
+    def _parted(self, record: Record) -> tuple[str, Document]:
+        """Returns the id of a record, and its other fields."""
+        changes = self._write(record)
+        return str(changes.pop("id")), changes
 
     async def delete(self, *where: Condition) -> int:
         return await self._storage.delete(self._collection, where)

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Histogram
 from pydantic import JsonValue
 
 from app.core.storage.port import (
+    Amend,
     Collection,
     Condition,
     Document,
@@ -68,9 +69,12 @@ class MeasuredStorage:
         *,
         where: Sequence[Condition] = (),
         also: Sequence[tuple[str, Document]] = (),
+        amend: Amend | None = None,
     ) -> Document | None:
         with self._timed("patch"):
-            return await self._store.patch(collection, document_id, changes, where=where, also=also)
+            return await self._store.patch(
+                collection, document_id, changes, where=where, also=also, amend=amend
+            )
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
         with self._timed("delete"):

@@ -6,7 +6,7 @@ compiles them, so that no text from outside becomes filter syntax.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -16,6 +16,8 @@ from app.core.errors import CannotRun
 
 Document: TypeAlias = dict[str, JsonValue]
 Scalar: TypeAlias = "str | int | bool | None"
+Amend: TypeAlias = Callable[[Document], Document | None]
+"""Returns a document with fields that follow from what it says now, or None if it is not to be changed."""
 
 
 class StorageUnavailable(CannotRun):
@@ -302,10 +304,12 @@ class Storage(Protocol):
         *,
         where: Sequence[Condition] = (),
         also: Sequence[tuple[str, Document]] = (),
+        amend: Amend | None = None,
     ) -> Document | None:
         """Change top-level fields (but not the id) of one document if it meets the conditions.
 
-        Check and change are one atomic step among the patches of all processes. `also` are documents, with
+        Check and change are one atomic step among the patches of all processes, `amend` included, which gets
+        the document before the changes. `also` are documents, with
         their collections, that are put if the change is made; that costs nothing more if the collections are
         kept together. A document that is deleted at the same moment may be there again afterwards.
 

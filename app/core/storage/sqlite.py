@@ -21,6 +21,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable, DropTable
 
 from app.core.storage.paging import Order, PageKey, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import (
+    Amend,
     Collection,
     Condition,
     Document,
@@ -115,6 +116,7 @@ class SqliteStorage:
         *,
         where: Sequence[Condition] = (),
         also: Sequence[tuple[str, Document]] = (),
+        amend: Amend | None = None,
     ) -> Document | None:
         table = await self._table(collection)
         others = [(await self._table(name), document) for name, document in also]
@@ -125,7 +127,11 @@ class SqliteStorage:
             kept = found.run(connection, values).fetchone()
             if kept is None:
                 return None
-            changed = {**table.document_of(kept), **changes, "id": document_id}
+            stored = table.document_of(kept)
+            amended = stored if amend is None else amend(stored)
+            if amended is None:
+                return None
+            changed = {**amended, **changes, "id": document_id}
             _put(connection, table, [changed])
             for other, document in others:
                 _put(connection, other, [document])

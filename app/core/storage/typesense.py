@@ -17,6 +17,7 @@ from app.core.bus.port import Decisions
 from app.core.storage import typesense_layout as layout
 from app.core.storage.paging import Order, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import (
+    Amend,
     AnyOf,
     Collection,
     Condition,
@@ -202,6 +203,7 @@ class TypesenseStorage:
         *,
         where: Sequence[Condition] = (),
         also: Sequence[tuple[str, Document]] = (),
+        amend: Amend | None = None,
     ) -> Document | None:
         documents = await self._known(collection)
         if not is_uuid(document_id):
@@ -211,7 +213,12 @@ class TypesenseStorage:
             async with asyncio.timeout(LONGEST_TRY_SECONDS):
                 await self._created.sweep(self._by_creation.find_written)
             changed = await self._patches(collection).apply(
-                documents, document_id, {**changes, "id": document_id}, where=where, also=others
+                documents,
+                document_id,
+                {**changes, "id": document_id},
+                where=where,
+                also=others,
+                amend=amend,
             )
         for other, document in others:
             self._patches(other.declared.name).drop_known(other, [str(document["id"])])

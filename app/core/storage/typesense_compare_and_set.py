@@ -25,7 +25,7 @@ from pydantic import JsonValue
 
 from app.core.bus.port import BusUnavailable
 from app.core.storage import typesense_layout as layout
-from app.core.storage.port import ChangeNotWritten, Condition, Document, StorageUnavailable, meets
+from app.core.storage.port import Amend, ChangeNotWritten, Condition, Document, StorageUnavailable, meets
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_successors import State, StoredCollection, Successors, key_of
 
@@ -55,11 +55,16 @@ class _Change:
     changes: Mapping[str, JsonValue]
     where: Sequence[Condition]
     also: Sequence[_Rows]
+    amend: Amend | None
     is_decided: bool = False
     """It has made the successor of the state, which may not be written yet."""
 
-    def may_follow(self, state: State) -> bool:
-        return all(meets(state.document, each, self.documents.declared) for each in self.where)
+    def follow(self, state: State) -> Document | None:
+        """Returns the changed document. Returns None if the state does not meet the conditions."""
+        if not all(meets(state.document, each, self.documents.declared) for each in self.where):
+            return None
+        amended = state.document if self.amend is None else self.amend(state.document)
+        return None if amended is None else {**amended, **self.changes}
 
 
 class CompareAndSet:
@@ -94,6 +99,7 @@ class CompareAndSet:
         *,
         where: Sequence[Condition],
         also: Sequence[tuple[StoredCollection, Document]] = (),
+        amend: Amend | None = None,
     ) -> Document | None:
         """Change a document. Returns it changed, or None if it is missing or does not meet the conditions.
 
@@ -104,7 +110,7 @@ class CompareAndSet:
         Raises `BusUnavailable` when it is not known what was decided, `ChangeNotWritten` when the change is
         decided and could not be written within 15 seconds, and else `StorageUnavailable`.
         """
-        change = _Change(documents, document_id, changes, where=where, also=_rows(also))
+        change = _Change(documents, document_id, changes, where=where, also=_rows(also), amend=amend)
         try:
             with translated_errors():
                 async with asyncio.timeout(LONGEST_TRY_SECONDS):
@@ -116,14 +122,14 @@ class CompareAndSet:
 
     async def _apply(self, change: _Change) -> Document | None:
         known = self._known.pop(key_of(change.documents, change.document_id), None)
-        if known is not None and change.may_follow(known):
-            changed = await self._succeed(known, change)
+        if known is not None and (wanted := change.follow(known)) is not None:
+            changed = await self._succeed(known, change, wanted)
             if changed is not None:
                 return changed
         while (state := await self.find_written(change.documents, change.document_id)) is not None:
-            if not change.may_follow(state):
+            if (wanted := change.follow(state)) is None:
                 return None
-            changed = await self._succeed(state, change)
+            changed = await self._succeed(state, change, wanted)
             if changed is not None:
                 return changed
             await _pause()
@@ -149,13 +155,13 @@ class CompareAndSet:
                 await _pause()
         return None
 
-    async def _succeed(self, state: State, change: _Change) -> Document | None:
+    async def _succeed(self, state: State, change: _Change, changed: Document) -> Document | None:
         """Create the successor of a state, and write it. Returns the changed document.
 
         Returns None if the state has another successor, or its document is deleted. Raises `BusUnavailable`
         if the successor may be lost.
         """
-        documents, changed = change.documents, {**state.document, **change.changes}
+        documents = change.documents
         documents.declared.check(changed)
         started = time.monotonic()
         successor = await self._successors.create(documents, state, changed)

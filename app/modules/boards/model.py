@@ -42,6 +42,8 @@ class Board:
     """Length of the period that restricts the statements that take one. None: they run as they are."""
     created_at: int
     updated_at: int
+    version: int = 0
+    """Number of edits."""
 
 
 @described
@@ -123,6 +125,8 @@ class Pin:
     result: PinResult | None = None
     failure: PinFailure | None = None
     refreshing_since: int | None = None
+    version: int = 0
+    """Number of edits. Refreshes are none."""
 
     @property
     def shown_chart(self) -> dict[str, JsonValue] | None:

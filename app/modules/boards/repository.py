@@ -55,10 +55,10 @@ class BoardRepository:
             Query(own, order_by="updated_at", descending=True, limit=limit, cursor=cursor)
         )
 
-    async def change(self, board: Board, changes: Mapping[str, JsonValue]) -> Board:
-        """Raises `BoardUnknown` if it was deleted meanwhile."""
+    async def edit(self, board: Board, changes: Mapping[str, JsonValue]) -> Board:
+        """Change a board for its owner. Raises `BoardUnknown` if it was deleted meanwhile."""
         moved = {**changes, "updated_at": max(now_ms(), board.updated_at + 1)}
-        changed = await self._boards.change(board.id, moved)
+        changed = await self._boards.edit(board.id, moved)
         if changed is None:
             raise BoardUnknown
         return changed
@@ -105,6 +105,13 @@ class BoardRepository:
     ) -> Pin | None:
         """Returns the changed pin. Returns None if it is gone or does not meet the conditions."""
         return await self._pins.change(pin.id, changes, where)
+
+    async def edit_pin(self, pin: Pin, changes: Mapping[str, JsonValue]) -> Pin:
+        """Change a pin for its owner. Raises `PinUnknown` if it is gone."""
+        changed = await self._pins.edit(pin.id, changes)
+        if changed is None:
+            raise PinUnknown
+        return changed
 
     async def keep_result(
         self,

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request, Response, status
 
 from app.http.callers import ASK, READ, Owner
+from app.http.entity_tags import located
 from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
@@ -48,7 +49,12 @@ class PinRowsQuery(PageQuery):
     limit: Annotated[int, Query(ge=1, le=5_000, description="The most rows of a page.")] = 20
 
 
-@router.post("", summary="Create a board", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
+@router.post(
+    "",
+    summary="Create a board",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK, located("/boards/{id}")],
+)
 async def create_board(body: NewBoard, owner: Owner, boards: Service) -> BoardBody:
     """Creates a board, a page of pinned answers. Needs scope `ask`.
 
@@ -111,7 +117,10 @@ async def refresh_board(board_id: BoardId, owner: Owner, boards: Service) -> Boa
 
 
 @router.post(
-    "/{board_id}/pins", summary="Pin an answer", status_code=status.HTTP_201_CREATED, dependencies=[ASK]
+    "/{board_id}/pins",
+    summary="Pin an answer",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK, located("/boards/{board_id}/pins/{id}")],
 )
 async def pin_answer(board_id: BoardId, body: NewPinBody, owner: Owner, boards: Service) -> PinBody:
     """Pins an answer of the caller: its question, SQL, connection, chart and rows. Needs scope `ask`.

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, JsonValue, field_validator
 
 from app.core.errors import problem_type
-from app.http.routes import Body, ResponseBody, Text, Time, not_null
+from app.http.routes import Body, ResponseBody, Text, Time, VersionedBody, not_null
 from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.boards.model import (
     COLUMNS,
@@ -108,7 +108,7 @@ class PinChange(Body):
     _given = field_validator("title", "message_id", "width", "height", mode="before")(not_null)
 
 
-class BoardBody(ResponseBody):
+class BoardBody(VersionedBody):
     """A page of pinned answers."""
 
     id: str
@@ -140,7 +140,7 @@ class PinFailureBody(ResponseBody):
     """Time of the refresh."""
 
 
-class PinBody(ResponseBody):
+class PinBody(VersionedBody):
     """A pinned question with its statement and its last rows. After a failed refresh these are the last good
     ones.
     """

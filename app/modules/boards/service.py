@@ -19,7 +19,6 @@ from app.modules.boards.errors import (
     AnswerUnknown,
     NothingToPin,
     PinRowsMissing,
-    PinUnknown,
     TooManyBoards,
     TooManyPins,
 )
@@ -117,7 +116,7 @@ class Boards:
 
     async def change(self, owner: str, board_id: str, changes: Mapping[str, JsonValue]) -> ShownBoard:
         before = await self.repository.get(owner, board_id)
-        board = await self.repository.change(before, changes)
+        board = await self.repository.edit(before, changes)
         if board.period_days != before.period_days:
             for pin in await self.repository.pins(board):  # what runs now is for the period before
                 await self.repository.change_pin(pin, {"refreshing_since": None})
@@ -194,9 +193,7 @@ class Boards:
             moved |= (await self._chosen_of(message, given)).as_fields()
         elif given is not None:
             moved |= (await self._chosen_for(pin, given)).as_fields()
-        changed = await self.repository.change_pin(pin, moved)
-        if changed is None:
-            raise PinUnknown
+        changed = await self.repository.edit_pin(pin, moved)
         _audit(board, "changed", changed)
         if message is None:
             return await self._shown_pin(board, changed)

@@ -41,3 +41,5 @@ class Comment:
     edited_at: int | None = None
     resolved_at: int | None = None
     resolved_by: str | None = None
+    version: int = 0
+    """Number of edits."""

@@ -48,9 +48,9 @@ class CommentRepository:
         found = await self._comments.first(Query(of_session, limit=_COUNTED))
         return Counter(each.thing_id for each in found if each.resolved_at is None)
 
-    async def change(self, comment: Comment, changes: Mapping[str, JsonValue]) -> Comment:
-        """Raises `CommentUnknown` if it is gone."""
-        changed = await self._comments.change(comment.id, changes)
+    async def edit(self, comment: Comment, changes: Mapping[str, JsonValue]) -> Comment:
+        """Change a comment for a person. Raises `CommentUnknown` if it is gone."""
+        changed = await self._comments.edit(comment.id, changes)
         if changed is None:
             raise CommentUnknown
         return changed

@@ -1,11 +1,11 @@
 """Routes of comments."""
 
-from hashlib import sha256
 from typing import Annotated
 
-from fastapi import Depends, Header, Path, Query, Request, Response, status
+from fastapi import Depends, Path, Query, Request, Response, status
 
 from app.http.callers import ASK, READ, Owner
+from app.http.entity_tags import located
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf
@@ -32,7 +32,12 @@ Service = Annotated[Comments, Depends(_comments)]
 CommentId = Annotated[str, Path(description="Id of the comment.")]
 
 
-@router.post("/comments", summary="Write a comment", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
+@router.post(
+    "/comments",
+    summary="Write a comment",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK, located("/comments/{id}")],
+)
 async def add_comment(body: NewComment, reader: Owner, comments: Service) -> CommentBody:
     """Writes a comment on an answer or a board of the caller, or on one that a link shows. Needs scope `ask`.
 
@@ -42,30 +47,23 @@ async def add_comment(body: NewComment, reader: Owner, comments: Service) -> Com
     return CommentBody.of(await comments.add(reader, body.where(), body.text), reader)
 
 
-@router.get("/comments", summary="List comments", response_model=PageOf[CommentBody], dependencies=[READ])
+@router.get("/comments", summary="List comments", dependencies=[READ])
 async def list_comments(
     query: Annotated[CommentsQuery, Query()],
     reader: Owner,
     comments: Service,
     response: Response,
-    if_none_match: Annotated[
-        str | None, Header(max_length=200, description="`ETag` of an earlier answer, to look for changes.")
-    ] = None,
-) -> PageOf[CommentBody] | Response:
+) -> PageOf[CommentBody]:
     """Lists the comments on a thing, oldest first. Needs scope `read`.
 
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one. Answers 304 without a body
-    if `If-None-Match` names the `ETag` of the same page, and 404 for a thing that the caller may not see.
+    Send `next_cursor` as `cursor` for the next page; it is null on the last one. Answers 404 for a thing that
+    the caller may not see.
     """
     found, next_cursor = await comments.page(reader, query.where(), query.limit, cursor=query.cursor)
     page = PageOf[CommentBody](
         items=[CommentBody.of(each, reader) for each in found], next_cursor=next_cursor
     )
-    tag = f'"{sha256(page.model_dump_json().encode()).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if if_none_match == tag:
-        return Response(status_code=status.HTTP_304_NOT_MODIFIED, headers=headers)
-    response.headers.update(headers)
+    response.headers["Cache-Control"] = "private, no-cache"  # a browser then looks for changes by itself
     return page
 
 
@@ -85,6 +83,17 @@ async def count_comments(
 ) -> CountsBody:
     """Counts the unresolved comments on the answers of a session. Needs scope `read`."""
     return CountsBody(counts=dict(await comments.open_counts(reader, session_id)))
+
+
+@router.get("/comments/{comment_id}", summary="Get a comment", dependencies=[READ])
+async def read_comment(
+    comment_id: CommentId,
+    reader: Owner,
+    comments: Service,
+    link_id: Annotated[str | None, Query(max_length=100, description="Link that shows its thing.")] = None,
+) -> CommentBody:
+    """Returns a comment on a thing that the caller may see, if need be by a link. Needs scope `read`."""
+    return CommentBody.of(await comments.get(reader, comment_id, link_id=link_id), reader)
 
 
 @router.patch("/comments/{comment_id}", summary="Change a comment", dependencies=[ASK])

@@ -6,7 +6,7 @@ from fastapi import Query
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from app.http.parameters import PageQuery
-from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
+from app.http.routes import Body, ResponseBody, Text, Time, VersionedBody, not_null, storable
 from app.modules.comments.model import MOST_CHARACTERS, Comment, ThingKind
 from app.modules.comments.service import Where
 
@@ -82,7 +82,7 @@ class CommentChange(Body):
     _given = field_validator("text", "resolved", mode="before")(not_null)
 
 
-class CommentBody(ResponseBody):
+class CommentBody(VersionedBody):
     """A comment."""
 
     id: str

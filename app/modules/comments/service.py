@@ -93,13 +93,18 @@ class Comments:
         _audit(comment, author, "added")
         return comment
 
+    async def get(self, reader: str, comment_id: str, *, link_id: str | None) -> Comment:
+        """Raises `CommentUnknown`, also for a comment on a thing that the reader may not see."""
+        comment, _ = await self._comment(reader, comment_id, link_id)
+        return comment
+
     async def edit(self, reader: str, comment_id: str, text: str, *, link_id: str | None) -> Comment:
         """Those whom only the new text mentions get a notice. Raises `NotAuthor`."""
         comment, place = await self._comment(reader, comment_id, link_id)
         if comment.author != reader:
             raise NotAuthor
         ways = await self._mentioned(reader, place, text)
-        changed = await self.repository.change(
+        changed = await self.repository.edit(
             comment, {"text": text, "mentions": [*ways], "edited_at": now_ms()}
         )
         for name in set(comment.mentions) - set(ways):
@@ -114,7 +119,7 @@ class Comments:
         if resolved == (comment.resolved_at is not None):
             return comment
         at, by = (now_ms(), reader) if resolved else (None, None)
-        changed = await self.repository.change(comment, {"resolved_at": at, "resolved_by": by})
+        changed = await self.repository.edit(comment, {"resolved_at": at, "resolved_by": by})
         _audit(changed, reader, "resolved" if resolved else "reopened")
         return changed
 

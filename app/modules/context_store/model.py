@@ -1,4 +1,6 @@
-"""Stored examples, glossary terms and instructions. Times are epoch milliseconds."""
+"""Stored examples, glossary terms and instructions. Times are epoch milliseconds, and `version` is the number
+of edits.
+"""
 
 import hashlib
 import re
@@ -41,6 +43,7 @@ class Example:
     verified_at: int | None = None
     created_at: int
     updated_at: int
+    version: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +58,7 @@ class Term:
     sql: str | None
     created_at: int
     updated_at: int
+    version: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +72,7 @@ class Instruction:
     scope: str | None
     created_at: int
     updated_at: int
+    version: int = 0
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,13 @@ class Entries(Generic[Entry]):
             raise self.unknown()
         return changed
 
+    async def edit(self, entry: Entry, changes: Mapping[str, JsonValue]) -> Entry:
+        """Change an entry for its owner. Raises `EntryUnknown` if it was deleted meanwhile."""
+        changed = await self._documents.edit(entry.id, changes)
+        if changed is None:
+            raise self.unknown()
+        return changed
+
     async def delete(self, entry: Entry, where: Sequence[Condition] = ()) -> None:
         await self._documents.delete(Equals("id", entry.id), *where)
 

@@ -7,6 +7,7 @@ from fastapi import Depends, Path, Query, Request, status
 
 from app.core.storage.port import Condition, Equals
 from app.http.callers import MANAGE, READ, Owner
+from app.http.entity_tags import located
 from app.http.parameters import PageQuery
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
@@ -83,7 +84,10 @@ Wanted = Annotated[EntryListQuery, Query()]
 
 
 @router.post(
-    "/examples", summary="Add an example", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE]
+    "/examples",
+    summary="Add an example",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[MANAGE, located("/examples/{id}")],
 )
 async def add_example(body: NewExample, owner: Owner, store: Store) -> ExampleBody:
     """Stores a question with the SQL that answers it. Needs scope `manage`; owner of the connection only
@@ -181,7 +185,10 @@ async def delete_example(example_id: ExampleId, owner: Owner, store: Store) -> N
 
 
 @router.post(
-    "/glossary", summary="Add a glossary term", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE]
+    "/glossary",
+    summary="Add a glossary term",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[MANAGE, located("/glossary/{id}")],
 )
 async def add_term(body: NewTerm, owner: Owner, store: Store) -> TermBody:
     """Stores a business term with its meaning. Needs scope `manage`; owner of the connection only (else
@@ -236,7 +243,10 @@ async def delete_term(term_id: TermId, owner: Owner, store: Store) -> None:
 
 
 @router.post(
-    "/instructions", summary="Add an instruction", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE]
+    "/instructions",
+    summary="Add an instruction",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[MANAGE, located("/instructions/{id}")],
 )
 async def add_instruction(body: NewInstruction, owner: Owner, store: Store) -> InstructionBody:
     """Stores a rule that the model follows when it writes SQL. Needs scope `manage`; owner of the

@@ -11,7 +11,7 @@ from pydantic import (
     field_validator,
 )
 
-from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
+from app.http.routes import Body, ResponseBody, Text, Time, VersionedBody, not_null, storable
 from app.modules.context_store.model import ExampleStatus
 from app.modules.database_connection.schemas import ResultColumnBody
 
@@ -167,7 +167,7 @@ class InstructionChange(Body):
     _given = field_validator("text", mode="before")(not_null)
 
 
-class _Entry(ResponseBody):
+class _Entry(VersionedBody):
     id: str
     """Id of the entry."""
     db_connection_id: str

@@ -332,7 +332,7 @@ class ContextStore:
         _audit(entry, "deleted")
 
     async def _change(self, entries: Entries[Entry], entry: Entry, changes: Mapping[str, JsonValue]) -> Entry:
-        changed = await entries.change(entry, changes)
+        changed = await entries.edit(entry, changes)
         _audit(changed, "changed")
         return changed
 

@@ -135,6 +135,7 @@ class FileConnections:
         with self._only_one(owner), self._folder.incoming() as incoming:
             source = self._folder.of(connection_id) / SOURCE
             corrected = await self._import(incoming, upload.file_name, source, corrections=corrections)
+            connection = await self._connections.repository.edit(connection, {})
             try:
                 self._folder.replace(incoming, connection_id, upload.file_name)
             except FileNotFoundError:

@@ -7,6 +7,7 @@ from fastapi import Depends, Path, Query, Request, status
 from starlette.requests import ClientDisconnect
 
 from app.http.callers import MANAGE, Owner
+from app.http.entity_tags import located
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import Text
@@ -35,7 +36,7 @@ ConnectionId = Annotated[str, Path(description="Id of the connection.")]
     "/files",
     summary="Make a database of a file",
     status_code=status.HTTP_201_CREATED,
-    dependencies=[MANAGE],
+    dependencies=[MANAGE, located("/database-connections/{connection[id]}/file")],
     openapi_extra={
         "requestBody": {
             "description": "The file's bytes.",
@@ -115,6 +116,7 @@ async def _content(request: Request) -> AsyncGenerator[bytes]:
 
 def _body(connection: Connection, reading: ImportReport) -> FileBody:
     return FileBody(
+        version=connection.version,
         connection=ConnectionBody.model_validate(connection),
         tables=list(reading.tables),
         notes=list(reading.notes),

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from app.http.routes import Body, ResponseBody, Text
+from app.http.routes import Body, Text, VersionedBody
 from app.modules.database_connection.schemas import ConnectionBody
 from app.modules.database_connection.uploads.model import (
     MAX_COLUMNS,
@@ -75,7 +75,7 @@ class FileCorrection(Body):
     """Corrections by table; they replace all earlier ones. Tables that are not named are read as at first."""
 
 
-class FileBody(ResponseBody):
+class FileBody(VersionedBody):
     """A connection that was made of a file, and how the file was read."""
 
     connection: ConnectionBody

@@ -10,6 +10,7 @@ from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.ids import id_of
 from app.core.storage.documents import Documents, all_documents
+from app.core.storage.edits import version_of
 from app.core.storage.port import AnyOf, Document, Equals, Query, Storage
 from app.modules.database_connection.engines.urls import database_name
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner
@@ -62,6 +63,8 @@ class Connection:
     """Questions to begin with, as the owner wrote them."""
     upload: Upload | None = None
     """The uploaded file whose copy this database is. None for a database that was registered by its URL."""
+    version: int = 0
+    """Number of edits, those of its file included. Scans are none."""
 
     @property
     def file_name(self) -> str | None:
@@ -93,7 +96,6 @@ class Address:
     warnings: tuple[str, ...]
 
 
-_TABLE = TypeAdapter(Table)
 _TEXTS = TypeAdapter(dict[str, list[str]])
 _PROGRESS = TypeAdapter(ScanProgress)
 
@@ -104,6 +106,7 @@ class ConnectionRepository:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._connections = Documents(storage, "database_connections", Connection, write=_written)
+        self._tables_kept = Documents(storage, "tables", Table, upgrade=_table_fields)
 
     async def save(self, connection: Connection) -> None:
         await self._connections.put(connection)
@@ -131,8 +134,8 @@ class ConnectionRepository:
         where = [AnyOf("readers", _read_by(reader))]
         return await self._connections.page(Query(where, limit=limit, cursor=cursor))
 
-    async def change(self, connection: Connection, edit: ConnectionEdit) -> Connection:
-        """Change fields together. What was scanned at another address counts no longer.
+    async def edit(self, connection: Connection, edit: ConnectionEdit) -> Connection:
+        """Change fields together for the owner. What was scanned at another address counts no longer.
 
         Raises `ConnectionNotFound` when the connection was deleted meanwhile.
         """
@@ -147,7 +150,7 @@ class ConnectionRepository:
             changes["starters"] = [*edit["starters"]]
         if "address" in edit:
             changes |= {**asdict(edit["address"]), "scanned_at": None, "table_count": None}
-        changed = await self._connections.change(connection.id, changes)
+        changed = await self._connections.edit(connection.id, changes)
         if changed is None:
             raise _not_found()
         if "address" in edit:
@@ -205,8 +208,16 @@ class ConnectionRepository:
         found = await self._storage.get("scans", connection.id)
         return ScanProgress() if found is None else _PROGRESS.validate_python(found)
 
-    async def save_table(self, connection: Connection, table: Table) -> None:
-        await self._storage.put("tables", [_document(connection, table)])
+    async def edit_table(self, connection: Connection, table: Table) -> Table:
+        """Store what the owner has written of a table. Returns the table with its version.
+
+        Raises `ConnectionNotFound` when it was deleted meanwhile.
+        """
+        written: Document = {"table": asdict(table)}
+        changed = await self._tables_kept.edit(id_of(connection.id, table.name), written)
+        if changed is None:
+            raise _not_found()
+        return changed
 
     async def tables(
         self, connection: Connection, limit: int, cursor: str | None
@@ -227,12 +238,18 @@ class ConnectionRepository:
         return ScannedSchema(Schema(connection.dialect, await self._tables(connection), database), texts)
 
     async def _tables(self, connection: Connection) -> list[Table]:
-        found = [_TABLE.validate_python(each["table"]) async for each in self._all("tables", connection)]
+        found = [self._tables_kept.read(each) async for each in self._all("tables", connection)]
         return sorted(found, key=lambda table: table.name)
 
     def _all(self, collection: str, connection: Connection) -> AsyncGenerator[Document]:
         own = Query([Equals("db_connection_id", connection.id)], limit=_PAGE)
         return all_documents(self._storage, collection, own)
+
+
+def _table_fields(document: Document) -> Mapping[str, object]:
+    """Returns the fields of a stored table. Its version is that of the document."""
+    table = document["table"]
+    return {**(table if isinstance(table, dict) else {}), "version": version_of(document)}
 
 
 def _written(connection: Connection) -> Document:
@@ -252,7 +269,7 @@ def _not_found() -> ConnectionNotFound:
 
 
 def _document(connection: Connection, table: Table) -> Document:
-    return {**_key(connection, table.name), "table": asdict(table)}
+    return {**_key(connection, table.name), "table": asdict(table), "version": table.version}
 
 
 def _texts_document(connection: Connection, name: str, texts: Mapping[str, Sequence[str]]) -> Document:

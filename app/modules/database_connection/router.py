@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Request, status
 
 from app.http.callers import ASK, MANAGE, READ, Owner
+from app.http.entity_tags import located
 from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
@@ -41,7 +42,12 @@ ConnectionId = Annotated[str, Path(description="Id of the connection.")]
 TableName = Annotated[str, Path(description="Name of the table, as the list of tables spells it.")]
 
 
-@router.post("", summary="Register a database", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
+@router.post(
+    "",
+    summary="Register a database",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[MANAGE, located("/database-connections/{id}")],
+)
 async def register(body: NewConnection, owner: Owner, service: Service) -> ConnectionBody:
     """Tests the database with a read-only session and stores its URL encrypted. Needs scope `manage`.
 

@@ -83,6 +83,8 @@ class Table:
     """Names of columns that are left out of `columns`, because the owner hides them."""
     secrets: Sequence[str] = field(default_factory=list)
     """Columns of a view that it makes of columns which are named as secrets, under other names."""
+    version: int = 0
+    """Number of edits. Scans are none."""
 
     @property
     def foreign_key_columns(self) -> set[str]:

@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
-from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
+from app.http.routes import Body, ResponseBody, Text, Time, VersionedBody, not_null, storable
 from app.modules.database_connection.repository import ConnectionEdit
 from app.modules.database_connection.roles import Roles, checked_role
 from app.modules.database_connection.scan.progress import ScanState
@@ -273,7 +273,7 @@ class SampleBody(ResponseBody):
     """The table has more rows, or long values are cut."""
 
 
-class ConnectionBody(ResponseBody):
+class ConnectionBody(VersionedBody):
     """A registered database."""
 
     id: str
@@ -327,7 +327,7 @@ class ScanBody(ResponseBody):
     """Reason why the scan failed. Null otherwise."""
 
 
-class TableBody(ResponseBody):
+class TableBody(VersionedBody):
     """A table as the latest scan found it."""
 
     name: str

@@ -259,7 +259,7 @@ class DatabaseConnections:
         elif roles is not None:
             with as_problems():
                 await self._try_roles(await asyncio.to_thread(self._database, connection), roles)
-        changed = await self.repository.change(connection, edit)
+        changed = await self.repository.edit(connection, edit)
         self._records.changed(changed, list(edit))
         if "roles" in edit:
             await self._tell_changed(changed)
@@ -421,7 +421,7 @@ class DatabaseConnections:
             described = replace(found, columns=edited)
             if description is not None:
                 described = replace(described, description=description)
-            await self.repository.save_table(connection, described)
+            described = await self.repository.edit_table(connection, described)
             self._remember(connection, scanned.with_table(described))
         self._records.described(connection, table_name, list(columns))
         if columns:

@@ -11,6 +11,7 @@ from app.core.auth.caller import Caller
 from app.core.clock import now_ms
 from app.core.errors import Conflict
 from app.http.callers import ADMIN, ANYBODY, CurrentCaller
+from app.http.entity_tags import located
 from app.http.own_address import own_address
 from app.http.parameters import PageParameters
 from app.http.problems import PROBLEM_RESPONSES
@@ -106,7 +107,10 @@ async def sign_out(request: Request, caller: CurrentCaller, keys: Keys) -> Respo
 
 
 @router.post(
-    "/api-keys", summary="Create an API key", status_code=status.HTTP_201_CREATED, dependencies=[ADMIN]
+    "/api-keys",
+    summary="Create an API key",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ADMIN, located("/api-keys/{id}")],
 )
 async def create_key(body: NewApiKey, caller: CurrentCaller, keys: Keys) -> NewApiKeyBody:
     """Creates an API key for an owner. Needs scope `admin`.

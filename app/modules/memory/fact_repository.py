@@ -49,6 +49,10 @@ class FactRepository:
         where = [Equals(name, value) for name, value in wanted.items() if value is not None]
         return await self._facts.change(fact.id, changes, where)
 
+    async def edit(self, fact: StoredFact, changes: Mapping[str, JsonValue]) -> StoredFact | None:
+        """Change a fact for a person. Returns None if it is gone, or has another status meanwhile."""
+        return await self._facts.edit(fact.id, changes, [Equals("status", fact.status)])
+
     async def create_all(self, facts: Sequence[StoredFact]) -> None:
         """Store facts with new ids in one write."""
         await self._facts.add_missing(facts)

@@ -6,7 +6,9 @@ from fastapi import Depends, Path, Query, Request, Response, status
 
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.clock import now_ms
+from app.core.storage.edits import current_edit
 from app.http.callers import ASK, READ, CurrentCaller, Owner
+from app.http.entity_tags import located
 from app.http.parameters import PageQuery
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
@@ -100,7 +102,7 @@ async def list_facts(
     summary="Remember a fact",
     status_code=status.HTTP_201_CREATED,
     responses={200: {"description": "The scope holds this text already"}},
-    dependencies=[ASK],
+    dependencies=[ASK, located("/memory/facts/{id}")],
 )
 async def add_fact(body: NewFactBody, response: Response, caller: CurrentCaller, facts: Service) -> KeptFact:
     """Remembers a sentence. Needs scope `ask`; for a shared fact `manage`, and only the owner of the
@@ -148,6 +150,7 @@ async def change_fact(fact_id: FactId, body: FactChange, caller: CurrentCaller, 
     change and forgets what replaced it. Answers 409 (`fact-changed`) if it was changed meanwhile.
     """
     fact = await facts.get(caller.owner, fact_id)
+    current_edit().check(fact.version)
     _check_scope(caller, fact.scope)
     source = FactSource("promotion", now_ms())
     if body.text is not None:

@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
+from app.http.routes import Body, ResponseBody, Text, Time, VersionedBody, not_null, storable
 from app.modules.memory.model import (
     MAX_ABOUT,
     MAX_FACT_CHARACTERS,
@@ -116,7 +116,7 @@ class FactSourceBody(ResponseBody):
     """The turn has read from a tool outside of KAI."""
 
 
-class FactBody(ResponseBody):
+class FactBody(VersionedBody):
     """A remembered sentence."""
 
     id: str

@@ -3,9 +3,11 @@
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
+
+from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.errors import Problem
@@ -263,6 +265,8 @@ class Facts(FactReading):
             raise FactChanged
         if text_key(text) == text_key(fact.text):
             return Kept(fact, is_new=False)
+        self._check_text(text, confirmed=confirmed)
+        await self._change(fact, {"updated_at": now_ms()})
         return await self.keep(_again(fact, text, fact.scope, source=source), confirmed=confirmed)
 
     async def promote(
@@ -281,10 +285,12 @@ class Facts(FactReading):
             raise FactChanged
         if fact.scope == scope:
             return Kept(fact, is_new=False)
-        new = _again(fact, fact.text, scope, source=source)
-        return await self.keep(
-            replace(new, connection_id=connection_id or new.connection_id), confirmed=confirmed
-        )
+        again = _again(fact, fact.text, scope, source=source)
+        new = replace(again, connection_id=connection_id or again.connection_id)
+        self._check_text(new.text, confirmed=confirmed)
+        await self.access.placed(new)
+        await self._change(fact, {"updated_at": now_ms()})
+        return await self.keep(new, confirmed=confirmed)
 
     async def replace(self, owner: str, fact_id: str, superseded_id: str) -> StoredFact:
         """Say that a fact replaces another, which it was shown to be near. Raises `FactChanged` if one of
@@ -507,8 +513,8 @@ class Facts(FactReading):
         if await self.repository.count(group, ["superseded"]) > MAX_FACTS[group.scope]:
             await self._drop(await self.repository.oldest_superseded(group))
 
-    async def _change(self, fact: StoredFact, changes: dict[str, str | int]) -> StoredFact:
-        changed = await self.repository.change(fact, dict(changes), while_status=fact.status)
+    async def _change(self, fact: StoredFact, changes: Mapping[str, JsonValue]) -> StoredFact:
+        changed = await self.repository.edit(fact, changes)
         if changed is None:
             raise FactChanged
         return changed

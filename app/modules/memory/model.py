@@ -120,6 +120,8 @@ class StoredFact:
     """Length of its vector; 0 if it has none."""
     vector_model: str = ""
     """Name of the embedding model of its vector; empty if it has none."""
+    version: int = 0
+    """Number of edits. Uses are none."""
 
     @property
     def expires_at(self) -> int | None:

@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 from app.core.clock import now_ms
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.storage.documents import Documents
+from app.core.storage.edits import current_edit
 from app.core.storage.port import Document, Equals, Storage
 from app.modules.memory.guards import SECRET, holds_secret, instruction_warning
 from app.modules.memory.session_profiles import SessionProfiles
@@ -259,11 +260,13 @@ class Profiles:
         while True:
             stored = await self._stored(owner)
             before = stored or _empty(owner)
+            current_edit().check(before.revision)
             after = change(before)
             if after == before:
                 return before
             after = replace(after, revision=before.revision + 1)
             if await self._replace(before, after, is_new=stored is None):
+                current_edit().wrote(after.revision)
                 return after
 
     async def _replace(self, before: Profile, after: Profile, *, is_new: bool) -> bool:

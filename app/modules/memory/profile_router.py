@@ -116,6 +116,7 @@ async def forget_attribute(attribute: OneAttribute, owner: Owner, profiles: Serv
 def _body(profile: Profile, profiles: Profiles) -> ProfileBody:
     return ProfileBody.model_validate(
         {
+            "version": profile.revision,
             "enabled": profiles.enabled,
             "consented_at": profile.consented_at,
             "attributes": AttributesBody.of(profile),
@@ -124,4 +125,5 @@ def _body(profile: Profile, profiles: Profiles) -> ProfileBody:
 
 
 def _attribute_body(attribute: Attribute, profile: Profile) -> AttributeBody:
-    return AttributeBody(attribute=attribute, items=ProfileItemBody.list_of(profile.of(attribute)))
+    items = ProfileItemBody.list_of(profile.of(attribute))
+    return AttributeBody(version=profile.revision, attribute=attribute, items=items)

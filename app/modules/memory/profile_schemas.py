@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
-from app.http.routes import Body, ResponseBody, Text, Time
+from app.http.routes import Body, ResponseBody, Text, Time, VersionedBody
 from app.modules.memory.profile import LONGEST_ITEM, MOST_ITEMS, Attribute, Profile, ProfileItem
 
 ItemText = Annotated[Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_ITEM)]
@@ -99,7 +99,7 @@ class AttributesBody(ResponseBody):
         )
 
 
-class ProfileBody(ResponseBody):
+class ProfileBody(VersionedBody):
     """What KAI knows of a user."""
 
     enabled: bool
@@ -110,7 +110,7 @@ class ProfileBody(ResponseBody):
     """The attributes with their items."""
 
 
-class AttributeBody(ResponseBody):
+class AttributeBody(VersionedBody):
     """An attribute of a profile."""
 
     attribute: Attribute

@@ -114,7 +114,7 @@ class ConversationCache:
         kept = self._current(session)  # others may have read pages meanwhile
         size = len(_MESSAGES.dump_json(loaded[0]))
         pages = {**kept.pages, (limit, cursor): loaded}
-        self._keep(session, _Conversation(session.version, pages, kept.estimated_bytes + size))
+        self._keep(session, _Conversation(session.state_key, pages, kept.estimated_bytes + size))
         return loaded
 
     def forget(self, session_ids: Collection[str]) -> None:
@@ -124,8 +124,8 @@ class ConversationCache:
 
     def _current(self, session: Session) -> _Conversation:
         kept = self._kept.get((session.owner, session.id))
-        if kept is None or kept.version != session.version:
-            return _Conversation(session.version, {}, 0)
+        if kept is None or kept.version != session.state_key:
+            return _Conversation(session.state_key, {}, 0)
         return kept
 
     def _keep(self, session: Session, conversation: _Conversation) -> None:

@@ -109,6 +109,8 @@ class Session:
     """Time at which it is deleted. Until then only who has its id finds it: it is in no list and search, and
     has no title and memory. None for one that is kept.
     """
+    version: int = 0
+    """Number of edits. Questions are none."""
 
     @property
     def thread_id(self) -> str:
@@ -126,7 +128,7 @@ class Session:
         return self.owner.startswith(_HIDDEN)
 
     @property
-    def version(self) -> tuple[int, int]:
+    def state_key(self) -> tuple[int, int]:
         """Differs between any two states of the session and its messages while no run holds it."""
         return self.updated_at, self.edited_at
 
@@ -380,6 +382,11 @@ class MessageFields(Described):
 
     model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
+    # The first field: `app.http.entity_tags` reads it at the beginning of the text.
+    version: int = 0
+    """Number of edits of how the answer is shown. `If-Match` with it, or with the `ETag`, changes that only
+    if it is as it was read.
+    """
     id: str
     """Id of the message."""
     run_id: str

@@ -178,6 +178,15 @@ class SessionRepository:
         `also` are documents that are stored with the change, with their collections.
         """
         changed = await self._sessions.change(session.id, changes, where, also=also)
+        return await self._retitled(changed, changes)
+
+    async def edit(
+        self, session: Session, changes: Mapping[str, JsonValue], where: Sequence[Condition]
+    ) -> Session | None:
+        """Change a session for its owner. Returns None if it does not meet the conditions."""
+        return await self._retitled(await self._sessions.edit(session.id, changes, where), changes)
+
+    async def _retitled(self, changed: Session | None, changes: Mapping[str, JsonValue]) -> Session | None:
         if changed is not None and self._shared is not None and "title" in changes:
             await self._shared.retitle(changed)
         return changed
@@ -530,7 +539,7 @@ class SessionRepository:
         The session changes after it, so that no cache keeps the answer as it was.
         """
         own = [Equals("session_id", session.id), Equals("role", "assistant")]
-        changed = await self._messages.change(message_id, changes, own)
+        changed = await self._messages.edit(message_id, changes, own)
         if changed is None:
             raise MessageUnknown
         await self._edited(session)

@@ -87,6 +87,8 @@ class Rule(RuleText):
     """What is wrong with its file."""
     created_at: int | None = None
     updated_at: int | None = None
+    version: int = 0
+    """Number of edits; of a rule in a file, those of its toggle."""
 
     @property
     def key(self) -> tuple[Audience, str]:

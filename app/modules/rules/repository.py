@@ -1,6 +1,7 @@
 """Stored rules, and the toggles of all rules, stored or in files."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.core.clock import now_ms
@@ -16,21 +17,40 @@ _ROOT = str(UUID(int=16))
 _PAGE = 1_000
 
 
+@dataclass(frozen=True, kw_only=True)
+class Toggle:
+    """The state to which a person has switched a rule."""
+
+    id: str
+    audience: Audience
+    name: str
+    active: bool
+    changed_by: str
+    changed_at: int
+    version: int = 0
+    """Number of edits, for a rule in a file."""
+
+    @property
+    def key(self) -> tuple[Audience, str]:
+        """That of its rule."""
+        return self.audience, self.name
+
+
 class RuleRepository:
     """Rules by audience and name. Access is checked by the service, not here."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._rules = Documents(storage, "rules", Rule, write=_document)
+        self._toggles = Documents(storage, "rule_states", Toggle)
 
     async def stored(self, audiences: Sequence[Audience]) -> list[Rule]:
         """Returns the rules of these audiences."""
         return await self._rules.first(_of_audiences(audiences))
 
-    async def toggles(self, audiences: Sequence[Audience]) -> dict[tuple[Audience, str], bool]:
+    async def toggles(self, audiences: Sequence[Audience]) -> dict[tuple[Audience, str], Toggle]:
         """Returns what people have switched on or off, by the key of the rule."""
-        found = await self._storage.query("rule_states", _of_audiences(audiences))
-        return {(str(each["audience"]), str(each["name"])): each["active"] is True for each in found.items}
+        return {each.key: each for each in await self._toggles.first(_of_audiences(audiences))}
 
     async def add(self, rule: Rule) -> None:
         """Raises `RuleExists` or `TooManyRules`."""
@@ -39,9 +59,9 @@ class RuleRepository:
         if not await self._rules.add(rule):
             raise RuleExists(name=rule.name)
 
-    async def change(self, rule: Rule) -> None:
+    async def rewrite(self, rule: Rule) -> None:
         """Store a rule that was read. Raises `RuleUnknown` if it was deleted meanwhile."""
-        if not await self._rules.replace(rule):
+        if not await self._rules.rewrite(rule):
             raise RuleUnknown
 
     async def delete(self, rule: Rule) -> None:
@@ -56,16 +76,26 @@ class RuleRepository:
         await self._storage.delete("rule_states", [Equals("audience", audience_of(owner))])
 
     async def toggle(self, rule: Rule, active: bool, by: str) -> None:
+        """Switch a rule on or off for a person: an edit of a stored rule, or of the toggle of one in a file.
+
+        Raises `RuleUnknown` if a stored rule was deleted meanwhile.
+        """
         audience, name = rule.key
-        state: Document = {
-            "id": _state_id(rule),
-            "audience": audience,
-            "name": name,
-            "active": active,
-            "changed_by": by,
-            "changed_at": now_ms(),
-        }
-        await self._storage.put("rule_states", [state])
+        toggle = Toggle(
+            id=_state_id(rule),
+            audience=audience,
+            name=name,
+            active=active,
+            changed_by=by,
+            changed_at=now_ms(),
+        )
+        if rule.path is None:
+            if await self._rules.edit(_id(rule), {}) is None:
+                raise RuleUnknown
+            await self._toggles.put(toggle)
+        else:
+            await self._toggles.add(replace(toggle, version=rule.version))
+            await self._toggles.rewrite(toggle)
 
 
 def _of_audiences(audiences: Sequence[Audience]) -> Query:
@@ -92,6 +122,7 @@ def _document(rule: Rule) -> Document:
         "chart_of": list(rule.chart_of),
         "created_at": rule.created_at,
         "updated_at": rule.updated_at,
+        "version": rule.version,
     }
 
 

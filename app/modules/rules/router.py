@@ -7,6 +7,7 @@ from fastapi import Depends, Path, Query, Request, status
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.http.callers import MANAGE, READ, CurrentCaller, Owner
+from app.http.entity_tags import located
 from app.http.parameters import PageQuery
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
@@ -44,7 +45,12 @@ class RuleListQuery(PageQuery):
     ] = None
 
 
-@router.post("", summary="Add a rule", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
+@router.post(
+    "",
+    summary="Add a rule",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[MANAGE, located("/rules/{name}")],
+)
 async def add_rule(body: NewRule, caller: CurrentCaller, rules: Service) -> RuleBody:
     """Stores a rule that models read in the system message. Needs scope `manage`.
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, StrictBool, StringConstraints, field_validator
 
-from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
+from app.http.routes import Body, Text, Time, VersionedBody, not_null, storable
 from app.modules.rules.errors import RuleFault, RuleNotReadable
 from app.modules.rules.model import (
     DEFAULT_PRIORITY,
@@ -165,7 +165,7 @@ def _with_text(rule: RuleText, text: str) -> RuleText:
     )
 
 
-class RuleBody(ResponseBody):
+class RuleBody(VersionedBody):
     """A rule."""
 
     name: str

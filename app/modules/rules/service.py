@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from app.core.auth.caller import Caller
 from app.core.clock import now_ms
+from app.core.storage.edits import current_edit
 from app.core.storage.port import Storage
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection
@@ -16,7 +17,7 @@ from app.modules.rules.conflicts import KnownDatabase, warnings_of
 from app.modules.rules.errors import RuleNamesUnknown, RuleOfAll, RuleOfFile, RuleUnknown
 from app.modules.rules.files import RuleFiles
 from app.modules.rules.model import ALL, FILES, Audience, Rule, RuleText, audience_of
-from app.modules.rules.repository import RuleRepository
+from app.modules.rules.repository import RuleRepository, Toggle
 
 audit = logging.getLogger("kai.audit")
 
@@ -140,9 +141,11 @@ class Rules:
                 updated_at=max(now_ms(), (rule.updated_at or 0) + 1),
             )
             if audience == rule.audience:
-                await self._repository.change(moved)
+                await self._repository.rewrite(moved)
             else:
-                await self._repository.add(moved)
+                current_edit().check(rule.version)
+                await self._repository.add(replace(moved, version=rule.version + 1))
+                current_edit().wrote(rule.version + 1)
                 await self._repository.delete(rule)
                 rule = moved
             _audit(caller, moved, "changed")
@@ -186,7 +189,7 @@ class Rules:
             self._repository.toggles([*audiences, FILES]),
             self._in_files(),
         )
-        toggled = [replace(rule, active=toggles.get(rule.key, rule.active)) for rule in (*stored, *files)]
+        toggled = [_toggled(rule, toggles.get(rule.key)) for rule in (*stored, *files)]
         return sorted(toggled, key=lambda rule: rule.order)
 
     async def _in_files(self) -> Sequence[Rule]:
@@ -215,6 +218,12 @@ class Rules:
             return None
         tables, _ = await self._connections.repository.tables(connection, _MOST_TABLES, None)
         return [table.name for table in tables]
+
+
+def _toggled(rule: Rule, toggle: Toggle | None) -> Rule:
+    if toggle is None:
+        return rule
+    return replace(rule, active=toggle.active, version=rule.version + toggle.version)
 
 
 def _named(rules: Sequence[Rule], name: str) -> Rule:

@@ -118,6 +118,8 @@ class Schedule:
     last_run: LastRun | None = None
     created_at: int
     updated_at: int
+    version: int = 0
+    """Number of edits. Runs are none."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,9 +56,12 @@ class ScheduleRepository:
             Query(where, order_by="created_at", descending=True, limit=limit, cursor=cursor)
         )
 
-    async def change(self, schedule: Schedule, changes: Mapping[str, JsonValue]) -> Schedule | None:
-        """Returns the changed schedule. Returns None if it is gone."""
-        return await self._schedules.change(schedule.id, changes)
+    async def edit(self, schedule: Schedule, changes: Mapping[str, JsonValue]) -> Schedule | None:
+        """Change a schedule for its owner. Returns the changed schedule, and None if it is gone."""
+        return await self._schedules.edit(schedule.id, changes)
+
+    async def note_test(self, schedule: Schedule, at: int) -> None:
+        await self._schedules.change(schedule.id, {"tested_at": at})
 
     async def delete(self, schedule: Schedule) -> None:
         await self._schedules.delete(Equals("id", schedule.id))

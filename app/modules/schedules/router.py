@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
+from app.http.entity_tags import located
 from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
@@ -42,7 +43,10 @@ class SchedulesQuery(PageQuery):
 
 
 @router.post(
-    "/schedules", summary="Create a schedule", status_code=status.HTTP_201_CREATED, dependencies=[ASK]
+    "/schedules",
+    summary="Create a schedule",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK, located("/schedules/{id}")],
 )
 async def create_schedule(body: NewScheduleBody, owner: Owner, schedules: Service) -> ScheduleBody:
     """Runs a pin, or all pins of a board, at times. Needs scope `ask`.

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
-from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null
+from app.http.routes import Body, PageOf, ResponseBody, Text, Time, VersionedBody, not_null
 from app.modules.schedules.deliveries import NewTarget, TargetTest
 from app.modules.schedules.model import (
     MOST_TARGETS,
@@ -205,7 +205,7 @@ class LastRunBody(ResponseBody):
     """Last cell that the condition has looked at."""
 
 
-class ScheduleBody(ResponseBody):
+class ScheduleBody(VersionedBody):
     """A schedule."""
 
     id: str

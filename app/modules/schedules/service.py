@@ -156,7 +156,7 @@ class Schedules:
             due_at = None if paused else next_time(str(cron), str(time_zone), now)
             stored |= {"cron": cron, "time_zone": time_zone, "paused": paused, "due_at": due_at}
             stored |= {"slot_at": None, "missed": 0, "tries": 0}
-        changed = await self.repository.change(schedule, stored)
+        changed = await self.repository.edit(schedule, stored)
         if changed is None:
             raise ScheduleUnknown
         _audit(changed, "changed")
@@ -175,7 +175,7 @@ class Schedules:
             )
         self._under_test.add(schedule.id)
         try:
-            await self.repository.change(schedule, {"tested_at": now})
+            await self.repository.note_test(schedule, now)
             tried = await self._deliveries.try_out(schedule, await self._trial(schedule, now))
         finally:
             self._under_test.discard(schedule.id)

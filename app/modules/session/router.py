@@ -7,6 +7,7 @@ from fastapi import Depends, Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 
 from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner, owner_of
+from app.http.entity_tags import located
 from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId, PageParameters
 from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
@@ -204,7 +205,12 @@ async def ask(
     return event_stream(run.id, service.follower.follow(run), after=0)
 
 
-@router.post("", summary="Create a session", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
+@router.post(
+    "",
+    summary="Create a session",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK, located("/sessions/{id}")],
+)
 async def create_session(body: NewSession, owner: Owner, service: CurrentSessions) -> SessionBody:
     """Creates a session, a conversation about one database connection. Needs scope `ask`.
 
@@ -460,7 +466,11 @@ async def read_rows(
     "/{session_id}/messages/{message_id}/versions",
     summary="Run another statement for an answer",
     status_code=status.HTTP_201_CREATED,
-    dependencies=[ASK, Depends(count_question)],
+    dependencies=[
+        ASK,
+        Depends(count_question),
+        located("/sessions/{session_id}/messages/{message_id}/versions/{number}/rows"),
+    ],
 )
 async def add_version(
     session_id: SessionId, message_id: MessageId, body: NewVersion, owner: Owner, service: CurrentSessions
@@ -600,7 +610,7 @@ async def decide(
     "/{session_id}/messages/{message_id}/feedback",
     summary="Rate an answer",
     status_code=status.HTTP_201_CREATED,
-    dependencies=[ASK],
+    dependencies=[ASK, located("/sessions/{session_id}/messages/{message_id}")],
 )
 async def give_feedback(
     session_id: SessionId, message_id: MessageId, body: NewFeedback, owner: Owner, service: CurrentSessions
@@ -640,7 +650,7 @@ async def list_checkpoints(
     "/{session_id}/checkpoints/{checkpoint_id}/fork",
     summary="Fork a session from a checkpoint",
     status_code=status.HTTP_201_CREATED,
-    dependencies=[ASK],
+    dependencies=[ASK, located("/sessions/{id}")],
 )
 async def fork_session(
     session_id: SessionId, checkpoint_id: CheckpointId, owner: Owner, service: CurrentSessions

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
-from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null, storable
+from app.http.routes import Body, PageOf, ResponseBody, Text, Time, VersionedBody, not_null, storable
 from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.analysis.chart.words import ReadWords
 from app.modules.analysis.drawn_result import ChosenChart
@@ -293,7 +293,7 @@ class NewFeedback(Body):
         return None if sql is None or not sql.strip() else sql
 
 
-class SessionBody(ResponseBody):
+class SessionBody(VersionedBody):
     """A conversation about one database."""
 
     id: str

@@ -320,7 +320,7 @@ class SessionService:
         while True:
             is_use = any(each != "pinned_at" for each in changes)
             moved = {**changes, "updated_at": later(session)} if is_use else changes
-            changed = await self.repository.change(session, moved, where)
+            changed = await self.repository.edit(session, moved, where)
             if changed is not None:
                 return changed
             session = await self.repository.get(owner, session_id)

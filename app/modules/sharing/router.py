@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
+from app.http.entity_tags import located
 from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
@@ -31,7 +32,12 @@ class SharedRowsQuery(PageQuery):
     limit: Annotated[int, Query(ge=1, le=5_000, description="The most rows of a page.")] = 20
 
 
-@router.post("/links", summary="Make a link", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
+@router.post(
+    "/links",
+    summary="Make a link",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK, located("/shared/{id}")],
+)
 async def add_link(body: NewLink, owner: Owner, sharing: Service) -> LinkBody:
     """Makes a read-only link to an answer, a session or a board of the caller. Needs scope `ask`.
 
@@ -78,7 +84,7 @@ async def read_shared(link_id: LinkId, page: PageParameters, reader: Owner, shar
     "/shared/{link_id}/continue",
     summary="Continue what a link shows",
     status_code=status.HTTP_201_CREATED,
-    dependencies=[ASK],
+    dependencies=[ASK, located("/sessions/{id}")],
 )
 async def continue_shared(link_id: LinkId, reader: Owner, sharing: Service) -> SessionBody:
     """Creates a session of the caller with copies of what the link shows: its questions, answers and rows.

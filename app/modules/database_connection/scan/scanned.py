@@ -42,9 +42,7 @@ class ScannedSchema:
         """Returns the same tables with newer profiles. What users have written is kept."""
         newer = {profile.table.name: profile for profile in profiles}
         tables = [
-            _edited(replace(newer[table.name].table, description=table.description), table)
-            if table.name in newer
-            else table
+            _edited(_described(newer[table.name].table, table), table) if table.name in newer else table
             for table in self.schema.tables
         ]
         texts = {**self.texts, **{name: profile.texts for name, profile in newer.items()}}
@@ -100,12 +98,16 @@ def _carried(table: Table, before: Table | None) -> Table:
     """Returns a table with its previous profile, as long as its columns are the same."""
     if before is None:
         return table
-    said = replace(table, description=before.description or table.description)
+    said = _described(table, before)
     declared = [(each.name, each.database_type) for each in table.columns]
     known = [(each.name, each.database_type) for each in before.columns]
     if declared != known or table.secrets != before.secrets:
         return _edited(said, before)
     return replace(said, columns=before.columns, row_count=before.row_count)
+
+
+def _described(table: Table, before: Table) -> Table:
+    return replace(table, description=before.description or table.description, version=before.version)
 
 
 def _edited(table: Table, before: Table) -> Table:
