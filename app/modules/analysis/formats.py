@@ -311,6 +311,10 @@ class Formats:
         """Format the periods from first to last: "January to October 2026"."""
         if first == last:
             return self.period(first, form)
+        if first.unit == "hour" and first.within("day") == last.within("day"):
+            end = last.after(1).start
+            hours = f"{self._bare(first)}–{end:%H:%M}"
+            return self._add_preposition(form, first, hours) if form else hours
         start = self._bare(first)
         is_short = first.start.year == last.start.year and first.unit in ("month", "quarter")
         if is_short and first.unit == "month":

@@ -238,3 +238,74 @@ def test_times_within_an_hour_are_no_series_of_hours() -> None:
     rows: Cells = [[f"2026-06-01 09:{minute:02}:00", minute] for minute in range(0, 60, 5)]
     facts = sheet_of(Case("Load", PER_HOUR, GRID, rows, [])).facts
     assert not any(fact.kind in ("change", "rises") for fact in facts)
+
+
+def test_hours_are_compared_with_the_same_hours_of_the_day_before() -> None:
+    sql = "SELECT at, SUM(calls) AS calls FROM t GROUP BY 1 ORDER BY 1"
+    rows: Cells = [[f"2026-06-{1 + at // 24:02} {at % 24:02}:00", 10 + at // 24] for at in range(60)]
+    text = lead(Case("Calls per hour", sql, {"at": "text", "calls": "integer"}, rows, []))
+    assert text.startswith(
+        "Calls on 3 June 2026, 00:00–12:00 rose by 9.1% on 2 June 2026, 00:00–12:00, from 132 to 144."
+    )
+    whole = lead(Case("Calls per hour", sql, {"at": "text", "calls": "integer"}, rows[:48], []))
+    assert whole.startswith("Calls on 2 June 2026 rose by 10% on 1 June 2026, from 240 to 264.")
+
+
+def test_a_value_of_an_hour_that_does_not_add_up_comes_after_all_of_them() -> None:
+    text = said(Case("Load per hour", PER_HOUR, GRID, hours(3), []))
+    assert "Load mw on 3 June 2026, 23:00 rose by 1% on 2 June 2026, 23:00, from 101 to 102." in text
+    assert text.index("on average") < text.index("rose by 1%")
+    assert "Load mw rose on the same hour of the day before in 48 of 48 hours." in text
+
+
+STOCK = "SELECT day, open_tickets FROM backlog ORDER BY day"
+
+
+@pytest.mark.parametrize(
+    ("language", "first"),
+    [
+        ("en", "Open tickets on 3 May 2026 rose by 25% on 1 May 2026, from 40 to 50."),
+        ("de", "Open Tickets am 3. Mai 2026: Anstieg um 25 % gegenüber dem 1. Mai 2026, von 40 auf 50."),
+        (
+            "es",
+            "Open tickets del 3 de mayo de 2026: aumento de 25 % frente al 1 de mayo de 2026, de 40 a 50.",
+        ),
+        ("fr", "Open tickets du 3 mai 2026 : hausse de 25 % par rapport au 1er mai 2026, de 40 à 50."),
+    ],
+)
+def test_a_stock_is_said_by_its_last_value_and_its_change_and_never_added(
+    language: Language, first: str
+) -> None:
+    rows: Cells = [["2026-05-01", 40], ["2026-05-02", 60], ["2026-05-03", 50]]
+    case = Case("Open tickets", STOCK, {"day": "text", "open_tickets": "integer"}, rows, [])
+    facts = sheet_of(case, language).facts
+    assert facts[0].statement.replace("\u00a0", " ") == first
+    assert not any(fact.kind == "total" or "150" in fact.statement for fact in facts)
+
+
+def test_open_rows_that_are_counted_by_the_period_in_which_they_began_are_added() -> None:
+    sql = "SELECT month, COUNT(*) AS open_tickets FROM t WHERE closed IS NULL GROUP BY 1 ORDER BY 1"
+    case = Case(
+        "Open tickets", sql, {"month": "text", "open_tickets": "integer"}, months("2026-01", [1, 2, 4]), []
+    )
+    assert "The total number of open tickets over the 3 months is 7." in said(case)
+
+
+def test_the_stocks_of_groups_are_said_of_the_last_period() -> None:
+    rows: Cells = [
+        [month, name, count + at]
+        for at, month in enumerate(("2026-01", "2026-02", "2026-03"))
+        for name, count in (("Ulm", 10), ("Bonn", 30))
+    ]
+    sql = "SELECT month, plant, headcount FROM staff ORDER BY 1"
+    columns = {"month": "text", "plant": "text", "headcount": "integer"}
+    text = lead(Case("Headcount per plant and month", sql, columns, rows, []))
+    assert text.startswith("Headcount in March 2026: Bonn (32) and Ulm (12).")
+
+
+def test_the_stocks_of_months_of_any_year_have_no_total() -> None:
+    sql = "SELECT STRFTIME('%m', d) AS month, SUM(stock) AS stock FROM t GROUP BY 1"
+    columns = {"month": "text", "stock": "integer"}
+    text = said(Case("Stock by month", sql, columns, [["01", 10], ["02", 30], ["03", 20]], []))
+    assert "highest stock: 30" in text
+    assert "60" not in text

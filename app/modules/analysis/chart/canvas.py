@@ -91,9 +91,7 @@ class Canvas:
         name = self.rows["columns"][column]["name"]
         adds = is_additive(name)
         cells = [row[column] for row in self.rows["rows"]]
-        return NumericColumn(
-            column=column, name=name, kind="plain", additive=adds, adds_over_time=adds, cells=cells
-        )
+        return NumericColumn(column=column, name=name, kind="plain", additive=adds, cells=cells)
 
     def numbers(self, at: int = 0) -> Numbers:
         """The numbers of a value of the plan."""

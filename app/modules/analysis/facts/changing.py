@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from app.modules.analysis.facts.calls import FactCall, FactCallRefused
 from app.modules.analysis.facts.fact import Fact
-from app.modules.analysis.facts.over_time import A_YEAR
+from app.modules.analysis.facts.over_time import CYCLES
 from app.modules.analysis.facts.scoping import scoped_fact
 from app.modules.analysis.facts.selecting import Selection, read_span, select
 from app.modules.analysis.facts.table import FactTable
@@ -39,9 +39,10 @@ def change_fact(table: FactTable, call: FactCall) -> Fact:
         "before": before[0] if before[0] == before[1] else PeriodSpan(*before),
         "at": after[1] if after[0] == after[1] else None,
     }
-    year = A_YEAR.get(before[0].unit)
+    year = CYCLES.get(before[0].unit)
     is_a_year = year is not None and before[0].steps_to(after[0]) == year
-    slots["base"] = table.wording.say("change.base") if is_a_year else slots["before"]
+    base = "change.base.hour" if before[0].unit == "hour" else "change.base"
+    slots["base"] = table.wording.say(base) if is_a_year else slots["before"]
     written = [f"{before[0]}..{before[1]}", f"{after[0]}..{after[1]}"]
     return scoped_fact(
         found,
@@ -92,6 +93,6 @@ def _check_season(before: tuple[Period, Period], after: tuple[Period, Period]) -
         raise FactCallRefused("its periods overlap")
     if unit == "day" and length < _FEWEST_DAYS:
         raise FactCallRefused("single days are no trend")
-    year = A_YEAR.get(unit)
+    year = CYCLES.get(unit)
     if apart != length and (year is None or apart % year):
         raise FactCallRefused("a season may lie between its periods")

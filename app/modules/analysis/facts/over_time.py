@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, time
 from decimal import Decimal
 
 from app.modules.analysis.facts.fact import Fact, FactKind
@@ -11,7 +12,8 @@ from app.modules.analysis.figures import NumericColumn
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
 from app.modules.analysis.figures.trend import Course, PeriodValue, course_of
 
-A_YEAR: Mapping[CalendarUnit, int] = {"week": 52, "month": 12, "quarter": 4, "year": 1}
+CYCLES: Mapping[CalendarUnit, int] = {"hour": 24, "week": 52, "month": 12, "quarter": 4, "year": 1}
+"""Periods after which the same season comes again: a year or, of hours, a day."""
 FEWEST_COMPARED = 3
 
 
@@ -99,7 +101,10 @@ def over_rows(table: FactTable, measure: NumericColumn, rows: Sequence[int]) -> 
 
 
 def against_a_year_before(over: OverTime) -> tuple[Sequence[PeriodValue], Sequence[PeriodValue]] | None:
-    """The latest full periods, at most a year of them, and the same periods of the year before."""
+    """The latest full periods, at most a year of them, and the same periods of the year before.
+
+    Of hours, those of the latest day, and the same hours of the day before.
+    """
     return year_before(over.course, adds=over.measure.adds_over_time)
 
 
@@ -109,11 +114,14 @@ def year_before(course: Course, *, adds: bool) -> tuple[Sequence[PeriodValue], S
     They follow each other without a gap. Values that do not add up over time (`adds`) are compared one by
     one: only the latest is.
     """
-    year = A_YEAR.get(course.unit)
+    year = CYCLES.get(course.unit)
     tail = _without_gaps(course.full)
     if year is None or len(tail) <= year:
         return None
     count = min(year, len(tail) - year) if adds else 1
+    if course.unit == "hour":
+        day = tail[-1].period.within("day")
+        count = min(count, sum(each.period.within("day") == day for each in tail))
     start = len(tail) - count
     return tail[start:], tail[start - year : start - year + count]
 
@@ -123,7 +131,7 @@ def pair_with_year_before(over: OverTime) -> tuple[Sequence[PeriodValue], Sequen
     full = over.course.full
     if not full or over.course.unit not in ("month", "quarter") or not over.measure.adds_over_time:
         return None
-    year = A_YEAR[over.course.unit]
+    year = CYCLES[over.course.unit]
     points = {point.period: point for point in full}
     latest = [
         point
@@ -146,9 +154,9 @@ def _without_gaps(full: Sequence[PeriodValue]) -> Sequence[PeriodValue]:
 def is_comparable(over: OverTime) -> bool:
     """Return True if first and last may stand side by side, for want of a year before.
 
-    Sums of single days differ by their weekday.
+    Sums of single days differ by their weekday, and hours by the time of day.
     """
-    if len(over.course.full) < FEWEST_COMPARED or over.follows_weekdays:
+    if len(over.course.full) < FEWEST_COMPARED or over.follows_weekdays or over.course.unit == "hour":
         return False
     return against_a_year_before(over) is None and pair_with_year_before(over) is None
 
@@ -171,6 +179,9 @@ def steps(over: OverTime, step: int) -> list[tuple[Decimal, Decimal]]:
 
 def span_of(points: Sequence[PeriodValue]) -> PeriodSpan | Period:
     first, last = points[0].period, points[-1].period
+    day = first.within("day") if first.unit == "hour" else None
+    if day is not None and first.start == datetime.combine(day.start, time()) and first.steps_to(last) == 23:
+        return day
     year = first.within("year")
     is_year = first.unit in ("month", "quarter") and first.start == year.start and last.end == year.end
     return year if is_year else PeriodSpan(first, last)

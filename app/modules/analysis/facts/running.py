@@ -1,4 +1,4 @@
-"""Facts of running totals of several groups: what each has come to."""
+"""Facts of running totals and of stocks of several groups: what each has come to."""
 
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.table import FactTable
@@ -11,9 +11,9 @@ _NAMED = 5
 
 
 def group_totals(table: FactTable) -> list[Fact]:
-    """The latest running total of each group, the highest first; none of another measure."""
+    """The latest running total or stock of each group, the highest first; none of another measure."""
     main, at = table.found.main, table.found.label
-    if main is None or at is None or main.kind != "running":
+    if main is None or at is None or not (main.kind == "running" or main.is_level):
         return []
     latest: dict[str, tuple[Period, int]] = {}
     for row, period in enumerate(table.found.periods):
@@ -23,16 +23,18 @@ def group_totals(table: FactTable) -> list[Fact]:
     if not latest:
         return []
     last = max(period for period, _ in latest.values())
+    if main.is_level:
+        latest = {name: each for name, each in latest.items() if each[0] == last}
     ordered = sorted(latest.values(), key=lambda each: (-(main.values[each[1]] or 0), each[1]))
     shown = ordered if len(ordered) <= _ALL else ordered[:_NAMED]
     slots: dict[str, Slot] = {
-        "label": up_to(table, last),
+        "label": last if main.is_level else up_to(table, last),
         "value": Names([table.pair(row, at, main) for _, row in shown], len(ordered) - len(shown)),
     }
     return [
         table.measure_fact(
             "order",
-            "running",
+            "value.of" if main.is_level else "running",
             main,
             slots=slots,
             rows=sorted(row for _, row in ordered),

@@ -111,13 +111,15 @@ def _made(table: FactTable) -> list[Fact]:
                 return [*dates, *partial_notes(table)]
             return [*dates, *ranking_facts(table)]
         case "grouped series":
-            if totals := group_totals(table):
+            totals = group_totals(table)
+            if totals and table.found.main is not None and not table.found.main.is_level:
                 return totals
             over = together(table)
             groups = group_facts(table, over)
             course = together_facts(over) if over is not None else []
             at = 1 if course and course[0].kind == "change" else 0
-            return ranking_facts(table, course=[*course[:at], *groups, *course[at:]], led=at + bool(groups))
+            course = [*course[:at], *groups, *course[at:]]
+            return [*totals, *ranking_facts(table, course=course, led=at + bool(groups))]
 
 
 def _asks_for_date(table: FactTable) -> bool:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.notes import gap_note, has_gaps, missing_values, note, partial_notes
 from app.modules.analysis.facts.over_time import (
-    A_YEAR,
+    CYCLES,
     FEWEST_COMPARED,
     OverTime,
     against_a_year_before,
@@ -137,7 +137,10 @@ def trend(over: OverTime) -> list[Fact]:
     """The change against the year before; else level and range, with a note on what they leave open."""
     compared = against_a_year_before(over)
     if compared is not None:
-        return [_change(over, *compared)]
+        change, level = _change(over, *compared), _level(over)
+        if over.course.unit == "hour" and not over.measure.adds_over_time:
+            return [level, change]  # a single hour says little
+        return [change, level] if over.measure.is_level else [change]
     both = pair_with_year_before(over)
     if both is not None:
         periods = Counted(len(both[0]), over.course.unit)
@@ -146,14 +149,16 @@ def trend(over: OverTime) -> list[Fact]:
         return [_change(replace(over, scope=scope), *both), _level(over)]
     full = over.course.full
     unit = over.course.unit
+    if over.measure.is_level and len(full) > 1:
+        return [_change(over, full[-1:], full[:1]), _level(over)]
     if len(full) < 2:
         columns = [over.measure.name]
         none = note(over.table, "no_full", ["full"], columns=columns, one=Counted(1, unit))
         return [_value(over, full[0])] if full else [none]
     facts = [_level(over)]
-    if unit in ("month", "quarter") and len(full) <= A_YEAR[unit]:
+    if unit in ("month", "quarter") and len(full) <= CYCLES[unit]:
         columns = [over.measure.name]
-        year = Counted(A_YEAR[unit] + 1, unit)
+        year = Counted(CYCLES[unit] + 1, unit)
         facts.append(note(over.table, "season.unknown", ["season"], columns=columns, periods=year))
     return facts
 
@@ -194,7 +199,7 @@ def _change(over: OverTime, latest: Sequence[PeriodValue], before: Sequence[Peri
         "span": span_of(latest),
         "before": span_of(before),
         "at": latest[-1].period if len(latest) == 1 else None,
-        "base": table.wording.say("change.base"),
+        "base": _base(over, latest[0], before[0]),
     }
     first, last = str(before[0].period), str(latest[-1].period)
     return over.fact(
@@ -206,6 +211,13 @@ def _change(over: OverTime, latest: Sequence[PeriodValue], before: Sequence[Peri
         value=sum(new, Decimal(0)) - sum(old, Decimal(0)),
         key=[over.measure.name, first, "to", last],
     )
+
+
+def _base(over: OverTime, latest: PeriodValue, before: PeriodValue) -> Slot:
+    """What a change is against: the year or the day before, else the period."""
+    if before.period.steps_to(latest.period) != CYCLES.get(over.course.unit):
+        return before.period
+    return over.table.wording.say("change.base.hour" if over.course.unit == "hour" else "change.base")
 
 
 def _level(over: OverTime) -> Fact:
@@ -220,7 +232,7 @@ def _level(over: OverTime) -> Fact:
         "which": _which(over),
         "average": over.amount(mean) if averaged else None,
         "value": over.amount(values[0]),
-        "first": over.amount(values[0]) if is_comparable(over) else None,
+        "first": over.amount(values[0]) if is_comparable(over) and not over.measure.is_level else None,
         "last": over.amount(values[-1]),
         "low": over.amount(low[0].value),
         "high": over.amount(high[0].value),
@@ -328,7 +340,7 @@ def _season(over: OverTime) -> list[Fact]:
     for end, period in (("highest", year.high), ("lowest", year.low)):
         if period is None:
             continue
-        length = A_YEAR[over.course.unit]
+        length = CYCLES[over.course.unit]
         before = period.after(-length)
         points = [point for point in over.course.full if point.period in (before, period)]
         slots: dict[str, Slot] = {
@@ -356,9 +368,11 @@ def _season(over: OverTime) -> list[Fact]:
 def rises(over: OverTime) -> list[Fact]:
     """In how many full periods the measure is above that of the period before, and of the year before."""
     full = over.course.full
-    year = A_YEAR.get(over.course.unit, 0) if full and full[0].period.weeks == "iso" else 0
+    year = CYCLES.get(over.course.unit, 0) if full and full[0].period.weeks == "iso" else 0
     facts = list[Fact]()
-    for name, step in (("before", 0 if over.follows_weekdays else 1), ("year", year)):
+    by_cycle = "day" if over.course.unit == "hour" else "year"
+    is_hour = over.course.unit == "hour"
+    for name, step in (("before", 0 if over.follows_weekdays or is_hour else 1), (by_cycle, year)):
         pairs = steps(over, step) if step and (name, step) != ("year", 1) else []
         if len(pairs) < FEWEST_COMPARED:
             continue

@@ -16,17 +16,22 @@ from app.modules.analysis.figures.statement import ColumnKind
 class NumericColumn:
     """A numeric column; its statistics leave nulls out and are computed when they are first read.
 
-    `additive` says that its values may be added over groups, `adds_over_time` over periods too. `truncated`
-    says that the statement keeps only rows whose values lie above or below a bound.
+    `additive` says that its values may be added over groups; over periods too, unless it `is_level`, a stock
+    at a point in time. `truncated` says that the statement keeps only rows whose values lie above or below a
+    bound.
     """
 
     column: int
     name: str
     kind: ColumnKind
     additive: bool
-    adds_over_time: bool
     cells: Sequence[JsonValue] = field(repr=False)
+    is_level: bool = False
     truncated: bool = False
+
+    @property
+    def adds_over_time(self) -> bool:
+        return self.additive and not self.is_level
 
     @cached_property
     def values(self) -> Sequence[Decimal | None]:

@@ -33,7 +33,7 @@ _REFERRING = frozenset({"to", "by"})  # as in reports to, managed by
 _POSITIONS = frozenset({"rank", "position", "row", "rn", "index"})
 _ADDITIVE = word_set("""
     amount revenue sale turnover quantity qty unit count total subtotal profit spend spent spending cost
-    expense order payment paid earning
+    expense order payment paid earning kwh mwh
 """)
 _NOT_ADDITIVE = word_set("""
     avg average mean median price rate ratio share percent percentage per age year score rating margin
@@ -68,8 +68,14 @@ _GERMAN_PLURALS_ONLY = ("ungen", "heiten", "keiten")
 _GERMAN_SINGULARS = frozenset({"anzahl", "menge", "summe", "quote", "rate", "nummer", "gruppe", "note"})
 _PARTICIPLES = ("ed", "sold", "won", "lost", "sent", "made")
 _LEVELS = word_set("""
-    balance stock inventory headcount level backlog outstanding population
+    balance stock inventory headcount level backlog outstanding population bestand saldo plantilla
+    existencias effectif solde
 """)
+_OPEN = word_set("""
+    open pending unresolved unpaid active employed enrolled offen offene abierto abiertas abiertos pendientes
+    ouvert ouverts ouvertes
+""")
+"""Words before the things that are so at a point in time, such as open tickets."""
 
 
 def is_calendar_or_key(name: str) -> bool:
@@ -183,6 +189,12 @@ def is_money(name: str) -> bool:
 def is_level(name: str) -> bool:
     """Return True for levels at a point in time, such as stock: they add up over groups, not over time."""
     return bool(_LEVELS & set(_words(name)))
+
+
+def is_open(name: str) -> bool:
+    """Return True for things that are so at a point in time, such as open tickets."""
+    words = title(name).split()
+    return len(words) > 1 and words[0] in _OPEN and not is_part(name)
 
 
 def _words(name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The role of each column of a result: measure, label, group or time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from pydantic import JsonValue
@@ -17,6 +17,7 @@ from app.modules.analysis.figures.names import (
     is_key,
     is_level,
     is_numeric,
+    is_open,
     is_ratio,
     part_of_year,
 )
@@ -30,6 +31,7 @@ from graph.state import Rows
 _NUMBERS = ("integer", "number")
 _TIMES = ("date", "datetime")
 _ADDED = ("count", "sum")
+_COUNTED = ("count", "distinct", "ratio", "change")
 _SAMPLE = 200
 _MIXED_NUMBERS = 0.8
 _CROSSED = 1.5
@@ -75,6 +77,9 @@ def roles_of(
     others = [at for at in described if at != time and not _is_part_of_time(at, time, names)]
     label, group = _label_and_group(question, others, rows, grouped=statement.grouped)
     measures = [_measure(at, rows, outputs[at], statement=statement) for at in measured]
+    if time is None and any(is_calendar(names[at]) for at in described):
+        # The stocks of months of no year, say, do not add up either.
+        measures = [replace(each, additive=each.additive and not each.is_level) for each in measures]
     asked_for = _asked_for(question, sorted_by, measures, groups=[names[at] for at in described])
     ordered = [*asked_for, *(role for role in measures if role not in asked_for)]
     main = ordered[0] if ordered else None
@@ -350,12 +355,14 @@ def _measure(at: int, rows: Rows, output: Output | None, *, statement: Statement
     named = [name, *(output.sources if output else ())]
     additive = (kind in _ADDED and not is_ratio(name)) or (kind == "plain" and is_additive(name))
     additive = additive and not statement.added_up
+    # Each of the open rows that a count counts stands in one period.
+    is_level_now = any(map(is_level, named)) or (kind not in _COUNTED and any(map(is_open, named)))
     return NumericColumn(
         column=at,
         name=name,
         kind=kind,
         additive=additive,
-        adds_over_time=additive and not any(map(is_level, named)),
+        is_level=is_level_now,
         cells=list(map(itemgetter(at), rows["rows"])),
         truncated=kind == "plain" and output is not None and bool(statement.bounded & _lower(output.sources)),
     )

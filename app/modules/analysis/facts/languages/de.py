@@ -121,6 +121,7 @@ TABLE: Mapping[str, str] = {
     "change.equal": "{span:the} und {before:the} haben[ {scope}] {measure:same}: {new}.",
     "change.equal.headline": "{measure}[ {scope}][ {at:in}]: unverändert {base:on}, {new}",
     "change.base": "gegenüber dem Vorjahr",
+    "change.base.hour": "gegenüber dem Vortag",
     "grew": "{label} ist bei {measure} am stärksten gewachsen: von {old} ({before}) auf {new} ({span})"
     "[; {other} ist am stärksten gesunken, von {first} auf {last}].",
     "level": "{measure}[ {scope}] in den {periods:dative}[ {which}]: [im Durchschnitt {average}, ]zwischen "
@@ -138,6 +139,8 @@ TABLE: Mapping[str, str] = {
     "rises.groups": "{measure}, Anstieg gegenüber dem Zeitraum davor: {leaders}.",
     "rises.group": "{label} in {count} von {periods:dative}",
     "rises.year": "{measure}[ {scope}]: Anstieg gegenüber demselben Zeitraum des Vorjahres in {count} von "
+    "{periods:dative}.",
+    "rises.day": "{measure}[ {scope}]: Anstieg gegenüber derselben Stunde des Vortags in {count} von "
     "{periods:dative}.",
     "no_full": "Nicht einmal {one} ist vollständig erfasst, also gibt es nichts zu vergleichen.",
     # Outlook
@@ -199,6 +202,7 @@ TABLE: Mapping[str, str] = {
     "how.where": "{how} mit {conditions}",
     # Things that are counted
     "hour": "{count|# Stunde|# Stunden}",
+    "hour.dative": "{count|# Stunde|# Stunden}",
     "day": "{count|# Tag|# Tage}",
     "day.dative": "{count|# Tag|# Tagen}",
     "week": "{count|# Woche|# Wochen}",

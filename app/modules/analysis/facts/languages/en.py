@@ -117,6 +117,7 @@ TABLE: Mapping[str, str] = {
     "change.equal": "[{scope}, ]{span} and {before} have {measure:same}: {new}.",
     "change.equal.headline": "[{scope}, ][{at}: ]{measure} unchanged on {base}: {new}",
     "change.base": "the year before",
+    "change.base.hour": "the day before",
     "grew": "{label} grew most in {measure}: from {old} ({before}) to {new} ({span})"
     "[; {other} fell most, from {first} to {last}].",
     "level": "[{scope}, ]{measure} in the {periods}[ {which}]: [{average} on average, ]between {low}"
@@ -132,6 +133,7 @@ TABLE: Mapping[str, str] = {
     "rises.groups": "{measure} rose on the period before: {leaders}.",
     "rises.group": "{label} in {count} of {periods}",
     "rises.year": "[{scope}, ]{measure} rose on the same period of the year before in {count} of {periods}.",
+    "rises.day": "[{scope}, ]{measure} rose on the same hour of the day before in {count} of {periods}.",
     "no_full": "Not even {one} is covered whole, so there is nothing to compare.",
     # Outlook
     "forecast": "forecast of {measure}: {steps}[; in a test on the last {periods} it was off by {error} on "

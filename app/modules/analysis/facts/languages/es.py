@@ -121,6 +121,7 @@ TABLE: Mapping[str, str] = {
     "change.equal": "[{scope}, ]{span:the} y {before:the} tienen {measure:same}: {new}.",
     "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]: sin cambios {base:on}, {new}",
     "change.base": "frente al año anterior",
+    "change.base.hour": "frente al día anterior",
     "grew": "{label} es lo que más creció en {measure}: de {old} ({before}) a {new} ({span})"
     "[; {other} es lo que más bajó, de {first} a {last}].",
     "level": "[{scope}, ]{measure} en {periods}[ {which}]: [{average} de promedio, ]entre {low}[ ({low_at})] "
@@ -137,6 +138,8 @@ TABLE: Mapping[str, str] = {
     "rises.groups": "{measure}, aumento respecto al periodo anterior: {leaders}.",
     "rises.group": "{label} en {count} de {periods}",
     "rises.year": "[{scope}, ]{measure}: aumento respecto al mismo periodo del año anterior en {count} de "
+    "{periods}.",
+    "rises.day": "[{scope}, ]{measure}: aumento respecto a la misma hora del día anterior en {count} de "
     "{periods}.",
     "no_full": "Los datos no cubren por completo ni {one}, así que no hay nada que comparar.",
     # Outlook
@@ -197,6 +200,7 @@ TABLE: Mapping[str, str] = {
     "how.where": "{how} con {conditions}",
     # Things that are counted
     "hour": "{count|# hora|# horas}",
+    "hour.the": "{count|la # hora|las # horas}",
     "day": "{count|# día|# días}",
     "day.the": "{count|el # día|los # días}",
     "week": "{count|# semana|# semanas}",

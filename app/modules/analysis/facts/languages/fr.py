@@ -125,6 +125,7 @@ TABLE: Mapping[str, str] = {
     "change.equal": "[{scope}, ]{span:the} et {before:the} ont {measure:same}\u00a0: {new}.",
     "change.equal.headline": "[{scope}, ]{measure}[ {at:in}]\u00a0: inchangé {base:on}, {new}",
     "change.base": "sur un an",
+    "change.base.hour": "sur un jour",
     "grew": "{label} progresse le plus pour {measure}\u00a0: de {old} ({before}) à {new} ({span})"
     "[\u00a0; {other} recule le plus, de {first} à {last}].",
     "level": "[{scope}, ]{measure} sur les {periods}[ {which}]\u00a0: [{average} en moyenne, ]entre {low}"
@@ -142,6 +143,8 @@ TABLE: Mapping[str, str] = {
     "rises.groups": "{measure}, hausse par rapport à la période précédente\u00a0: {leaders}.",
     "rises.group": "{label} dans {count} cas sur {periods}",
     "rises.year": "[{scope}, ]{measure}\u00a0: hausse par rapport à la même période de l'année précédente "
+    "dans {count} cas sur {periods}.",
+    "rises.day": "[{scope}, ]{measure}\u00a0: hausse par rapport à la même heure de la veille "
     "dans {count} cas sur {periods}.",
     "no_full": "Les données ne couvrent même pas {one} en entier\u00a0: il n'y a rien à comparer.",
     # Outlook
