@@ -107,8 +107,8 @@ simulate-mutations: .venv/test ## Show that the simulation finds each of the def
 conformance: .venv/test ## Run LangGraph's conformance suite on the Typesense checkpointer
 	@$(BIN)/python -m tests.integration.typesense.conformance
 
-dist: .venv/node ## Build wheels and source distributions of KAI, its client and its checkpointer, in dist/
-	@for package in . kai_analyst_client typesense_checkpoint; do \
+dist: .venv/node ## Build wheels and source distributions of KAI and of the packages beside it, in dist/
+	@for package in . kai_analyst_client kai_analyst_tasks typesense_checkpoint; do \
 		(cd $$package && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist) || exit 1; done
 
 lock: .venv/uv ## Pin the requirements again, with hashes and without addresses

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import sys
 from collections.abc import Callable, Coroutine
+from importlib.util import find_spec
 from pathlib import Path
 from signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
 from typing import Annotated, Literal, NoReturn
@@ -377,7 +378,8 @@ def evaluate(
     --memory, ask what needs facts that were defined before, and count the use of wrong ones.
     """
     if memory is not None:
-        from app.evaluation.remembering.run import MemoryEvaluation, evaluate_memory  # noqa: PLC0415
+        _need_tasks()
+        from kai_analyst_tasks.dialogues.run import MemoryEvaluation, evaluate_memory  # noqa: PLC0415
 
         if db is None or questions is not None or tasks is not None or baseline or split:
             _fail("--memory goes with --db, --output, --model and --limit alone.", _MISUSED)
@@ -385,7 +387,8 @@ def evaluate(
         _run(evaluate_memory(remembering))
         return
     if tasks is not None:
-        from app.evaluation.tasks.run import TaskEvaluation, evaluate_tasks  # noqa: PLC0415
+        _need_tasks()
+        from kai_analyst_tasks.run import TaskEvaluation, evaluate_tasks  # noqa: PLC0415
 
         if questions is not None or db is not None or baseline or compare_prompts or compare_agent or split:
             _fail("--tasks has databases of its own: it goes with no FILE, --db or comparison.", _MISUSED)
@@ -439,12 +442,22 @@ def eval_tasks(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the databases and their planted truths.")] = 1,
 ) -> None:
     """Make a task set for kai eval --tasks: databases are generated from the seed when they are asked."""
-    from app.evaluation.tasks.run import make_tasks  # noqa: PLC0415
+    _need_tasks()
+    from kai_analyst_tasks.run import make_tasks  # noqa: PLC0415
 
     try:
         make_tasks(seed, output)
     except OSError as error:
         _fail(str(error))
+
+
+def _need_tasks() -> None:
+    """Ends with a reason where the package of tasks and dialogues is missing."""
+    if find_spec("kai_analyst_tasks") is None:
+        _fail(
+            "Tasks and dialogues are a package beside KAI. In a clone: pip install ./kai_analyst_tasks",
+            _MISUSED,
+        )
 
 
 @app.command()

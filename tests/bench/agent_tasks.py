@@ -13,9 +13,9 @@ from pathlib import Path
 from rich.console import Console
 
 from app.core.settings import LlmSettings, Settings
-from app.evaluation.tasks.planting.recipes import task_set
-from app.evaluation.tasks.run import TaskEvaluation, evaluate_tasks_with, make_tasks
-from app.evaluation.tasks.summary import tally_tasks
+from kai_analyst_tasks.planting.recipes import task_set
+from kai_analyst_tasks.run import TaskEvaluation, evaluate_tasks_with, make_tasks
+from kai_analyst_tasks.summary import tally_tasks
 from tests.support.agent_traces import TRACES, TraceName, replayed
 from tests.support.reference_policy import ReferencePolicy
 from tests.support.scripted_model import scripted_model

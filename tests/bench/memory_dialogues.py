@@ -14,8 +14,8 @@ from pydantic import SecretStr
 from rich.console import Console
 
 from app.core.settings import LlmSettings, Settings
-from app.evaluation.remembering.dialogue_set import read_dialogues
-from app.evaluation.remembering.run import MemoryEvaluation, evaluate_memory_with
+from kai_analyst_tasks.dialogues.dialogue_set import read_dialogues
+from kai_analyst_tasks.dialogues.run import MemoryEvaluation, evaluate_memory_with
 from tests.bench.checkpointers import temporary_folder
 from tests.support.obeying_writer import ObeyingWriter
 from tests.support.scripted_model import scripted_model

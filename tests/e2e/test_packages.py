@@ -39,6 +39,21 @@ from kai_analyst_client import Kai
 print((Path(app.web.__file__).parent / "static" / "index.html").is_file(), Kai.__name__)
 """
     assert run(python, "-c", program, cwd=tmp_path) == "True Kai\n"
+    missing = subprocess.run([kai, "eval-tasks", "set.jsonl"], cwd=tmp_path, capture_output=True, text=True)
+    assert missing.returncode == 2
+    assert missing.stderr.endswith("In a clone: pip install ./kai_analyst_tasks\n")
+
+
+def test_tasks_are_installed_beside_kai(built: Path, tmp_path: Path) -> None:
+    wheels = [file_of(built, name, "-py3-none-any.whl") for name in ("kai_analyst", "kai_analyst_tasks")]
+    kai = make_environment(tmp_path, *wheels).with_name("kai")
+    run(kai, "eval-tasks", "set.jsonl", cwd=tmp_path)
+    assert len((tmp_path / "set.jsonl").read_text().splitlines()) == 48
+    (tmp_path / "empty.jsonl").write_text("")
+    for option in (["--tasks", "empty.jsonl"], ["--memory", "empty.jsonl", "--db", "shop.db"]):
+        refused = subprocess.run([kai, "eval", *option], cwd=tmp_path, capture_output=True, text=True)
+        assert refused.returncode == 1
+        assert "empty.jsonl" in refused.stderr
 
 
 @pytest.mark.parametrize("ending", ["-py3-none-any.whl", ".tar.gz"])

@@ -14,11 +14,11 @@ from sqlglot import exp, parse_one
 from app.bootstrap import open_services_for_once
 from app.core.settings import Settings
 from app.evaluation.answering import RunCosts
-from app.evaluation.tasks.answers import ask_kai, fact_values, opened_task
-from app.evaluation.tasks.planting.planted import write_sqlite
-from app.evaluation.tasks.planting.recipes import planted
-from app.evaluation.tasks.scoring import TaskScore, score
-from app.evaluation.tasks.task_set import AgentTask, Named, WantedFact
+from kai_analyst_tasks.answers import ask_kai, fact_values, opened_task
+from kai_analyst_tasks.planting.planted import write_sqlite
+from kai_analyst_tasks.planting.recipes import planted
+from kai_analyst_tasks.scoring import TaskScore, score
+from kai_analyst_tasks.task_set import AgentTask, Named, WantedFact
 from tests.support.fact_keys import fact_keys
 from tests.support.model_script import Asked, Scripted
 from tests.support.reference_policy import DESCRIPTION, PLAN

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.evaluation.remembering.dialogue_set import Dialogue
+from kai_analyst_tasks.dialogues.dialogue_set import Dialogue
 from tests.support.model_script import Asked, Scripted
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 import app
 import kai_analyst_client
+import kai_analyst_tasks
 import typesense_checkpoint
 from app.core.settings import Settings
 from app.core.variables import is_tuned
@@ -169,11 +170,15 @@ def test_the_figure_of_the_architecture_shows_every_room_of_the_tree_and_no_othe
 def test_all_wheels_have_the_version_of_the_newest_section_of_the_changelog() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text()
     newest = re.findall(r"^## (\d+\.\d+\.\d+) \(\d{4}-\d{2}-\d{2}\)$", changelog, re.MULTILINE)[0]
-    versions = {each.__version__ for each in (app, kai_analyst_client, typesense_checkpoint)}
+    versions = {
+        each.__version__ for each in (app, kai_analyst_client, kai_analyst_tasks, typesense_checkpoint)
+    }
     assert versions == {newest}
     assert f'newTag: "{newest}"' in (ROOT / "deploy" / "kubernetes" / "kustomization.yaml").read_text()
-    for package in ("kai_analyst_client", "typesense_checkpoint"):
+    for package in ("kai_analyst_client", "kai_analyst_tasks", "typesense_checkpoint"):
         assert f"{package}-{newest}-py3-none-any.whl" in (ROOT / package / "README.md").read_text()
+    tasks = tomllib.loads((ROOT / "kai_analyst_tasks" / "pyproject.toml").read_text())
+    assert tasks["project"]["dependencies"] == [f"kai-analyst=={newest}"]
 
 
 def test_every_text_about_an_extra_names_a_command_that_works_from_a_clone() -> None:

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from app.core.errors import Invalid
 from app.core.settings import read_settings
-from app.evaluation.remembering.dialogue_set import Dialogue, DialogueSetInvalid, read_dialogues
-from app.evaluation.remembering.run import (
+from kai_analyst_tasks.dialogues.dialogue_set import Dialogue, DialogueSetInvalid, read_dialogues
+from kai_analyst_tasks.dialogues.run import (
     DialogueStatementFailed,
     MemoryEvaluation,
     MemoryOutcome,

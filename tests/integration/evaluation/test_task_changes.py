@@ -9,9 +9,9 @@ from app.bootstrap import Services, open_services_for_once
 from app.core.settings import read_settings
 from app.core.storage.port import Document
 from app.evaluation.answering import RunCosts
-from app.evaluation.tasks.answers import OpenedTask, ask_kai, opened_task
-from app.evaluation.tasks.planting.recipes import planted
-from app.evaluation.tasks.scoring import SeenAnswer
+from kai_analyst_tasks.answers import OpenedTask, ask_kai, opened_task
+from kai_analyst_tasks.planting.recipes import planted
+from kai_analyst_tasks.scoring import SeenAnswer
 from tests.integration.evaluation.conftest import Shop
 from tests.support.model_script import Asked, Scripted
 from tests.support.scripted_model import ScriptedModel

@@ -6,12 +6,12 @@ from rich.console import Console
 from app.core.errors import Invalid
 from app.core.settings import read_settings
 from app.evaluation.results import ResultsInvalid
-from app.evaluation.tasks.answers import GoldStatementFailed
-from app.evaluation.tasks.planting.recipes import planted
-from app.evaluation.tasks.results import TaskOutcome, read_task_results
-from app.evaluation.tasks.run import TaskEvaluation, evaluate_tasks_with
-from app.evaluation.tasks.summary import tally_tasks
-from app.evaluation.tasks.task_set import AgentTask, write_task_set
+from kai_analyst_tasks.answers import GoldStatementFailed
+from kai_analyst_tasks.planting.recipes import planted
+from kai_analyst_tasks.results import TaskOutcome, read_task_results
+from kai_analyst_tasks.run import TaskEvaluation, evaluate_tasks_with
+from kai_analyst_tasks.summary import tally_tasks
+from kai_analyst_tasks.task_set import AgentTask, write_task_set
 from tests.integration.evaluation.conftest import Shop
 from tests.support.agent_traces import TRACES, replayed
 from tests.support.reference_policy import ReferencePolicy

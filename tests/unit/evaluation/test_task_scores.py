@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from pydantic import JsonValue
 
-from app.evaluation.tasks.scoring import MeasuredEffort, SeenAnswer, SeenFinding, TaskScore, score
-from app.evaluation.tasks.task_set import (
+from kai_analyst_tasks.scoring import MeasuredEffort, SeenAnswer, SeenFinding, TaskScore, score
+from kai_analyst_tasks.task_set import (
     AgentTask,
     Defect,
     Named,

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import Invalid
-from app.evaluation.tasks.planting.planted import Month
-from app.evaluation.tasks.planting.recipes import COUNTS, planted, task_set
-from app.evaluation.tasks.task_set import TaskSetInvalid, read_task_set, write_task_set
+from kai_analyst_tasks.planting.planted import Month
+from kai_analyst_tasks.planting.recipes import COUNTS, planted, task_set
+from kai_analyst_tasks.task_set import TaskSetInvalid, read_task_set, write_task_set
 
 DEVELOPMENT = Path(__file__).parents[3] / "examples" / "agent_tasks.jsonl"
 

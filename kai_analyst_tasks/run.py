@@ -16,9 +16,9 @@ from app.core.settings import Settings, read_settings
 from app.evaluation.answering import RunCosts
 from app.evaluation.results import appending
 from app.evaluation.run import with_model
-from app.evaluation.tasks.answers import ask_kai, ask_plain, fact_values, opened_task
-from app.evaluation.tasks.planting.recipes import task_set
-from app.evaluation.tasks.results import (
+from kai_analyst_tasks.answers import ask_kai, ask_plain, fact_values, opened_task
+from kai_analyst_tasks.planting.recipes import task_set
+from kai_analyst_tasks.results import (
     OutcomeKey,
     TaskHeader,
     TaskOutcome,
@@ -27,9 +27,9 @@ from app.evaluation.tasks.results import (
     read_task_results,
     resumed_tasks,
 )
-from app.evaluation.tasks.scoring import SeenAnswer, TaskScore, score
-from app.evaluation.tasks.summary import print_task_summary
-from app.evaluation.tasks.task_set import AgentTask, read_task_set, write_task_set
+from kai_analyst_tasks.scoring import SeenAnswer, TaskScore, score
+from kai_analyst_tasks.summary import print_task_summary
+from kai_analyst_tasks.task_set import AgentTask, read_task_set, write_task_set
 
 _ENDING = ".results.jsonl"
 

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from random import Random
 
-from app.evaluation.tasks.task_set import AgentTask
+from kai_analyst_tasks.task_set import AgentTask
 
 Cell = str | int | float | None
 _STARTS = "Bran Cor Del Fen Gar Hol Kel Lor Mar Nor Orl Pel Quen Ros Sel Tor Ulm Var Wes Yar Zan".split()

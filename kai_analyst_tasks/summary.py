@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.evaluation.summary import Share
-from app.evaluation.tasks.results import TaskOutcome, TaskSystem
+from kai_analyst_tasks.results import TaskOutcome, TaskSystem
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from app.evaluation.tasks.planting.planted import Cell, Dice, Planted, PlantedTable
-from app.evaluation.tasks.task_set import (
+from kai_analyst_tasks.planting.planted import Cell, Dice, Planted, PlantedTable
+from kai_analyst_tasks.task_set import (
     AgentTask,
     Named,
     Oracle,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from app.evaluation.tasks.planting.planted import Cell, Dice, Month, PlantedTable
+from kai_analyst_tasks.planting.planted import Cell, Dice, Month, PlantedTable
 
 Dimension = Literal["region", "product", "customer", "channel", "kind"]
 DIMENSIONS: tuple[Dimension, ...] = ("region", "product", "customer", "channel", "kind")

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.evaluation.tasks.planting.planted import Dice, Month, Planted, month_condition
-from app.evaluation.tasks.planting.trade import DIMENSIONS, WORDINGS, Dimension, Trade
-from app.evaluation.tasks.task_set import AgentTask, Named, Oracle, TaskDatabase, WantedFact
+from kai_analyst_tasks.planting.planted import Dice, Month, Planted, month_condition
+from kai_analyst_tasks.planting.trade import DIMENSIONS, WORDINGS, Dimension, Trade
+from kai_analyst_tasks.task_set import AgentTask, Named, Oracle, TaskDatabase, WantedFact
 
 DATABASE = "business"
 _QUESTION = (

@@ -8,7 +8,7 @@ from typing import Literal, TextIO
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.evaluation.results import ResultsInvalid
-from app.evaluation.tasks.task_set import TaskFamily
+from kai_analyst_tasks.task_set import TaskFamily
 
 TaskSystem = Literal["agent", "pipeline", "plain"]
 """KAI with investigations, KAI without them, and the model with one prompt that holds the schema."""

@@ -21,10 +21,6 @@ from app.core.llm.model import LanguageModel, PromptMessage
 from app.core.storage.documents import all_documents
 from app.core.storage.port import Document, Query
 from app.evaluation.answering import RunCosts, schema_lines
-from app.evaluation.tasks.planting.planted import write_sqlite
-from app.evaluation.tasks.planting.recipes import planted
-from app.evaluation.tasks.scoring import FactValue, MeasuredEffort, SeenAnswer, SeenFinding
-from app.evaluation.tasks.task_set import AgentTask
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.language_models.errors import model_errors_translated
@@ -44,6 +40,10 @@ from graph.events import (
     SqlChunk,
 )
 from graph.state import Finding, Reference, Rows
+from kai_analyst_tasks.planting.planted import write_sqlite
+from kai_analyst_tasks.planting.recipes import planted
+from kai_analyst_tasks.scoring import FactValue, MeasuredEffort, SeenAnswer, SeenFinding
+from kai_analyst_tasks.task_set import AgentTask
 
 _SHOWN_ROWS = 20
 _PAGE = 250

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from app.core.errors import Invalid
-from app.evaluation.tasks.planting import defects, differing, moved, schemas
-from app.evaluation.tasks.planting.planted import Planted
-from app.evaluation.tasks.task_set import AgentTask, TaskFamily, TaskLimits
+from kai_analyst_tasks.planting import defects, differing, moved, schemas
+from kai_analyst_tasks.planting.planted import Planted
+from kai_analyst_tasks.task_set import AgentTask, TaskFamily, TaskLimits
 
 _PLANT = {
     "moved": moved.plant,

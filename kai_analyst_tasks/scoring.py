@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from app.evaluation.tasks.task_set import (
+from kai_analyst_tasks.task_set import (
     AgentTask,
     Defect,
     DefectKind,

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 
-from app.evaluation.tasks.planting.planted import Cell, Dice, Month, Planted, PlantedTable, month_condition
-from app.evaluation.tasks.task_set import AgentTask, Named, Oracle, TaskDatabase, WantedFact
+from kai_analyst_tasks.planting.planted import Cell, Dice, Month, Planted, PlantedTable, month_condition
+from kai_analyst_tasks.task_set import AgentTask, Named, Oracle, TaskDatabase, WantedFact
 
 _QUESTION = (
     "Revenue of {month} (the sum of amount of {left_table} in {left}, and of {right_table} in {right}, by "

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from app.evaluation.tasks.planting.planted import Cell, Dice, Planted, PlantedTable
-from app.evaluation.tasks.task_set import AgentTask, Defect, DefectKind, Oracle, TaskDatabase, WantedFact
+from kai_analyst_tasks.planting.planted import Cell, Dice, Planted, PlantedTable
+from kai_analyst_tasks.task_set import AgentTask, Defect, DefectKind, Oracle, TaskDatabase, WantedFact
 
 DATABASE = "register"
 _QUESTION = (

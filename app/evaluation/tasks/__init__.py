@@ -1,1 +1,0 @@
-"""Tasks that one statement cannot answer, on databases with a planted truth, and their scores."""
