@@ -289,6 +289,11 @@ insert into tracks values (1, 'Long', 1, 900, 1500, 1), (2, 'Short', 1, 120, 200
         ("tracks heavier than 1 kg", "select * from tracks where id in (1, 3)"),
         ("what share of tracks is longer than 5 minutes", "select 200.0 / 3"),
         ("How long are the tracks on average per genre?", "select 'Rock', 510.0 union select 'Jazz', 420.0"),
+        ("average track length", "select 480.0"),
+        ("total duration of tracks per genre", "select 'Rock', 1020 union select 'Jazz', 420"),
+        ("genres with an average track length over 8 minutes", "select 'Rock', 510.0"),
+        ("which genre has the largest share of tracks", "select 'Rock', 200.0 / 3"),
+        ("tracks by genre in percent", "select 'Rock', 200.0 / 3 union select 'Jazz', 100.0 / 3"),
         ("how long is the longest track", "select * from tracks where id = 1"),
         ("How many tracks per genre?", "select 'Rock', 2 union select 'Jazz', 1"),
     ],
@@ -305,6 +310,17 @@ def test_units_are_converted_to_that_of_the_column(question: str, gold: str) -> 
     answer = write(question, schema, previous=None, today=TODAY)
     assert isinstance(answer, WrittenSql), answer
     assert sorted(rows(connection, answer.sql)) == sorted(rows(connection, gold)), answer.sql
+
+
+def test_the_busiest_period_is_counted_where_only_one_table_has_a_date() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(
+        "create table visits (id integer primary key, visited_at datetime);"
+        "insert into visits values (1, '2025-02-03'), (2, '2025-03-04'), (3, '2025-03-05');"
+    )
+    found = write("What was the busiest month?", schema_of(connection), previous=None, today=TODAY)
+    assert isinstance(found, WrittenSql)
+    assert rows(connection, found.sql) == [("2025-03", 2)]
 
 
 def test_the_best_month_is_asked_back_with_revenue_and_counts() -> None:

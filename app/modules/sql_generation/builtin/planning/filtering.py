@@ -254,6 +254,8 @@ class Filters(Resolver):
         self, comparison: NumberComparison, by: Measured | None, owner: str, *, base: str
     ) -> Compared:
         if by is not None and self._is_related(by, base):
+            if comparison.unit or (isinstance(by, Revenue) and by.hint):
+                raise Beyond("I cannot compare a number of rows or money with a number in such a unit.")
             return Compared(self.related(by, base), comparison.operator, comparison.numbers)
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
             raise Beyond("I cannot compare a count of the rows asked for with a number.")
@@ -279,14 +281,21 @@ class Filters(Resolver):
         fields = measures.numbers_of(self.network, table)
         if by is not None:
             fields = [self.field(by, lambda link: link.is_number, table)]
+        field, numbers = self._in_unit_of(fields, comparison)
+        return Compared(field, comparison.operator, numbers)
+
+    def _in_unit_of(
+        self, fields: Sequence[PlanColumn], comparison: NumberComparison
+    ) -> tuple[PlanColumn, tuple[str, ...]]:
+        """Returns the only column that is named after a unit of this kind, and the numbers in its unit."""
         in_unit = [
             (field, [converted(number, comparison.unit, field.column) for number in comparison.numbers])
             for field in fields
         ]
         found = [(field, tuple(filter(None, numbers))) for field, numbers in in_unit if all(numbers)]
         if len(found) != 1:
-            raise Beyond(f"I see no single number of {table} whose name says that it is in such a unit.")
-        return Compared(found[0][0], comparison.operator, found[0][1])
+            raise Beyond(f"I see no single number whose name says that it is in {comparison.unit}.")
+        return found[0]
 
     def _is_own(self, by: SchemaMention, base: str) -> bool:
         return any(link.is_number and link.table == base and link.score >= EXACT for link in by.links)

@@ -95,15 +95,15 @@ class Planner(Filters):
         """
         if len(query.measures) != 1 or query.measures[0].function not in ("count", "sum"):
             raise Beyond("I can tell the share of a sum or of a number of rows only.")
-        if query.having or query.limit or query.order or self.roles.distinct:
-            raise Beyond("I cannot rank or limit shares.")
+        if query.having or self.roles.distinct:
+            raise Beyond("I cannot tell shares of these rows.")
         periods = tuple(one for one in query.conditions if isinstance(one, Within))
         parts = len(query.conditions) - len(periods) + len(query.with_tables)
         if not query.dimensions and not parts and len(periods) == 1:
             parts, periods = 1, ()
         if parts != (0 if query.dimensions else 1):
             raise Beyond("I do not see which part of which whole is meant.")
-        whole = replace(query, conditions=periods, with_tables=(), dimensions=())
+        whole = replace(query, conditions=periods, with_tables=(), dimensions=(), order=None, limit=None)
         counted = query.measures[0].name.removeprefix("number of ")
         measure = replace(query.measures[0], name=f"share of {counted} (%)")
         return replace(query, measures=(measure,), whole=replace(whole, through=self.anchors))
@@ -190,7 +190,10 @@ class Planner(Filters):
             measure = self.measure(function, of) if of is not None else query.measures[0]
             if measure not in query.measures or (of is None and len(query.measures) > 1):
                 raise Beyond("I do not see which number of each group should be compared.")
-            found.append(Having(measure, comparison.operator, comparison.numbers))
+            numbers = comparison.numbers
+            if comparison.unit:
+                numbers = self._in_unit_of(measure.fields[:1], comparison)[1]
+            found.append(Having(measure, comparison.operator, numbers))
         return tuple(found)
 
     def _lists_each(self) -> bool:
@@ -262,12 +265,13 @@ class Planner(Filters):
             roles.free.remove(counted)
             measure = self._count(counted)
         else:
-            raise self._unclear_period(calendar)
+            measure = self._happening(rank, calendar)
         if not isinstance(measure, Measure):
             raise Beyond("I do not see what the periods should be ranked by.")
         return self._ranked_groups(rank, self._grain(calendar, measure.table), measure)
 
-    def _unclear_period(self, calendar: Calendar) -> Unclear:
+    def _happening(self, rank: Rank, calendar: Calendar) -> Measure:
+        """Returns the number of the only rows that can make a period busy. Raises `Unclear` if others can."""
         dated = [
             table.name
             for table in self.network.schema.tables
@@ -275,9 +279,11 @@ class Planner(Filters):
             and not self.network.is_of_people(table.name)
         ]
         readings = [offer_order(f"number of {plural(table)}", table) for table in dated]
-        if dated and self.roles.rank and self.roles.rank.about == "value":
+        if len(dated) == 1 and rank.about == "rows":
+            return self._row_count(dated[0], plural(dated[0]))
+        if dated and rank.about == "value":
             readings = [*(offer_order("revenue", each.table) for each in self._earned(())), *readings]
-        return Unclear(f"By what should each {calendar.unit} be ranked?", readings)
+        raise Unclear(f"By what should each {calendar.unit} be ranked?", readings)
 
     def _ranked_entity(self) -> SchemaMention | None:
         """Returns the mention that is ranked: the first one, but the shop for "name of the shop"."""
@@ -302,7 +308,11 @@ class Planner(Filters):
         if isinstance(by, Measure):
             return by
         if isinstance(by, Revenue):
-            return self._revenue(by, self._tables_of(entity))
+            return (
+                self.hinted(by.hint, self._subject())
+                if by.hint
+                else self._revenue(by, self._tables_of(entity))
+            )
         if by is None:
             raise self._unclear_order(entity)
         if is_table(by) and is_verb(by):
@@ -566,7 +576,7 @@ class Planner(Filters):
         if measured.definition is not None:
             return measures.defined(self.network, measured.definition, function, text=measured.text)
         if measured.hint:
-            return self._quality(function, measured.hint)
+            return self._quality(function, measured)
         if measured.of is not None:
             return self._worth(function or "sum", measured, measured.of)
         found = self._revenue(measured, ())
@@ -575,11 +585,11 @@ class Planner(Filters):
             raise Beyond(f"I cannot tell over what the {measured.text} should be averaged or compared.")
         return replace(found, function=function)
 
-    def _quality(self, function: Function | None, hint: tuple[str, ...]) -> Measure:
+    def _quality(self, function: Function | None, measured: Revenue) -> Measure:
         """Returns the measure of "how long on average"."""
         if function is None:
             raise Beyond("Each row has its own: ask for the average, the highest or the lowest.")
-        field = self.hinted(hint, self._subject())
+        field = self.hinted(measured.hint, self.table(measured.of) if measured.of else self._subject())
         name = f"{measures.FUNCTION_WORDS.get(function, function)} {spoken(field.column)}"
         return Measure(function, field.table, name, (field,))
 

@@ -59,7 +59,9 @@ class Distinct:
 
 @dataclass(frozen=True)
 class PartOfWhole:
-    """Words for a part of a whole: "what percentage of"."""
+    """Words for a part of a whole: "what percentage of", or with `after` "in percent"."""
+
+    after: bool = False
 
 
 @dataclass(frozen=True)
@@ -371,6 +373,7 @@ _RULES = (
         r"(?: (?:the|all|our|total)(?= ))*",
         _constant(PartOfWhole()),
     ),
+    _rule(r"in (?:percent|%)", _constant(PartOfWhole(after=True))),
     _rule(
         r"compare|comparison (?:of|between)|(?:compared|in comparison) (?:to|with)|versus|vs",
         _constant(SideBySide()),
@@ -422,6 +425,7 @@ _RULES = (
 
 _WORTH = ("amount", "value", "worth")
 _WORTHS = [[word] for word in (*_WORTH, "total")]
+_LENGTH = ("length", "duration")
 _OF_ROWS = ("of", "per", "for", "each", "an", "a", "the", "all", "our", "single")
 
 
@@ -540,6 +544,8 @@ class _Reading:
             return period[1], (PeriodMention(period[0]), *([SideBySide()] if compares else []))
         if isinstance(self._last, Aggregate) and (worth := self._worth(tokens)):
             return worth
+        if raws[0] == "amount" and not isinstance(self._last, Rank) and self._worth(tokens):
+            raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
         ends_sort = isinstance(self._last, Sort) and at + length == len(self._question)  # "sort by total"
         if length and (
             isinstance(self._last, Aggregate) or ends_sort or self._is_compared(mention, raws[length:])
@@ -547,7 +553,7 @@ class _Reading:
             return length, (mention,)
         if not length and (sellers := self._top_sellers(raws)):
             return sellers
-        is_share = rule is not None and rule[1] == (PartOfWhole(),)
+        is_share = rule is not None and rule[1][:1] == (PartOfWhole(),)
         if rule and not (is_share and any(link.is_number and link.score >= EXACT for link in links)):
             if lead in POSSESSIVE and _ranks(rule[1]):
                 raise Beyond(f"I cannot find the {tokens[0].text} of each of several.")
@@ -560,6 +566,8 @@ class _Reading:
             return 1, (Calendar(unit, tokens[0].plural),)
         if tokens[0].word in REVENUE:
             return 1, (Revenue(tokens[0].text),)
+        if tokens[0].raw in _LENGTH and isinstance(self._last, Aggregate):
+            return 1, (Revenue(tokens[0].text, hint=_SIZE),)
         if tokens[0].kind == "number":
             if at and self._question[at - 1].kind == "number":
                 raise Beyond("I cannot read two numbers beside each other as one.")
@@ -578,6 +586,9 @@ class _Reading:
         length, links = self._lexicon.find(tokens[at:])
         tables = tuple(link for link in links if link.is_table and not link.verb)
         end = at + length
+        if tables and not at and (after := tokens[end : end + 1]) and after[0].raw in _LENGTH:
+            rows = SchemaMention(text=tokens[end - 1].text, links=tables, plural=True)
+            return end + 1, (Revenue(after[0].text, of=rows, hint=_SIZE),)
         if not tables or (not at and [each.raw for each in tokens[end : end + 1]] not in _WORTHS):
             return None
         last = tokens[end - 1]
@@ -687,7 +698,11 @@ class _Reading:
         if found and isinstance(found[1][0] if found[1] else None, NumberComparison):
             found = self._without_unit(found, text)
         if found and text.startswith(("only", "just")) and not self._named:
-            so_many = [item for item in found[1] if isinstance(item, NumberComparison) and not item.times]
+            so_many = [
+                item
+                for item in found[1]
+                if isinstance(item, NumberComparison) and not (item.times or item.unit)
+            ]
             return (found[0], (Limit(int(float(so_many[0].numbers[0]))),)) if so_many else found
         return found
 

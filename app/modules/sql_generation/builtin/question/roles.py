@@ -217,9 +217,9 @@ class _Walk:
                 self._role = roles.sort
             case Group() | Lacking() | Holding():
                 self._role = item
-            case PartOfWhole():
+            case PartOfWhole(after):
                 roles.share = True
-                self._role = item
+                self._role = self._role if after else item
             case SideBySide():
                 roles.compares = True
                 if 0 < at < len(self._items) - 1:
@@ -485,6 +485,8 @@ class _Walk:
             raise Beyond("I cannot group by a number that is computed.")
 
     def _rank(self, rank: Rank) -> None:
+        if self._roles.share:
+            raise Beyond("I can tell the share of each, not that of several first ones together.")
         known = self._roles.rank
         if known and known.descending != rank.descending:
             raise Beyond("The question asks for the highest and the lowest at once; ask for one at a time.")

@@ -111,7 +111,8 @@ class _Statement:
                 return any(isinstance(one, Missing) for one in self._query.conditions)
             case PeriodMention(period):
                 return any(
-                    isinstance(one, Within) and period in (one.period, *one.period.parts)
+                    isinstance(one, Within)
+                    and (one.period == period or {*(period.parts or (period,))} <= {*one.period.parts})
                     for one in self._query.conditions
                 )
             case Holding() | Conjunction():
