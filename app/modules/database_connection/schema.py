@@ -5,10 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypedDict
 
-from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
-
 from app.core.redaction.names import names_secret
+from app.modules.sql.table_names import TableName, TableNames
 from graph.described import described
 
 
@@ -74,6 +72,9 @@ class Table:
     """A table or view; `row_count` is as of the scan, an estimate on big tables, None if unknown."""
 
     name: str
+    """The name as it is shown: the shortest that no other table of the connection has."""
+    full_name: TableName | None = None
+    """The name in the database. None in a database with one schema, and for scans that knew no other."""
     kind: Literal["table", "view"]
     columns: Sequence[TableColumn]
     foreign_keys: Sequence[ForeignKey] = ()
@@ -85,6 +86,11 @@ class Table:
     """Columns of a view that it makes of columns which are named as secrets, under other names."""
     version: int = 0
     """Number of edits. Scans are none."""
+
+    @property
+    def in_database(self) -> TableName:
+        """The name in the database, as far as it is known."""
+        return self.full_name or TableName("", "", self.name)
 
     @property
     def foreign_key_columns(self) -> set[str]:
@@ -122,19 +128,24 @@ class Schema:
 
     @cached_property
     def tables_with_secrets(self) -> frozenset[str]:
-        """Names of tables with a column whose values are secret: in lower case, without a schema."""
+        """Names of tables with a column whose values are secret."""
         return frozenset(
-            table.name.rpartition(".")[2].casefold()
+            table.name
             for table in self.tables
             if any(table.is_secret(column.name) for column in table.columns)
         )
 
     @cached_property
-    def folded(self) -> Mapping[str, str]:
-        """Names of the tables, by name as the database compares names."""
-        folds = Dialect.get_or_raise(self.dialect)
-        names = (table.name for table in self.tables)
-        return {folds.normalize_identifier(exp.to_identifier(name, quoted=True)).name: name for name in names}
+    def names(self) -> TableNames:
+        """The names of the tables, as the database compares them."""
+        return TableNames(
+            self.dialect, {table.name: table.in_database for table in self.tables}, self.database
+        )
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Table]:
+        """The tables by the names that are shown."""
+        return {table.name: table for table in self.tables}
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,18 @@
 """Check of the tables after FROM and JOIN."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_table_function, names_of
-from app.modules.database_connection.schema import Schema
+from app.modules.database_connection.schema import Schema, Table
+from app.modules.sql.table_names import TableNames
 from graph.errors import StatementRefused
 
-_DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
 _NAMES_SHOWN = 20
 _LONGEST_NAME = 200
 # System schemas and tables of the databases.
@@ -24,18 +23,15 @@ _FILES = re.compile(r".*[./\\:*].*", re.DOTALL)
 
 @dataclass(frozen=True)
 class Catalog:
-    """The tables of a schema, by name as the database compares names. None without a schema.
-
-    `database` is the name of the database itself.
-    """
+    """The tables that a statement may read. `names` is None without a schema."""
 
     dialect: str
-    tables: Mapping[str, str] | None
-    database: str = ""
+    names: TableNames | None
+    tables: Mapping[str, Table]
 
     @classmethod
     def of(cls, schema: Schema) -> "Catalog":
-        return cls(schema.dialect, schema.folded, schema.database)
+        return cls(schema.dialect, schema.names, schema.by_name)
 
     def check(self, table: exp.Table, common: CommonTables) -> None:
         """Raises `StatementRefused` unless it is a table of the schema, a common table expression in scope or
@@ -58,23 +54,9 @@ class Catalog:
             return False
         if not table.db and common.are_named_by(table):
             return True
-        if self.tables is None:
+        if self.names is None:
             return not self._is_reserved(table)
-        return self._folded(table.this) in self.tables and (not table.db or self._is_own(table))
-
-    def _is_own(self, table: exp.Table) -> bool:
-        """True if the table is qualified with the database itself or its default schema."""
-        qualifiers = [self._folded(part) for part in table.parts[:-1] if isinstance(part, exp.Identifier)]
-        return len(qualifiers) == len(table.parts) - 1 and qualifiers in self._own_qualifiers()
-
-    def _own_qualifiers(self) -> Iterator[list[str]]:
-        own = self._folded(exp.to_identifier(self.database, quoted=True))
-        if schema := _DEFAULT_SCHEMA.get(self.dialect):
-            yield [schema]
-            if own:
-                yield [own, schema]
-        if own and self.dialect in {"mysql", "duckdb"}:
-            yield [own]
+        return self.names.find(table) is not None
 
     def _is_reserved(self, table: exp.Table) -> bool:
         """True if a name is that of a system catalog, or of a file that DuckDB would open."""
@@ -82,29 +64,24 @@ class Catalog:
         is_file = self.dialect == "duckdb" and _FILES.fullmatch(table.name) is not None
         return is_file or bool(qualifiers & _CATALOGS) or _CATALOG_TABLES.fullmatch(table.name) is not None
 
-    def _folded(self, identifier: exp.Identifier) -> str:
-        return Dialect.get_or_raise(self.dialect).normalize_identifier(identifier.copy()).name
-
     def _advice(self, table: exp.Table) -> str:
         asked = table.sql(dialect=self.dialect, comments=False)[:_LONGEST_NAME]
-        if self.tables is None:
+        if self.names is None:
             return f"{asked} is no table of a user's: catalogs and files are not read."
-        if table.db and not self._is_own(table):
-            own = next((".".join(each) for each in self._own_qualifiers()), "this database")
-            return f"There is no table {asked} here; only the tables of {own} are read."
-        names = {name.lower(): name for name in self.tables.values()}
+        if several := self.names.meanings(table):
+            return f"There are {len(several)} tables {asked}: {self._written(several, ' and ')}. Name the schema, too."
+        same = self.names.same_name(table)
+        if table.db:
+            elsewhere = f" There is {self._written(same, ' and ')}." if same and len(self.names.schemas) > 1 else ""
+            own = ", ".join(list(self.names.schemas)[:_NAMES_SHOWN]) or "this database"
+            return f"There is no table {asked} here; only the tables of {own} are read.{elsewhere}"
+        names = {self.names[shown].name.lower(): shown for shown in self.tables}
         close = [names[each] for each in get_close_matches(table.name.lower()[:_LONGEST_NAME], names, n=3)]
         if close:
-            return f"There is no table {asked}; did you mean {self._quoted(close)}?"
-        shown = self._quoted(list(self.tables.values())[:_NAMES_SHOWN])
+            return f"There is no table {asked}; did you mean {self._written(close)}?"
+        shown = self._written(list(self.tables)[:_NAMES_SHOWN])
         return f"There is no table {asked}. The tables are: {shown or 'none'}."
 
-    def _quoted(self, names: list[str]) -> str:
+    def _written(self, names: Sequence[str], between: str = ", ") -> str:
         """Returns names as they must be written in a statement."""
-        return ", ".join(
-            exp.to_identifier(name, quoted=self._needs_quotes(name)).sql(self.dialect) for name in names
-        )
-
-    def _needs_quotes(self, name: str) -> bool:
-        plain = exp.SAFE_IDENTIFIER_RE.fullmatch(name) is not None
-        return not plain or (self.dialect == "postgres" and name != name.lower())
+        return between.join(self.tables[each].shown.sql(self.dialect) for each in names[:_NAMES_SHOWN])
