@@ -115,7 +115,7 @@ def test_a_question_is_said_in_both_languages(
 def test_the_built_in_writer_understands_each_question_as_it_is_meant(measure: OverviewMeasure) -> None:
     answer = write(measure.asked(None), SCHEMA, previous=None, today=TODAY)
     assert isinstance(answer, WrittenSql)
-    assert measure.is_that_of(answer.sql, "sqlite")
+    assert measure.is_that_of(answer.sql, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_the_built_in_writer_understands_each_question_as_it_is_meant(measure: O
     ],
 )
 def test_a_statement_of_another_meaning_is_not_that_of_the_measure(sql: str) -> None:
-    assert not OverviewMeasure(LINES, LINES.columns[3]).is_that_of(sql, "sqlite")
+    assert not OverviewMeasure(LINES, LINES.columns[3]).is_that_of(sql, SCHEMA)
 
 
 SQL = "SELECT STRFTIME('%Y-%m', order_date) AS month, SUM(amount) AS total_amount FROM orders GROUP BY 1"

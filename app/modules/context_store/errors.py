@@ -16,6 +16,14 @@ class ExampleNotRunnable(Invalid):
     title = "The example's SQL would not run"
 
 
+class ScopeUnclear(Invalid):
+    """The table that an instruction names is in several schemas."""
+
+    problem = "scope-unknown"
+    title = "There is no such table"
+    sentence = "{table!r} may be {tables}. Name the one that is meant."
+
+
 class ScopeUnknown(Invalid):
     """The table that an instruction names is not in the scanned schema."""
 

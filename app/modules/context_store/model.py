@@ -94,7 +94,7 @@ def _names_hidden(sql: str, table: Table) -> bool:
     def is_named(name: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) is not None
 
-    return is_named(table.name) and any(is_named(column) for column in table.hides)
+    return is_named(table.in_database.name) and any(is_named(column) for column in table.hides)
 
 
 def question_key(question: str) -> str:

@@ -18,7 +18,7 @@ from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.storage.port import AnyOf, Condition, Equals, Storage
-from app.modules.context_store.errors import EntryUnknown, ExampleNotRunnable, ScopeUnknown
+from app.modules.context_store.errors import EntryUnknown, ExampleNotRunnable, ScopeUnclear, ScopeUnknown
 from app.modules.context_store.model import (
     Example,
     ExampleStatus,
@@ -399,7 +399,9 @@ class ContextStore:
             return
         with as_problems():
             schema = await self._connections.schema(connection)
-        if all(table.name != scope for table in schema.tables):
+        if scope not in schema.names:
+            if len(several := schema.names.read(scope)) > 1:
+                raise ScopeUnclear(table=scope, tables=" or ".join(several))
             raise ScopeUnknown(table=scope)
 
 

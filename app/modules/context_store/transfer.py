@@ -19,7 +19,7 @@ from app.modules.context_store.schemas import NewExample, NewInstruction, NewTer
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import as_problems
 from app.modules.database_connection.repository import Connection
-from app.modules.database_connection.schema import ColumnEdit, Table
+from app.modules.database_connection.schema import ColumnEdit, Schema, Table
 from app.modules.database_connection.schemas import ColumnChange, TableChange
 from app.modules.database_connection.service import DatabaseConnections
 
@@ -78,7 +78,7 @@ class KnowledgeFiles:
         with as_problems():
             schema = await self._connections.schema(connection)
         known = await self._store.knowledge(connection.id)
-        loading = _Loading(self._store, self._connections, connection, known=known, tables=schema.tables)
+        loading = _Loading(self._store, self._connections, connection, known=known, schema=schema)
         outcomes = [await loading.plan(each) for each in parts]
         if not dry_run and all(each.outcome != "refused" for each in outcomes):
             await loading.write()
@@ -95,7 +95,7 @@ class _Loading:
         connection: Connection,
         *,
         known: Knowledge,
-        tables: Sequence[Table],
+        schema: Schema,
     ) -> None:
         self._store = store
         self._connections = connections
@@ -104,7 +104,7 @@ class _Loading:
         self._terms = {_folded(each.term): each for each in reversed(known.terms)}
         self._examples = {each.question_key: each for each in reversed(known.examples)}
         self._instructions = {(each.scope or "", _folded(each.text)) for each in known.instructions}
-        self._tables = {each.name: each for each in tables}
+        self._schema = schema
         self._met: dict[tuple[str, ...], int] = {}
         self._writes: list[_Write] = []
         self._edits: dict[str, _TableEdit] = {}
@@ -227,10 +227,12 @@ class _Loading:
         return "changed" if column.description or column.unit else "new"
 
     def _table(self, name: str) -> Table:
-        found = self._tables.get(name)
-        if found is None:
+        found = self._schema.names.read(name) if name not in self._schema.by_name else [name]
+        if len(found) > 1:
+            raise _Refused(f"{name!r} may be {' or '.join(found)}. Name the one that is meant.")
+        if not found:
             raise _Refused(f"The scanned schema has no table {name!r}. Scan again if it is new.")
-        return found
+        return self._schema.by_name[found[0]]
 
 
 def _of_knowledge(known: Knowledge) -> list[FileEntry]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal, TypedDict
 
 from app.core.redaction.names import names_secret
-from app.modules.sql.table_names import TableName, TableNames
+from app.modules.sql.table_names import TableName, TableNames, shortened
 from graph.described import described
 
 
@@ -74,7 +74,7 @@ class Table:
     name: str
     """The name as it is shown: the shortest that no other table of the connection has."""
     full_name: TableName | None = None
-    """The name in the database. None in a database with one schema, and for scans that knew no other."""
+    """The name in the database. None in a database without schemas, and for scans that knew only one."""
     kind: Literal["table", "view"]
     columns: Sequence[TableColumn]
     foreign_keys: Sequence[ForeignKey] = ()
@@ -91,6 +91,11 @@ class Table:
     def in_database(self) -> TableName:
         """The name in the database, as far as it is known."""
         return self.full_name or TableName("", "", self.name)
+
+    @property
+    def short_name(self) -> TableName:
+        """The parts of the name in the database that it is shown by."""
+        return shortened(self.name, self.in_database)
 
     @property
     def foreign_key_columns(self) -> set[str]:

@@ -184,8 +184,9 @@ def is_expired(fact: StoredFact) -> bool:
 
 def _names_in(schema: Schema) -> frozenset[str]:
     """Returns the names of tables, and of columns as `table.column`, in one case."""
-    tables = {table.name.casefold() for table in schema.tables}
-    columns = {f"{table.name}.{each.name}".casefold() for table in schema.tables for each in table.columns}
+    named = [(name, table) for table in schema.tables for name in {table.name, table.in_database.text}]
+    tables = {name.casefold() for name, _ in named}
+    columns = {f"{name}.{each.name}".casefold() for name, table in named for each in table.columns}
     return frozenset(tables | columns)
 
 

@@ -36,11 +36,15 @@ class OverviewMeasure:
 
     @property
     def name(self) -> str:
-        return plural(_words(self.table.name)) if self.column is None else _words(self.column.name)
+        return (
+            plural(_words(" ".join(self.table.short_name.parts)))
+            if self.column is None
+            else _words(self.column.name)
+        )
 
     def asked(self, by: TableColumn | None, language: PageLanguage = "en") -> str:
         """Returns the question for the measure by a column, or by month."""
-        table = _words(self.table.name)
+        table = _words(" ".join(self.table.short_name.parts))
         if language == "de":
             said = (
                 f"Summe von „{self.name}“ in „{table}“" if self.column else f"Anzahl der Zeilen von „{table}“"
@@ -50,11 +54,12 @@ class OverviewMeasure:
         said = f"{total} {self.name} of {plural(table)}" if self.column else f"Number of {self.name}"
         return f"{said} per {'month' if by is None else _words(by.name)}"
 
-    def is_that_of(self, sql: str, dialect: str) -> bool:
+    def is_that_of(self, sql: str, schema: Schema) -> bool:
         """True if a statement of the built-in writer computes this measure, of all rows."""
-        tree = statement_of(sql, dialect).tree
+        tree = statement_of(sql, schema.dialect).tree
         computed = [*tree.find_all(exp.AggFunc)]
-        name = None if self.column is None else (self.table.name.rpartition(".")[2], self.column.name)
+        tables = {node.alias_or_name: schema.names.find(node) for node in tree.find_all(exp.Table)}
+        name = None if self.column is None else (self.table.name, self.column.name)
         if tree.find(exp.Where, exp.Limit, exp.Distinct) or not computed:
             return False
         return all(
@@ -62,7 +67,7 @@ class OverviewMeasure:
             if name is None
             else isinstance(each, exp.Sum)
             and isinstance(each.this, exp.Column)
-            and (each.this.table, each.this.name) == name
+            and (tables.get(each.this.table), each.this.name) == name
             for each in computed
         )
 
@@ -118,5 +123,5 @@ def _is_group(table: Table, column: TableColumn) -> bool:
 
 
 def _words(name: str) -> str:
-    """The name of a table or column as words, without its schema."""
-    return title(name.rpartition(".")[2])
+    """The name of a table or column as words."""
+    return title(name)

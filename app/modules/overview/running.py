@@ -204,7 +204,7 @@ class _Asking:
             answer = await asyncio.to_thread(write, question, schema, previous=None, today=self.today)
         except Beyond:
             return None
-        if not isinstance(answer, WrittenSql) or not measure.is_that_of(answer.sql, schema.dialect):
+        if not isinstance(answer, WrittenSql) or not measure.is_that_of(answer.sql, schema):
             return None
         read = tables_read(answer.sql, self.index)
         too_large = {

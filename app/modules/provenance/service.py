@@ -28,6 +28,7 @@ from app.modules.sql.provenance.model import StatementDescription
 from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.reading import describe
 from app.modules.sql.statement import statement_of
+from app.modules.sql.table_names import TableNames
 from app.modules.sql_generation.result_warnings.checks import ResultCheck, check_rows
 from app.modules.sql_generation.schema_context import SchemaContext
 from graph.errors import DatabaseUnavailable, StatementRefused
@@ -139,7 +140,7 @@ class AnswerProvenance:
         self, message: Message, sql: str, context: SchemaContext | None
     ) -> StatementDescription:
         """Of a database that is gone, columns without a table's name belong to none."""
-        names = DeclaredNames(message.dialect, {})
+        names = DeclaredNames(TableNames(message.dialect, {}), {})
         try:
             if context is not None:
                 names = declared_names((await context.index()).scanned.schema)

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from app.core.llm.tokens import approximate_tokens
+from app.modules.sql.table_names import parts_of
 
 Apply = Literal["always", "auto", "manual"]
 """`always`: in every turn within the scope. `auto`: if the model is shown a table that the scope names.
@@ -49,7 +50,7 @@ class RuleScope:
 
     def names_table(self, table: str) -> bool:
         """True if a pattern fits the table, with or without its schema, or there are no patterns."""
-        names = {table.casefold(), table.casefold().rpartition(".")[2]}
+        names = {table.casefold(), parts_of(table)[-1].casefold()}
         return not self.table_patterns or any(
             fnmatchcase(name, pattern.casefold()) for name in names for pattern in self.table_patterns
         )

@@ -5,6 +5,7 @@ Only the guard parses again, what will run: it must not trust a tree that other 
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
@@ -15,9 +16,20 @@ from sqlglot.schema import MappingSchema
 from sqlglot.tokenizer_core import Token
 
 from app.modules.sql.parsing import parsed, sqlglot_errors_only, tokenized
+from app.modules.sql.table_names import TableNames
 
 _MOST_KEPT = 32
 """Most statements in memory: those of the running turns."""
+
+
+class KnownTables(Protocol):
+    """Names of tables, and their columns by the folded text that a table is shown as."""
+
+    @property
+    def table_names(self) -> TableNames: ...
+
+    @property
+    def mapping(self) -> MappingSchema: ...
 
 
 class Statement:
@@ -29,7 +41,7 @@ class Statement:
     def __init__(self, text: str, dialect: str) -> None:
         self.text = text
         self.dialect = dialect
-        self._qualified: tuple[MappingSchema, exp.Expr | None] | None = None
+        self._qualified: tuple[KnownTables, exp.Expr | None] | None = None
         self._scopes: tuple[exp.Expr, Sequence[Scope]] | None = None
 
     @cached_property
@@ -56,23 +68,26 @@ class Statement:
         """The tree with names in the case that the dialect compares them in. Raises what `tree` raises."""
         return self._folded_copy()
 
-    def qualified(self, schema: MappingSchema) -> exp.Expr | None:
+    def qualified(self, known: "KnownTables") -> exp.Expr | None:
         """The tree with every resolvable column under its table's alias; None if sqlglot cannot do that.
 
-        Names are folded, and keep their position in the text. Raises what `tree` raises.
+        Names are folded, and keep their position in the text. The name of a table is the text that it is
+        shown as. Raises what `tree` raises.
         """
         kept = self._qualified
-        if kept is None or kept[0] is not schema:
-            kept = (schema, qualified(self._folded_copy(), self.dialect, schema))
+        if kept is None or kept[0] is not known:
+            folded = self._folded_copy()
+            known.table_names.put_shown(folded)
+            kept = (known, qualified(folded, self.dialect, known.mapping))
             self._qualified = kept
         return kept[1]
 
-    def scopes(self, schema: MappingSchema) -> Sequence[Scope]:
+    def scopes(self, known: "KnownTables") -> Sequence[Scope]:
         """The scopes of the tree that `qualified` returns, inner ones first; none if there is no such tree.
 
         They are shared as the trees are. Raises what `tree` raises, and other errors of sqlglot.
         """
-        tree = self.qualified(schema)
+        tree = self.qualified(known)
         if tree is None:
             return []
         kept = self._scopes

@@ -1,8 +1,9 @@
 """Names of tables: the only place that compares, quotes, prints and parses them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -39,8 +40,10 @@ class TableName:
 
     def node(self, alias: str = "") -> exp.Table:
         """Returns the name as a source of a query, every part in quotes."""
-        catalog, schema = (exp.to_identifier(part or None, quoted=True) for part in (self.catalog, self.schema))
-        named = exp.to_identifier(alias or None, quoted=True)
+        catalog, schema = (
+            exp.to_identifier(part or None, quoted=True) for part in (self.catalog, self.schema)
+        )
+        named = exp.to_identifier(alias or None)
         return exp.Table(
             this=exp.to_identifier(self.name, quoted=True),
             db=schema,
@@ -67,6 +70,11 @@ def needs_quotes(name: str, dialect: str) -> bool:
     return not plain or (dialect == "postgres" and name != name.lower())
 
 
+def shortened(shown: str, name: TableName) -> TableName:
+    """Returns the parts of a name that the text has which it is shown as."""
+    return TableName("", "", name.name) if shown == name.name else name.within_catalog
+
+
 def shown_names(names: Iterable[TableName], dialect: str) -> Mapping[TableName, TableName]:
     """Returns for each name the shortest form that has no second meaning among the names."""
     folds = _Folds(dialect)
@@ -77,7 +85,7 @@ def shown_names(names: Iterable[TableName], dialect: str) -> Mapping[TableName, 
     for group in same.values():
         for each in group:
             found[each] = TableName("", "", each.name) if len(group) == 1 else each.within_catalog
-    texts = {folds.part(shown.text) for each, shown in found.items() if shown.schema}
+    texts = {folds.part(shown.text) for shown in found.values() if shown.schema}
     for each, shown in found.items():
         if not shown.schema and folds.part(shown.name) in texts:  # a name with a dot in it
             found[each] = each.within_catalog
@@ -91,7 +99,7 @@ class TableNames:
     """
 
     def __init__(self, dialect: str, names: Mapping[str, TableName], database: str = "") -> None:
-        self._dialect = dialect
+        self.dialect = dialect
         self._folds = _Folds(dialect)
         self._names = names
         self._database = self._folds.part(database)
@@ -102,17 +110,72 @@ class TableNames:
     def __getitem__(self, shown: str) -> TableName:
         return self._names[shown]
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __contains__(self, shown: str) -> bool:
+        return shown in self._names
+
+    @cached_property
+    def by_folded(self) -> Mapping[str, str]:
+        """The texts that the tables are shown as, by these texts as the database compares names."""
+        return {self._folds.part(shown): shown for shown in self._names}
+
+    @cached_property
+    def schemas(self) -> Sequence[str]:
+        """The schemas of the tables, in order."""
+        return sorted({self.schema_of(shown) for shown in self._names}) or [
+            self._own_schema or "this database"
+        ]
+
+    def schema_of(self, shown: str) -> str:
+        """Returns the schema of a table, that of the connection where the scan knew none."""
+        name = self._names[shown]
+        return name.schema or self._own_schema
+
+    @property
+    def _own_schema(self) -> str:
+        return self._database if self.dialect == "mysql" else _DEFAULT_SCHEMAS.get(self.dialect, "")
+
+    def full(self, shown: str) -> TableName:
+        """Returns a table's name with its schema, also where the scan knew none, and no catalog."""
+        return TableName("", self.schema_of(shown), self._names[shown].name)
+
+    def short(self, shown: str) -> TableName:
+        """Returns the shortest name of a table without a second meaning."""
+        return shortened(shown, self._names[shown])
+
+    def written(self, shown: str) -> str:
+        """Returns the shortest name of a table as SQL."""
+        return self.short(shown).sql(self.dialect)
+
     def meanings(self, table: exp.Table) -> Sequence[str]:
         """Returns the tables that a source of a statement may mean: none, one, or several of one name."""
         *qualifiers, name = table.parts
         if not all(isinstance(part, exp.Identifier) for part in (*qualifiers, name)):
             return []
-        return self._meanings([self._folds.identifier(part) for part in (*qualifiers, name)])
+        same = self._by_name.get(self._folds.identifier(name), [])
+        if not qualifiers or not same:
+            return same
+        before = [self._folds.identifier(part) for part in qualifiers]
+        return [shown for shown in same if self._is_qualified(shown, before)]
 
     def find(self, table: exp.Table) -> str | None:
         """Returns the one table that a source of a statement means. None if there is none or several."""
         found = self.meanings(table)
         return found[0] if len(found) == 1 else None
+
+    def same_name(self, table: exp.Table) -> Sequence[str]:
+        """Returns all tables of the name of a source, whatever its schema is."""
+        named = isinstance(table.this, exp.Identifier)
+        return self._by_name.get(self._folds.identifier(table.this), []) if named else []
+
+    def are_within(self, table: exp.Table) -> bool:
+        """True if the schema before the name of a source is one that has tables here."""
+        before = [
+            self._folds.identifier(part) for part in table.parts[:-1] if isinstance(part, exp.Identifier)
+        ]
+        return any(self._is_qualified(shown, before) for shown in self._names)
 
     def read(self, text: str) -> Sequence[str]:
         """Returns the tables that a person or a model may mean by a text: as shown, or with more or fewer of
@@ -120,51 +183,91 @@ class TableNames:
         """
         if text in self._names:
             return [text]
-        wanted = [part.casefold() for part in _parts(text)]
-        exact = [shown for shown, name in self._names.items() if shown.casefold() == text.casefold()]
-        return exact or [
-            shown
-            for shown, name in self._names.items()
-            if name.name.casefold() == wanted[-1] and _ends_with(self._whole(name), wanted)
-        ]
+        folded = text.casefold()
+        if exact := self._in_any_case.get(folded):
+            return exact
+        wanted = [part.casefold() for part in parts_of(text)]
+        same = self._last_parts.get(wanted[-1], [])
+        return [shown for shown in same if _ends_with(self._whole(shown), wanted)]
 
-    def same_name(self, table: exp.Table) -> Sequence[str]:
-        """Returns all tables of the name of a source, whatever its schema is."""
-        named = isinstance(table.this, exp.Identifier)
-        return self._by_name.get(self._folds.identifier(table.this), []) if named else []
+    def put_shown(self, tree: exp.Expr) -> None:
+        """Name the tables of a tree by the texts that they are shown as, each in one identifier, in place.
 
-    @property
-    def schemas(self) -> Collection[str]:
-        """The schemas of the tables, in order."""
-        return sorted({self._schema_of(name) for name in self._names.values()})
+        Names that are shown without a schema stay as they are written.
+        """
+        for table in list(tree.find_all(exp.Table)):
+            shown = self.find(table) if table.db else None
+            if shown is None or shown == self._names[shown].name:
+                continue
+            before = table.this
+            after = exp.to_identifier(self._folds.part(shown), quoted=True)
+            after.meta.update(before.meta)
+            table.set("this", after)
+            table.set("db", None)
+            table.set("catalog", None)
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=before.copy()))
 
-    def _meanings(self, parts: Sequence[str]) -> Sequence[str]:
-        *qualifiers, name = parts
-        same = self._by_name.get(name, [])
-        return [shown for shown in same if self._is_qualified(self._names[shown], qualifiers)] if qualifiers else same
+    def put_written(self, tree: exp.Expr) -> None:
+        """Name the tables of a tree by their shortest names, in place, where an identifier has the text that
+        a table with a schema is shown as. Undoes `put_shown`.
+        """
+        tables = list(tree.find_all(exp.Table))
+        taken = {table.alias_or_name for table in tables}
+        renamed: dict[str, str] = {}
+        for table in tables:
+            shown = None if table.db else self.by_folded.get(table.name) or self._shown(table.name)
+            if shown is None or shown == self._names[shown].name:
+                continue
+            name = self.short(shown)
+            table.set("this", exp.to_identifier(name.name, quoted=True))
+            name.qualify(table)
+            if not table.alias:
+                known_as = name.name
+                if known_as in taken:
+                    known_as = f"{name.schema}_{name.name}"
+                    table.set("alias", exp.TableAlias(this=exp.to_identifier(known_as, quoted=True)))
+                taken.add(known_as)
+                renamed[shown] = known_as
+        for column in list(tree.find_all(exp.Column)) if renamed else ():
+            if column.table in renamed:
+                column.set("table", exp.to_identifier(renamed[column.table], quoted=True))
 
-    def _is_qualified(self, name: TableName, qualifiers: Sequence[str]) -> bool:
-        schema = self._folds.part(self._schema_of(name))
-        catalog = self._catalog_of(name)
+    def _shown(self, name: str) -> str | None:
+        return name if name in self._names else None
+
+    @cached_property
+    def _in_any_case(self) -> Mapping[str, list[str]]:
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for shown in self._names:
+            found[shown.casefold()].append(shown)
+        return found
+
+    @cached_property
+    def _last_parts(self) -> Mapping[str, list[str]]:
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for shown, name in self._names.items():
+            found[name.name.casefold()].append(shown)
+        return found
+
+    def _is_qualified(self, shown: str, qualifiers: Sequence[str]) -> bool:
+        schema = self._folds.part(self.schema_of(shown))
+        catalog = self._catalog_of(shown)
         if len(qualifiers) == 1:
             if qualifiers[0] == schema:
                 return bool(schema)
-            in_default = schema == _DEFAULT_SCHEMAS.get(self._dialect)
-            return self._dialect == "duckdb" and in_default and bool(catalog) and qualifiers[0] == catalog
+            in_default = schema == _DEFAULT_SCHEMAS.get(self.dialect)
+            return self.dialect == "duckdb" and in_default and bool(catalog) and qualifiers[0] == catalog
         return len(qualifiers) == 2 and bool(schema and catalog) and list(qualifiers) == [catalog, schema]
 
-    def _schema_of(self, name: TableName) -> str:
-        if name.schema:
-            return name.schema
-        return self._database if self._dialect == "mysql" else _DEFAULT_SCHEMAS.get(self._dialect, "")
-
-    def _catalog_of(self, name: TableName) -> str:
+    def _catalog_of(self, shown: str) -> str:
+        name = self._names[shown]
         if name.catalog:
             return self._folds.part(name.catalog)
-        return "" if self._dialect == "mysql" else self._database
+        return "" if self.dialect == "mysql" else self._database
 
-    def _whole(self, name: TableName) -> list[str]:
-        whole = (self._catalog_of(name), self._schema_of(name), name.name)
+    def _whole(self, shown: str) -> list[str]:
+        whole = (self._catalog_of(shown), self.schema_of(shown), self._names[shown].name)
         return [part.casefold() for part in whole if part]
 
 
@@ -187,7 +290,7 @@ def _marked(part: str) -> str:
     return '"' + part.replace('"', '""') + '"' if _OWN_MARKS.intersection(part) else part
 
 
-def _parts(text: str) -> list[str]:
+def parts_of(text: str) -> list[str]:
     """Returns the parts of a text with dots between them, of which some may be in quotes."""
     parts, quote = [""], ""
     for letter in text:

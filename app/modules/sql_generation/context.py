@@ -97,8 +97,8 @@ def tables_read(sql: str, index: SchemaIndex) -> list[str]:
         statement = statement_of(sql, names.dialect).folded
     except (SqlglotError, RecursionError):
         return []
-    read = {each.name for each in statement.find_all(exp.Table)}
-    return [name for folded, name in names.tables.items() if folded in read]
+    read = {names.table_names.find(each) for each in statement.find_all(exp.Table)}
+    return [name for name in names.table_names if name in read]
 
 
 def _meant(mention: StoredTextMention) -> str:

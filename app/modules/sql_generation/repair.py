@@ -84,7 +84,7 @@ def _meant(repair: Repair, read: list[str], index: SchemaIndex) -> Iterator[str]
 def _named(texts: Iterable[str], index: SchemaIndex) -> Iterator[str]:
     """Returns the tables whose names occur in texts as words."""
     words = {word.casefold() for text in texts for word in _NAME.findall(text)}
-    return (name for name in index.tables if name.casefold() in words)
+    return (name for name, table in index.tables.items() if table.in_database.name.casefold() in words)
 
 
 def _normalized(sql: str, dialect: str) -> str:

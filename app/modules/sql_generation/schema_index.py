@@ -95,16 +95,19 @@ class SchemaIndex:
 
     def has_name(self, name: str) -> bool:
         """True for the name of a table, or of a column as `table.column`, in any case."""
-        folded = name.casefold()
-        return folded in self._columns_by_table or self._has_column(*folded.rpartition(".")[::2])
+        known = self.names.table_names
+        table, _, column = name.rpartition(".")
+        return bool(known.read(name)) or any(
+            self._has_column(each, column.casefold()) for each in known.read(table)
+        )
 
-    def _has_column(self, folded_table: str, folded_column: str) -> bool:
-        return folded_column in self._columns_by_table.get(folded_table, ())
+    def _has_column(self, table: str, folded_column: str) -> bool:
+        return folded_column in self._columns_by_table[table]
 
     @cached_property
     def _columns_by_table(self) -> dict[str, frozenset[str]]:
         return {
-            name.casefold(): frozenset(column.name.casefold() for column in table.columns)
+            name: frozenset(column.name.casefold() for column in table.columns)
             for name, table in self.tables.items()
         }
 

@@ -38,10 +38,10 @@ class ToolDatabase:
         return await self.schema_context.index()
 
     async def table(self, name: str) -> Table | None:
-        """Returns the table of a name, in any case. Raises `DatabaseUnavailable`."""
-        wanted = name.strip().casefold()
-        tables = (await self.index()).tables
-        return next((table for each, table in tables.items() if each.casefold() == wanted), None)
+        """Returns the one table of a name, in any case. Raises `DatabaseUnavailable`."""
+        index = await self.index()
+        found = index.names.table_names.read(name.strip())
+        return index.tables[found[0]] if len(found) == 1 else None
 
     async def check(self, sql: str) -> None:
         """Check a statement as `run` does, without running it. Raises what `run` raises."""

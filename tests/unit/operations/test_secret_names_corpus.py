@@ -10,6 +10,7 @@ from sqlglot import parse_one
 
 from app.core.redaction.names import names_secret
 from app.modules.sql.provenance.secret_outputs import secret_outputs
+from tests.support.declared import declared
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 FOUND = 0.97
@@ -71,7 +72,7 @@ def test_statements_hide_no_secret() -> None:
     wrong: list[str] = []
     secrets = others = 0
     for dialect, expected, sql in STATEMENTS:
-        found = secret_outputs(parse_one(sql, dialect=dialect), dialect, TABLES)
+        found = secret_outputs(parse_one(sql, dialect=dialect), declared(dialect, TABLES))
         names = [f"column {number}" for number in range(len(expected))]
         flags = [False] * len(expected) if found is None else found.among(names)
         for flag, wanted in zip(flags, expected, strict=True):

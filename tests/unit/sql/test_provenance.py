@@ -10,10 +10,10 @@ import pytest
 import sqlglot
 
 from app.modules.sql.provenance.model import QueryDescription, StatementDescription
-from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.reading import describe
 from app.modules.sql.statement import Statement
 from tests.support.cases import assert_each
+from tests.support.declared import declared
 
 DIALECTS = ("sqlite", "duckdb", "postgres", "mysql")
 CORPUS = Path(__file__).parents[2] / "corpus" / "provenance.txt"
@@ -52,7 +52,7 @@ DATABASES, CASES = read_corpus()
 
 
 def described(sql: str, dialect: str, database: str = "chinook") -> StatementDescription:
-    found = describe(Statement(sql, dialect), DeclaredNames(dialect, DATABASES[database]))
+    found = describe(Statement(sql, dialect), declared(dialect, DATABASES[database]))
     assert found is not None
     return found
 
@@ -209,14 +209,12 @@ def test_a_star_gives_the_columns_of_the_result_in_their_order() -> None:
 
 
 def test_a_statement_that_cannot_be_parsed_has_no_description() -> None:
-    assert describe(Statement("SELEC 1", "sqlite"), DeclaredNames("sqlite", {})) is None
-    assert describe(Statement("SELECT (" * 5_000, "sqlite"), DeclaredNames("sqlite", {})) is None
+    assert describe(Statement("SELEC 1", "sqlite"), declared("sqlite", {})) is None
+    assert describe(Statement("SELECT (" * 5_000, "sqlite"), declared("sqlite", {})) is None
 
 
 def test_without_a_schema_only_qualified_columns_belong_to_a_source() -> None:
-    found = describe(
-        Statement("SELECT g.name, id FROM genre g, track t", "sqlite"), DeclaredNames("sqlite", {})
-    )
+    found = describe(Statement("SELECT g.name, id FROM genre g, track t", "sqlite"), declared("sqlite", {}))
     assert found is not None
     assert found.tables == []
     assert [each.source for column in found.queries[-1].columns for each in column.inputs] == ["g", ""]

@@ -4,6 +4,7 @@ import pytest
 from sqlglot import parse_one
 
 from app.modules.sql.provenance.secret_outputs import SecretOutputs, secret_outputs
+from tests.support.declared import declared
 
 TABLES = {
     "users": ["id", "name", "city", "password", "created_at"],
@@ -13,7 +14,7 @@ TABLES = {
 
 
 def found(sql: str, dialect: str = "postgres") -> SecretOutputs | None:
-    return secret_outputs(parse_one(sql, dialect=dialect), dialect, TABLES)
+    return secret_outputs(parse_one(sql, dialect=dialect), declared(dialect, TABLES))
 
 
 @pytest.mark.parametrize(

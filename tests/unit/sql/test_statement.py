@@ -78,7 +78,7 @@ def test_all_that_a_turn_asks_of_a_statement_parses_and_qualifies_it_once(work: 
         "SELECT strftime('%Y-%m', i.day) AS month, count(*) / count(DISTINCT c.id) AS each "
         "FROM invoices AS i JOIN customers AS c ON c.id = i.customer_id GROUP BY 1 LIMIT 7"
     )
-    assert statement_of(sql, "sqlite").qualified(INDEX.names.mapping) is not None
+    assert statement_of(sql, "sqlite").qualified(INDEX.names) is not None
     assert tables_read(sql, INDEX) == ["customers", "invoices"]
     find_warnings(sql, ROWS, INDEX)
     join_probes(sql, INDEX)
@@ -113,7 +113,7 @@ def test_the_guard_does_not_trust_the_tree_that_others_have(work: Counter[str]) 
 
 
 def trees_of(statement: Statement) -> list[str]:
-    return [statement.tree.sql(), statement.folded.sql(), str(statement.qualified(INDEX.names.mapping))]
+    return [statement.tree.sql(), statement.folded.sql(), str(statement.qualified(INDEX.names))]
 
 
 def test_the_trees_that_are_shared_are_not_changed_by_their_readers() -> None:

@@ -81,8 +81,8 @@ def key_columns(sql: str, schema: Schema) -> frozenset[str]:
             tree = statement_of(sql, schema.dialect).tree
     except (SqlglotError, RecursionError):
         return frozenset()
-    read = {table.name.lower() for table in tree.find_all(exp.Table)}
-    tables = [table for table in schema.tables if table.name.lower() in read]
+    read = {schema.names.find(table) for table in tree.find_all(exp.Table)}
+    tables = [table for table in schema.tables if table.name in read]
     own = {column.name.lower() for table in tables for column in table.columns if column.primary_key}
     referring = {name.lower() for table in tables for key in table.foreign_keys for name in key.columns}
     return frozenset(own | referring)
@@ -170,11 +170,11 @@ def _table_of(column: exp.Column, scope: Scope, schema: Schema) -> exp.Table | N
     if len(tables) == 1:
         return next(iter(tables.values()))
     holding = {
-        table.name.lower()
+        table.name
         for table in schema.tables
         if any(each.name.lower() == column.name.lower() for each in table.columns)
     }
-    found = [table for table in tables.values() if table.name.lower() in holding]
+    found = [table for table in tables.values() if schema.names.find(table) in holding]
     return found[0] if len(found) == 1 else None
 
 

@@ -8,6 +8,7 @@ checks both the received statement and that text, because generating can change 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,18 +21,19 @@ from app.modules.database_connection.guard.amplification import check_amplificat
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_allowed_function, is_table_function, names_of
 from app.modules.database_connection.guard.grammar import has_placeholder, is_allowed, is_query
-from app.modules.database_connection.guard.hidden import without_hidden_columns
 from app.modules.database_connection.guard.joins import Joins
 from app.modules.database_connection.guard.keywords import check_keyword
 from app.modules.database_connection.guard.plans import without_explain
 from app.modules.database_connection.guard.references import Catalog
 from app.modules.database_connection.guard.rewriting import is_same, outline, rewritten
+from app.modules.database_connection.guard.running import statement_to_run
 from app.modules.database_connection.guard.spelling import pivot_as_select, spell_plainly
 from app.modules.database_connection.guard.statement_text import check_length, check_text, check_words
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.schema import Schema
 from app.modules.sql.parsing import StatementTooLarge, parsed, tokenized
 from app.modules.sql.statement import statement_of
+from app.modules.sql.table_names import TableNames
 from graph.errors import StatementRefused
 
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
@@ -68,9 +70,10 @@ def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) 
     check_length(sql, max_characters)
     with _refusals_only():
         found = written(sql, schema.dialect)
-        _check_tables(found.nodes, Catalog.of(schema), Joins.of(schema))
+        _check_tables(found.nodes, Catalog(schema.dialect, schema.names), Joins(schema))
+        _check_namesakes(found.nodes, schema.names)
         _check_stars(found.nodes, schema)
-        return found.prefix + without_hidden_columns(found.tree, found.text, schema)
+        return found.prefix + statement_to_run(found.tree, found.text, schema)
 
 
 def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> None:
@@ -80,7 +83,7 @@ def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTE
     """
     check_length(sql, max_characters)
     with _refusals_only():
-        _check_tables(written(sql, dialect).nodes, Catalog(dialect, None), Joins({}))
+        _check_tables(written(sql, dialect).nodes, Catalog(dialect, None), Joins(None))
 
 
 @contextmanager
@@ -147,6 +150,22 @@ def _check_tables(nodes: Sequence[exp.Expr], catalog: Catalog, joins: Joins) -> 
             joins.check(node)
 
 
+def _check_namesakes(nodes: Sequence[exp.Expr], names: TableNames) -> None:
+    """Refuse tables of one name and several schemas that have no aliases: what reads the columns of the
+    statement could take one for the other.
+    """
+    read: defaultdict[str, set[str]] = defaultdict(set)
+    for node in nodes:
+        if isinstance(node, exp.Table) and not node.alias and (shown := names.find(node)) is not None:
+            read[names[shown].name.casefold()].add(shown)
+    for same in read.values():
+        if len(same) > 1:
+            tables = " and ".join(names.written(each) for each in sorted(same))
+            raise StatementRefused(
+                f"Give each of the tables {tables} an alias (AS), and name columns by it.", "table"
+            )
+
+
 def _check_stars(nodes: Sequence[exp.Expr], schema: Schema) -> None:
     """Raises `StatementTooLarge` if the `*` of a statement may stand for too many columns.
 
@@ -154,8 +173,8 @@ def _check_stars(nodes: Sequence[exp.Expr], schema: Schema) -> None:
     """
     stars = sum(isinstance(node, exp.Star) and not isinstance(node.parent, exp.Func) for node in nodes)
     lists = (len(node.expressions) for node in nodes if isinstance(node, exp.Select))
-    tables = {node.name.lower() for node in nodes if isinstance(node, exp.Table)} if stars else set()
-    wide = (len(table.columns) for table in schema.tables if table.name.lower() in tables)
+    tables = [schema.names.find(node) for node in nodes if isinstance(node, exp.Table)] if stars else []
+    wide = (len(schema.by_name[shown].columns) for shown in tables if shown is not None)
     if stars * max([*lists, *wide], default=0) > _MOST_STARRED:
         raise StatementTooLarge(f"{_MOST_STARRED:,} columns by its *")
 

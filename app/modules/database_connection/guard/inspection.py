@@ -47,15 +47,14 @@ def inspect(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS
 def declared_names(schema: Schema) -> DeclaredNames:
     """Returns the names of a schema, for reading statements."""
     return DeclaredNames(
-        schema.dialect, {table.name: [each.name for each in table.columns] for table in schema.tables}
+        schema.names, {table.name: [each.name for each in table.columns] for table in schema.tables}
     )
 
 
 def sample_statement(table: Table, dialect: str) -> str:
     """Returns a statement for one row more than a sample shows, which tells whether there are more."""
     columns = [exp.column(exp.to_identifier(each.name, quoted=True)) for each in table.columns]
-    source = exp.Table(this=exp.to_identifier(table.name, quoted=True))
-    return exp.select(*columns).from_(source).limit(SAMPLE_ROWS + 1).sql(dialect=dialect)
+    return exp.select(*columns).from_(table.short_name.node()).limit(SAMPLE_ROWS + 1).sql(dialect=dialect)
 
 
 def sampled(found: ResultSet) -> ResultSet:

@@ -20,11 +20,7 @@ _NAMES_SHOWN = 20
 class Joins:
     """Check of the joins of single SELECTs. A table without a row count from a scan counts as one row."""
 
-    tables: Mapping[str, Table]
-
-    @classmethod
-    def of(cls, schema: Schema) -> "Joins":
-        return cls({table.name.lower(): table for table in schema.tables})
+    schema: Schema | None
 
     def check(self, select: exp.Select) -> None:
         """Raises `StatementRefused` when unconnected tables would make too many pairs."""
@@ -52,7 +48,9 @@ class Joins:
         return {each.alias_or_name.lower(): self._table(each) for each in found}
 
     def _table(self, source: exp.Expr) -> Table | None:
-        return self.tables.get(source.name.lower()) if isinstance(source, exp.Table) else None
+        if self.schema is None or not isinstance(source, exp.Table):
+            return None
+        return self.schema.by_name.get(self.schema.names.find(source) or "")
 
     def _size(self, table: Table | None) -> int:
         return max(table.row_count or 1, 1) if table else 1

@@ -39,7 +39,6 @@ def named_tables(sql: str, schema: Schema) -> Mapping[str, NamedTable]:
     """Returns what a checked statement on SQLite names after FROM, JOIN and IN, by name in lower case."""
     statement = written(sql, schema.dialect)
     words = None if _expands(statement.nodes) else _words(statement.text, statement.nodes)
-    tables = {table.name.lower(): table for table in schema.tables}
     common = CommonTables(schema.dialect)
     found: dict[str, NamedTable] = {}
     for node in statement.nodes:
@@ -49,8 +48,8 @@ def named_tables(sql: str, schema: Schema) -> Mapping[str, NamedTable]:
             continue
         if isinstance(node.this, exp.Func):
             found |= {name: NamedTable(name) for name in names_of(node.this)}
-        elif (table := tables.get(node.name.lower())) and (node.db or not common.are_named_by(node)):
-            found[node.name.lower()] = _named(table, words)
+        elif (shown := schema.names.find(node)) and (node.db or not common.are_named_by(node)):
+            found[node.name.lower()] = _named(schema.by_name[shown], words)
     return found
 
 

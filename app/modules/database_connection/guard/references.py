@@ -1,15 +1,15 @@
 """Check of the tables after FROM and JOIN."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 
 from sqlglot import exp
 
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_table_function, names_of
-from app.modules.database_connection.schema import Schema, Table
 from app.modules.sql.table_names import TableNames
 from graph.errors import StatementRefused
 
@@ -27,11 +27,6 @@ class Catalog:
 
     dialect: str
     names: TableNames | None
-    tables: Mapping[str, Table]
-
-    @classmethod
-    def of(cls, schema: Schema) -> "Catalog":
-        return cls(schema.dialect, schema.names, schema.by_name)
 
     def check(self, table: exp.Table, common: CommonTables) -> None:
         """Raises `StatementRefused` unless it is a table of the schema, a common table expression in scope or
@@ -69,19 +64,22 @@ class Catalog:
         if self.names is None:
             return f"{asked} is no table of a user's: catalogs and files are not read."
         if several := self.names.meanings(table):
-            return f"There are {len(several)} tables {asked}: {self._written(several, ' and ')}. Name the schema, too."
-        same = self.names.same_name(table)
-        if table.db:
-            elsewhere = f" There is {self._written(same, ' and ')}." if same and len(self.names.schemas) > 1 else ""
-            own = ", ".join(list(self.names.schemas)[:_NAMES_SHOWN]) or "this database"
-            return f"There is no table {asked} here; only the tables of {own} are read.{elsewhere}"
-        names = {self.names[shown].name.lower(): shown for shown in self.tables}
+            found = self._written(several, " and ")
+            return f"There are {len(several)} tables {asked}: {found}. Write the schema of one of them."
+        if table.db and not self.names.are_within(table):
+            schemas = self.names.schemas
+            own = ", ".join(schemas[:_NAMES_SHOWN])
+            same = self._written(self.names.same_name(table), " and ") if len(schemas) > 1 else ""
+            there = f" There is {same}." if same else ""
+            return f"There is no table {asked} here; only the tables of {own} are read.{there}"
+        names = {self.names[shown].name.lower(): shown for shown in self.names}
         close = [names[each] for each in get_close_matches(table.name.lower()[:_LONGEST_NAME], names, n=3)]
         if close:
             return f"There is no table {asked}; did you mean {self._written(close)}?"
-        shown = self._written(list(self.tables)[:_NAMES_SHOWN])
+        shown = self._written(list(islice(self.names, _NAMES_SHOWN)))
         return f"There is no table {asked}. The tables are: {shown or 'none'}."
 
     def _written(self, names: Sequence[str], between: str = ", ") -> str:
         """Returns names as they must be written in a statement."""
-        return between.join(self.tables[each].shown.sql(self.dialect) for each in names[:_NAMES_SHOWN])
+        known = self.names
+        return "" if known is None else between.join(known.written(each) for each in names[:_NAMES_SHOWN])

@@ -8,6 +8,7 @@ from sqlglot import exp
 from app.core.redaction.text import HIDDEN
 from app.modules.database_connection.guard.check import written
 from app.modules.database_connection.schema import Schema
+from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.secret_outputs import SecretOutputs, secret_outputs
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -24,10 +25,10 @@ def find_secret_outputs(sql: str, schema: Schema) -> SecretOutputs | None:
     found = written(sql, schema.dialect)
     if found.prefix:
         return None
-    tables = [table for table in schema.tables if table.name.rpartition(".")[2].casefold() in read]
+    tables = [schema.by_name[name] for name in sorted(read)]
     columns = {table.name: [column.name for column in table.columns] for table in tables}
     secrets = {table.name: table.secrets for table in tables}
-    return secret_outputs(found.tree, schema.dialect, columns, secrets=secrets)
+    return secret_outputs(found.tree, DeclaredNames(schema.names, columns), secrets=secrets)
 
 
 def without_values(said: str, sql: str, schema: Schema) -> str:
@@ -36,7 +37,8 @@ def without_values(said: str, sql: str, schema: Schema) -> str:
     """
     if not _tables_read(sql, schema) & schema.tables_with_secrets:
         return said
-    known = {name.casefold() for table in schema.tables for name in table.name.split(".")}
+    known = {part.casefold() for table in schema.tables for part in table.in_database.parts}
+    known |= {each.casefold() for each in schema.names.schemas}
     known |= {column.name.casefold() for table in schema.tables for column in table.columns}
     return "\n".join(_without_values(line, sql, known) for line in said.split("\n"))
 
@@ -51,7 +53,8 @@ def _without_values(line: str, sql: str, known: Collection[str]) -> str:
 
 
 def _tables_read(sql: str, schema: Schema) -> set[str]:
-    """Returns the names of tables in a statement, in lower case. Empty where no table has secrets."""
+    """Returns the tables of a statement, as they are shown. Empty where no table has secrets."""
     if not schema.tables_with_secrets:
         return set()
-    return {table.name.casefold() for table in written(sql, schema.dialect).tree.find_all(exp.Table)}
+    nodes = written(sql, schema.dialect).tree.find_all(exp.Table)
+    return {shown for node in nodes if (shown := schema.names.find(node)) is not None}

@@ -3,12 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Executable, Null, column, func, null, select, table
+from sqlalchemy import ColumnElement, Executable, Null, column, func, null, select
 
 from app.modules.database_connection.results import type_of_values
 from app.modules.database_connection.scan.asking import Questions
 from app.modules.database_connection.scan.formats import text_format
-from app.modules.database_connection.scan.texts import LONGEST_TEXT, described, distinct_texts, shortened
+from app.modules.database_connection.scan.texts import (
+    LONGEST_TEXT,
+    described,
+    distinct_texts,
+    shortened,
+    table_source,
+)
 from app.modules.database_connection.schema import Table, TableColumn, TableProfile
 
 _SAMPLE_ROWS = 200
@@ -47,7 +53,7 @@ def _add_texts(found: Table, texts: Mapping[str, Sequence[str] | None]) -> Table
 
 
 def _sample(plain: Table) -> Executable:
-    source = table(plain.name, *(column(each.name) for each in plain.columns))
+    source = table_source(plain, *(column(each.name) for each in plain.columns))
     sampled = (null() if each.name in plain.secrets else _sampled(each) for each in plain.columns)
     return select(*sampled).select_from(source).limit(_SAMPLE_ROWS)
 
@@ -91,7 +97,7 @@ def _measured(
         asked += [func.min(column(each)), func.max(column(each))]
     if not counted and not asked:
         return columns, None
-    answer = questions.ask(select(*counted, *asked).select_from(table(plain.name)))
+    answer = questions.ask(select(*counted, *asked).select_from(table_source(plain)))
     if not answer:
         return columns, None
     values = list(answer[0])

@@ -12,6 +12,7 @@ from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.asking import Questions
 from app.modules.database_connection.scan.catalog import read_catalog
 from app.modules.database_connection.scan.profile import profiled
+from app.modules.database_connection.scan.schemas import read_schemas
 from app.modules.database_connection.scan.views import with_secrets_of_views
 from app.modules.database_connection.schema import Schema, Table, TableProfile
 from app.modules.database_connection.threads import Stop
@@ -23,8 +24,17 @@ Tell: TypeAlias = Callable[[Sequence[TableProfile]], None]
 _REPORT_SECONDS = 0.5
 
 
-def scan(database: Database, limits: ConnectionLimits, stop: Stop, *, tell: Tell = lambda _: None) -> Schema:
-    """Returns the schema. Blocks the calling thread. Raises `DatabaseUnavailable`.
+def scan(
+    database: Database,
+    limits: ConnectionLimits,
+    stop: Stop,
+    *,
+    schemas: Sequence[str] = (),
+    tell: Tell = lambda _: None,
+) -> Schema:
+    """Returns the schema. `schemas` are patterns of the schemas to read; without one all are read.
+
+    Blocks the calling thread. Raises `DatabaseUnavailable`, also for a pattern that fits none.
 
     The scan fails if the catalog takes longer than `scan_seconds`. The profiles get `profile_seconds` and
     may stay incomplete.
@@ -34,7 +44,8 @@ def scan(database: Database, limits: ConnectionLimits, stop: Stop, *, tell: Tell
             stop.after(limits.scan_seconds)
             if missing := database.missing_right(connection):
                 raise DatabaseUnavailable(missing)
-            tables = with_secrets_of_views(read_catalog(connection), connection, database.dialect)
+            found = read_catalog(connection, read_schemas(connection, schemas))
+            tables = with_secrets_of_views(found, connection, database.dialect)
             plain = [TableProfile(table, {}) for table in tables]
             tell(plain)
             own_name = database_name(database.dialect, database.masked_url)

@@ -20,13 +20,20 @@ class ScannedSchema:
 
     def replace_catalog(self, tables: Sequence[Table]) -> "ScannedSchema":
         """Returns the present tables, with descriptions and profiles of the previous scan."""
-        before = {table.name: table for table in self.schema.tables}
-        merged = [_carried(table, before.get(table.name)) for table in tables]
-        secrets = {table.name: table.secrets for table in tables}
+        names = self.schema.names
+        before = {names.full(shown): table for shown, table in self.schema.by_name.items()}
+        # A table is shown by another name once another schema has one of its name.
+        found = replace(self.schema, tables=tables).names
+        earlier = {table.name: before.get(found.full(table.name)) for table in tables}
+        merged = [_carried(table, earlier[table.name]) for table in tables]
         texts = {
-            name: {column: values for column, values in columns.items() if column not in secrets[name]}
-            for name, columns in self.texts.items()
-            if name in secrets
+            table.name: {
+                column: values
+                for column, values in self.texts[known.name].items()
+                if column not in table.secrets
+            }
+            for table in tables
+            if (known := earlier[table.name]) is not None and known.name in self.texts
         }
         return ScannedSchema(replace(self.schema, tables=merged), texts)
 

@@ -3,10 +3,23 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Executable, Text, cast, column, func, select, table
+from sqlalchemy import (
+    ColumnClause,
+    ColumnElement,
+    Executable,
+    TableClause,
+    Text,
+    cast,
+    column,
+    func,
+    quoted_name,
+    select,
+    table,
+)
 
 from app.modules.database_connection.scan.asking import Questions
 from app.modules.database_connection.schema import Table, TableColumn
+from app.modules.sql.table_names import TableName
 
 LONGEST_TEXT = 100
 _MOST_SHOWN = 50
@@ -30,7 +43,7 @@ def distinct_texts(
     if questions is not None:
         if _is_hopeless(source, found, sample):
             return None
-        answer = questions.ask(_distinct_values(source.name, each.name))
+        answer = questions.ask(_distinct_values(source, each.name))
         if answer is None:
             return None
         found = _distinct(row[0] for row in answer)
@@ -64,11 +77,20 @@ def _are_short(values: Iterable[str]) -> bool:
     return all(len(value) <= LONGEST_TEXT for value in values)
 
 
-def _distinct_values(table_name: str, column_name: str) -> Executable:
+def table_source(named: Table, *columns: ColumnClause[object]) -> TableClause:
+    """Returns a table as a source of a query, by its full name."""
+    name = named.in_database
+    schema = TableName("", name.catalog, name.schema).sql("duckdb") if name.catalog else name.schema
+    return table(
+        name.name, *columns, schema=quoted_name(schema, False if name.catalog else None) if schema else None
+    )
+
+
+def _distinct_values(source: Table, column_name: str) -> Executable:
     return (
         select(shortened(column_name))
         .distinct()
-        .select_from(table(table_name))
+        .select_from(table_source(source))
         .where(column(column_name).is_not(None))
         .limit(_MOST_LOOKED_UP + 1)
     )

@@ -13,17 +13,18 @@ from app.core.redaction.names import names_secret
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.schema import Table
 from app.modules.sql.parsing import parsed_one
+from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.secret_outputs import secret_outputs
+from app.modules.sql.table_names import TableName, TableNames
 
 _DEFINITIONS: Mapping[str, str] = {
-    "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'view'",
-    "postgres": "SELECT c.relname, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c"
+    "sqlite": "SELECT '', name, sql FROM sqlite_master WHERE type = 'view'",
+    "postgres": "SELECT n.nspname, c.relname, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c"
     " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-    " WHERE c.relkind IN ('v', 'm') AND n.nspname = current_schema()",
-    "mysql": "SELECT table_name, view_definition FROM information_schema.views"
-    " WHERE table_schema = database()",
-    "duckdb": "SELECT view_name, sql FROM duckdb_views() WHERE schema_name = current_schema()"
-    " AND database_name = current_database() AND NOT internal",
+    " WHERE c.relkind IN ('v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')",
+    "mysql": "SELECT table_schema, table_name, view_definition FROM information_schema.views",
+    "duckdb": "SELECT schema_name, view_name, sql FROM duckdb_views()"
+    " WHERE database_name = current_database() AND NOT internal",
 }
 _WORD = re.compile(r"\w+")
 
@@ -34,47 +35,70 @@ def with_secrets_of_views(tables: Sequence[Table], connection: Connection, diale
     A view keeps to the names of its columns if its definition cannot be read.
     """
     known = {table.name: table for table in tables}
-    trees = {
-        view: tree
-        for view, sql in _suspects(tables, _definitions(connection, dialect))
-        if (tree := _query(sql, dialect)) is not None
-    }
-    reads = {
-        view: {each.name.casefold() for each in tree.find_all(exp.Table)} for view, tree in trees.items()
-    }
+    names = TableNames(dialect, {table.name: table.in_database for table in tables})
     own_schema = connection.dialect.default_schema_name or "main"
+    trees: dict[str, exp.Expr] = {}
+    for view, sql in _suspects(tables, _definitions(tables, connection, dialect)):
+        if (tree := _query(sql, dialect)) is not None:
+            _place(tree, names, (known[view].in_database.schema, own_schema))
+            trees[view] = tree
+    reads = {
+        view: {each for node in tree.find_all(exp.Table) for each in names.meanings(node)}
+        for view, tree in trees.items()
+    }
     while trees:
-        waiting = {view: view.casefold() for view in trees}
-        ready = [view for view, own in waiting.items() if reads[view].isdisjoint({*waiting.values()} - {own})]
+        ready = [view for view in trees if reads[view].isdisjoint(trees.keys() - {view})]
         for view in ready or list(trees):  # all if they read each other
-            read = [table for name, table in known.items() if name.casefold() in reads[view]]
-            found = _secrets_of(known[view], trees.pop(view), read, own_schema=own_schema, dialect=dialect)
+            read = [known[name] for name in sorted(reads[view])]
+            found = _secrets_of(known[view], trees.pop(view), read, dialect=dialect)
             known[view] = replace(known[view], secrets=found)
     return list(known.values())
 
 
-def _definitions(connection: Connection, dialect: str) -> Mapping[str, str]:
-    """Returns the definitions of views that the account may read, by name."""
+def _definitions(tables: Sequence[Table], connection: Connection, dialect: str) -> Mapping[str, str]:
+    """Returns the definitions of views that the account may read, by the views' names."""
     try:
         rows = connection.execute(text(_DEFINITIONS[dialect])).all()
     except DBAPIError:
         return {}
-    return {str(name): str(sql) for name, sql in rows if sql and len(sql) <= STATEMENT_CHARACTERS}
+    views = {
+        (table.in_database.schema, table.in_database.name): table.name
+        for table in tables
+        if table.kind == "view"
+    }
+    return {
+        views[str(schema), str(name)]: str(sql)
+        for schema, name, sql in rows
+        if sql and len(sql) <= STATEMENT_CHARACTERS and (str(schema), str(name)) in views
+    }
+
+
+def _place(tree: exp.Expr, names: TableNames, schemas: Sequence[str]) -> None:
+    """Write the schema before the tables of a view's definition that have none and are in several: the first
+    of `schemas` that has such a table, as the database would.
+    """
+    for node in tree.find_all(exp.Table):
+        several = names.meanings(node)
+        if len(several) > 1:
+            for schema in schemas:
+                if meant := next((names[each] for each in several if names[each].schema == schema), None):
+                    meant.qualify(node)
+                    break
 
 
 def _suspects(tables: Sequence[Table], definitions: Mapping[str, str]) -> list[tuple[str, str]]:
     """Returns the definitions that name a secret, a table with secrets, or another such view."""
-    views = {table.name for table in tables if table.kind == "view"}
-    texts = {view: sql.casefold() for view, sql in definitions.items() if view in views}
+    texts = {view: sql.casefold() for view, sql in definitions.items()}
+    plain = {table.name: table.in_database.name.casefold() for table in tables}
     names = {
-        table.name.casefold() for table in tables if any(table.is_secret(each.name) for each in table.columns)
+        plain[table.name] for table in tables if any(table.is_secret(each.name) for each in table.columns)
     }
     found = {
         view for view, sql in texts.items() if any(map(names_secret, _WORD.findall(sql.replace("-", "_"))))
     }
     more = found
     while more:
-        names |= {view.casefold() for view in more}
+        names |= {plain[view] for view in more}
         more = {view for view in texts.keys() - found if any(name in texts[view] for name in names)}
         found |= more
     return [(view, definitions[view]) for view in sorted(found)]
@@ -89,16 +113,18 @@ def _query(definition: str, dialect: str) -> exp.Expr | None:
     return query if isinstance(query, exp.Query) else None
 
 
-def _secrets_of(
-    view: Table, query: exp.Expr, read: Sequence[Table], *, own_schema: str, dialect: str
-) -> list[str]:
+def _secrets_of(view: Table, query: exp.Expr, read: Sequence[Table], *, dialect: str) -> list[str]:
     """Returns the columns of a view that it makes of secrets, under other names. `read`: what it reads."""
     columns = {table.name: [column.name for column in table.columns] for table in read}
     names_one = any(names_secret(column.name) for column in query.find_all(exp.Column))
     if not names_one and not any(table.is_secret(name) for table in read for name in columns[table.name]):
         return []
-    columns |= _of_other_schemas(query, columns, own_schema)
-    found = secret_outputs(query, dialect, columns, secrets={table.name: table.secrets for table in read})
+    known = {table.name: table.in_database for table in read}
+    for name, named in _unknown_tables(query, TableNames(dialect, known), columns).items():
+        known[name.text] = name
+        columns[name.text] = named
+    declared = DeclaredNames(TableNames(dialect, known), columns)
+    found = secret_outputs(query, declared, secrets={table.name: table.secrets for table in read})
     if found is None:
         return []
     names = [column.name for column in view.columns]
@@ -106,19 +132,18 @@ def _secrets_of(
     return [name for name, is_secret in secret if is_secret and not names_secret(name)]
 
 
-def _of_other_schemas(
-    query: exp.Expr, known: Mapping[str, Collection[str]], own_schema: str
-) -> dict[str, list[str]]:
-    """Returns the tables of other schemas that a query reads, with the columns that it names of them."""
-    own = {name.casefold() for name in known} | {each.alias.casefold() for each in query.find_all(exp.CTE)}
+def _unknown_tables(
+    query: exp.Expr, names: TableNames, known: Mapping[str, Collection[str]]
+) -> dict[TableName, list[str]]:
+    """Returns the tables that a query reads and the scan does not, with the columns that it names of them."""
+    common = {each.alias.casefold() for each in query.find_all(exp.CTE)}
     sources = {each.alias_or_name for each in query.find_all(exp.Table, exp.Subquery)}
     others = sources | {name for columns in known.values() for name in columns}
-    found: dict[str, list[str]] = {}
+    found: dict[TableName, list[str]] = {}
     for table in query.find_all(exp.Table):
-        if table.name.casefold() in own and table.db in ("", own_schema):
+        if names.meanings(table) or (not table.db and table.name.casefold() in common):
             continue
-        name = f"{table.db}.{table.name}" if table.db else table.name
-        found[name] = [
+        found[TableName(table.catalog, table.db, table.name)] = [
             column.name
             for column in query.find_all(exp.Column)
             if column.table == table.alias_or_name or (not column.table and column.name not in others)

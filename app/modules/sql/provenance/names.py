@@ -1,21 +1,24 @@
 """Names of tables and columns, as the database of a dialect compares them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+
+from app.modules.sql.table_names import TableNames
 
 
 class DeclaredNames:
     """Looks up names of a statement among those that the database has declared."""
 
-    def __init__(self, dialect: str, tables: Mapping[str, Collection[str]]) -> None:
-        """`tables`: the names of columns by the name of their table."""
-        self._folds = Dialect.get_or_raise(dialect)
+    def __init__(self, tables: TableNames, columns: Mapping[str, Collection[str]]) -> None:
+        """`columns`: names of columns by the text that their table is shown as."""
+        self.dialect = tables.dialect
+        self._tables = tables
+        self._folds = Dialect.get_or_raise(tables.dialect)
         # MySQL compares the names of columns in any case, which sqlglot does not.
-        self._takes_any_case = dialect == "mysql"
-        self._tables = {self._folded(name): name for name in tables}
-        self._columns = tables
+        self._takes_any_case = tables.dialect == "mysql"
+        self._columns = columns
         self._known_folds: dict[str, str] = {}
 
     def fold(self, identifier: exp.Expr | None) -> str:
@@ -33,13 +36,13 @@ class DeclaredNames:
         return self._known_folds[name]
 
     def table(self, table: exp.Table) -> str | None:
-        """Returns the declared name of a table. None if the schema does not have it."""
-        plain = self._folds.normalize_identifier(table.this.copy()).name
-        if table.db:
-            schema = self._folds.normalize_identifier(table.args["db"].copy()).name
-            if (found := self._tables.get(f"{schema}.{plain}")) is not None:
-                return found
-        return self._tables.get(plain)
+        """Returns the text that a table is shown as. None if the database does not have it."""
+        return self._tables.find(table)
+
+    @property
+    def all_columns(self) -> Iterator[str]:
+        """The names of all columns, some several times."""
+        return (name for names in self._columns.values() for name in names)
 
     def columns(self, table: str) -> Collection[str]:
         """Returns the declared columns of a declared table, in order."""

@@ -47,22 +47,21 @@ class SecretOutputs:
 
 def secret_outputs(
     tree: exp.Expr,
-    dialect: str,
-    tables: Mapping[str, Sequence[str]],
+    names: DeclaredNames,
     *,
     secrets: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> SecretOutputs | None:
-    """Reads a statement. `tables` are those that it may read: names of columns by the name of the table.
+    """Reads a statement. `names` are those of the tables that it reads.
 
     `secrets` are columns, by the name of their table, that are secret though their names do not say so.
     Returns None if no column of the result is secret.
     """
     tree = tree.copy()
     hidden = {(table, column) for table, columns in secrets.items() for column in columns}
-    plain = _plain_names(tree, tables, hidden)
+    plain = _plain_names(tree, names, hidden)
     for node in list(_without_values(tree)):
         node.replace(exp.Null())
-    reader = Reader(DeclaredNames(dialect, tables), dialect)
+    reader = Reader(names, names.dialect)
     described = _described(reader, tree)
     if described is None or tree.find(exp.Columns) or not described.queries[-1].has_all_columns:
         return SecretOutputs(None, plain)
@@ -135,14 +134,12 @@ def _tells_no_value(node: exp.Expr) -> bool:
     return is_length or isinstance(node, _TELLS_NO_VALUE)
 
 
-def _plain_names(
-    tree: exp.Expr, tables: Mapping[str, Sequence[str]], hidden: Collection[tuple[str, str]]
-) -> set[str]:
+def _plain_names(tree: exp.Expr, declared: DeclaredNames, hidden: Collection[tuple[str, str]]) -> set[str]:
     """Returns names, in lower case, that are no secrets: of columns of tables, and of sources of constants.
 
     A name that the statement gives to anything else is none.
     """
-    plain = {column.casefold() for some in tables.values() for column in some if not names_secret(column)}
+    plain = {column.casefold() for column in declared.all_columns if not names_secret(column)}
     plain -= {column.casefold() for _, column in hidden}
     # Names that the statement gives, and the columns that they are made of.
     made: list[tuple[set[str], set[str]]] = []

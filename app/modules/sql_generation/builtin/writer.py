@@ -155,7 +155,7 @@ def nearest_questions(
             planned = _planned(tokenise_question(asked), schema, lexicon, today=today)
         except (Beyond, Unclear):
             return None
-        return planned.select.sql(dialect=schema.dialect, pretty=True)
+        return _text(planned.select, schema)
 
     return nearest(question, schema, lexicon, today=today, understand=understand)
 
@@ -221,7 +221,13 @@ def _why_unseen(previous: Previous | None) -> str:
 
 
 def _statement(found: PlannedStatement, schema: Schema) -> WrittenSql:
-    return WrittenSql(found.select.sql(dialect=schema.dialect, pretty=True), found.explanation, found.plan)
+    return WrittenSql(_text(found.select, schema), found.explanation, found.plan)
+
+
+def _text(select: exp.Select, schema: Schema) -> str:
+    """Returns the text of a statement. Names its tables as the database does."""
+    schema.names.put_written(select)
+    return select.sql(dialect=schema.dialect, pretty=True)
 
 
 def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: date) -> PlannedStatement:

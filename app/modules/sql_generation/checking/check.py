@@ -66,7 +66,7 @@ def missing(sql: str, schema: SchemaNames) -> list[Correction]:
             statement = statement_of(sql, schema.dialect)
             if not isinstance(statement.tree, exp.Query):
                 return []
-            return list(missing_groups(sql, statement.scopes(schema.mapping), schema))
+            return list(missing_groups(sql, statement.scopes(schema), schema))
     except (SqlglotError, RecursionError):
         return []
 
@@ -77,7 +77,7 @@ def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
             statement = statement_of(sql, schema.dialect)
             if not isinstance(statement.tree, exp.Query) or _has_pivot_statement(statement.tree):
                 return []
-            scopes = statement.scopes(schema.mapping)
+            scopes = statement.scopes(schema)
             if found := list(_unknown_tables(scopes or traverse_scope(statement.folded), schema)):
                 return found
             return list(check_columns(sql, scopes, schema))
@@ -88,25 +88,42 @@ def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
 def _unknown_tables(scopes: Sequence[Scope], schema: SchemaNames) -> Iterator[Fault | Correction]:
     """Yields the unknown tables in the scopes of a statement with folded names.
 
-    Tables that are qualified with a schema's name are left to the guard.
+    Of tables that are qualified with a schema's name only the spelling is corrected: the rest is left to the
+    guard.
     """
     real = list(schema.tables.values())
     for table in base_tables(scopes):
-        if table.db or table.name in schema.tables:
+        if table.name in schema.tables:
+            continue
+        if table.db:
+            yield from _spelling(table, schema)
             continue
         place = table.this
         start = place.meta.get("start")
         meant = same_but_for_case(table.name, real)
-        if meant is not None and isinstance(start, int):
-            yield respelled(place, schema.written(meant))
+        several = schema.table_names.meanings(table)
+        if meant is not None and not several and isinstance(start, int):
+            yield respelled(place, schema.written_table(meant))
         else:
-            near = [schema.written(each) for each in nearest(table.name, real)]
+            near = [schema.written_table(each) for each in several or nearest(table.name, real)]
             yield Fault(
                 kind="unknown table",
                 name=table.name,
                 offset=start if isinstance(start, int) else None,
                 nearest=near,
             )
+
+
+def _spelling(table: exp.Table, schema: SchemaNames) -> Iterator[Correction]:
+    """Yields the corrections of a name whose parts differ from those of one table only in case or quotes."""
+    known = schema.table_names
+    meant = [] if known.meanings(table) else known.read(".".join(part.name for part in table.parts))
+    if len(meant) != 1:
+        return
+    name = known[meant[0]]
+    for place, part in ((table.args.get("db"), name.schema), (table.this, name.name)):
+        if part and isinstance(place, exp.Identifier) and "start" in place.meta and place.name != part:
+            yield respelled(place, schema.written(part))
 
 
 def _has_pivot_statement(tree: exp.Expr) -> bool:

@@ -47,7 +47,7 @@ class DateParts:
         """Yields the stored columns that a column of the statement may mean."""
         schema = self._schema
         for source in self._statement.find_all(exp.Table):
-            table = schema.table(schema.folded(source.name))
+            table = schema.table_of(source)
             named = not column.table or schema.folded(source.alias_or_name) == schema.folded(column.table)
             if table is not None and named:
                 wanted = schema.folded(column.name)

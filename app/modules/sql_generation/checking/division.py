@@ -48,13 +48,13 @@ def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
 def _divide(statement: exp.Expr, read: Statement, schema: SchemaNames) -> list[str]:
     """Change the divisions in the statement itself. Returns the text of each as it was written."""
     written = list(statement.find_all(exp.Div))
-    resolved = read.qualified(schema.mapping) if written else None
+    resolved = read.qualified(schema) if written else None
     if resolved is None:
         return []
     quotients = list(resolved.find_all(exp.Div))
     if len(written) != len(quotients):
         return []
-    whole = _WholeColumns.of(read.scopes(schema.mapping), schema)
+    whole = _WholeColumns.of(read.scopes(schema), schema)
     divided: list[str] = []
     for original, quotient in zip(written, quotients, strict=True):
         divisor = _divisor(quotient)

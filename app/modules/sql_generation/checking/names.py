@@ -34,7 +34,9 @@ class SchemaNames:
         """True if the case of column names does not matter."""
         self.all_tables = schema.tables
         self.foreign_keys = ForeignKeyGraph(schema.tables)
-        self.tables = schema.folded
+        self.table_names = schema.names
+        self.tables = schema.names.by_folded
+        """The texts that the tables are shown as, by their folded form."""
         self._tables = {table.name: table for table in schema.tables}
         self._columns = {
             table.name: {self.folded(column.name): column.name for column in table.columns}
@@ -61,6 +63,10 @@ class SchemaNames:
         """Returns the table with a folded name, or None."""
         return self._tables.get(self.tables.get(folded, ""))
 
+    def table_of(self, source: exp.Table) -> Table | None:
+        """Returns the one table that a source of a statement means, or None."""
+        return self._tables.get(self.table_names.find(source) or "")
+
     def real_column(self, table: str, folded_column: str) -> str:
         """Returns the real name of a column; an unknown name unchanged. `table` is a real name."""
         return self._columns[table].get(folded_column, folded_column)
@@ -79,6 +85,10 @@ class SchemaNames:
         """Returns a real name as SQL, in quotes if it needs them."""
         plain = exp.SAFE_IDENTIFIER_RE.fullmatch(name) is not None and name == self._unquoted(name)
         return exp.to_identifier(name, quoted=not plain).sql(self.dialect)
+
+    def written_table(self, name: str) -> str:
+        """Returns the text that a table is shown as, as SQL: each of its parts in quotes if it needs them."""
+        return ".".join(map(self.written, self.table_names.short(name).parts))
 
     def _unquoted(self, name: str) -> str:
         return name if self.dialect == "sqlite" else name.lower()

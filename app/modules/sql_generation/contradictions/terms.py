@@ -23,7 +23,7 @@ def find_ignored_terms(
     Terms without SQL, or with a column that the schema lacks, are left out, and so are statements that read
     a view: it may hold the definition.
     """
-    read = [names.table(names.folded(each.name)) for each in tree.find_all(exp.Table)]
+    read = [names.table_of(each) for each in tree.find_all(exp.Table)]
     if any(table is not None and table.kind == "view" for table in read):
         return
     used = _parts(tree)

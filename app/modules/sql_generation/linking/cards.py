@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.database_connection.schema import Table, TableColumn
+from app.modules.sql.table_names import parts_of
 from app.modules.sql_generation.checking.names import in_one_line
 from app.modules.sql_generation.linking.columns import is_named
 from app.modules.sql_generation.linking.contents import contents_of
@@ -119,7 +120,8 @@ def _samples(texts: Sequence[str]) -> str:
 
 
 def _created(table: Table, lines: Sequence[str]) -> str:
-    title = f"CREATE {table.kind.upper()} {_written(table.name)} ({_note(table.description)}"
+    name = ".".join(map(_written, table.short_name.parts))
+    title = f"CREATE {table.kind.upper()} {name} ({_note(table.description)}"
     return "\n".join([title, *lines, ");"])
 
 
@@ -133,9 +135,13 @@ def _written(name: str) -> str:
     return exp.to_identifier(in_one_line(name)).sql()
 
 
+def _written_table(shown: str) -> str:
+    return ".".join(map(_written, parts_of(shown)))
+
+
 def _references(table: Table) -> dict[str, str]:
     return {
-        column: f"{_written(key.referred_table)}({_written(referred)})"
+        column: f"{_written_table(key.referred_table)}({_written(referred)})"
         for key in table.foreign_keys
         for column, referred in zip(key.columns, key.referred_columns, strict=True)
     }

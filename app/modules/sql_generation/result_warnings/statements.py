@@ -16,7 +16,7 @@ def scopes_of(sql: str, names: SchemaNames) -> Sequence[Scope]:
 
     Raises `SqlglotError` or `RecursionError` if it cannot be parsed.
     """
-    return statement_of(sql, names.dialect).scopes(names.mapping)
+    return statement_of(sql, names.dialect).scopes(names)
 
 
 def scanned_tables(scope: Scope, index: SchemaIndex) -> Mapping[str, Table]:

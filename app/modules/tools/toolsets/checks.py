@@ -170,7 +170,7 @@ def _profile_statement(table: Table, columns: Sequence[TableColumn], dialect: st
             (exp.Min(this=column) if is_ordered else exp.null()).as_(f"c{at}_least"),
             (exp.Max(this=column) if is_ordered else exp.null()).as_(f"c{at}_most"),
         ]
-    return exp.select(*counted).from_(_source(table.name)).sql(dialect=dialect)
+    return exp.select(*counted).from_(_source(table)).sql(dialect=dialect)
 
 
 def _check_profiles(table: Table, total: int, profiles: Sequence[ColumnProfile], *, found: _Checked) -> None:
@@ -215,7 +215,7 @@ async def _check_repeated(
     """Rows that agree in these columns."""
     groups = (
         exp.select(*map(_column, names), exp.Count(this=exp.Star()).as_("n"))
-        .from_(_source(table.name))
+        .from_(_source(table))
         .group_by(*map(_column, names))
         .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
     )
@@ -253,20 +253,22 @@ async def _check_orphans(database: ToolDatabase, table: Table, found: _Checked) 
         if key.referred_table not in tables or not key.columns:
             continue
         names = ", ".join(key.columns)
-        row = await _first_row(database, _orphans(table, key), f"orphans of {names}", found=found)
+        row = await _first_row(
+            database, _orphans(table, tables[key.referred_table], key), f"orphans of {names}", found=found
+        )
         if row is not None and _whole(row[0]):
             detail = f"{_whole(row[0]):,} rows refer to no row of {key.referred_table}"
             found.add("orphans", names, _whole(row[0]), detail=detail)
 
 
-def _orphans(table: Table, key: ForeignKey) -> exp.Select:
+def _orphans(table: Table, referred: Table, key: ForeignKey) -> exp.Select:
     pairs = list(zip(key.columns, key.referred_columns, strict=True))
     on = exp.and_(*(_column(here, "child").eq(_column(there, "parent")) for here, there in pairs))
     filled = [_column(here, "child").is_(exp.null()).not_() for here, _ in pairs]
     return (
         exp.select(exp.Count(this=exp.Star()).as_("n"))
-        .from_(_source(table.name, "child"))
-        .join(_source(key.referred_table, "parent"), on=on, join_type="left")
+        .from_(_source(table, "child"))
+        .join(_source(referred, "parent"), on=on, join_type="left")
         .where(_column(pairs[0][1], "parent").is_(exp.null()), *filled)
     )
 
@@ -283,7 +285,7 @@ async def _check_dates(
         if str(each.maximum)[:10] >= tomorrow:
             statement = (
                 exp.select(exp.Count(this=exp.Star()).as_("n"))
-                .from_(_source(table.name))
+                .from_(_source(table))
                 .where(exp.GTE(this=_column(name), expression=exp.Literal.string(tomorrow)))
             )
             row = await _first_row(database, statement, f"future dates of {name}", found=found)
@@ -305,7 +307,7 @@ async def _check_common_date(
         return
     column = _column(name)
     count = exp.Count(this=exp.Star()).as_("n")
-    grouped = exp.select(column.as_("moment"), count).from_(_source(table.name)).group_by(column).limit(1)
+    grouped = exp.select(column.as_("moment"), count).from_(_source(table)).group_by(column).limit(1)
     filled = grouped.where(column.is_(exp.null()).not_())
     if is_placeholder:
         first = filled.order_by(column)
@@ -337,7 +339,7 @@ async def _check_gaps(
     statement = (
         exp.select(by_day.as_("day"))
         .distinct()
-        .from_(_source(table.name))
+        .from_(_source(table))
         .where(column.is_(exp.null()).not_())
         .order_by(exp.column("day"))
         .limit(_MOST_DAYS)
@@ -386,7 +388,7 @@ async def _check_outliers(
         moments = exp.select(
             exp.Avg(this=number).as_("mean"),
             exp.Avg(this=exp.Mul(this=number, expression=number)).as_("square"),
-        ).from_(_source(table.name))
+        ).from_(_source(table))
         row = await _first_row(database, moments, f"outliers of {name}", found=found)
         if row is None or (mean := _real(row[0])) is None or (square := _real(row[1])) is None:
             continue
@@ -401,7 +403,7 @@ async def _check_outliers(
         column = _column(name)
         statement = (
             exp.select(exp.Count(this=exp.Star()).as_("n"))
-            .from_(_source(table.name))
+            .from_(_source(table))
             .where(
                 exp.or_(
                     exp.LT(this=column, expression=exp.Literal.number(repr(low))),
@@ -427,7 +429,7 @@ async def _quartiles(
     for position in (profile.filled // 4, 3 * profile.filled // 4):
         statement = (
             exp.select(column)
-            .from_(_source(table.name))
+            .from_(_source(table))
             .where(column.is_(exp.null()).not_())
             .order_by(column)
             .limit(1)
@@ -456,9 +458,8 @@ def _column(name: str, table: str | None = None) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True), table=table)
 
 
-def _source(name: str, alias: str | None = None) -> exp.Expr:
-    source = exp.Table(this=exp.to_identifier(name, quoted=True))
-    return source if alias is None else exp.alias_(source, alias, table=True)
+def _source(table: Table, alias: str = "") -> exp.Table:
+    return table.short_name.node(alias)
 
 
 def _as_text(value: JsonValue) -> str | None:

@@ -91,12 +91,12 @@ async def find_tables(given: FindByWords, context: ToolContext) -> ToolResult:
 
 async def describe_tables(given: DescribeTables, context: ToolContext) -> ToolResult:
     index = await context.databases.named(given.database).index()
-    known = {name.casefold(): name for name in index.tables}
-    unknown = [name for name in given.names if name.casefold() not in known]
+    known = index.names.table_names
+    unknown = [name for name in given.names if not known.read(name)]
     if unknown:
         raise ToolFailed(f"There is no table {', '.join(unknown)}. Look for tables with find_tables.")
     cards = []
-    for name in dict.fromkeys(known[each.casefold()] for each in given.names):
+    for name in dict.fromkeys(each for given_name in given.names for each in known.read(given_name)):
         count = index.tables[name].row_count
         rows = "" if count is None else f"\n-- {count:,} rows at the last scan"
         cards.append(index.cards[name] + rows)
@@ -135,10 +135,12 @@ async def rescan_schema(given: RescanSchema, context: ToolContext) -> ToolResult
 async def _table_name(name: str, context: ToolContext, database: str | None) -> str:
     """Returns a table's name as it is scanned. Raises `ToolFailed`."""
     index = await context.databases.named(database).index()
-    known = {each.casefold(): each for each in index.tables}
-    if name.casefold() not in known:
+    found = index.names.table_names.read(name)
+    if not found:
         raise ToolFailed(f"There is no table {name}. Look for tables with find_tables.")
-    return known[name.casefold()]
+    if len(found) > 1:
+        raise ToolFailed(f"{name} may be {' or '.join(found)}. Name the one that is meant.")
+    return found[0]
 
 
 def _about(description: str) -> str:

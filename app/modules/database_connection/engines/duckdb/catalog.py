@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import duckdb
 from pydantic import JsonValue
-from sqlalchemy import Connection, Engine, Select, StaticPool, create_engine, false, func, select, types
+from sqlalchemy import Connection, Engine, Select, StaticPool, create_engine, false, func, or_, select, types
 from sqlalchemy.dialects import registry
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.engine.interfaces import (
@@ -107,7 +107,7 @@ def _as_dbapi_says() -> Iterator[None]:
 
 
 class DuckdbDialect(DefaultDialect):
-    """Reads the tables and views of the schema `main` only."""
+    """Reads the tables and views of the opened file."""
 
     name = "kaiduckdb"
     driver = "duckdb"
@@ -120,17 +120,29 @@ class DuckdbDialect(DefaultDialect):
     def import_dbapi(cls) -> ModuleType:
         return duckdb
 
+    def _get_default_schema_name(self, connection: Connection) -> str:
+        return str(connection.scalar(select(func.current_schema())))
+
+    def get_schema_names(self, connection: Connection, **_: object) -> list[str]:
+        listed = func.duckdb_schemas().table_valued("schema_name", "database_name", "internal")
+        of_the_file = listed.c.database_name == func.current_database()
+        is_own = listed.c.schema_name == func.current_schema()
+        found = (
+            select(listed.c.schema_name).where(of_the_file).where(or_(listed.c.internal == false(), is_own))
+        )
+        return [str(name) for name in connection.scalars(found)]
+
     def get_table_names(self, connection: Connection, schema: str | None = None, **_: object) -> list[str]:
-        return [str(name) for name in connection.scalars(_visible("duckdb_tables", "table_name"))]
+        return [str(name) for name in connection.scalars(_visible("duckdb_tables", schema, "table_name"))]
 
     def get_view_names(self, connection: Connection, schema: str | None = None, **_: object) -> list[str]:
-        return [str(name) for name in connection.scalars(_visible("duckdb_views", "view_name"))]
+        return [str(name) for name in connection.scalars(_visible("duckdb_views", schema, "view_name"))]
 
     def get_columns(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
     ) -> list[ReflectedColumn]:
         asked = ("column_name", "data_type", "is_nullable", "comment")
-        rows = connection.execute(_of_table("duckdb_columns", table_name, *asked))
+        rows = connection.execute(_of_table("duckdb_columns", schema, table_name, *asked))
         return [
             {"name": row[0], "type": _type(row[1]), "nullable": row[2], "default": None, "comment": row[3]}
             for row in rows
@@ -140,7 +152,9 @@ class DuckdbDialect(DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
     ) -> ReflectedPrimaryKeyConstraint:
         keys = [
-            columns for kind, columns, *_ in _constraints(connection, table_name) if kind == "PRIMARY KEY"
+            columns
+            for kind, columns, *_ in _constraints(connection, schema, table_name)
+            if kind == "PRIMARY KEY"
         ]
         return {"name": None, "constrained_columns": keys[0] if keys else []}
 
@@ -151,49 +165,49 @@ class DuckdbDialect(DefaultDialect):
             {
                 "name": None,
                 "constrained_columns": columns,
-                "referred_schema": None,
+                "referred_schema": schema,
                 "referred_table": referred,
                 "referred_columns": referred_columns,
                 "options": {},
             }
-            for kind, columns, referred, referred_columns in _constraints(connection, table_name)
+            for kind, columns, referred, referred_columns in _constraints(connection, schema, table_name)
             if kind == "FOREIGN KEY"
         ]
 
     def get_table_comment(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
     ) -> ReflectedTableComment:
-        comment = connection.scalar(_of_table("duckdb_tables", table_name, "comment"))
+        comment = connection.scalar(_of_table("duckdb_tables", schema, table_name, "comment"))
         return {"text": None if comment is None else str(comment)}
 
 
 registry.register("kaiduckdb", __name__, DuckdbDialect.__name__)
 
 
-def _visible(catalog: str, *asked: str) -> Select[Any]:
-    """Returns a SELECT of these columns of a catalog function, for the current schema."""
+def _visible(catalog: str, schema: str | None, *asked: str) -> Select[Any]:
+    """Returns a SELECT of these columns of a catalog function, for a schema: None is the current one."""
     names = dict.fromkeys((*asked, "table_name", "schema_name", "internal", "database_name"))
     listed = getattr(func, catalog)().table_valued(*names)
     return (
         select(*(listed.c[name] for name in asked))
-        .where(listed.c.schema_name == func.current_schema())
+        .where(listed.c.schema_name == (schema or func.current_schema()))
         .where(listed.c.database_name == func.current_database())
         .where(listed.c.internal == false())
     )
 
 
-def _of_table(catalog: str, table_name: str, *asked: str) -> Select[Any]:
-    visible = _visible(catalog, *asked)
+def _of_table(catalog: str, schema: str | None, table_name: str, *asked: str) -> Select[Any]:
+    visible = _visible(catalog, schema, *asked)
     (listed,) = visible.get_final_froms()
     return visible.where(listed.c.table_name == table_name)
 
 
-def _constraints(connection: Connection, table_name: str) -> Sequence[Constraint]:
+def _constraints(connection: Connection, schema: str | None, table_name: str) -> Sequence[Constraint]:
     asked = ("constraint_type", "constraint_column_names", "referenced_table", "referenced_column_names")
     listed = func.duckdb_constraints().table_valued(*asked, "table_name", "schema_name")
     rows = connection.execute(
         select(*(listed.c[name] for name in asked))
-        .where(listed.c.schema_name == func.current_schema())
+        .where(listed.c.schema_name == (schema or func.current_schema()))
         .where(listed.c.table_name == table_name)
     )
     return [(kind, columns, referred, referred_columns) for kind, columns, referred, referred_columns in rows]
