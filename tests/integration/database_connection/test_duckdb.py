@@ -96,11 +96,12 @@ def test_rows_come_as_json_under_their_types(shop: Database, schema: Schema) -> 
     ]
 
 
-def test_a_scan_knows_comments_keys_views_and_nothing_of_other_schemas(schema: Schema) -> None:
+def test_a_scan_knows_comments_keys_and_views_of_all_schemas(schema: Schema) -> None:
     tables = {each.name: each for each in schema.tables}
     assert {name: (each.kind, each.row_count) for name, each in tables.items()} == {
         "customers": ("table", 2),
         "orders": ("table", 1),
+        "salaries": ("table", 0),
         "spending": ("view", 1),
     }
     assert [(c.name, c.type, c.description, list(c.values)) for c in tables["customers"].columns] == [

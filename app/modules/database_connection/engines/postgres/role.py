@@ -26,31 +26,37 @@ def roles_beyond_policies(connection: Connection, roles: Collection[str]) -> lis
 
 
 def missing_right(connection: Connection) -> str:
-    """Returns a sentence with the cure if neither the role nor one that it may take reads any table or view
-    of the schema `public`, although there are some. Empty otherwise.
+    """Returns a sentence with the cure if neither the role nor one that it may take reads any table or view,
+    although there are some. Empty otherwise. The cure names the schema `public` if that has tables.
     """
     relations = table(
         "pg_class", column("oid"), column("relkind"), column("relnamespace"), schema="pg_catalog"
     )
     schemas = table("pg_namespace", column("oid"), column("nspname"), schema="pg_catalog")
     roles = table("pg_roles", column("oid"), schema="pg_catalog")
-    of_public = (
-        select(relations.c.oid)
-        .join(schemas, schemas.c.oid == relations.c.relnamespace)
-        .where(schemas.c.nspname == "public")
+    of_users = (
+        select(schemas.c.nspname)
+        .select_from(relations.join(schemas, schemas.c.oid == relations.c.relnamespace))
+        .where(~schemas.c.nspname.startswith("pg_", autoescape=True))
+        .where(schemas.c.nspname != "information_schema")
         .where(relations.c.relkind.in_(_TABLES_AND_VIEWS))
     )
     readable = (
-        of_public.join(roles, func.pg_has_role(roles.c.oid, "MEMBER"))
+        of_users.join(roles, func.pg_has_role(roles.c.oid, "MEMBER"))
         .where(func.has_schema_privilege(roles.c.oid, schemas.c.oid, "USAGE"))
         .where(func.has_any_column_privilege(roles.c.oid, relations.c.oid, "SELECT"))
     )
-    if connection.scalar(select(exists(readable))) or not connection.scalar(select(exists(of_public))):
+    if connection.scalar(select(exists(readable))):
         return ""
-    name = connection.dialect.identifier_preparer.quote(str(connection.scalar(select(func.current_user()))))
+    there = connection.scalars(of_users.order_by(schemas.c.nspname != "public", schemas.c.nspname).limit(1))
+    if (first := there.first()) is None:
+        return ""
+    quote = connection.dialect.identifier_preparer.quote
+    schema, name = quote(str(first)), quote(str(connection.scalar(select(func.current_user()))))
     return (
         f"KAI's account {name} may read no table of this database, although it has some. Their owner allows "
-        f"it: GRANT USAGE ON SCHEMA public TO {name}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}; "
+        f"it: GRANT USAGE ON SCHEMA {schema} TO {name}; "
+        f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {name}; "
         "Then try again."
     )
 

@@ -28,9 +28,10 @@ _PLAN = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
 _CANCEL_SECONDS = 2.0
 _CONNECTION_STATES = {"08", "53", "57"}  # SQLSTATE classes: connection, resources, operator intervention
 _CURES: Mapping[str, str] = {
-    "42501": "A table's owner allows KAI's account to read it: GRANT SELECT ON the table TO the account",
-    "42P01": "It was removed, or KAI's account may not use its schema: GRANT USAGE ON SCHEMA public TO the "
-    "account",
+    "42501": "A table's owner allows KAI's account to read it: GRANT SELECT ON the table TO the account, and "
+    "where it may not use the schema GRANT USAGE ON SCHEMA its name TO the account",
+    "42P01": "It was removed since the last scan: scan the database again. Or KAI's account may not use its "
+    "schema: GRANT USAGE ON SCHEMA its name TO the account",
 }
 """What helps, by SQLSTATE: a missing right, and a table that the server does not find."""
 _TYPES: Mapping[str, ColumnType] = {
