@@ -158,7 +158,8 @@ class TableNames:
         if not qualifiers or not same:
             return same
         before = [self._folds.identifier(part) for part in qualifiers]
-        return [shown for shown in same if self._is_qualified(shown, before)]
+        in_schema = [each for each in same if [self._folds.part(self.schema_of(each))] == before]
+        return in_schema or [each for each in same if self._is_qualified(each, before)]
 
     def find(self, table: exp.Table) -> str | None:
         """Returns the one table that a source of a statement means. None if there is none or several."""
