@@ -220,6 +220,20 @@ def test_the_measure_asked_for_is_drawn_and_not_the_last_one() -> None:
     assert chart["description"].startswith("Bar chart: revenue by product.")
 
 
+def test_grey_lines_go_up_to_a_period_that_is_not_whole_too() -> None:
+    months = ["2024-06", "2024-07", "2024-08"]
+    rows = table(REGIONS, [[month, f"R{at:02}", 100 - at] for month in months for at in range(8)])
+    chart = drawn(rows, GROUPED, span=DataSpan(date(2024, 6, 1), date(2024, 8, 10), 1000))
+    ends = {
+        layer["data"]["name"]: {(datum["series"], datum["c0"]) for datum in layer["data"]["values"]}
+        for layer in chart["layer"]
+        if str(layer.get("data", {}).get("name")).startswith("partial_0")
+    }
+    grey = {(f"R{at:02}", month) for at in range(5, 8) for month in ("2024-07-01", "2024-08-01")}
+    assert ends["partial_0_grey"] == grey
+    assert len(ends["partial_0"]) == 10
+
+
 @pytest.mark.parametrize("sql", [GROUPED, MEANS])
 def test_beyond_6_series_five_have_a_colour_and_the_rest_are_grey(sql: str) -> None:
     months = ["2024-01", "2024-02"]

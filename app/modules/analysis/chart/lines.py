@@ -1,5 +1,6 @@
 """Lines over time: one measure, several series, or panels one above the other."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -118,32 +119,40 @@ def panel_layers(panel: Panel) -> list[Spec]:
 
 def _partial_layers(panel: Panel, mark: Spec, color: Spec) -> list[Spec]:
     """Dashed lines to the periods that are not whole, and their hollow points."""
-    segments: list[Spec] = []
-    hollow: list[Spec] = []
-    for track in (*panel.tracks, *panel.grey):
-        for run in track.runs:
-            for at, point in enumerate(run):
-                if panel.line.partial_at(point) is None:
-                    continue
-                if track not in panel.grey:
-                    hollow.append(datum_of(panel, point))
-                for other in (at - 1, at + 1):
-                    if 0 <= other < len(run):
-                        edge = f"{track.name} {len(segments)}"
-                        segments += [datum_of(panel, each, edge=edge) for each in (run[other], point)]
-    if not hollow:
+    segments, hollow = _partial_segments(panel, panel.tracks)
+    grey, _ = _partial_segments(panel, panel.grey)
+    if not hollow and not grey:
         return []
     style = panel.encoding()
     ring: Spec = {"type": "point", "style": "kai-partial-point"}
     stroke: Spec = {"stroke": color["color"]} if color else {}
     dashed = {**mark, "style": "kai-partial"}
     name = f"partial_{panel.index}"
-    shown = [each for each in segments if each.get("series") in {track.name for track in panel.tracks}]
+    context: Spec = {"type": "line", "style": ["kai-partial", "kai-context"]}
+    edges: Spec = {"detail": nominal("edge")}
     made = [
-        layer(dashed, {**style, **color, "detail": nominal("edge")}, shown, name=name),
-        layer(ring, {**style, **stroke}, hollow, name=f"{name}_points"),
+        (grey, layer(context, {**style, **edges}, grey, name=f"{name}_grey")),
+        (segments, layer(dashed, {**style, **color, **edges}, segments, name=name)),
+        (hollow, layer(ring, {**style, **stroke}, hollow, name=f"{name}_points")),
     ]
-    return made if shown else made[1:]
+    return [each for data, each in made if data]
+
+
+def _partial_segments(panel: Panel, tracks: Sequence[Track]) -> tuple[list[Spec], list[Spec]]:
+    """The ends of the segments of lines to periods that are not whole, and the points of these."""
+    segments: list[Spec] = []
+    partial: list[Spec] = []
+    for track in tracks:
+        for run in track.runs:
+            for at, point in enumerate(run):
+                if panel.line.partial_at(point) is None:
+                    continue
+                partial.append(datum_of(panel, point))
+                for other in (at - 1, at + 1):
+                    if 0 <= other < len(run):
+                        edge = f"{track.name} {len(segments)}"
+                        segments += [datum_of(panel, each, edge=edge) for each in (run[other], point)]
+    return segments, partial
 
 
 def _single_points(panel: Panel, color: Spec) -> list[Spec]:
