@@ -79,8 +79,7 @@ MONTHS = table({"month": "text", "revenue": "number"}, ["2025-01", 10], ["2025-0
             (
                 "Revenue in the 3 months: 23.33 on average, "
                 "between 10 (January 2025) and 40 (February 2025), from 10 in the first to 20 in the last. "
-                "Revenue in March 2025: 20. "
-                "The total of revenue over the 3 months is 70. "
+                "The total of revenue over the 3 months is 70. Revenue in March 2025: 20. "
                 "With fewer than 13 complete months, growth cannot be distinguished from a season."
             ),
         ),

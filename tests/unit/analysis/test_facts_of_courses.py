@@ -309,3 +309,27 @@ def test_the_stocks_of_months_of_any_year_have_no_total() -> None:
     text = said(Case("Stock by month", sql, columns, [["01", 10], ["02", 30], ["03", 20]], []))
     assert "highest stock: 30" in text
     assert "60" not in text
+
+
+@pytest.mark.parametrize(
+    ("values", "is_first"), [([10, 12, 14, 13, 15, 18], True), ([10, 12, 9, 13, 11, 14], False)]
+)
+def test_rises_are_said_first_only_where_they_are_hardly_chance(values: list[float], is_first: bool) -> None:
+    case = Case("Revenue", BY_MONTH, MONTHS, months("2026-01", values), [])
+    second = sheet_of(case).facts[1]
+    assert (second.kind == "rises") == is_first
+    assert is_first or second.statement.startswith("The total of revenue")
+
+
+def test_a_difference_over_time_is_said_by_its_sign_first() -> None:
+    sql = "SELECT month, SUM(a) - SUM(b) AS cost_minus_plan FROM t GROUP BY 1 ORDER BY 1"
+    columns = {"month": "text", "cost_minus_plan": "number"}
+    case = Case("Cost against plan", sql, columns, months("2026-01", [-5, 3, -2, -8]), [])
+    assert lead(case).startswith("3 of 4 months have cost minus plan below zero.")
+
+
+def test_the_number_of_rows_of_a_list_that_has_its_own_limit_comes_last() -> None:
+    sql = "SELECT name, hired FROM staff ORDER BY hired LIMIT 2"
+    rows: Cells = [["Ada", "2019-04-01"], ["Ben", "2020-02-01"]]
+    facts = sheet_of(Case("Longest serving staff", sql, {"name": "text", "hired": "date"}, rows, [])).facts
+    assert [fact.kind for fact in facts] == ["order", "count"]

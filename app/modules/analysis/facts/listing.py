@@ -22,7 +22,9 @@ _LISTED_SPREADS = 2
 def listing_facts(table: FactTable) -> list[Fact]:
     """How many rows of what; the first and the last by a date; ranges; the most frequent texts."""
     known = [measure for measure in table.found.measures if is_numeric(measure.name)]
-    facts = [counted(table), *date_facts(table), *(_spread(table, each) for each in known[:_LISTED_SPREADS])]
+    own = [*date_facts(table), *(_spread(table, each) for each in known[:_LISTED_SPREADS])]
+    # The number of rows is the statement's own limit, which says nothing of the data.
+    facts = [*own, counted(table)] if table.found.limit is not None else [counted(table), *own]
     facts += [fact for each in known[:_LISTED_SPREADS] for fact in missing_values(table, each)]
     if not table.found.bounded:
         facts += [fact for at in range(len(table.rows["columns"])) for fact in frequent(table, at)]

@@ -63,7 +63,7 @@ def _statistic(table: FactTable, measure: NumericColumn, kind: FactKind, *, valu
 def _below_zero(table: FactTable, measure: NumericColumn, below: list[int], *, named: Names | None) -> Fact:
     slots: dict[str, Slot] = {
         "count": len(below),
-        "rows": Counted(measure.count, "row"),
+        "rows": Counted(measure.count, table.found.unit or "row"),
         "named": named,
     }
     return table.measure_fact(

@@ -29,11 +29,13 @@ from app.modules.analysis.facts.wording import Counted, Percent, Points, Slot
 from app.modules.analysis.figures import Direction, NumericColumn
 from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.names import is_part
+from app.modules.analysis.figures.requested_measures import DIFFERENCES, words_of
 from app.modules.analysis.figures.trend import Course, PeriodValue, sharing
 from app.modules.analysis.words import title, word_set
 
 _MEASURES = 3
 _NEAR = Decimal("0.005")
+_TELLING = Decimal("0.75")
 _RUNNING = word_set("""
     running cumulative cumulated cum kumuliert kumulativ acumulado cumul cumule
 """)
@@ -80,8 +82,11 @@ def _course(over: OverTime, months: Course | None) -> list[Fact]:
         facts = [*ends, *moved]
     elif moved[0].kind == "change":
         facts = [*moved, *ends]
+    elif DIFFERENCES & set(words_of(title(over.measure.name))):  # such as profit minus plan: its sign tells
+        facts = [*statistics(table, over.measure)[::-1], *moved, *_latest(over), *ends]
     else:  # the level names the extremes already
-        facts = [*moved, *rises(longest)[:1], *_latest(over), *statistics(table, over.measure)[:1], *ends]
+        telling = [each for each in rises(longest)[:1] if _is_telling(each, longest)]
+        facts = [*moved, *telling, *statistics(table, over.measure)[:1], *_latest(over), *ends]
     facts += partial_notes(table, over.course)
     facts += [*_extremes(folded), *_latest(folded)] if folded is not None else []
     facts += [_level(longest)] if len(longest.course.full) > 1 else []
@@ -363,6 +368,13 @@ def _season(over: OverTime) -> list[Fact]:
             )
         )
     return facts
+
+
+def _is_telling(rise: Fact, over: OverTime) -> bool:
+    """Return True if so many periods rose, or so few, that it is hardly by chance."""
+    pairs = len(over.course.full) - (CYCLES["hour"] if over.course.unit == "hour" else 1)
+    share = Decimal(str(rise.value)) / pairs
+    return not 1 - _TELLING < share < _TELLING
 
 
 def rises(over: OverTime) -> list[Fact]:

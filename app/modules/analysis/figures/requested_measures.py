@@ -41,8 +41,8 @@ _RATES = word_set("""
 """)
 _CALENDAR = frozenset({"day", "week", "month", "quarter", "year", "hour", "weekday"})
 DIFFERENCES = word_set("""
-    variance difference diff deviation delta gap overrun excess differenz abweichung diferencia desviacion
-    desviación ecart écart
+    variance difference diff deviation delta gap overrun excess minus differenz abweichung diferencia
+    desviacion desviación ecart écart
 """)
 _PART = re.compile(
     r"\b(?:(?:quelle|la) part|(?:qué|la) parte)\b(?= d)|\b(?:quelle|qué) parte?\b", re.IGNORECASE
