@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from app.core.words import NUMBER_WORDS
 from app.modules.sql_generation.builtin.plan import Beyond, PlanColumn, Reading, Unclear
+from app.modules.sql_generation.builtin.question.words import word_set
 
 MOST = 8
 _DEPTH = 2
@@ -109,56 +110,10 @@ _SAME = {
     "count": "number",
     "via": "through",
 }
-_FILLERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "by",
-        "per",
-        "via",
-        "through",
-        "using",
-        "use",
-        "with",
-        "of",
-        "please",
-        "i",
-        "mean",
-        "meant",
-        "option",
-        "choice",
-        "number",
-        "no",
-        "nr",
-        "that",
-        "this",
-        "it",
-        "is",
-        "its",
-        "would",
-        "be",
-        "want",
-        "take",
-        "pick",
-        "choose",
-        "go",
-        "for",
-        "one",
-        "ok",
-        "okay",
-        "yes",
-        "rather",
-        "let",
-        "s",
-        "d",
-        "like",
-        "show",
-        "me",
-        "column",
-        "table",
-        "field",
-    ]
+_FILLERS = word_set(
+    "a an the by per via through using use with of please i mean meant option choice number no nr that"
+    " this it is its would be want take pick choose go for one ok okay yes rather let s d like show me"
+    " column table field"
 )
 _NUMBERED = re.compile(
     r"(?:(?:please|the|option|choice|number|no|nr|take|pick|choose|use|i mean|i want|it is|yes)\s+)*"
