@@ -85,10 +85,18 @@ class Asked:
     @property
     def text(self) -> str:
         """The whole prompt."""
-        return "\n".join(message["content"] or "" for message in self.messages)
+        contents: list[object] = [message["content"] for message in self.messages]
+        return "\n".join(_text_of(each) for each in contents)
 
     @property
     def tools(self) -> list[str]:
         """The names of the tools that are offered."""
         offered = cast("list[dict[str, dict[str, str]]]", self.body.get("tools", []))
         return [each["function"]["name"] for each in offered]
+
+
+def _text_of(content: object) -> str:
+    """The text of a message; of one in parts, the texts of all, and no other part may be among them."""
+    if isinstance(content, list):
+        return "\n".join(str(each["text"]) for each in content)
+    return str(content or "")

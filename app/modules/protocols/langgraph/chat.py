@@ -5,15 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from app.modules.analysis.chart.pictures import SPEC_MEDIA_TYPE
 from app.modules.analysis.chart.specification import mapping
 from app.modules.protocols.messages import MAX_MESSAGE_BYTES, MAX_MESSAGES, ClientMessage, ToolUse
 from app.modules.records.steps import CallRecord
 
 LangChainMessage = dict[str, JsonValue]
-
-_IN_BLOCKS = ("references", "chart")
-"""Parts of an analysis that content blocks hold."""
 
 
 def langchain_message(message: ClientMessage) -> LangChainMessage:
@@ -37,7 +33,7 @@ def langchain_message(message: ClientMessage) -> LangChainMessage:
                 {"type": "tool_call", "id": use.id, "name": use.name, "args": use.args}
                 for use in message.tool_calls
             ]
-            rest = {name: part for name, part in message.found.items() if name not in _IN_BLOCKS}
+            rest = {name: part for name, part in message.found.items() if name != "references"}
             return {
                 **common,
                 "tool_calls": calls,
@@ -48,20 +44,17 @@ def langchain_message(message: ClientMessage) -> LangChainMessage:
 
 
 def _content(message: ClientMessage) -> JsonValue:
-    """Returns the text; of an answer with references or a chart, content blocks of LangChain's version 1.
+    """Returns the text; of an answer with references, a content block of LangChain's version 1.
 
-    No metadata name the version: LangChain reads the blocks without, and its JavaScript would take `content`
-    away from the message that a page holds.
+    No metadata name the version: LangChain reads the block without, and its JavaScript would take `content`
+    away from the message that a page holds. There is no block for the chart: a graph that has KAI as a node
+    sends its messages to its own model, and those of OpenAI, Anthropic and Ollama refuse unknown blocks.
     """
-    references, chart = (message.found.get(name) for name in _IN_BLOCKS)
-    if not references and not chart:
+    references = message.found.get("references")
+    if not isinstance(references, list) or not references:
         return message.text
-    text: dict[str, JsonValue] = {"type": "text", "text": message.text}
-    if isinstance(references, list):
-        text["annotations"] = [_citation(mapping(each)) for each in references]
-    if not chart:
-        return [text]
-    return [text, {"type": "non_standard", "value": {"type": SPEC_MEDIA_TYPE, "specification": chart}}]
+    annotations = [_citation(mapping(each)) for each in references]
+    return [{"type": "text", "text": message.text, "annotations": annotations}]
 
 
 def _citation(reference: Mapping[str, JsonValue]) -> JsonValue:

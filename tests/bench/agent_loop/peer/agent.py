@@ -15,10 +15,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from langchain.agents import create_agent  # type: ignore[import-not-found,unused-ignore]
-from langchain.agents.middleware import (  # type: ignore[import-not-found,unused-ignore]
-    HumanInTheLoopMiddleware,
-)
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -52,7 +51,7 @@ async def main(database: str, model_url: str, offered: Offered, checkpoints: str
         while line := await asyncio.to_thread(sys.stdin.readline):
             steps, turn = line.split()
             question = f"PEER Look in {steps} steps, turn {turn}"
-            config = {"configurable": {"thread_id": turn}, "recursion_limit": 200}
+            config: RunnableConfig = {"configurable": {"thread_id": turn}, "recursion_limit": 200}
             began = time.process_time()
             async for _ in agent.astream({"messages": [{"role": "user", "content": question}]}, config):
                 pass

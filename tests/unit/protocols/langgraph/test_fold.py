@@ -149,7 +149,7 @@ def test_the_answer_is_content_blocks_that_langchain_reads() -> None:
     said = [*TURN[:-1], REFERENCES, ChartChunk(content={"mark": "bar"}), done()]
     written = named(frames_of(said, "values"), "values")[-1]["messages"][-1]
     answer = messages_from_dict([{"type": "ai", "data": written}])[0]
-    text, chart = cast("list[dict[str, Any]]", answer.content_blocks)
+    (text,) = cast("list[dict[str, Any]]", answer.content_blocks)
     assert answer.text == text["text"]
     (cited,) = text["annotations"]
     (reference,) = REFERENCES.content
@@ -158,10 +158,7 @@ def test_the_answer_is_content_blocks_that_langchain_reads() -> None:
         reference["how"],
     ]
     assert cited["extras"] == {"kai": reference}
-    assert chart == {
-        "type": "non_standard",
-        "value": {"type": "application/vnd.vegalite.v6+json", "specification": {"mark": "bar"}},
-    }
+    assert answer.additional_kwargs["kai"]["chart"] == {"mark": "bar"}
     assert written["response_metadata"] == {}  # LangChain's JavaScript would take the content away
     plain = named(frames_of(TURN, "values"), "values")[-1]["messages"][-1]
     assert isinstance(plain["content"], str)
