@@ -20,8 +20,8 @@ LARGE = [
     "SELECT 1 FROM orders AS o0"
     + "".join(f" JOIN orders AS o{i + 1} ON o{i + 1}.id = o{i}.id" for i in range(240)),
     "SELECT * FROM orders" + "".join(f" NATURAL JOIN orders AS o{i}" for i in range(60)),
-    "WITH " + ", ".join(f"c{i} AS (SELECT id FROM orders)" for i in range(450)) + " SELECT id FROM c449",
-    " UNION ALL ".join(["SELECT id FROM orders"] * 450),
+    "WITH " + ", ".join(f"c{i} AS (SELECT id FROM orders)" for i in range(399)) + " SELECT id FROM c398",
+    " UNION ALL ".join(["SELECT id FROM orders"] * 400),
     "SELECT " + ", ".join(["sum(amount) OVER (ORDER BY id)"] * 500) + " FROM orders",
 ]
 """Each nearly as large as is read."""

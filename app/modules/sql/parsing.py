@@ -22,6 +22,8 @@ MOST_NODES = 5_000
 
 MOST_JOINS = 250
 """Most joins in it. The sources of a comma list are joins, too."""
+MOST_SELECTS = 400
+"""Most SELECTs in it: each is a scope of its own. SQLite takes 500 in a union."""
 MOST_MERGING_JOINS = 60
 """Most of them that are NATURAL or have USING, which take squares of time to read. SQLite and
 MySQL take as many."""
@@ -52,6 +54,8 @@ def parsed(tokens: list[Token], sql: str, dialect: str | None) -> Sequence[exp.E
     nodes = [node for tree in trees if tree for node in tree.walk()]
     if len(nodes) > MOST_NODES:
         raise StatementTooLarge
+    if sum(isinstance(node, exp.Select) for node in nodes) > MOST_SELECTS:
+        raise StatementTooLarge(f"{MOST_SELECTS} SELECTs")
     joins = [node for node in nodes if isinstance(node, exp.Join)]
     if len(joins) > MOST_JOINS:
         raise StatementTooLarge(f"{MOST_JOINS} joins")
