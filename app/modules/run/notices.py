@@ -33,12 +33,12 @@ class NoticingAnalyst:
 
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
         warnings = await self.checker.find_warnings(question, sql, rows)
-        doubts = [each.text for each in warnings if each.is_doubt]
         wording = _wording_for(question.text)
+        doubts = [each.say(wording.language) for each in warnings if each.is_doubt]
         opening = first_line(doubts, question.corrections, question.text)
         read = await self.analyst.analyse(question, sql, rows, emit=_behind(opening, emit))
         read = replace(read, analysis=begin_with(opening, read.analysis))
-        others = " ".join(each.text for each in warnings if not each.is_doubt)
+        others = " ".join(each.say(wording.language) for each in warnings if not each.is_doubt)
         notes = f"\n\n**{wording.say('worth_checking')}** {others}" if others else ""
         if question.author == "builtin" and (
             unheeded := await self.schema_context.unheeded(question.text, sql)

@@ -106,9 +106,8 @@ def _stored_values(
     held = [each for each in compared if each.is_stored]
     for each in compared:
         if each.is_stored is False:
-            text = missing_text(
-                each.place, each.text, index.stored.nearest(each.table, each.column, each.text)
-            )
+            near = index.stored.nearest(each.table, each.column, each.text)
+            text = missing_text(each.place, each.text, near).text
             yield ResultCheck(kind="stored_values", state="warning", text=text, columns=[each.place])
     if held:
         texts = ", ".join(f"“{each.text}”" for each in held)

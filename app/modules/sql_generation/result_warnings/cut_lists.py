@@ -29,7 +29,4 @@ def find_cut_list(statement: exp.Expr, rows: Rows, asked: str) -> Iterator[Resul
     if not isinstance(count, exp.Literal) or count.is_string or not asked or _NUMBER.search(asked):
         return
     if rows["row_count"] == int(count.this) > 1:
-        yield ResultWarning(
-            f"The statement returns at most {rows['row_count']:,} rows, and the question names no number: "
-            "there may be more."
-        )
+        yield ResultWarning("cut list", (rows["row_count"],))

@@ -33,7 +33,7 @@ def find_empty_tables(scope: Scope, tables: Mapping[str, Table]) -> Iterator[Res
     """Yields a warning for each table of an empty result that had no rows when it was scanned."""
     for alias in scope.selected_sources:
         if alias in tables and tables[alias].row_count == 0:
-            yield ResultWarning(f"{tables[alias].name} held no rows when the database was last scanned.")
+            yield ResultWarning("empty table", (tables[alias].name,))
 
 
 def join_probes(sql: str, index: SchemaIndex) -> list[JoinProbe]:
@@ -69,6 +69,6 @@ def _probes(scope: Scope, index: SchemaIndex) -> Iterator[JoinProbe]:
             sources = [scope.selected_sources[each][0].copy() for each in (one, other)]
             probe = exp.select("1").from_(sources[0]).join(sources[1], on=exp.and_(*equals)).limit(1)
             by = " and ".join(each.sql(index.names.dialect) for each in equals)
-            names = f"{tables[one].name} and {tables[other].name}"
-            text = f"No rows of {names} belong together by {by}: the join is empty."
-            yield JoinProbe(probe.sql(index.names.dialect), ResultWarning(text, worth_repair=True))
+            values = (tables[one].name, tables[other].name, by)
+            warning = ResultWarning("empty join", values, worth_repair=True)
+            yield JoinProbe(probe.sql(index.names.dialect), warning)

@@ -34,8 +34,8 @@ def find_repeated_rows(
                 other = tables[many].name
                 taken = aggregate.sql(dialect=names.dialect)
                 yield ResultWarning(
-                    f"{one} is joined to {other}, of which several rows may belong to one of {one}: "
-                    f"{taken} may count the same row more than once.",
+                    "repeated rows",
+                    (one, other, taken),
                     worth_repair=True,
                     is_doubt=True,
                     probe=_probe(scope, many, columns, names=names),

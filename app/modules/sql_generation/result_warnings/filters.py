@@ -42,7 +42,7 @@ def find_unknown_texts(
         near = index.stored.nearest(each.table, each.column, each.text)
         if near or empty:
             # Without a similar text the filter may be intended, so the statement is not worth a repair.
-            yield ResultWarning(missing_text(each.place, each.text, near), worth_repair=bool(near))
+            yield missing_text(each.place, each.text, near)
 
 
 def compared_texts(scope: Scope, tables: Mapping[str, Table], index: SchemaIndex) -> Iterator[ComparedText]:
@@ -75,6 +75,8 @@ def _compared(scope: Scope) -> Iterator[tuple[exp.Column, str, bool]]:
                     yield within.this, each.this, len(within.expressions) > 1
 
 
-def missing_text(column: str, text: str, near: list[str]) -> str:
-    hint = f" The nearest stored there: {', '.join(f'“{each}”' for each in near)}." if near else ""
-    return f"No {column} was “{text}” when the database was last scanned.{hint}"
+def missing_text(column: str, text: str, near: list[str]) -> ResultWarning:
+    if not near:
+        return ResultWarning("unknown text", (column, text))
+    others = ", ".join(f"“{each}”" for each in near)
+    return ResultWarning("unknown text with others", (column, text, others), worth_repair=True)

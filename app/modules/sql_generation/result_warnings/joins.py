@@ -1,6 +1,6 @@
 """Joins that multiply rows: without a condition, or by columns that are not a key of either side."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -31,10 +31,7 @@ def find_unjoined_tables(
         if sides.group(alias) != sides.group(many[0]):
             one = tables[many[0]].name
             other = tables[alias].name
-            yield ResultWarning(
-                f"Nothing joins {one} to {other}: every row of one meets every row of the other.",
-                worth_repair=True,
-            )
+            yield ResultWarning("no join", (one, other), worth_repair=True)
             return
 
 
@@ -56,10 +53,9 @@ def find_multiplied_rows(
     base = max(bases, key=lambda alias: len(bases[alias]))
     missed = [alias for alias in bases if alias not in bases[base] and alias in tables]
     if repeats and missed and base in tables:
-        yield ResultWarning(
-            f"A row of {tables[base].name} may meet several rows of {tables[missed[0]].name}: {repeats}",
-            worth_repair=True,
-        )
+        name, *evidence = repeats
+        values = (tables[base].name, tables[missed[0]].name, *evidence)
+        yield ResultWarning(str(name), values, worth_repair=True)
 
 
 def rows_that_meet_one(scope: Scope, tables: Mapping[str, Table], names: SchemaNames) -> set[str]:
@@ -152,16 +148,16 @@ class _Sides:
         return not isinstance(condition, exp.EQ) and alias in named and len(named) > 1
 
 
-def _repetition(rows: Rows, tables: Collection[Table]) -> str:
-    """Returns a phrase with the evidence that rows were multiplied; empty if there is none."""
+def _repetition(rows: Rows, tables: Collection[Table]) -> Sequence[str | int]:
+    """Returns the evidence that rows were multiplied: the name of its warning, and numbers; or nothing."""
     shown = rows["rows"]
     distinct = len({repr(row) for row in shown})
     if len(shown) >= _LEAST_ROWS and distinct * 2 <= len(shown):
-        return f"only {distinct} of {len(shown)} rows differ."
+        return "rows that differ", distinct, len(shown)
     sizes = [table.row_count for table in tables if table.row_count is not None]
     if len(sizes) == len(tables) and rows["row_count"] > max(sizes, default=0):
-        return f"there are {rows['row_count']:,} rows, more than in any of the tables."
-    return ""
+        return "more rows than tables", rows["row_count"]
+    return ()
 
 
 def _is_plain_list(select: exp.Select) -> bool:

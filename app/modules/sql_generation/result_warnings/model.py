@@ -2,17 +2,30 @@
 
 from dataclasses import dataclass
 
+from app.core.language import Language
+from app.modules.sql_generation.result_warnings.texts import text
+
 
 @dataclass(frozen=True)
 class ResultWarning:
-    """A sentence in Markdown. `worth_repair`: a repaired statement is likely to give a better result.
+    """A sentence in Markdown: the `name` of a text, and the `values` in it.
 
-    `is_doubt`: the figures may be wrong, so an answer begins with the sentence. `probe`: a statement that
-    returns no rows if the data do not bear the warning out; empty if there is none. If the probe fails, a
-    doubt stays and another warning does not.
+    `worth_repair`: a repaired statement is likely to give a better result. `is_doubt`: the figures may be
+    wrong, so an answer begins with the sentence. `probe`: a statement that returns no rows if the data do not
+    bear the warning out; empty if there is none. If the probe fails, a doubt stays and another warning does
+    not.
     """
 
-    text: str
+    name: str
+    values: tuple[str | int, ...] = ()
     worth_repair: bool = False
     is_doubt: bool = False
     probe: str = ""
+
+    @property
+    def text(self) -> str:
+        """The sentence in English, as models read it."""
+        return self.say("en")
+
+    def say(self, language: Language) -> str:
+        return text(language, self.name, *self.values)

@@ -34,9 +34,7 @@ def find_hidden_tie(
         exp.alias_(exp.Count(this=exp.Distinct(expressions=[value])), "values_of_them"),
     ).from_(two.subquery("kept"))
     probe = exp.select("1").from_(counted.subquery("tie")).where("places = 2 AND values_of_them = 1")
-    yield ResultWarning(
-        "Other rows share this place: the statement keeps one of them.", probe=probe.sql(dialect)
-    )
+    yield ResultWarning("hidden tie", probe=probe.sql(dialect))
 
 
 def _kept(select: exp.Select) -> str:

@@ -77,7 +77,7 @@ def _find_contradicted(sql: str, index: SchemaIndex, intent: Intent) -> list[Res
         *find_contradictions(intent.question, tree, intent.today),
         *find_ignored_terms(intent.question, tree, intent.terms, names=index.names),
     ]
-    return [ResultWarning(each, worth_repair=True, is_doubt=True) for each in found]
+    return [ResultWarning("as it is", (each,), worth_repair=True, is_doubt=True) for each in found]
 
 
 def _find_in_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> Iterator[ResultWarning]:
@@ -123,4 +123,4 @@ def _null_columns(rows: Rows, *, asked_for: set[str]) -> Iterator[ResultWarning]
     for position, column in enumerate(rows["columns"]):
         empty = rows["rows"] and all(row[position] is None for row in rows["rows"])
         if empty and column["name"].casefold() not in asked_for:
-            yield ResultWarning(f"Every value of “{column['name']}” is null.")
+            yield ResultWarning("null column", (column["name"],))

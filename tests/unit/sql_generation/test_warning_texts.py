@@ -1,0 +1,39 @@
+"""Warnings about results are said in the language of the question, each in all four."""
+
+import re
+
+import pytest
+
+from app.core.language import LANGUAGES
+from app.modules.sql_generation.result_warnings.model import ResultWarning
+from app.modules.sql_generation.result_warnings.texts import TEXTS
+
+SLOT = re.compile(r"\{\d\}")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_warning_has_the_same_values_in_each_language_and_words_of_its_own(name: str) -> None:
+    slots = [set(SLOT.findall(each)) for each in TEXTS[name]]
+    assert slots == [slots[0]] * len(LANGUAGES)
+    is_quoted = name == "as it is"
+    assert len(set(TEXTS[name])) == (1 if is_quoted else len(LANGUAGES))
+    assert all(is_quoted or each.endswith(".") for each in TEXTS[name])
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "several rows of actors: only 4 of 1,200 rows differ."),
+        ("de", "mehrere Zeilen von actors treffen: Nur 4 von 1.200 Zeilen sind verschieden."),
+        ("es", "con varias de actors: solo 4 de 1.200 filas son distintas."),
+        ("fr", "plusieurs lignes de actors : seules 4 lignes sur 1\u202f200 diffèrent."),
+    ],
+)
+def test_a_warning_has_names_and_numbers_of_its_result(language: str, said: str) -> None:
+    warning = ResultWarning("rows that differ", ("films", "actors", 4, 1200))
+    (chosen,) = [each for each in LANGUAGES if each == language]
+    assert warning.say(chosen).replace("\u00a0", " ").endswith(said)
+
+
+def test_braces_in_a_name_are_no_slots() -> None:
+    assert ResultWarning("null column", ("{0}{x}",)).text == "Every value of “{0}{x}” is null."
