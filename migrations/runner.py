@@ -29,6 +29,7 @@ from migrations import (
     m0012_comments,
     m0013_overviews,
     m0014_unkept_sessions,
+    m0015_keyed_requests,
 )
 from migrations.backfill import Progress
 
@@ -61,6 +62,7 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(12, "comments", m0012_comments.migrate),
     MigrationStep(13, "overviews", m0013_overviews.migrate),
     MigrationStep(14, "unkept_sessions", m0014_unkept_sessions.migrate),
+    MigrationStep(15, "keyed_requests", m0015_keyed_requests.migrate),
 )
 
 RETIRED = frozenset(

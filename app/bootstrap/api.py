@@ -29,6 +29,7 @@ from app.core.llm.overview import ModelOverview
 from app.core.rates import Policy, Rates, open_rates
 from app.core.settings import NO_QUOTAS, NatsSettings, QuotaSettings, RedisSettings, Settings
 from app.core.storage.port import Storage
+from app.http.idempotency import KeptResponses
 from app.http.readiness import Readiness
 from app.modules.agent.capabilities import Capabilities, capabilities_of
 from app.modules.agent.step_events import said_in_steps
@@ -91,6 +92,7 @@ class Services:
     comments: Comments
     schedules: Schedules
     overviews: Overviews
+    kept_responses: KeptResponses
     reports: Reports
     pictures: ChartPictures
     sharing: Sharing
@@ -273,6 +275,7 @@ async def open_services(
                 comments=CommentRepository(common.storage),
                 links=links,
                 overviews=common.overviews.repository,
+                kept_responses=common.kept_responses,
             ),
             memories=common.memories,
             profiles=common.profiles,
@@ -283,6 +286,7 @@ async def open_services(
             allowances=common.allowances,
             metrics=common.metrics,
             readiness=common.readiness,
+            kept_responses=common.kept_responses,
             tools=common.tools,
             rules=common.rules,
             capabilities=capabilities,

@@ -18,6 +18,7 @@ from app.http.body_limit import MAX_BODY_BYTES, BodyLimit, LargestBody
 from app.http.cross_origin import ANY_ORIGIN, CrossOrigin
 from app.http.entity_tags import EntityTags
 from app.http.health import attach_health, health
+from app.http.idempotency import Idempotency
 from app.http.json_compression import JsonCompression
 from app.http.methods import Head
 from app.http.open_streams import OpenStreams
@@ -90,6 +91,7 @@ def create_app(services: Services, settings: Settings, part: Part = "all") -> Fa
     app.add_exception_handler(CheckpointsUnavailable, storage_unavailable)
     app.add_exception_handler(TurnError, turn_problem)
     app.add_middleware(EntityTags)
+    app.add_middleware(Idempotency, kept=services.kept_responses)
     app.add_middleware(RateLimitFields)
     uploads = LargestBody(max(settings.uploads.max_bytes, MAX_BODY_BYTES), settings.uploads.receive_seconds)
     app.add_middleware(

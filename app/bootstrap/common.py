@@ -43,6 +43,7 @@ from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Storage
 from app.core.storage.probe import StoreProbe
 from app.core.storage.starting import catch_up_within
+from app.http.idempotency import KeptResponses
 from app.http.readiness import CHECK_SECONDS, Check, Detail, Readiness
 from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.boards.refreshing import Refreshing
@@ -156,6 +157,7 @@ class CommonServices:
     refreshing: Refreshing
     schedules: ScheduleRepository
     overviews: Overviews
+    kept_responses: KeptResponses
     webhooks: Webhooks
     deliveries: Deliveries
     queue: RunQueue
@@ -209,6 +211,7 @@ async def open_common(
         cache = _cache(settings.conversations, metrics) if role in ("all", "api", "once") else None
         shared_cache = await opened.enter_async_context(_shared_cache(settings, metrics))
         sessions = SessionRepository(storage, cache, shared_cache)
+        kept_responses = KeptResponses(storage, box)
         graph = SessionGraph(checkpointer)
         models: Models | None = None
         if overview is not None:
@@ -312,6 +315,7 @@ async def open_common(
             refreshing=refreshing,
             schedules=schedules,
             overviews=overviews,
+            kept_responses=kept_responses,
             webhooks=Webhooks(schedules, box, settings.schedules.webhook_networks),
             deliveries=Deliveries(
                 schedules,

@@ -15,6 +15,7 @@ from app.core.follow_up import follow_up
 from app.core.llm.model import LanguageModel
 from app.core.settings import Settings
 from app.core.tasks import Loops
+from app.http.idempotency import KEPT_DAYS
 from app.modules.agent.factory import InvestigatorFactory
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.turn import InvestigationSettings
@@ -196,6 +197,7 @@ async def answer_runs(common: CommonServices, ports: PortFactory) -> AsyncGenera
         Age("rows", common.rows, settings.retention.row_days),
         Age("notices", common.schedules, NOTICE_DAYS),
         Age("task updates", common.facts, TASK_UPDATE_DAYS),
+        Age("kept responses", common.kept_responses, KEPT_DAYS),
     ]
     retention = Retention(common.graph, settings.checkpoints.keep_turns, ages)
     worker = Worker(

@@ -90,6 +90,7 @@ WRITTEN = {
     12: "aed298d68275517c",
     13: "d801f56523733b28",
     14: "9632f14fc7d2de33",
+    15: "e64c8cd65c60e407",
 }
 """Digests of the steps by their numbers."""
 

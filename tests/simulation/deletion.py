@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from cryptography.fernet import Fernet
+
 from app.core.bus.port import EventLogs, StartedRuns
+from app.core.secrets import SecretBox
 from app.core.storage import typesense_layout as layout
 from app.core.storage.port import Storage
+from app.http.idempotency import KeptResponses
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.repository import CommentRepository
 from app.modules.context_store.service import ContextStore, FindFault
@@ -115,6 +119,7 @@ class Deleting:
             schedules=ScheduleRepository(storage),
             comments=CommentRepository(storage),
             overviews=OverviewRepository(storage),
+            kept_responses=KeptResponses(storage, SecretBox(Fernet.generate_key())),
         )
 
 

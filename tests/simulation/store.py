@@ -28,6 +28,7 @@ from migrations import (
     m0012_comments,
     m0013_overviews,
     m0014_unkept_sessions,
+    m0015_keyed_requests,
 )
 from tests.simulation.bus import DecisionData
 from tests.simulation.world import Unreachable, World, described
@@ -53,6 +54,7 @@ SCHEMA: Mapping[str, Collection] = {
         *m0007_schedules.COLLECTIONS,
         *m0012_comments.COLLECTIONS,
         m0013_overviews.OVERVIEWS,
+        m0015_keyed_requests.KEYED_REQUESTS,
         replace(_NOTICES, fields=[*_NOTICES.fields, *m0012_comments.NOTICE_FIELDS]),
         replace(_TOOL_CALLS, fields=[*_TOOL_CALLS.fields, Field("expires_at", "integer")]),
         replace(_EXAMPLES, fields=[*_EXAMPLES.fields, Field("session_id", "keyword")]),

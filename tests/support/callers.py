@@ -7,6 +7,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
+from app.http.authentication import Authentication
 
 
 def admin(owner: str) -> Caller:
@@ -16,12 +17,14 @@ def admin(owner: str) -> Caller:
 def call_as(app: FastAPI, caller: Callable[[Request], Caller]) -> None:
     """Let requests come from the caller that `caller` returns, not from the one that the door has found."""
     if not hasattr(app.state, "caller_of"):
-        app.user_middleware.append(Middleware(_CalledAs))
+        classes: list[object] = [each.cls for each in app.user_middleware]
+        behind_login = classes.index(Authentication) + 1 if Authentication in classes else 0
+        app.user_middleware.insert(behind_login, Middleware(_CalledAs))
     app.state.caller_of = caller
 
 
 class _CalledAs:
-    """The innermost middleware, behind KAI's own."""
+    """The middleware behind the login."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -14,6 +14,7 @@ from app.core.auth.caller import SCOPES_OF_ROLE, Caller, Role, Scope, checked_ow
 from app.core.clock import now_ms
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
+from app.core.keyed_ids import created_id
 from app.core.storage.documents import Documents
 from app.core.storage.port import Condition, Equals, Query, Storage, StorageUnavailable
 
@@ -108,7 +109,7 @@ class ApiKeys:
         """Returns the stored key and its text, which is not stored. Raises `Invalid`."""
         prefix, text = _new_text()
         key = ApiKey(
-            id=new_id(),
+            id=created_id(),
             prefix=prefix,
             digest=_digest(text),
             owner=_owner(wanted.owner),
@@ -118,7 +119,7 @@ class ApiKeys:
             created_at=now_ms(),
             expires_at=wanted.expires_at,
         )
-        await self._keys.create(key)
+        await self._keys.put(key)  # in place of one whose text an interrupted request has not answered
         return key, text
 
     async def caller(self, text: str) -> Caller:

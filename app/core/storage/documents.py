@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import JsonValue, TypeAdapter
 
+from app.core.keyed_ids import is_repeat
 from app.core.storage.edits import current_edit, version_of
 from app.core.storage.port import Condition, Document, DocumentExists, Query, Storage
 
@@ -41,14 +42,24 @@ class Documents(Generic[Record]):
         found = await self._storage.get(self._collection, record_id)
         return None if found is None else self.read(found)
 
-    async def create(self, record: Record) -> None:
-        """Raises `DocumentExists`."""
-        await self._storage.create(self._collection, self._write(record))
+    async def create(self, record: Record) -> Record:
+        """Returns the record that is stored: in a repeat of a keyed request, that of an interrupted try.
+
+        Raises `DocumentExists`.
+        """
+        document = self._write(record)
+        try:
+            await self._storage.create(self._collection, document)
+        except DocumentExists:
+            if not is_repeat() or (found := await self.get(str(document["id"]))) is None:
+                raise
+            return found
+        return record
 
     async def add(self, record: Record) -> bool:
         """Store a record unless one of its id is stored. Returns False if one is."""
         try:
-            await self.create(record)
+            await self._storage.create(self._collection, self._write(record))
         except DocumentExists:
             return False
         return True

@@ -31,8 +31,9 @@ class BoardRepository:
         )
         self.rows = RowStore(storage, "pin_rows", belongs_to="pin_id")
 
-    async def add(self, board: Board) -> None:
-        await self._boards.create(board)
+    async def add(self, board: Board) -> Board:
+        """Returns the board that is stored."""
+        return await self._boards.create(board)
 
     async def count(self, owner: str) -> int:
         return await self._boards.count(Equals("owner", owner))
@@ -97,8 +98,9 @@ class BoardRepository:
         """A pin of any owner."""
         return await self._pins.get(pin_id)
 
-    async def add_pin(self, pin: Pin) -> None:
-        await self._pins.create(pin)
+    async def add_pin(self, pin: Pin) -> Pin:
+        """Returns the pin that is stored."""
+        return await self._pins.create(pin)
 
     async def change_pin(
         self, pin: Pin, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()

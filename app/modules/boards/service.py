@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
-from app.core.ids import new_id
+from app.core.keyed_ids import created_id
 from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.analysis.chart.stored import read_choice
 from app.modules.analysis.chart.words import ReadWords
@@ -96,14 +96,14 @@ class Boards:
             raise TooManyBoards(most=MOST_BOARDS)
         now = now_ms()
         board = Board(
-            id=new_id(),
+            id=created_id(),
             owner=owner,
             title=title,
             stale_after_hours=stale_after_hours,
             created_at=now,
             updated_at=now,
         )
-        await self.repository.add(board)
+        board = await self.repository.add(board)
         _audit(board, "added")
         return board
 
@@ -141,7 +141,7 @@ class Boards:
         chosen = await self._chosen_of(message, new.chart_choice)
         now = now_ms()
         pin = Pin(
-            id=new_id(),
+            id=created_id(),
             owner=owner,
             board_id=board.id,
             db_connection_id=session.connection_id,
@@ -159,7 +159,7 @@ class Boards:
             created_at=now,
             updated_at=now,
         )
-        await self.repository.add_pin(pin)
+        pin = await self.repository.add_pin(pin)
         _audit(board, "pinned", pin)
         return await self._with_rows(board, pin, message)
 

@@ -20,8 +20,9 @@ class CommentRepository:
         self._storage = storage
         self._comments = Documents(storage, "comments", Comment)
 
-    async def add(self, comment: Comment) -> None:
-        await self._comments.create(comment)
+    async def add(self, comment: Comment) -> Comment:
+        """Returns the comment that is stored."""
+        return await self._comments.create(comment)
 
     async def find(self, comment_id: str) -> Comment | None:
         return await self._comments.get(comment_id)

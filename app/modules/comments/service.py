@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from app.core.clock import now_ms
-from app.core.ids import id_of, new_id
+from app.core.ids import id_of
+from app.core.keyed_ids import created_id
 from app.modules.boards.errors import BoardUnknown
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.errors import CommentedThingUnknown, CommentUnknown, NotAuthor, TooManyComments
@@ -78,7 +79,7 @@ class Comments:
             raise TooManyComments(most=MOST_COMMENTS)
         ways = await self._mentioned(author, place, text)
         comment = Comment(
-            id=new_id(),
+            id=created_id(),
             owner=place.owner,
             author=author,
             kind=place.kind,
@@ -88,7 +89,7 @@ class Comments:
             mentions=tuple(ways),
             created_at=now_ms(),
         )
-        await self.repository.add(comment)
+        comment = await self.repository.add(comment)
         await self._tell(comment, place, ways)
         _audit(comment, author, "added")
         return comment

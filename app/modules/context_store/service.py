@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
-from app.core.ids import new_id
+from app.core.keyed_ids import created_id
 from app.core.storage.port import AnyOf, Condition, Equals, Storage
 from app.modules.context_store.errors import EntryUnknown, ExampleNotRunnable, ScopeUnclear, ScopeUnknown
 from app.modules.context_store.model import (
@@ -269,7 +269,7 @@ class ContextStore:
         connection = await self._connections.repository.own(owner, db_connection_id)
         now = now_ms()
         added = Term(
-            id=entry_id or new_id(),
+            id=entry_id or created_id(),
             owner=owner,
             db_connection_id=connection.id,
             term=term,
@@ -303,7 +303,7 @@ class ContextStore:
         now = now_ms()
         await self._check_scope(connection, scope)
         added = Instruction(
-            id=entry_id or new_id(),
+            id=entry_id or created_id(),
             owner=owner,
             db_connection_id=connection.id,
             text=text,
@@ -428,7 +428,7 @@ def _example(
 ) -> Example:
     now = now_ms()
     return Example(
-        id=new_id(),
+        id=created_id(),
         owner=connection.owner,
         db_connection_id=connection.id,
         question=question,

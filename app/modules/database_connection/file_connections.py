@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from pydantic import TypeAdapter
 
-from app.core.ids import new_id
+from app.core.keyed_ids import created_id, is_repeat
 from app.modules.database_connection.errors import as_problems
 from app.modules.database_connection.repository import Connection, Upload
 from app.modules.database_connection.service import DatabaseConnections
@@ -95,7 +95,7 @@ class FileConnections:
             reading = await self._import(incoming, file_name, incoming / SOURCE, corrections=corrections)
             if await is_abandoned():
                 raise FileNotReadable("The upload was given up.")
-            connection_id = new_id()
+            connection_id = created_id()
             connection = await self._connections.register_upload(
                 owner,
                 connection_id,
@@ -103,6 +103,8 @@ class FileConnections:
                 name=name or file_name,
                 description=description,
             )
+            if is_repeat():
+                self._folder.delete(connection_id)  # of an interrupted try
             self._folder.keep(incoming, connection_id)
         logger.info(
             "file %s of %d bytes became the connection %s", PurePath(file_name).suffix, size, connection_id

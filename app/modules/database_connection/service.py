@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from app.core.auth.caller import current_database_claim, current_owner
 from app.core.bounded_threads import BoundedThreads, WorkTimedOut
 from app.core.clock import now_ms
-from app.core.ids import new_id
+from app.core.keyed_ids import created_id
 from app.core.llm.calls import Charge, uncharged
 from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
@@ -209,7 +209,7 @@ class DatabaseConnections:
         database = await asyncio.to_thread(read_url, url, self._access)
         warnings = await self._tried(database, roles)
         connection = Connection(
-            id=new_id(),
+            id=created_id(),
             owner=owner,
             name=name,
             description=description,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from app.core.auth.caller import Caller
+from app.http.idempotency import KeptResponses
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.repository import CommentRepository
 from app.modules.context_store.service import ContextStore
@@ -38,6 +39,7 @@ class OwnerForgetting:
         schedules: ScheduleRepository,
         comments: CommentRepository,
         overviews: OverviewRepository,
+        kept_responses: KeptResponses,
     ) -> None:
         self.memory = memory
         self._sessions = sessions
@@ -50,6 +52,7 @@ class OwnerForgetting:
         self._schedules = schedules
         self._comments = comments
         self._overviews = overviews
+        self._kept_responses = kept_responses
 
     async def forget_everything(self, caller: Caller) -> list[NotConfirmed]:
         """Delete sessions, boards, schedules, comments, overviews, memory, items, knowledge, rules and
@@ -65,6 +68,7 @@ class OwnerForgetting:
         await self._schedules.delete_all(caller.owner)
         await self._comments.delete_all(caller.owner)
         await self._overviews.delete_all(caller.owner)
+        await self._kept_responses.delete_all(caller.owner)
         await self._items.forget_owner(caller.owner)
         left += await self._forget_managed(caller)
         # A job that was under way may have remembered something meanwhile.

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.errors import Problem
-from app.core.ids import new_id
+from app.core.keyed_ids import created_id
 from app.core.llm.calls import Charge, uncharged
 from app.core.llm.embedding import MOST_TEXTS, EmbeddingModel
 from app.core.llm.errors import ModelRejected, ModelUnavailable
@@ -429,7 +429,7 @@ class Facts(FactReading):
     def _made(self, new: NewFact, group: FactGroup, vector: Sequence[float]) -> StoredFact:
         now = now_ms()
         return StoredFact(
-            id=new.fact_id or new_id(),
+            id=new.fact_id or created_id(),
             owner=new.owner,
             group=group.id,
             scope=new.scope,

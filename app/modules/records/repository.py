@@ -100,8 +100,9 @@ class SessionRepository:
 
     # Sessions
 
-    async def add(self, session: Session) -> None:
-        await self._sessions.create(session)
+    async def add(self, session: Session) -> Session:
+        """Returns the session that is stored."""
+        return await self._sessions.create(session)
 
     async def get(self, owner: str, session_id: str) -> Session:
         """Raises `SessionUnknown`."""

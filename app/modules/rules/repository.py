@@ -6,6 +6,7 @@ from uuid import UUID
 
 from app.core.clock import now_ms
 from app.core.ids import id_of
+from app.core.keyed_ids import is_repeat
 from app.core.storage.documents import Documents
 from app.core.storage.port import AnyOf, Document, Equals, Query, Storage
 from app.modules.rules.errors import RuleExists, RuleUnknown, TooManyRules
@@ -56,8 +57,18 @@ class RuleRepository:
         """Raises `RuleExists` or `TooManyRules`."""
         if await self._rules.count(Equals("audience", rule.audience)) >= MOST_RULES:
             raise TooManyRules(most=MOST_RULES)
-        if not await self._rules.add(rule):
+        if not await self._rules.add(rule) and not (is_repeat() and await self._is_stored(rule)):
             raise RuleExists(name=rule.name)
+
+    async def _is_stored(self, rule: Rule) -> bool:
+        """True if an interrupted try has stored this rule."""
+        stored = await self._rules.get(_id(rule))
+        same = (
+            None
+            if stored is None
+            else replace(rule, created_at=stored.created_at, updated_at=stored.updated_at)
+        )
+        return stored == same
 
     async def rewrite(self, rule: Rule) -> None:
         """Store a rule that was read. Raises `RuleUnknown` if it was deleted meanwhile."""

@@ -29,8 +29,9 @@ class ScheduleRepository:
         self.deliveries = Claims(self._notices, "deliver_due_at")
         """Notices of which a delivery to a target is to be tried."""
 
-    async def add(self, schedule: Schedule) -> None:
-        await self._schedules.create(schedule)
+    async def add(self, schedule: Schedule) -> Schedule:
+        """Returns the schedule that is stored."""
+        return await self._schedules.create(schedule)
 
     async def count(self, owner: str) -> int:
         return await self._schedules.count(Equals("owner", owner))

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
+from app.core.keyed_ids import created_id
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.repository import BoardRepository
 from app.modules.schedules.deliveries import Deliveries, NewTarget, TargetTest
@@ -93,12 +94,12 @@ class Schedules:
         if await self.repository.count(owner) >= MOST_SCHEDULES:
             raise TooManySchedules(most=MOST_SCHEDULES)
         targets = await self._deliveries.make(new.targets)
-        webhook, secret = None, None
+        webhook = None
         if new.webhook_url is not None:
-            webhook, secret = await self._webhooks.make(new.webhook_url)
+            webhook, _ = await self._webhooks.make(new.webhook_url)
         now = now_ms()
         schedule = Schedule(
-            id=new_id(),
+            id=created_id(),
             owner=owner,
             board_id=board.id,
             pin_id=None if pin is None else pin.id,
@@ -114,8 +115,9 @@ class Schedules:
             created_at=now,
             updated_at=now,
         )
-        await self.repository.add(schedule)
+        schedule = await self.repository.add(schedule)
         _audit(schedule, "added")
+        secret = None if schedule.webhook is None else self._webhooks.secret_of(schedule.webhook)
         return MadeSchedule(schedule, secret)
 
     async def change(

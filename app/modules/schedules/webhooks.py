@@ -64,6 +64,9 @@ class Webhooks:
         )
         return sealed, secret
 
+    def secret_of(self, webhook: Webhook) -> str:
+        return self._box.decrypt(webhook.secret)
+
     async def deliver_due(self, now: int) -> None:
         """Send the notices that wait. Any number of processes may do so: each claims a notice first."""
         waiting = await self._repository.webhooks.due(now, _AT_ONCE)

@@ -15,6 +15,7 @@ from app.core.clock import now_ms, rfc3339
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.core.ids import new_id
+from app.core.keyed_ids import created_id, is_repeat
 from app.core.pairs import pair_key, pair_keys
 from app.core.storage.port import (
     AnyOf,
@@ -224,7 +225,7 @@ class SessionService:
         await self._check_readable(owner, connections)
         now = now_ms()
         session = Session(
-            id=session_id or new_id(),
+            id=session_id or created_id(),
             owner=owner,
             db_connection_id=db_connection_id,
             title=title,
@@ -242,7 +243,7 @@ class SessionService:
         )
         async with self._allowances.new_session(owner) if is_kept else nullcontext():
             try:
-                await self.repository.add(session)
+                session = await self.repository.add(session)
             except DocumentExists as error:
                 raise SessionExists from error
             if session_id is not None and await self.forgetting.is_forgotten(session_id):
@@ -652,6 +653,11 @@ class SessionService:
         """
         session = await self.repository.get(owner, session_id)
         now = now_ms()
+        fork_id = created_id()
+        if is_repeat():
+            if (forked := await self.repository.find(fork_id)) is not None:
+                return forked
+            await self.repository.delete([fork_id])  # copies of an interrupted try
         async with self._allowances.new_session(owner):
             state = await self._graph.state_at(session.id, checkpoint_id)
             if state is None:
@@ -659,7 +665,7 @@ class SessionService:
             forked = replace(
                 session,
                 thread_name=None,
-                id=new_id(),
+                id=fork_id,
                 status="idle",
                 active_run_id=None,
                 awaited=False,

@@ -24,8 +24,9 @@ class LinkRepository:
             upgrade=_upgrade,
         )
 
-    async def add(self, link: ShareLink) -> None:
-        await self._links.create(link)
+    async def add(self, link: ShareLink) -> ShareLink:
+        """Returns the link that is stored."""
+        return await self._links.create(link)
 
     async def count(self, owner: str) -> int:
         return await self._links.count(Equals("owner", owner))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.core.clock import now_ms
-from app.core.ids import new_id
+from app.core.keyed_ids import created_id
 from app.modules.analysis.chart.plan import Spec
 from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.boards.errors import BoardUnknown
@@ -97,7 +97,7 @@ class Sharing:
             raise TooManyLinks(most=MOST_LINKS)
         now = now_ms()
         link = ShareLink(
-            id=new_id(),
+            id=created_id(),
             owner=owner,
             kind=kind,
             thing_id=thing_id,
@@ -110,7 +110,7 @@ class Sharing:
             charts=thing.charts,
             preview=preview,
         )
-        await self.repository.add(link)
+        link = await self.repository.add(link)
         _audit(link, owner, "added")
         return link
 

@@ -1,0 +1,310 @@
+"""`Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07) on every POST of the API.
+
+The first response to a key is kept, encrypted, for a day and repeated. A key belongs to its owner and route.
+While the first request runs it holds a lease; after a crash the next one with the key takes over, with the
+same ids. Routes that start a run are left out: they find the run of a key themselves.
+"""
+
+import asyncio
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from uuid import UUID, uuid5
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute, iter_route_contexts
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import compile_path
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.core.clock import now_ms
+from app.core.errors import Conflict, Invalid, Problem
+from app.core.keyed_ids import KeyedIds, keyed_by
+from app.core.secrets import SecretBox, SecretUnreadable
+from app.core.storage.documents import Documents
+from app.core.storage.port import Equals, Range, Storage, StorageUnavailable
+from app.http.callers import owner_of
+from app.http.problems import http_problem, problem_answer, storage_unavailable
+from app.http.routes import API_PREFIX
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotent-Replayed"
+KEPT_DAYS = 1
+MOST_CHARACTERS = 255
+_KEPT_MS = KEPT_DAYS * 24 * 60 * 60 * 1000
+_MOST_KEPT_BYTES = 1024 * 1024
+_LEASE_MS = 6_000
+_RENEWED_SECONDS = 2.0
+_ROOT = UUID(int=35)
+_LEFT_OUT = frozenset({b"content-length", b"date", b"server", b"ratelimit", b"ratelimit-policy"})
+"""Headers that a repeated response has of its own."""
+
+
+class KeyMalformed(Invalid):
+    """The key is empty, too long, or has characters that no header may have."""
+
+    problem = "idempotency-key-malformed"
+    sentence = (
+        f"An {HEADER} has 1 to {MOST_CHARACTERS} printable ASCII characters, and is sent once. "
+        "A UUID serves well."
+    )
+
+
+class KeyOfAnother(Invalid):
+    """The key came back with another request."""
+
+    problem = "idempotency-key-reused"
+    sentence = f"This {HEADER} was used for another request to this route. Use a new key."
+
+
+class KeyInUse(Conflict):
+    """The first request with the key is not over."""
+
+    problem = "idempotency-key-in-use"
+    title = "The first request runs"
+    sentence = f"The first request with this {HEADER} is not over. Send this one again in a second."
+    headers = MappingProxyType({"Retry-After": "1"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyedRequest:
+    """A request with a key. Times are epoch milliseconds."""
+
+    id: str
+    owner: str
+    request_hash: str
+    created_at: int
+    leased_until: int
+    response: str | None = None
+    """Its response, encrypted. None while it is not over."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.response is not None
+
+
+class KeptResponses:
+    """Keyed requests and their responses."""
+
+    def __init__(self, storage: Storage, box: SecretBox) -> None:
+        self._requests = Documents(storage, "keyed_requests", KeyedRequest)
+        self._box = box
+
+    async def begin(self, request: KeyedRequest) -> tuple[KeyedRequest, bool]:
+        """Returns the request that has the key, and True if that is a new try of it.
+
+        Raises `KeyOfAnother`, and `KeyInUse` while another try has the lease.
+        """
+        while not await self._requests.add(request):
+            known = await self._requests.get(request.id)
+            if known is None:
+                continue
+            now = request.created_at
+            if known.created_at <= now - _KEPT_MS:
+                await self._requests.delete(Equals("id", known.id), Equals("created_at", known.created_at))
+                continue
+            if known.request_hash != request.request_hash:
+                raise KeyOfAnother
+            if known.is_over:
+                return known, False
+            if known.leased_until > now:
+                raise KeyInUse
+            leased = {"leased_until": request.leased_until}
+            taken = await self._requests.change(known.id, leased, [_as_leased(known)])
+            if taken is not None:
+                return taken, True
+        return request, True
+
+    async def renew(self, request: KeyedRequest) -> None:
+        await self._requests.change(request.id, {"leased_until": now_ms() + _LEASE_MS})
+
+    async def keep(self, request: KeyedRequest, response: Response) -> None:
+        headers = [
+            [name.decode("latin-1"), value.decode("latin-1")]
+            for name, value in response.raw_headers
+            if name.lower() not in _LEFT_OUT
+        ]
+        body = base64.b64encode(bytes(response.body)).decode()
+        text = json.dumps([response.status_code, headers, body])
+        await self._requests.put(replace(request, response=self._box.encrypt(text)))
+
+    async def drop(self, request: KeyedRequest) -> None:
+        """Let the next request with the key be the first one."""
+        await self._requests.delete(Equals("id", request.id))
+
+    def read(self, request: KeyedRequest) -> Response:
+        """The kept response. Raises `SecretUnreadable`."""
+        status, headers, body = json.loads(self._box.decrypt(request.response or ""))
+        response = Response(base64.b64decode(body), status)
+        response.raw_headers += [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        response.headers[REPLAYED] = "true"
+        return response
+
+    async def delete_old(self, before: int) -> int:
+        return await self._requests.delete(Range("created_at", below=before))
+
+    async def delete_all(self, owner: str) -> None:
+        await self._requests.delete(Equals("owner", owner))
+
+
+def _as_leased(request: KeyedRequest) -> Equals:
+    return Equals("leased_until", request.leased_until)
+
+
+class Idempotency:
+    """ASGI middleware within the login. A request without a key costs nothing, one with a key two writes."""
+
+    def __init__(self, app: ASGIApp, kept: KeptResponses) -> None:
+        self._app = app
+        self._kept = kept
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        keys = Headers(scope=scope).getlist(HEADER) if _is_post(scope) else []
+        if not keys or finds_run(scope["app"], scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._answer(scope, receive, send, key=_key(keys))
+        except Problem as problem:
+            await problem_answer(problem)(scope, receive, send)
+        except HTTPException as error:  # of a body that is too large or too slow
+            await http_problem(error)(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, *, key: str) -> None:
+        owner, path, now = owner_of(Request(scope)), scope["path"], now_ms()
+        body, messages = await _body(scope, receive)
+        asked = hashlib.sha256(scope["query_string"] + b"\n" + body).hexdigest()
+        request = KeyedRequest(
+            id=str(uuid5(_ROOT, json.dumps([owner, path, key]))),
+            owner=owner,
+            request_hash=asked,
+            created_at=now,
+            leased_until=now + _LEASE_MS,
+        )
+        try:
+            held, is_try = await self._kept.begin(request)
+        except StorageUnavailable as error:
+            await (await storage_unavailable(Request(scope), error))(scope, receive, send)
+            return
+        if not is_try:
+            with suppress(SecretUnreadable):  # its encryption key is gone: the request is made again
+                await self._kept.read(held)(scope, receive, send)
+                return
+        ids = KeyedIds(held.id, held.created_at, is_repeat=held is not request)
+        answer = _Recorded(send)
+        renewing = asyncio.create_task(self._renew(held), name="renew a keyed request")
+        try:
+            with keyed_by(ids):
+                await self._app(scope, _replay(messages, receive), answer.send)
+        finally:
+            renewing.cancel()
+            await self._settle(held, answer.response)
+        await answer.finish()
+
+    async def _settle(self, request: KeyedRequest, response: Response | None) -> None:
+        """Before the client has the response, so that its next request finds it."""
+        with suppress(StorageUnavailable):  # then the lease ends, and the ids are the same
+            if response is None or response.status_code == 429 or response.status_code >= 500:
+                await self._kept.drop(request)
+            else:
+                await self._kept.keep(request, response)
+
+    async def _renew(self, request: KeyedRequest) -> None:
+        while True:
+            await asyncio.sleep(_RENEWED_SECONDS)
+            with suppress(StorageUnavailable):
+                await self._kept.renew(request)
+
+
+class _Recorded:
+    """A response that is held back until it is kept. What is too large, or sent in pieces, is neither."""
+
+    def __init__(self, send: Send) -> None:
+        self.response: Response | None = None
+        self._send = send
+        self._start: Message | None = None
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        start, self._start = self._start, None
+        body: bytes = message.get("body", b"")
+        if start is None or message.get("more_body", False) or len(body) > _MOST_KEPT_BYTES:
+            if start is not None:
+                await self._send(start)
+            await self._send(message)
+            return
+        self.response = Response(body, start["status"])
+        self.response.raw_headers += start["headers"]
+        self._held = (start, message)
+
+    async def finish(self) -> None:
+        if self.response is not None:
+            for message in self._held:
+                await self._send(message)
+
+
+@lru_cache(maxsize=4)
+def _run_paths(app: FastAPI) -> Sequence[re.Pattern[str]]:
+    """Paths of the routes that have the key as a parameter of their own."""
+    return [
+        compile_path(str(context.path))[0]
+        for context in iter_route_contexts(app.routes)
+        if isinstance(context.original_route, APIRoute) and takes_key(context.original_route)
+    ]
+
+
+def takes_key(route: APIRoute) -> bool:
+    """True for a route that finds the run of a key itself."""
+    return any(each.alias.lower() == HEADER.lower() for each in route.dependant.header_params)
+
+
+def finds_run(app: FastAPI, path: str) -> bool:
+    return any(pattern.fullmatch(path) for pattern in _run_paths(app))
+
+
+def _is_post(scope: Scope) -> bool:
+    return bool(
+        scope["type"] == "http" and scope["method"] == "POST" and scope["path"].startswith(f"{API_PREFIX}/")
+    )
+
+
+def _key(keys: Sequence[str]) -> str:
+    """The key of a request, bare or in double quotes. Raises `KeyMalformed`."""
+    key = keys[0].strip()
+    if len(key) > 1 and key[0] == key[-1] == '"':
+        key = key[1:-1]
+    if len(keys) > 1 or not 1 <= len(key) <= MOST_CHARACTERS or not (key.isascii() and key.isprintable()):
+        raise KeyMalformed
+    return key
+
+
+async def _body(scope: Scope, receive: Receive) -> tuple[bytes, list[Message]]:
+    """What stands for the body of a request in its hash, and the messages that were received for it.
+
+    A file stays in the network until its route reads it: its media type and length stand for it.
+    """
+    headers = Headers(scope=scope)
+    if "json" not in headers.get("content-type", "json"):
+        return f"{headers.get('content-type')} {headers.get('content-length')}".encode(), []
+    messages: list[Message] = []
+    while not messages or messages[-1].get("more_body", False):
+        messages.append(await receive())
+    return b"".join(each.get("body", b"") for each in messages), messages
+
+
+def _replay(messages: list[Message], receive: Receive) -> Receive:
+    async def replaying() -> Message:
+        return messages.pop(0) if messages else await receive()
+
+    return replaying
