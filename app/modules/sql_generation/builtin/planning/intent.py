@@ -181,7 +181,7 @@ class Planner(RankingPlanner):
         return True
 
     def _list_own_columns(self) -> None:
-        """ListPlanner the columns of "the name of each teacher": each row has one of them."""
+        """Lists the columns of "the name of each teacher": each row has one of them."""
         roles = self.roles
         entity = roles.grouped[0]
         tables = [mention for mention in roles.free if is_table(mention)]

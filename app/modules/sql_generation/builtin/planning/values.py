@@ -21,7 +21,7 @@ class ValueResolver(Resolver):
     """Resolves the stored values of a question."""
 
     def _values(self, base: str) -> list[Among | PersonNamed]:
-        """Returns the conditions on stored values. ValueResolver of one column are alternatives."""
+        """Returns the conditions on stored values. Values of one column are alternatives."""
         values: dict[tuple[PlanColumn, bool], Among] = {}
         names: list[PersonNamed] = []
         meant: dict[str, PlanColumn] = {}
