@@ -29,17 +29,12 @@ from app.modules.sql_generation.builtin.plan import (
 from app.modules.sql_generation.builtin.planning import measures
 from app.modules.sql_generation.builtin.planning.measures import is_quantity
 from app.modules.sql_generation.builtin.planning.values import ValueResolver
+from app.modules.sql_generation.builtin.question.items import NumberComparison, Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, reporting_keys
-from app.modules.sql_generation.builtin.question.reading import (
-    BIRTH,
-    DATE,
-    HAVING,
-    NumberComparison,
-    Revenue,
-    SchemaMention,
-)
+from app.modules.sql_generation.builtin.question.reading import HAVING
 from app.modules.sql_generation.builtin.question.readings import offer_comparison, spoken
 from app.modules.sql_generation.builtin.question.roles import Measured, ReportingLine, is_number, is_table
+from app.modules.sql_generation.builtin.question.rules import BIRTH, DATE
 from app.modules.sql_generation.builtin.question.units import converted
 from app.modules.sql_generation.builtin.question.words import words_of
 

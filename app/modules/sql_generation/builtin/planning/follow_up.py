@@ -28,7 +28,7 @@ from app.modules.sql_generation.builtin.plan import (
     Without,
 )
 from app.modules.sql_generation.builtin.planning.intent import Planner
-from app.modules.sql_generation.builtin.question.reading import Revenue, SchemaMention
+from app.modules.sql_generation.builtin.question.items import Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.roles import QuestionRoles, is_table
 from app.modules.sql_generation.builtin.question.words import Token, words_of
 from app.modules.sql_generation.builtin.statement.compose import compose, draft_of

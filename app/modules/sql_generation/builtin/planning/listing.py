@@ -16,8 +16,9 @@ from app.modules.sql_generation.builtin.plan import (
     SortOrder,
 )
 from app.modules.sql_generation.builtin.planning.numbers import NumberResolver
+from app.modules.sql_generation.builtin.question.items import Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.lexicon import EXACT
-from app.modules.sql_generation.builtin.question.reading import INCLUDING, POSSESSIVE, Revenue, SchemaMention
+from app.modules.sql_generation.builtin.question.reading import INCLUDING, POSSESSIVE
 from app.modules.sql_generation.builtin.question.roles import is_table
 from app.modules.sql_generation.builtin.question.words import words_of
 

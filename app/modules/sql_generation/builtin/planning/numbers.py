@@ -6,7 +6,7 @@ from dataclasses import replace
 from app.modules.sql_generation.builtin.plan import Beyond, Dimension, Function, Measure, PlanColumn, Unclear
 from app.modules.sql_generation.builtin.planning import measures
 from app.modules.sql_generation.builtin.planning.filtering import Filters
-from app.modules.sql_generation.builtin.question.reading import Revenue, SchemaMention
+from app.modules.sql_generation.builtin.question.items import Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.readings import FUNCTIONS, offer_functions, spoken
 from app.modules.sql_generation.builtin.question.roles import Measured, is_event, is_table
 from app.modules.sql_generation.builtin.question.words import ORDERING, words_of

@@ -20,17 +20,10 @@ from app.modules.sql_generation.builtin.planning import measures
 from app.modules.sql_generation.builtin.planning.filtering import is_birth
 from app.modules.sql_generation.builtin.planning.listing import ListPlanner
 from app.modules.sql_generation.builtin.planning.measures import is_quantity
-from app.modules.sql_generation.builtin.question.reading import (
-    AGE,
-    BIRTH,
-    DATE,
-    Calendar,
-    Rank,
-    Revenue,
-    SchemaMention,
-)
+from app.modules.sql_generation.builtin.question.items import Calendar, Rank, Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.readings import offer_order, plural, spoken
 from app.modules.sql_generation.builtin.question.roles import is_table, is_verb
+from app.modules.sql_generation.builtin.question.rules import AGE, BIRTH, DATE
 from app.modules.sql_generation.builtin.question.words import words_of
 
 _SEVERAL = 10

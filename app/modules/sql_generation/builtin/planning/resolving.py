@@ -11,8 +11,8 @@ from app.modules.sql_generation.builtin.plan import (
     PlanColumn,
     Unclear,
 )
+from app.modules.sql_generation.builtin.question.items import Calendar, QuestionItem, SchemaMention
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, LexiconEntry, reporting_keys
-from app.modules.sql_generation.builtin.question.reading import Calendar, QuestionItem, SchemaMention
 from app.modules.sql_generation.builtin.question.readings import (
     offer_date,
     offer_meaning,

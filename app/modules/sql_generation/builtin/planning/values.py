@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from app.modules.sql_generation.builtin.plan import Among, Beyond, PersonNamed, PlanColumn, Unclear
 from app.modules.sql_generation.builtin.planning.resolving import Resolver
+from app.modules.sql_generation.builtin.question.items import SchemaMention
 from app.modules.sql_generation.builtin.question.lexicon import LexiconEntry
-from app.modules.sql_generation.builtin.question.reading import HAVING, INCLUDING, SchemaMention
+from app.modules.sql_generation.builtin.question.reading import HAVING, INCLUDING
 from app.modules.sql_generation.builtin.question.readings import offer_meaning
 from app.modules.sql_generation.builtin.question.roles import Valued, is_table, is_verb
 from app.modules.sql_generation.builtin.question.words import words_of

@@ -5,10 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import Beyond, Function
-from app.modules.sql_generation.builtin.question.lexicon import EXACT_TABLE, LexiconEntry
-from app.modules.sql_generation.builtin.question.reading import (
-    DATE,
-    POSSESSIVE,
+from app.modules.sql_generation.builtin.question.items import (
     Aggregate,
     Calendar,
     Conjunction,
@@ -30,6 +27,9 @@ from app.modules.sql_generation.builtin.question.reading import (
     Sort,
     Unrelated,
 )
+from app.modules.sql_generation.builtin.question.lexicon import EXACT_TABLE, LexiconEntry
+from app.modules.sql_generation.builtin.question.reading import POSSESSIVE
+from app.modules.sql_generation.builtin.question.rules import DATE
 from app.modules.sql_generation.builtin.question.words import QUOTED
 
 Measured = SchemaMention | Revenue
@@ -157,8 +157,8 @@ def is_dated(measured: Measured) -> bool:
     return isinstance(measured, SchemaMention) and any(link.is_date for link in measured.links)
 
 
-class _Walk:
-    """One pass over the items; `_role` is the role of the next mention."""
+class _Parts:
+    """Values, flags, comparisons and periods among the items; `_role` is the role of the next mention."""
 
     def __init__(self, items: Sequence[QuestionItem]) -> None:
         self._items = items
@@ -169,6 +169,229 @@ class _Walk:
         self._functions: list[Function] = []
         self._taken: set[int] = set()
         self._related: Relation | None = None
+
+    def _names_column_of(self, item: SchemaMention, before: QuestionItem | None) -> bool:
+        """True if a column follows its value: "Tents category"."""
+        values = self._roles.values
+        if not (isinstance(before, SchemaMention) and values and values[-1].mention is before) or is_table(
+            item
+        ):
+            return False
+        columns = [link.field for link in item.links if link.is_column]
+        there = tuple(link for link in before.links if link.field in columns)
+        if there and item.lead == before.text.split()[-1].lower():
+            values[-1] = replace(values[-1], mention=replace(before, links=there), named=True)
+            return True
+        return False
+
+    def _names_makers(self, item: SchemaMention, at: int) -> bool:
+        """True for "orders by customers from Berlin": rows of orders are meant, not numbers per customer."""
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        by = isinstance(self._role, Group) and not self._role.each
+        described = isinstance(after, SchemaMention) and (is_value(after) or is_event(after))
+        return by and item.plural and is_table(item) and described
+
+    def _give_flag(self, item: SchemaMention, at: int) -> None:
+        """Takes a flag as an adjective of the rows, or as one of several columns to show."""
+        if self._lists_columns(at):
+            self._roles.free.append(item)
+            return
+        self._roles.flags.append((item, not isinstance(self._role, Lacking)))
+        if isinstance(self._role, Lacking | Holding):
+            self._last_role = self._role
+            self._role = None
+
+    def _lists_columns(self, at: int) -> bool:
+        if self._describes(at):
+            return False
+        pairs = (self._items[max(at - 2, 0) : at][::-1], self._items[at + 1 : at + 3])
+        return any(
+            isinstance(joint, Conjunction)
+            and isinstance(item, SchemaMention)
+            and not (is_table(item) or is_value(item) or is_flag(item))
+            for joint, item in (pair for pair in pairs if len(pair) == 2)
+        )
+
+    def _describes(self, at: int) -> bool:
+        """True if a flag is right before a table: "discontinued products"."""
+        item = self._items[at]
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        if not isinstance(item, SchemaMention) or not isinstance(after, SchemaMention) or not is_table(after):
+            return False
+        return after.lead == item.text.split()[-1].lower()
+
+    def _give_value(self, item: SchemaMention, before: QuestionItem | None, at: int) -> None:
+        """Takes a value. Right after its column ("category Tents") it is looked up in that column only."""
+        if isinstance(self._role, Relation) and self._related is not None:
+            self._roles.reports = ReportingLine(self._related.above, (item,))
+            self._last_role = self._role
+            self._role = None
+            return
+        if self._roles.reports and isinstance(before, SchemaMention) and before in self._roles.reports.people:
+            raise Beyond("I can look for one person only.")
+        if isinstance(self._role, Group):
+            if self._role.each:
+                raise Beyond("I cannot group by a single value.")
+            self._role = None
+        negated = isinstance(self._role, Lacking)
+        if isinstance(before, Lacking) and at > 1:
+            before = self._items[at - 2]
+        if negated:
+            self._last_role = self._role
+            self._role = None
+        columns = (
+            [link.field for link in before.links if link.is_column]
+            if isinstance(before, SchemaMention)
+            else []
+        )
+        there = tuple(link for link in item.links if link.field in columns)
+        if there and isinstance(before, SchemaMention):
+            negated = negated or before in self._roles.lacking
+            self._roles.lacking = [mention for mention in self._roles.lacking if mention is not before]
+            self._unfree(before)
+            self._keep_owner(before)
+            item = replace(item, links=there)
+        named = bool(there)
+        if isinstance(before, SchemaMention) and _is_apposed(before, item):
+            tables = {link.table for link in before.links if link.is_table}
+            held = tuple(link for link in item.links if link.table in tables)
+            item, named = (replace(item, links=held), True) if held else (item, named)
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        follows = isinstance(after, SchemaMention) and is_table(after) and not is_verb(after)
+        follows = follows and _is_right_after(item, after)
+        owner = after if follows and isinstance(after, SchemaMention) else self._last_table
+        self._roles.values.append(Valued(item, owner, negated, named=named))
+
+    def _keep_owner(self, column: SchemaMention) -> None:
+        """Keeps the table of a column that its value replaces: "cartoons directed by Ben Jones"."""
+        owners = (
+            LexiconEntry(table=link.table, score=EXACT_TABLE)
+            for link in column.links
+            if link.score == EXACT_TABLE
+        )
+        if links := tuple(dict.fromkeys(owners)):
+            self._roles.free.append(
+                SchemaMention(text=column.text, links=links, lead=column.lead, plural=column.plural)
+            )
+
+    def _unfree(self, item: Measured) -> None:
+        self._roles.free = [mention for mention in self._roles.free if mention is not item]
+        self._roles.present = [mention for mention in self._roles.present if mention is not item]
+        self._roles.measured = [pair for pair in self._roles.measured if pair != (None, item)]
+
+    def _aggregate(self, item: Measured) -> None:
+        if is_table(item) and isinstance(item, SchemaMention) and self._functions == ["sum"]:
+            if item.lead == "of" or is_verb(item):
+                raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
+            self._roles.counts = True
+            self._roles.counted = item
+        else:
+            self._roles.measured += [(function, item) for function in self._functions]
+        self._functions = []
+
+    def _aggregate_before(self, function: Function) -> bool:
+        """Applies "on average" to the number before it; False if there is none."""
+        roles = self._roles
+        if roles.measured and isinstance(of := roles.measured[-1][1], Revenue) and of.hint:
+            roles.measured[-1] = (function, of)
+            return True
+        numbers = [mention for mention in roles.free if is_number(mention) and not is_table(mention)]
+        if len(numbers) == 1:
+            self._unfree(numbers[0])
+            roles.measured.append((function, numbers[0]))
+        return len(numbers) == 1
+
+    def _compare(self, at: int, comparison: NumberComparison) -> None:
+        before = self._items[at - 1] if at else None
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        place = at + 1
+        if (
+            isinstance(after, SchemaMention)
+            and (is_flag(after) or is_value(after))
+            and self._describes(place)
+        ):
+            place += 1
+            after = self._items[place]
+        if self._compare_groups(at, before, comparison):
+            return
+        if comparison.times:
+            if not (isinstance(before, SchemaMention) and is_table(before)):
+                raise Beyond("I do not see what should have happened so many times.")
+            self._roles.compared.append((comparison, before, self._last_table))
+            self._unfree(before)
+        elif isinstance(before, Revenue) or (isinstance(before, SchemaMention) and is_number(before)):
+            self._roles.compared.append((comparison, before, self._last_table))
+            self._unfree(before)
+        elif isinstance(after, SchemaMention) and (
+            is_number(after) or (not comparison.hint and is_table(after))
+        ):
+            self._roles.compared.append((comparison, after, self._last_table))
+            self._taken.add(place)
+        else:
+            self._roles.compared.append((comparison, None, self._last_table))
+
+    def _compare_groups(self, at: int, before: QuestionItem | None, comparison: NumberComparison) -> bool:
+        """Takes a comparison of groups: "an average salary over 3000", "orders per city with 4 or more"."""
+        roles = self._roles
+        if isinstance(before, Aggregate) and self._functions:
+            named = self._items[at - 2] if at > 1 else None
+            if not (isinstance(named, SchemaMention) and is_number(named) and named in roles.free):
+                return False
+            self._unfree(named)
+            self._aggregate(named)
+            before = named
+        measured = [(function, of) for function, of in roles.measured if of is before and function]
+        if measured:
+            roles.having.append((*measured[-1], comparison))
+            self._role = None
+            return True
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        names_number = isinstance(after, SchemaMention) and (is_number(after) or is_table(after))
+        grouped = any(
+            one is before for one in roles.grouped if isinstance(one, Calendar) or not is_number(one)
+        )
+        if grouped and not (names_number or comparison.hint or comparison.times):
+            roles.having.append((None, None, comparison))
+            return True
+        return False
+
+    def _time(self, period: DateRange, before: QuestionItem | None) -> None:
+        mention = before if isinstance(before, SchemaMention) else None
+        if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
+            raise Beyond(f"I find no date that says when something was {mention.text}.")
+        if mention in self._roles.lacking and not is_table(mention):
+            raise Beyond("I cannot express what did not happen within a period.")
+        if mention and any(link.is_date for link in mention.links):
+            self._unfree(mention)
+            self._keep_owner(mention)
+        self._roles.times.append((period, mention))
+
+    def _join(self, at: int, conjunction: Conjunction) -> None:
+        around = (*self._items[max(at - 1, 0) : at], *self._items[at + 1 : at + 2])
+        values = [item.text for item in around if isinstance(item, SchemaMention) and is_value(item)]
+        if conjunction.either and len(values) < 2:
+            raise Beyond("I can offer a choice between stored values only.")
+        tables = [item.text for item in around if isinstance(item, SchemaMention) and is_table(item)]
+        beside = [item for item in around if isinstance(item, SchemaMention) and item.lead in POSSESSIVE]
+        if len(tables) == 2 and not beside and not isinstance(self._last_role, Group | Sort):
+            self._roles.several = True
+        counted = [by for _, by, _ in self._roles.compared if is_table(by)]
+        beside_it = [item for item in around if isinstance(item, SchemaMention) and item.lead == "and"]
+        if values and around[0] in counted and any(map(is_value, beside_it)):
+            raise Beyond("I cannot tell which of them are counted.")
+        if len(values) == 2:
+            self._roles.joined.append((values[0], values[1], conjunction.either))
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        if isinstance(self._last_role, Relation):
+            raise Beyond("I can look for one person only.")
+        if isinstance(self._last_role, Group | Sort | Lacking | Holding) and isinstance(
+            after, SchemaMention | Calendar
+        ):
+            self._role = self._last_role
+
+
+class _Walk(_Parts):
+    """One pass over the items."""
 
     def roles(self) -> QuestionRoles:
         for at, item in enumerate(self._items):
@@ -245,20 +468,6 @@ class _Walk:
                 return
         self._last_role = None
 
-    def _names_column_of(self, item: SchemaMention, before: QuestionItem | None) -> bool:
-        """True if a column follows its value: "Tents category"."""
-        values = self._roles.values
-        if not (isinstance(before, SchemaMention) and values and values[-1].mention is before) or is_table(
-            item
-        ):
-            return False
-        columns = [link.field for link in item.links if link.is_column]
-        there = tuple(link for link in before.links if link.field in columns)
-        if there and item.lead == before.text.split()[-1].lower():
-            values[-1] = replace(values[-1], mention=replace(before, links=there), named=True)
-            return True
-        return False
-
     def _give(self, item: SchemaMention | Revenue | Calendar, before: QuestionItem | None, at: int) -> None:
         role = self._role
         if isinstance(item, SchemaMention) and is_table(item):
@@ -286,42 +495,6 @@ class _Walk:
             self._give_named(item, role)
             self._last_role = role
             self._role = None
-
-    def _names_makers(self, item: SchemaMention, at: int) -> bool:
-        """True for "orders by customers from Berlin": rows of orders are meant, not numbers per customer."""
-        after = self._items[at + 1] if at + 1 < len(self._items) else None
-        by = isinstance(self._role, Group) and not self._role.each
-        described = isinstance(after, SchemaMention) and (is_value(after) or is_event(after))
-        return by and item.plural and is_table(item) and described
-
-    def _give_flag(self, item: SchemaMention, at: int) -> None:
-        """Takes a flag as an adjective of the rows, or as one of several columns to show."""
-        if self._lists_columns(at):
-            self._roles.free.append(item)
-            return
-        self._roles.flags.append((item, not isinstance(self._role, Lacking)))
-        if isinstance(self._role, Lacking | Holding):
-            self._last_role = self._role
-            self._role = None
-
-    def _lists_columns(self, at: int) -> bool:
-        if self._describes(at):
-            return False
-        pairs = (self._items[max(at - 2, 0) : at][::-1], self._items[at + 1 : at + 3])
-        return any(
-            isinstance(joint, Conjunction)
-            and isinstance(item, SchemaMention)
-            and not (is_table(item) or is_value(item) or is_flag(item))
-            for joint, item in (pair for pair in pairs if len(pair) == 2)
-        )
-
-    def _describes(self, at: int) -> bool:
-        """True if a flag is right before a table: "discontinued products"."""
-        item = self._items[at]
-        after = self._items[at + 1] if at + 1 < len(self._items) else None
-        if not isinstance(item, SchemaMention) or not isinstance(after, SchemaMention) or not is_table(after):
-            return False
-        return after.lead == item.text.split()[-1].lower()
 
     def _relate(self, item: Relation | Unrelated) -> None:
         if self._related is not None or self._roles.reports is not None:
@@ -352,60 +525,6 @@ class _Walk:
             raise Beyond("I do not see whose manager or reports are meant.")
         above = related.above if related.noun else not related.above
         roles.reports = ReportingLine(above, (roles.values.pop().mention,))
-
-    def _give_value(self, item: SchemaMention, before: QuestionItem | None, at: int) -> None:
-        """Takes a value. Right after its column ("category Tents") it is looked up in that column only."""
-        if isinstance(self._role, Relation) and self._related is not None:
-            self._roles.reports = ReportingLine(self._related.above, (item,))
-            self._last_role = self._role
-            self._role = None
-            return
-        if self._roles.reports and isinstance(before, SchemaMention) and before in self._roles.reports.people:
-            raise Beyond("I can look for one person only.")
-        if isinstance(self._role, Group):
-            if self._role.each:
-                raise Beyond("I cannot group by a single value.")
-            self._role = None
-        negated = isinstance(self._role, Lacking)
-        if isinstance(before, Lacking) and at > 1:
-            before = self._items[at - 2]
-        if negated:
-            self._last_role = self._role
-            self._role = None
-        columns = (
-            [link.field for link in before.links if link.is_column]
-            if isinstance(before, SchemaMention)
-            else []
-        )
-        there = tuple(link for link in item.links if link.field in columns)
-        if there and isinstance(before, SchemaMention):
-            negated = negated or before in self._roles.lacking
-            self._roles.lacking = [mention for mention in self._roles.lacking if mention is not before]
-            self._unfree(before)
-            self._keep_owner(before)
-            item = replace(item, links=there)
-        named = bool(there)
-        if isinstance(before, SchemaMention) and _is_apposed(before, item):
-            tables = {link.table for link in before.links if link.is_table}
-            held = tuple(link for link in item.links if link.table in tables)
-            item, named = (replace(item, links=held), True) if held else (item, named)
-        after = self._items[at + 1] if at + 1 < len(self._items) else None
-        follows = isinstance(after, SchemaMention) and is_table(after) and not is_verb(after)
-        follows = follows and _is_right_after(item, after)
-        owner = after if follows and isinstance(after, SchemaMention) else self._last_table
-        self._roles.values.append(Valued(item, owner, negated, named=named))
-
-    def _keep_owner(self, column: SchemaMention) -> None:
-        """Keeps the table of a column that its value replaces: "cartoons directed by Ben Jones"."""
-        owners = (
-            LexiconEntry(table=link.table, score=EXACT_TABLE)
-            for link in column.links
-            if link.score == EXACT_TABLE
-        )
-        if links := tuple(dict.fromkeys(owners)):
-            self._roles.free.append(
-                SchemaMention(text=column.text, links=links, lead=column.lead, plural=column.plural)
-            )
 
     def _give_calendar(self, item: Calendar) -> None:
         if not isinstance(self._role, Group):
@@ -458,28 +577,6 @@ class _Walk:
             case _:
                 roles.free.append(item)
 
-    def _aggregate(self, item: Measured) -> None:
-        if is_table(item) and isinstance(item, SchemaMention) and self._functions == ["sum"]:
-            if item.lead == "of" or is_verb(item):
-                raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
-            self._roles.counts = True
-            self._roles.counted = item
-        else:
-            self._roles.measured += [(function, item) for function in self._functions]
-        self._functions = []
-
-    def _aggregate_before(self, function: Function) -> bool:
-        """Applies "on average" to the number before it; False if there is none."""
-        roles = self._roles
-        if roles.measured and isinstance(of := roles.measured[-1][1], Revenue) and of.hint:
-            roles.measured[-1] = (function, of)
-            return True
-        numbers = [mention for mention in roles.free if is_number(mention) and not is_table(mention)]
-        if len(numbers) == 1:
-            self._unfree(numbers[0])
-            roles.measured.append((function, numbers[0]))
-        return len(numbers) == 1
-
     def _refuse_group(self) -> None:
         if isinstance(self._role, Group) and self._roles.rank is None:
             raise Beyond("I cannot group by a number that is computed.")
@@ -493,99 +590,6 @@ class _Walk:
         if known is None or rank.hint or rank.about != "value":
             self._roles.rank = rank
         self._role = rank
-
-    def _compare(self, at: int, comparison: NumberComparison) -> None:
-        before = self._items[at - 1] if at else None
-        after = self._items[at + 1] if at + 1 < len(self._items) else None
-        place = at + 1
-        if (
-            isinstance(after, SchemaMention)
-            and (is_flag(after) or is_value(after))
-            and self._describes(place)
-        ):
-            place += 1
-            after = self._items[place]
-        if self._compare_groups(at, before, comparison):
-            return
-        if comparison.times:
-            if not (isinstance(before, SchemaMention) and is_table(before)):
-                raise Beyond("I do not see what should have happened so many times.")
-            self._roles.compared.append((comparison, before, self._last_table))
-            self._unfree(before)
-        elif isinstance(before, Revenue) or (isinstance(before, SchemaMention) and is_number(before)):
-            self._roles.compared.append((comparison, before, self._last_table))
-            self._unfree(before)
-        elif isinstance(after, SchemaMention) and (
-            is_number(after) or (not comparison.hint and is_table(after))
-        ):
-            self._roles.compared.append((comparison, after, self._last_table))
-            self._taken.add(place)
-        else:
-            self._roles.compared.append((comparison, None, self._last_table))
-
-    def _compare_groups(self, at: int, before: QuestionItem | None, comparison: NumberComparison) -> bool:
-        """Takes a comparison of groups: "an average salary over 3000", "orders per city with 4 or more"."""
-        roles = self._roles
-        if isinstance(before, Aggregate) and self._functions:
-            named = self._items[at - 2] if at > 1 else None
-            if not (isinstance(named, SchemaMention) and is_number(named) and named in roles.free):
-                return False
-            self._unfree(named)
-            self._aggregate(named)
-            before = named
-        measured = [(function, of) for function, of in roles.measured if of is before and function]
-        if measured:
-            roles.having.append((*measured[-1], comparison))
-            self._role = None
-            return True
-        after = self._items[at + 1] if at + 1 < len(self._items) else None
-        names_number = isinstance(after, SchemaMention) and (is_number(after) or is_table(after))
-        grouped = any(
-            one is before for one in roles.grouped if isinstance(one, Calendar) or not is_number(one)
-        )
-        if grouped and not (names_number or comparison.hint or comparison.times):
-            roles.having.append((None, None, comparison))
-            return True
-        return False
-
-    def _time(self, period: DateRange, before: QuestionItem | None) -> None:
-        mention = before if isinstance(before, SchemaMention) else None
-        if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
-            raise Beyond(f"I find no date that says when something was {mention.text}.")
-        if mention in self._roles.lacking and not is_table(mention):
-            raise Beyond("I cannot express what did not happen within a period.")
-        if mention and any(link.is_date for link in mention.links):
-            self._unfree(mention)
-            self._keep_owner(mention)
-        self._roles.times.append((period, mention))
-
-    def _unfree(self, item: Measured) -> None:
-        self._roles.free = [mention for mention in self._roles.free if mention is not item]
-        self._roles.present = [mention for mention in self._roles.present if mention is not item]
-        self._roles.measured = [pair for pair in self._roles.measured if pair != (None, item)]
-
-    def _join(self, at: int, conjunction: Conjunction) -> None:
-        around = (*self._items[max(at - 1, 0) : at], *self._items[at + 1 : at + 2])
-        values = [item.text for item in around if isinstance(item, SchemaMention) and is_value(item)]
-        if conjunction.either and len(values) < 2:
-            raise Beyond("I can offer a choice between stored values only.")
-        tables = [item.text for item in around if isinstance(item, SchemaMention) and is_table(item)]
-        beside = [item for item in around if isinstance(item, SchemaMention) and item.lead in POSSESSIVE]
-        if len(tables) == 2 and not beside and not isinstance(self._last_role, Group | Sort):
-            self._roles.several = True
-        counted = [by for _, by, _ in self._roles.compared if is_table(by)]
-        beside_it = [item for item in around if isinstance(item, SchemaMention) and item.lead == "and"]
-        if values and around[0] in counted and any(map(is_value, beside_it)):
-            raise Beyond("I cannot tell which of them are counted.")
-        if len(values) == 2:
-            self._roles.joined.append((values[0], values[1], conjunction.either))
-        after = self._items[at + 1] if at + 1 < len(self._items) else None
-        if isinstance(self._last_role, Relation):
-            raise Beyond("I can look for one person only.")
-        if isinstance(self._last_role, Group | Sort | Lacking | Holding) and isinstance(
-            after, SchemaMention | Calendar
-        ):
-            self._role = self._last_role
 
 
 def _is_right_after(value: SchemaMention, item: QuestionItem | None) -> bool:

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from app.modules.sql_generation.builtin.plan import Beyond, Missing, QueryPlan, Superior, Within
-from app.modules.sql_generation.builtin.question.lexicon import LexiconEntry
-from app.modules.sql_generation.builtin.question.reading import (
+from app.modules.sql_generation.builtin.question.items import (
     Aggregate,
     Calendar,
     Conjunction,
@@ -28,6 +27,7 @@ from app.modules.sql_generation.builtin.question.reading import (
     Sort,
     Unrelated,
 )
+from app.modules.sql_generation.builtin.question.lexicon import LexiconEntry
 from app.modules.sql_generation.builtin.question.roles import is_event, is_table, is_value
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 

@@ -1,0 +1,106 @@
+"""Phrases of several words that name something together with what is done with it."""
+
+from collections.abc import Sequence
+
+from app.modules.sql_generation.builtin.plan import Beyond
+from app.modules.sql_generation.builtin.question.items import (
+    Lacking,
+    NumberComparison,
+    QuestionItem,
+    Rank,
+    Revenue,
+    SchemaMention,
+)
+from app.modules.sql_generation.builtin.question.lexicon import Lexicon
+from app.modules.sql_generation.builtin.question.rules import RULES, SIZE, first_rule
+from app.modules.sql_generation.builtin.question.words import ORDERING, REVENUE, Token
+
+_WORTH = ("amount", "value", "worth")
+_WORTHS = [[word] for word in (*_WORTH, "total")]
+LENGTH = ("length", "duration")
+_OF_ROWS = ("of", "per", "for", "each", "an", "a", "the", "all", "our", "single")
+
+
+def read_worth(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[QuestionItem, ...]] | None:
+    """Reads the money of rows: "order value", "amount of invoices", "value per order"."""
+    at = 0
+    if tokens[0].raw in _WORTH or tokens[0].word in REVENUE:
+        at = 1
+        while at < len(tokens) and tokens[at].raw in _OF_ROWS:
+            at += 1
+        if at == 1:
+            return None
+    length, links = lexicon.find(tokens[at:])
+    tables = tuple(link for link in links if link.is_table and not link.verb)
+    end = at + length
+    if tables and not at and (after := tokens[end : end + 1]) and after[0].raw in LENGTH:
+        rows = SchemaMention(text=tokens[end - 1].text, links=tables, plural=True)
+        return end + 1, (Revenue(after[0].text, of=rows, hint=SIZE),)
+    if not tables or (not at and [each.raw for each in tokens[end : end + 1]] not in _WORTHS):
+        return None
+    last = tokens[end - 1]
+    known = lexicon.find(tokens[:1])[1] if at else ()
+    own = {link.table for link in (*known, *tables) if link.is_table or link.is_number}
+    if tokens[0].raw == "amount" and last.word not in ORDERING and known and len(own) > 1:
+        raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
+    if last.word not in ORDERING and (tokens[0].word in REVENUE or any(link.is_number for link in known)):
+        return None
+    said = tokens[: end if at else end + 1]
+    rows = SchemaMention(text=last.text, links=tables, lead="of", plural=last.plural)
+    return len(said), (Revenue(" ".join(each.text for each in said), of=rows),)
+
+
+def read_top_sellers(raws: Sequence[str], lexicon: Lexicon) -> tuple[int, tuple[QuestionItem, ...]] | None:
+    """Reads "top sellers" as the products that have the most, where there is a table of them."""
+    match raws:
+        case ["top" | "best", "seller" | "sellers" as noun, *_]:
+            said = 2
+        case ["bestseller" | "bestsellers" as noun, *_]:
+            said = 1
+        case _:
+            return None
+    product = Token(text="products", raw="products", word="product", kind="word")
+    links = tuple(link for link in lexicon.find([product])[1] if link.is_table)
+    if not links:
+        return None
+    return said, (
+        Rank(True, about="rows"),
+        SchemaMention(text="products", links=links, plural=noun.endswith("s")),
+    )
+
+
+def is_name_of_column(after: Sequence[Token], lexicon: Lexicon) -> bool:
+    """True if a text column follows: "names of makers" are the makers themselves."""
+    raws = [token.raw for token in after[:3]]
+    if raws[:1] != ["of"]:
+        return False
+    skipped = next((at for at, raw in enumerate(raws) if raw not in ("of", "the", "all", "each")), len(raws))
+    links = lexicon.find(after[skipped:])[1]
+    return bool(links) and all(link.is_column and link.field and link.field.type == "text" for link in links)
+
+
+def read_compared(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[QuestionItem, ...]] | None:
+    """Reads a column between a comparison and its number: "above age 20"."""
+    raws = [token.raw for token in tokens]
+    for at in range(1, min(4, len(tokens) - 1)):
+        length, links = lexicon.find(tokens[at:])
+        end = at + length
+        if not any(link.is_number for link in links) or [t.kind for t in tokens[end : end + 1]] != ["number"]:
+            continue
+        found = first_rule(" ".join([*raws[:at], raws[end]]), RULES)
+        if found and found[0] == at + 1 and isinstance(found[1][0], NumberComparison):
+            text = " ".join(token.text for token in tokens[at:end])
+            return end + 1, (SchemaMention(text=text, links=links), found[1][0])
+    return None
+
+
+def read_negated(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[QuestionItem, ...]]:
+    """Reads a negating prefix: "unshipped", "inactive"."""
+    token = tokens[0]
+    for prefix in ("un", "in", "non"):
+        rest = token.raw.removeprefix(prefix)
+        if token.kind == "word" and rest != token.raw and len(rest) > 3:
+            _, links = lexicon.find([Token(text=rest, raw=rest, word=rest, kind="word")])
+            if links and all(link.verb or link.flag or link.value or link.is_date for link in links):
+                return 1, (Lacking(), SchemaMention(text=rest, links=links))
+    return 0, ()
