@@ -317,7 +317,7 @@ async def test_calls_without_ids_or_with_the_same_id_are_different_calls(
         (replace(LIMITS, max_tokens=100), "100 tokens"),
         (replace(LIMITS, max_seconds=0), "0 seconds"),
         (replace(LIMITS, max_calls=2), "2 calls of tools"),
-        (replace(LIMITS, max_steps=1), "1 steps"),
+        (replace(LIMITS, max_steps=1), "1 step"),
     ],
 )
 async def test_each_limit_ends_in_an_answer_without_tools(

@@ -11,6 +11,7 @@ from app.modules.agent.findings import FoundFact, findings_in
 from app.modules.agent.named_things import NamedThings
 from app.modules.agent.quoting import unread_figures
 from app.modules.agent.turn import InvestigatedTurn
+from app.modules.analysis.facts.wording import Counted
 from app.modules.analysis.summary import results_summary
 from app.modules.language_models.errors import model_errors_translated
 from app.modules.prompts.rows import without_secrets
@@ -26,7 +27,6 @@ from graph.ports import Conclusion, Question
 
 logger = logging.getLogger(__name__)
 
-_NO_ANSWER = "The investigation ended before it had an answer."
 _EMPTY = "The answer is empty. Name the facts that answer the question, or say why none does."
 _UNREAD = "The question has a figure that no result of this turn holds:"
 _MOST_PURPOSES = 5
@@ -134,7 +134,7 @@ class LastStep:
         return Concluding(self._turn.results, self._turn.sheets, self._turn.databases, fetched)
 
     async def conclude_early(
-        self, steps: Sequence[StepRecord], limit: str, messages: Sequence[PromptMessage]
+        self, steps: Sequence[StepRecord], limit: Counted, messages: Sequence[PromptMessage]
     ) -> StepRecord:
         """Ask once more, without tools. If that fails, the answer names what was looked at."""
         tokens_used = 0
@@ -150,7 +150,7 @@ class LastStep:
         if not text.strip():
             looked = await self._looked_at(steps)
             shown = replace(shown, text=f"{shown.text}\n\n{looked}".strip())
-        note = f"**Limit reached:** the investigation ended after {limit}. The rest stays open."
+        note = self._turn.sheets.wording.say("limit_reached", limit=limit)
         shown = replace(shown, text=f"{shown.text}\n\n{note}")
         return replace(self.answer(len(steps), shown, tokens_used), limit_reached=True)
 
@@ -165,11 +165,17 @@ class LastStep:
             if gate.fault(purpose) is None
         ]
         looked = purposes[-_MOST_PURPOSES:]
-        return "\n".join([_NO_ANSWER, *(["", "It looked at:", *looked] if looked else [])])
+        say = self._turn.sheets.wording.say
+        return "\n".join([say("no_answer"), *(["", say("looked_at"), *looked] if looked else [])])
 
     def answer(self, step: int, shown: ShownAnswer, tokens_used: int) -> StepRecord:
         return replace(
-            self._turn.record(step, "answer", shown.text or _NO_ANSWER, tokens_used=tokens_used),
+            self._turn.record(
+                step,
+                "answer",
+                shown.text or self._turn.sheets.wording.say("no_answer"),
+                tokens_used=tokens_used,
+            ),
             headline=shown.headline,
             findings=list(shown.findings),
             references=list(shown.references),

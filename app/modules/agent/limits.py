@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.modules.analysis.facts.wording import Counted
 from app.modules.records.steps import StepRecord
 
 _FAULTS_IN_A_ROW = 3
@@ -20,23 +21,23 @@ class InvestigationLimits:
     max_seconds: float = 300
     tool_seconds: float = 30
 
-    def reached(self, steps: Sequence[StepRecord], now_ms: int, waited_ms: int = 0) -> str | None:
-        """Returns the limit that the steps so far have reached, as a part of a sentence, or None.
+    def reached(self, steps: Sequence[StepRecord], now_ms: int, waited_ms: int = 0) -> Counted | None:
+        """Returns the limit that the steps so far have reached, or None.
 
         `steps` begin with step 0. `waited_ms` is the time that people took to decide.
         """
         taken = steps[1:]
         if len(taken) >= self.max_steps:
-            return f"{self.max_steps} steps"
+            return Counted(self.max_steps, "limit.steps")
         if sum(len(each.call_ids) for each in taken) >= self.max_calls:
-            return f"{self.max_calls} calls of tools"
+            return Counted(self.max_calls, "limit.calls")
         if sum(each.tokens_used for each in taken) >= self.max_tokens:
-            return f"{self.max_tokens:,} tokens"
+            return Counted(self.max_tokens, "limit.tokens")
         if now_ms - waited_ms - steps[0].created_at >= self.max_seconds * 1000:
-            return f"{self.max_seconds:g} seconds"
+            return Counted(round(self.max_seconds), "limit.seconds")
         latest = taken[-_FAULTS_IN_A_ROW:]
         if len(latest) == _FAULTS_IN_A_ROW and all(each.kind == "fault" for each in latest):
-            return f"{_FAULTS_IN_A_ROW} replies in a row that could not be used"
+            return Counted(_FAULTS_IN_A_ROW, "limit.replies")
         return None
 
     def calls_left(self, steps: Sequence[StepRecord]) -> int:

@@ -14,6 +14,7 @@ from app.modules.agent.last_step import LastStep
 from app.modules.agent.step_messages import earlier_steps
 from app.modules.agent.transcript import conclusion_request, investigation_messages
 from app.modules.agent.turn import InvestigatedTurn, said_before
+from app.modules.analysis.facts.wording import Wording
 from app.modules.language_models.errors import model_errors_translated
 from app.modules.prompts.budget import prompt_room, prompt_tokens
 from app.modules.records.steps import CallRecord, StepRecord
@@ -48,7 +49,7 @@ class Planning:
             return self._turn.record(number, "answer", text), []
         limits = self._turn.settings.limits
         if (limit := limits.reached(steps, now_ms(), self._turn.waited_ms(steps))) is not None:
-            request = conclusion_request(limit)
+            request = conclusion_request(Wording("en").format(limit))
             taken = prompt_tokens([request])
             messages = await asyncio.to_thread(self._messages, question, steps, taken_tokens=taken)
             return await self._last.conclude_early(steps, limit, [*messages, request]), []

@@ -356,7 +356,24 @@ ORDINARY: dict[str, Slot] = {
     "last": "West",
     **dict.fromkeys(("rows", "shown"), Counted(24, "row")),
     "periods": Counted(12, "month"),
+    "limit": Counted(12, "limit.steps"),
 }
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "**Limit reached:** the investigation ended after 1,000 tokens. The rest stays open."),
+        ("de", "**Grenze erreicht:** Die Untersuchung endete nach 1.000 Tokens. Der Rest bleibt offen."),
+        ("es", "**Límite alcanzado:** la investigación terminó tras 1.000 tokens. Lo demás queda abierto."),
+        ("fr", "**Limite atteinte :** l'enquête s'est arrêtée après 1 000 jetons. Le reste demeure ouvert."),
+    ],
+)
+def test_a_limit_that_ends_an_investigation_is_said_in_the_language_of_its_question(
+    language: Language, text: str
+) -> None:
+    said = Wording(language).say("limit_reached", limit=Counted(1000, "limit.tokens"))
+    assert said.replace("\u00a0", " ").replace("\u202f", " ") == text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -23,6 +23,9 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} more {count|change is|changes are} listed with the SQL.",
     "worth_checking": "Worth checking:",
     "not_followed": "Not followed:",
+    "limit_reached": "**Limit reached:** the investigation ended after {limit}. The rest stays open.",
+    "no_answer": "The investigation ended before it had an answer.",
+    "looked_at": "It looked at:",
     # Parts of statements
     "scoped": "For {scope}: {statement}",
     "pair": "{label} ({value})",
@@ -198,6 +201,11 @@ TABLE: Mapping[str, str] = {
     "quarter": "{count|# quarter|# quarters}",
     "quarter.complete": "{count|# complete quarter|# complete quarters}",
     "year": "{count|# year|# years}",
+    "limit.steps": "{count|# step|# steps}",
+    "limit.calls": "{count|# call of a tool|# calls of tools}",
+    "limit.tokens": "{count|# token|# tokens}",
+    "limit.seconds": "{count|# second|# seconds}",
+    "limit.replies": "{count|# reply|# replies in a row} that could not be used",
     "row": "{count|# row|# rows}",
     "point": "{count|# point|# points}",
     # Facts over two results

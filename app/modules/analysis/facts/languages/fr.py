@@ -24,6 +24,10 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} {count|autre modification figure|autres modifications figurent} avec le SQL.",
     "worth_checking": "À vérifier\u00a0:",
     "not_followed": "Non suivi\u00a0:",
+    "limit_reached": "**Limite atteinte\u00a0:** l'enquête s'est arrêtée après {limit}. Le reste demeure "
+    "ouvert.",
+    "no_answer": "L'enquête s'est arrêtée avant d'avoir une réponse.",
+    "looked_at": "Ont été consultés\u00a0:",
     # Parts of statements
     "scoped": "Pour {scope}\u00a0: {statement}",
     "pair": "{label} ({value})",
@@ -216,6 +220,11 @@ TABLE: Mapping[str, str] = {
     "month": "{count|# mois|# mois}",
     "quarter": "{count|# trimestre|# trimestres}",
     "year": "{count|# an|# ans}",
+    "limit.steps": "{count|# étape|# étapes}",
+    "limit.calls": "{count|# appel d'outil|# appels d'outils}",
+    "limit.tokens": "{count|# jeton|# jetons}",
+    "limit.seconds": "{count|# seconde|# secondes}",
+    "limit.replies": "{count|# réponse inutilisable|# réponses inutilisables de suite}",
     "row": "{count|# ligne|# lignes}",
     "point": "{count|# point|# points}",
     # Facts over two results
