@@ -323,6 +323,12 @@ def test_the_busiest_period_is_counted_where_only_one_table_has_a_date() -> None
     assert rows(connection, found.sql) == [("2025-03", 2)]
 
 
+@pytest.mark.parametrize("question", ["days with no orders", "Which months had no orders in 2025?"])
+def test_periods_without_rows_are_declined_with_the_reason(question: str) -> None:
+    with pytest.raises(Beyond, match="not those that have none"):
+        write(question, SCHEMA, previous=None, today=TODAY)
+
+
 def test_the_best_month_is_asked_back_with_revenue_and_counts() -> None:
     answer = write("Which month was the best in 2025?", SCHEMA, previous=None, today=TODAY)
     assert isinstance(answer, Clarification)

@@ -402,6 +402,10 @@ class _Walk(_Parts):
         if isinstance(self._role, Group | Lacking | Holding):
             raise Beyond("I do not see what should be grouped by or be missing.")
         self._close_relation()
+        if self._roles.ranked_unit and self._roles.lacking and not self._roles.rank:
+            raise Beyond(
+                f"I can list each {self._roles.ranked_unit.unit} that has rows, not those that have none."
+            )
         if self._roles.ranked_unit and not self._roles.rank:
             raise Beyond(f"I cannot tell which {self._roles.ranked_unit.unit} is meant.")
         if self._functions:
