@@ -123,14 +123,24 @@ class Databases(Group[C_co]):
 
     @endpoint
     def add(
-        self, url: str, name: str, description: str = "", *, shared: bool = False, roles: Roles | None = None
+        self,
+        url: str,
+        name: str,
+        description: str = "",
+        *,
+        shared: bool = False,
+        schemas: Sequence[str] = (),
+        roles: Roles | None = None,
     ) -> Flow[m.Database]:
-        """Register a database. KAI tries it first. Needs scope `manage`."""
+        """Register a database. KAI tries it first. `schemas` are patterns of those to read, `!` before one
+        that is not. Needs scope `manage`.
+        """
         body = given(
             url=url,
             name=name,
             description=description,
             shared=shared,
+            schemas=[*schemas],
             roles=_roles(roles),
         )
         return (yield from post("/database-connections", body, m.Database))
@@ -174,6 +184,7 @@ class Databases(Group[C_co]):
         shared: bool | None = None,
         external_memory: bool | None = None,
         roles: Roles | None = None,
+        schemas: Sequence[str] | None = None,
         starters: Sequence[str] | None = None,
     ) -> Flow[m.Database]:
         """Change a database. KAI tries a new URL first, and scans it; one of the same server and user may
@@ -186,6 +197,7 @@ class Databases(Group[C_co]):
             shared=shared,
             external_memory=external_memory,
             roles=_roles(roles),
+            schemas=None if schemas is None else [*schemas],
             starters=None if starters is None else [*starters],
         )
         return (yield from patch(_database(database), body, m.Database))
@@ -194,6 +206,11 @@ class Databases(Group[C_co]):
     def delete(self, database: m.Database | str) -> Flow[None]:
         """Needs scope `manage`."""
         yield from delete(_database(database))
+
+    @endpoint
+    def schemas(self, database: m.Database | str) -> Flow[m.DatabaseSchemas]:
+        """The schemas that its account may use. Needs scope `read`; its owner only."""
+        return (yield from get(f"{_database(database)}/schemas", m.DatabaseSchemas))
 
     @endpoint
     def scan(self, database: m.Database | str) -> Flow[m.Scan]:

@@ -275,6 +275,7 @@ class Database(Model):
     shared: bool = False
     external_memory: bool = False
     per_user_roles: bool = False
+    schemas: list[str] = Field(default_factory=list)
     starters: list[str] = Field(default_factory=list)
     file_name: str | None = None
 
@@ -294,6 +295,20 @@ class CommentCounts(Model):
     """Numbers of unresolved comments on answers of a session."""
 
     counts: dict[str, int] = Field(default_factory=dict)
+
+
+class DatabaseSchema(Model):
+    """A schema of a database that the account may use."""
+
+    name: str = ""
+    is_read: bool = False
+    table_count: int | None = None
+
+
+class DatabaseSchemas(Model):
+    """The schemas of a database."""
+
+    items: list[DatabaseSchema] = Field(default_factory=list)
 
 
 class Decision(Model):

@@ -169,6 +169,7 @@ ARGUMENTS: dict[str, object] = {
     "result_id": "result",
     "role": "user",
     "roles": {"by": "owner", "names": {"ann": "north"}, "default": "south"},
+    "schemas": ["sales_*", "!sales_old"],
     "run": True,
     "run_id": "run",
     "scope": "workspace",

@@ -59,6 +59,9 @@ class Connection:
     """A memory service outside of KAI may remember questions about it, if the user consents, too."""
     roles: Roles | None = None
     """Roles of people that statements run as. Values are then not scanned: every role sees others."""
+    schemas: tuple[str, ...] = ()
+    """Patterns of the schemas that are read, `!` before one that is not. Empty for all that the account may
+    use."""
     starters: tuple[str, ...] = ()
     """Questions to begin with, as the owner wrote them."""
     upload: Upload | None = None
@@ -84,6 +87,7 @@ class ConnectionEdit(TypedDict, total=False):
     external_memory: bool
     roles: Roles
     starters: Sequence[str]
+    schemas: Sequence[str]
     address: "Address"
 
 
@@ -148,6 +152,8 @@ class ConnectionRepository:
             changes["readers"] = _readers(connection.owner, edit["shared"])
         if "starters" in edit:
             changes["starters"] = [*edit["starters"]]
+        if "schemas" in edit:
+            changes["schemas"] = [*edit["schemas"]]
         if "address" in edit:
             changes |= {**asdict(edit["address"]), "scanned_at": None, "table_count": None}
         changed = await self._connections.edit(connection.id, changes)

@@ -16,6 +16,8 @@ from app.modules.database_connection.schemas import (
     ConnectionBody,
     ConnectionChange,
     ConnectionTest,
+    DatabaseSchemaBody,
+    DatabaseSchemasBody,
     InspectedStatementBody,
     NewConnection,
     NewStatement,
@@ -52,14 +54,20 @@ async def register(body: NewConnection, owner: Owner, service: Service) -> Conne
     """Tests the database with a read-only session and stores its URL encrypted. Needs scope `manage`.
 
     The schema is scanned when the first question needs it, or on request. Every call registers another
-    connection. Answers 422 if the URL is not supported (`database-url-not-supported`) or no session can be
-    opened (`database-unreachable`), or if its account may not take one of the roles
-    (`database-roles-refused`).
+    connection. Answers 422 if the URL is not supported (`database-url-not-supported`), if no session can be
+    opened or a pattern of `schemas` fits none (`database-unreachable`), or if its account may not take one
+    of the roles (`database-roles-refused`).
     """
     url = body.url.get_secret_value()
     roles = None if body.roles is None else body.roles.to_roles()
     connection = await service.register(
-        owner, url, body.name, description=body.description, shared=body.shared, roles=roles
+        owner,
+        url,
+        body.name,
+        description=body.description,
+        shared=body.shared,
+        roles=roles,
+        schemas=body.schemas,
     )
     return ConnectionBody.model_validate(connection)
 
@@ -114,6 +122,8 @@ async def change_connection(
     `external_memory` lets a graph memory service (`KAI_GRAPH_MEMORY__ENDPOINT`) remember questions about the
     database, of users who consent by `PUT /memory/consents`. Without it nothing is sent.
 
+    With `schemas` it reads other schemas: a scan of them starts, and tables of the others are forgotten.
+
     With `roles` it replaces the roles that statements run as, from the next statement on. Answers 422
     (`database-roles-refused`) if the connection was registered without roles, or its account may not take
     one of them.
@@ -161,6 +171,15 @@ async def read_scan(db_connection_id: ConnectionId, owner: Owner, service: Servi
     Questions can be asked as soon as the tables are known (`tables_total` is not null).
     """
     return ScanBody.model_validate(await service.scan_progress(owner, db_connection_id))
+
+
+@router.get("/{db_connection_id}/schemas", summary="List the schemas of the database", dependencies=[READ])
+async def list_schemas(db_connection_id: ConnectionId, owner: Owner, service: Service) -> DatabaseSchemasBody:
+    """Lists the schemas that the account may use, with the number of tables that the latest scan found in
+    each. Needs scope `read`; owner only (else 403). Answers 503 (`database-unavailable`).
+    """
+    found = await service.database_schemas(owner, db_connection_id)
+    return DatabaseSchemasBody(items=[DatabaseSchemaBody.model_validate(each) for each in found])
 
 
 @router.get("/{db_connection_id}/tables", summary="List the scanned tables", dependencies=[READ])

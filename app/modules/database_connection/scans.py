@@ -141,7 +141,9 @@ class Scans:
         # Where rows belong to people, values of some are not for the prompts of others.
         limits = self._limits if connection.roles is None else replace(self._limits, profile_seconds=0)
         reading = asyncio.create_task(
-            self._threads.run(lambda stop: scan(database, limits, stop, tell=tell)),
+            self._threads.run(
+                lambda stop: scan(database, limits, stop, schemas=connection.schemas, tell=tell)
+            ),
             name=f"connection {connection.id}: read the schema",
         )
         reading.add_done_callback(lambda _: found.put_nowait(None))

@@ -28,6 +28,12 @@ Starter = Annotated[
 ]
 
 
+SchemaPattern = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300), AfterValidator(storable)
+]
+SchemaPatterns = Annotated[list[SchemaPattern], Field(max_length=100)]
+
+
 def _storable(secret: SecretStr) -> SecretStr:
     storable(secret.get_secret_value())
     return secret
@@ -82,6 +88,9 @@ class NewConnection(Body):
     """Description for users."""
     shared: bool = False
     """All users may see and ask about the database."""
+    schemas: SchemaPatterns = Field(default_factory=list)
+    """Patterns of the schemas to read, such as `sales_*`; one after `!` is left out. On MySQL and MariaDB
+    they are databases. Empty reads all that the account may use, but those of the system."""
     roles: RolesBody | None = None
     """PostgreSQL roles that statements run as, one for each user; null for the account of the URL."""
 
@@ -106,6 +115,8 @@ class ConnectionChange(Body):
     """A memory service outside of KAI may remember questions about the database, of users who consent."""
     roles: RolesBody | None = None
     """The new roles, all of them, of a connection that was registered with roles."""
+    schemas: SchemaPatterns | None = None
+    """The new patterns of the schemas to read, all of them. Another scan starts."""
     starters: Annotated[list[Starter], Field(max_length=8)] | None = None
     """The new questions to begin with, all of them, in their order. They are shown before generated ones."""
 
@@ -128,6 +139,8 @@ class ConnectionChange(Body):
             edit["external_memory"] = self.external_memory
         if self.roles is not None:
             edit["roles"] = self.roles.to_roles()
+        if self.schemas is not None:
+            edit["schemas"] = self.schemas
         if self.starters is not None:
             edit["starters"] = self.starters
         return edit
@@ -304,10 +317,30 @@ class ConnectionBody(VersionedBody):
     """A memory service outside of KAI may remember questions about the database, of users who consent."""
     per_user_roles: bool
     """Statements run as a role of the person who asks."""
+    schemas: list[str]
+    """Patterns of the schemas that are read. Empty for all that the account may use."""
     starters: list[str]
     """Questions to begin with, as the owner wrote them."""
     file_name: str | None
     """Name of the uploaded file whose copy the database is. Null for a database registered by its URL."""
+
+
+class DatabaseSchemaBody(ResponseBody):
+    """A schema of a database that the account may use."""
+
+    name: str
+    """Name of the schema; of a database on MySQL and MariaDB."""
+    is_read: bool
+    """The patterns of the connection take it."""
+    table_count: int | None
+    """Number of its tables at the latest scan. Null if that did not read it."""
+
+
+class DatabaseSchemasBody(ResponseBody):
+    """The schemas of a database."""
+
+    items: list[DatabaseSchemaBody]
+    """The schemas, by name. Empty for SQLite, which has none."""
 
 
 class ScanBody(ResponseBody):

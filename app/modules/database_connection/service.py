@@ -1,6 +1,7 @@
 """Registered databases. All access to them goes through this service."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -54,6 +55,7 @@ from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.database_connection.scan.catalog import has_tables
 from app.modules.database_connection.scan.progress import ScanProgress
 from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
+from app.modules.database_connection.scan.schemas import chosen_schemas, read_schemas, usable_schemas
 from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import ColumnEdit, Schema, Table
@@ -108,6 +110,15 @@ _TIMED_OUT_SECONDS = 300.0
 _EMPTY = "This database has no tables that KAI can read, so there is nothing to ask about yet."
 _PROGRESS_IS_STALE_AFTER = timedelta(minutes=1)
 """A running scan stores its progress far more often than this."""
+
+
+@dataclass(frozen=True)
+class DatabaseSchema:
+    """A schema of a database. `table_count` as of the latest scan, None if that did not read it."""
+
+    name: str
+    is_read: bool
+    table_count: int | None
 
 
 @dataclass(frozen=True)
@@ -201,13 +212,16 @@ class DatabaseConnections:
         description: str,
         shared: bool = False,
         roles: Roles | None = None,
+        schemas: Sequence[str] = (),
     ) -> Connection:
         """Test a database and store its URL, encrypted, with warnings of what its account may do.
+
+        `schemas` are patterns of the schemas to read; none reads all.
 
         Raises `UrlNotSupported`, `DatabaseUnreachable` or `RolesRefused`, without secrets in their texts.
         """
         database = await asyncio.to_thread(read_url, url, self._access)
-        warnings = await self._tried(database, roles)
+        warnings = await self._tried(database, roles, schemas)
         connection = Connection(
             id=created_id(),
             owner=owner,
@@ -220,6 +234,7 @@ class DatabaseConnections:
             warnings=warnings,
             shared=shared,
             roles=roles,
+            schemas=tuple(schemas),
         )
         await self.repository.save(connection)
         return connection
@@ -229,18 +244,21 @@ class DatabaseConnections:
 
         Raises `UrlNotSupported`, `DatabaseUnreachable` or `RolesRefused`, without secrets in their texts.
         """
+        schemas: Sequence[str] = ()
         if connection_id is None:
             database, roles = await asyncio.to_thread(read_url, url, self._access), None
         else:
             connection = await self.repository.own(owner, connection_id)
             database, roles = await self._new_address(connection, url), connection.roles
-        warnings = await self._tried(database, roles)
+            schemas = connection.schemas
+        warnings = await self._tried(database, roles, schemas)
         return CheckedDatabase(database.dialect, database.masked_url, warnings)
 
     async def change(
         self, owner: str, connection_id: str, edit: ConnectionEdit, *, url: str | None = None
     ) -> Connection:
-        """Change a connection, all fields or none. A new URL is tested first, and scanned afterwards.
+        """Change a connection, all fields or none. A new URL, and new patterns of schemas, are tested first,
+        and scanned afterwards.
 
         Raises `UrlNotSupported`, `DatabaseUnreachable` or `RolesRefused`, without secrets in their texts, and
         `DatabaseDown`.
@@ -249,24 +267,45 @@ class DatabaseConnections:
         if "roles" in edit:
             _check_has_roles(connection)
         roles = edit.get("roles")
+        schemas = edit.get("schemas", connection.schemas)
         database = None if url is None else await self._new_address(connection, url)
+        rescanned = database
         if database is not None:
             edit["address"] = Address(
                 masked_url=database.masked_url,
                 encrypted_url=self._secrets.encrypt(database.url),
-                warnings=await self._tried(database, roles or connection.roles),
+                warnings=await self._tried(database, roles or connection.roles, schemas),
             )
-        elif roles is not None:
+        elif roles is not None or "schemas" in edit:
             with as_problems():
-                await self._try_roles(await asyncio.to_thread(self._database, connection), roles)
+                known = await asyncio.to_thread(self._database, connection)
+                if roles is not None:
+                    await self._try_roles(known, roles)
+            if "schemas" in edit:
+                rescanned = known
+                await self._tried(known, None, schemas)
         changed = await self.repository.edit(connection, edit)
         self._records.changed(changed, list(edit))
         if "roles" in edit:
             await self._tell_changed(changed)
-        if database is not None:
+        if rescanned is not None:
             await self._scans.stop(connection.id)
-            self._scans.start(changed, database)
+            self._scans.start(changed, rescanned)
         return changed
+
+    async def database_schemas(self, owner: str, connection_id: str) -> list[DatabaseSchema]:
+        """Returns the schemas that the account may use, by name. Raises `DatabaseDown`."""
+        connection = await self.repository.own(owner, connection_id)
+        with as_problems():
+            database = await asyncio.to_thread(self._database, connection)
+            names = await self._threads.run(partial(_usable_schemas, database, self._limits))
+            schema = await self.known_schema(connection)
+        counts = Counter() if schema is None else Counter(map(schema.names.schema_of, schema.names))
+        chosen = set(chosen_schemas(names, connection.schemas))
+        return [
+            DatabaseSchema(name, name in chosen, None if schema is None else counts.get(name))
+            for name in names
+        ]
 
     async def _new_address(self, connection: Connection, url: str) -> Database:
         """Raises `UrlNotSupported`."""
@@ -284,10 +323,14 @@ class DatabaseConnections:
             )
         return database
 
-    async def _tried(self, database: Database, roles: Roles | None) -> tuple[str, ...]:
+    async def _tried(
+        self, database: Database, roles: Roles | None, schemas: Sequence[str]
+    ) -> tuple[str, ...]:
         """Open a database. Returns warnings; raises `DatabaseUnreachable` or `RolesRefused`."""
         try:
-            warnings = await self._threads.run(lambda stop: _try(database, self._limits, stop))
+            warnings = await self._threads.run(
+                lambda stop: _try(database, self._limits, stop, schemas=schemas)
+            )
             more = [] if roles is None else await self._try_roles(database, roles)
         except DatabaseUnavailable as error:
             raise DatabaseUnreachable(error.detail) from None
@@ -674,7 +717,9 @@ def _check_has_roles(connection: Connection) -> None:
         )
 
 
-def _try(database: Database, limits: ConnectionLimits, stop: Stop) -> Sequence[str]:
+def _try(
+    database: Database, limits: ConnectionLimits, stop: Stop, *, schemas: Sequence[str]
+) -> Sequence[str]:
     """Returns warnings: what the account may do besides reading, and that there are no tables. Raises
     `DatabaseUnavailable`.
     """
@@ -683,7 +728,7 @@ def _try(database: Database, limits: ConnectionLimits, stop: Stop) -> Sequence[s
         warnings = database.warnings(stop, limits.connect_seconds)
     except DBAPIError:
         warnings = ["KAI could not find out what this account may do besides reading."]
-    return warnings if _has_tables(database, limits, stop) else [*warnings, _EMPTY]
+    return warnings if _has_tables(database, limits, stop, schemas=schemas) else [*warnings, _EMPTY]
 
 
 def _open(database: Database, limits: ConnectionLimits, stop: Stop) -> None:
@@ -699,15 +744,25 @@ def _acting_as(database: Database, role: str) -> Database:
     return database.acting_as(role)
 
 
-def _has_tables(database: Database, limits: ConnectionLimits, stop: Stop) -> bool:
+def _usable_schemas(database: Database, limits: ConnectionLimits, stop: Stop) -> list[str]:
+    """Raises `DatabaseUnavailable`."""
+    stop.after(limits.connect_seconds)
+    try:
+        with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
+            return usable_schemas(connection)
+    except DBAPIError:
+        raise DatabaseUnavailable("The schemas of the database could not be read.") from None
+
+
+def _has_tables(database: Database, limits: ConnectionLimits, stop: Stop, *, schemas: Sequence[str]) -> bool:
     """True also if that cannot be determined: the scan will report why.
 
-    Raises `DatabaseUnavailable` if the account may read none.
+    Raises `DatabaseUnavailable` if the account may read none, or a pattern of schemas fits none.
     """
     try:
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
             if missing := database.missing_right(connection):
                 raise DatabaseUnavailable(missing)
-            return has_tables(connection)
+            return has_tables(connection, read_schemas(connection, schemas))
     except DBAPIError:
         return True

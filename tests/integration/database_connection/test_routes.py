@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import duckdb
 import httpx
 import pytest
 from cryptography.fernet import Fernet
@@ -242,3 +243,56 @@ async def test_the_owner_writes_the_questions_to_begin_with(
     for refused in ([""], ["x" * 201], ["?"] * 9, "Who?"):
         assert (await client.patch(one, json={"starters": refused})).status_code == 422
     assert (await client.patch(one, json={"starters": []})).json()["starters"] == []
+
+
+@pytest.fixture
+def company(tmp_path: Path) -> str:
+    with duckdb.connect(str(tmp_path / "company.duckdb")) as made:
+        for name in ("sales", "archive", "raw"):
+            made.execute(f"create schema {name}; create table {name}.orders (id integer)")
+        made.execute("create table raw.events (id integer)")
+    return f"duckdb:///{tmp_path}/company.duckdb"
+
+
+async def names_of(client: httpx.AsyncClient, one: str) -> list[str]:
+    await scanned(client, one)
+    return [each["name"] for each in (await client.get(f"{one}/tables")).json()["items"]]
+
+
+async def test_schemas_are_narrowed_at_registration_and_later(
+    client: httpx.AsyncClient, company: str
+) -> None:
+    body = {"url": company, "name": "Company", "schemas": ["sales", "r*"]}
+    registered = (await client.post(ROUTE, json=body)).json()
+    assert registered["schemas"] == ["sales", "r*"]
+    one = f"{ROUTE}/{registered['id']}"
+    assert await names_of(client, one) == ["events", "raw.orders", "sales.orders"]
+    listed = (await client.get(f"{one}/schemas")).json()["items"]
+    assert [(each["name"], each["is_read"], each["table_count"]) for each in listed] == [
+        ("archive", False, None),
+        ("main", False, None),
+        ("raw", True, 2),
+        ("sales", True, 1),
+    ]
+    described = await client.patch(f"{one}/tables/sales.orders", json={"description": "Kept"})
+    assert described.status_code == 200
+    changed = await client.patch(one, json={"schemas": ["!raw", "!archive"]})
+    assert changed.json()["schemas"] == ["!raw", "!archive"]
+    assert await names_of(client, one) == ["orders"]
+    (table,) = (await client.get(f"{one}/tables")).json()["items"]
+    assert table["description"] == "Kept"
+    sent = {"sql": "select * from raw.events"}
+    refused = await client.post(f"{one}/statements", json=sent)
+    assert refused.status_code == 422
+    assert "only the tables of sales are read" in refused.json()["detail"]
+
+
+async def test_a_pattern_that_fits_no_schema_changes_nothing(client: httpx.AsyncClient, company: str) -> None:
+    body = {"url": company, "name": "Company", "schemas": ["wares"]}
+    refused = await client.post(ROUTE, json=body)
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:database-unreachable")
+    assert "It may use: archive, main, raw, sales" in refused.json()["detail"]
+    registered = (await client.post(ROUTE, json={"url": company, "name": "Company"})).json()
+    one = f"{ROUTE}/{registered['id']}"
+    assert (await client.patch(one, json={"schemas": ["wares"]})).status_code == 422
+    assert (await client.get(one)).json()["schemas"] == []
