@@ -9,7 +9,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 # Images of Python often forbid compiled files; without them each process compiles the application again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve ui test check check-python check-page format screenshots streams wire client bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
+.PHONY: help demo serve ui test check check-python check-page format screenshots streams wire client description bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
 	bench-checkpointers bench-store-client bench-listing bench-figures bench-references simulate simulate-mutations conformance dist lock clean
 
 help: ## Show what can be made
@@ -58,6 +58,9 @@ charts: .venv/test ## Record what the charts of the kinds of results draw again
 
 client: .venv/test ## Write the models of the client from the description of the API again
 	@$(BIN)/python -m tests.support.client_schema
+
+description: .venv/test ## Keep the description of the API as that of a release, which later ones may only add to
+	@$(BIN)/python -m tests.support.api_breaks
 
 screenshots: .venv/test ui ## Take the screenshots of the documents again
 	@$(BIN)/python -m tests.e2e.page.screenshots
