@@ -161,7 +161,8 @@ def test_two_values_of_one_row_are_said_with_their_difference(question: str, fir
 
 def test_each_pair_of_years_of_one_row_is_compared() -> None:
     columns = ["visits_2024", "visits_2025", "complaint_pct_2024", "complaint_pct_2025"]
-    said = lead("How did 2025 compare with 2024?", "SELECT 1", columns, [[200, 190, 4, 5.5]])
+    question = "How did the complaint percentage and visits of 2025 compare with 2024?"
+    said = lead(question, "SELECT 1", columns, [[200, 190, 4, 5.5]])
     assert said.startswith(
         "Visits 2025 is 10 below visits 2024 (-5%): 190 against 200. "
         "Complaint percentage 2025 is 1.5 points above complaint percentage 2024: 5.5% against 4%."

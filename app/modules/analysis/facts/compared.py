@@ -68,7 +68,7 @@ def compared_facts(table: FactTable) -> list[Fact]:
 def differences(table: FactTable) -> list[Fact]:
     """Of one row, by how much each measure is above or below the one that it stands beside."""
     facts = list[Fact]()
-    for found in table.found.comparisons:
+    for found in sorted(table.found.comparisons, key=lambda each: table.found.measures[each.after].column):
         after, before = table.found.measures[found.after], table.found.measures[found.before]
         for pair in _pairs(after, before):
             compared = _Compared(table=table, after=after, before=before, pairs=[pair], unit="row")
