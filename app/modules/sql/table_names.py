@@ -224,9 +224,10 @@ class TableNames:
             table.set("this", exp.to_identifier(name.name, quoted=True))
             name.qualify(table)
             if not table.alias:
-                known_as = name.name
-                if known_as in taken:
+                known_as = renamed.get(shown, name.name)
+                if shown not in renamed and known_as in taken:
                     known_as = f"{name.schema}_{name.name}"
+                if known_as != name.name:
                     table.set("alias", exp.TableAlias(this=exp.to_identifier(known_as, quoted=True)))
                 taken.add(known_as)
                 renamed[shown] = known_as
