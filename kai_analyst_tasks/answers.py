@@ -234,7 +234,7 @@ async def _decide(services: Services, opened: OpenedTask, session: Session) -> R
 
 async def _seen(services: Services, session: Session, run: Run, *, found: Finding) -> SeenFinding:
     """Returns a finding with its cells, read again from the store."""
-    steps = await services.sessions.steps(session.owner, session.id, run.message_id)
+    steps = await services.sessions.answers.steps(session.owner, session.id, run.message_id)
     calls = {call.id: call for _, calls in steps for call in calls}
     said = [found["text"], found["reading"] or ""]
     values: list[JsonValue] = []
@@ -295,7 +295,7 @@ def _tables(call: CallRecord) -> set[str]:
 
 async def _unapproved(services: Services, session: Session, run: Run) -> list[str]:
     """Returns the tools that have run, do more than read, and were approved by no person."""
-    steps = await services.sessions.steps(session.owner, session.id, run.message_id)
+    steps = await services.sessions.answers.steps(session.owner, session.id, run.message_id)
     return [
         call.tool
         for _, calls in steps

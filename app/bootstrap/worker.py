@@ -46,8 +46,7 @@ from app.modules.schedules.model import NOTICE_DAYS
 from app.modules.schedules.running import Runs
 from app.modules.schedules.worker import ScheduleWorker
 from app.modules.session.erasure import SWEEP_SECONDS
-from app.modules.session.title_job import TitleJob
-from app.modules.session.use_job import UseJob
+from app.modules.session.jobs import TitleJob, UseJob
 
 _DRAIN_ALL_SECONDS = 1.0
 _CONCURRENT_JOBS = 8

@@ -163,7 +163,7 @@ class KaiSession:
 
     async def _all_rows(self, run: Run) -> ResultSet:
         sessions = self._services.sessions
-        message = await sessions.answer(self._owner, run.session_id, run.message_id)
+        message = await sessions.answers.with_rows(self._owner, run.session_id, run.message_id)
         rows = [row async for chunk in sessions.rows.all(message.id, message.row_count or 0) for row in chunk]
         columns = [
             ResultColumn(each["name"], _TYPE.validate_python(each["type"])) for each in message.columns

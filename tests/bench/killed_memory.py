@@ -52,7 +52,7 @@ from app.modules.memory.vector_rewriting import Kind, VectorRewriting
 from app.modules.memory.vectors import MemoryVectors
 from app.modules.records.model import Message, Session
 from app.modules.records.steps import InvestigationRecords
-from app.modules.session.use_job import UseJob
+from app.modules.session.jobs import UseJob
 from tests.bench.children import SECONDS, Report, Write, forked
 from tests.bench.killed_turns import settings_on
 from tests.support.kai_forks import import_application

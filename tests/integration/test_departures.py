@@ -90,8 +90,8 @@ async def test_sessions_of_one_run_that_a_process_has_left_are_deleted_and_no_ot
             return (await services.sessions.repository.get(OWNER, session_id)).status == "idle"
 
         await until(is_idle)
-    (ended, *_), _ = await services.sessions.checkpoints(OWNER, left.id, 1, cursor=None)
-    continued = await services.sessions.fork(OWNER, left.id, ended.id)
+    (ended, *_), _ = await services.sessions.copies.checkpoints(OWNER, left.id, 1, cursor=None)
+    continued = await services.sessions.copies.fork(OWNER, left.id, ended.id)
     left = await services.sessions.change(OWNER, left.id, {"metadata": {"team": "sales"}})
 
     async def left_ids(before: int) -> list[str]:
@@ -122,8 +122,8 @@ async def test_a_session_that_is_not_kept_is_deleted_after_a_day_with_all_that_b
     assert (await services.allowances.usage(OWNER)).sessions == 1
     a_day_later = made.created_at + 86_400_000
     await services.departures.delete_left(a_day_later - 1)
-    forked = (await service.checkpoints(OWNER, made.id, 1, cursor=None))[0][0]
-    fork = await service.fork(OWNER, made.id, forked.id)
+    forked = (await service.copies.checkpoints(OWNER, made.id, 1, cursor=None))[0][0]
+    fork = await service.copies.fork(OWNER, made.id, forked.id)
     await services.departures.delete_left(a_day_later + 1)
     with pytest.raises(SessionUnknown):
         await service.repository.get(OWNER, made.id)

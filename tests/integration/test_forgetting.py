@@ -205,7 +205,7 @@ async def planted(kai: Opened, model: ScriptedModel) -> Session:
         return (await services.sessions.repository.get(OWNER, session.id)).title == TITLE
 
     await until(is_titled)
-    await services.sessions.give_feedback(
+    await services.sessions.feedback.give(
         OWNER, session.id, answer.id, rating="up", comment=f"Right about {WORD}", corrected_sql=None
     )
     await services.profiles.consent(OWNER, given=True)

@@ -78,7 +78,7 @@ async def seen(settings: Settings, session_id: str) -> tuple[list[str | None], i
         await ask(services, session_id)
         session = await services.sessions.repository.get(LOCAL_OWNER, session_id)
         messages, _ = await services.sessions.repository.messages(session, 20, None)
-        checkpoints = await services.sessions.checkpoints(LOCAL_OWNER, session_id, 100, cursor=None)
+        checkpoints = await services.sessions.copies.checkpoints(LOCAL_OWNER, session_id, 100, cursor=None)
         return [message.sql for message in messages if message.role == "assistant"], len(checkpoints[0])
 
 
@@ -236,7 +236,7 @@ async def test_pruning_leaves_used_sessions_alone_and_unused_ones_able_to_go_on(
     await prune(idle_days=30)
     async with open_services(settings) as services:
         kept = [
-            len((await services.sessions.checkpoints(LOCAL_OWNER, each, 100, cursor=None))[0])
+            len((await services.sessions.copies.checkpoints(LOCAL_OWNER, each, 100, cursor=None))[0])
             for each in (old, new)
         ]
     assert kept[0] == 1

@@ -81,7 +81,7 @@ async def test_a_failed_answer_keeps_its_steps_and_the_statement_that_failed(
     assert steps[-1] == "saving"
     assert answer.error is not None
     assert answer.error.detail in [each.error for each in answer.timeline]
-    await services.sessions.give_feedback(
+    await services.sessions.feedback.give(
         OWNER, session.id, answer.id, rating="up", comment=None, corrected_sql=None
     )
     assert await services.storage.count("examples", []) == 0, "what failed is no example"
@@ -95,7 +95,7 @@ async def test_an_answer_keeps_its_rating_and_the_rows_of_its_steps(
     fetched = [(each.step, each.rows) for each in answer.timeline if each.rows is not None]
     assert fetched == [("executing_sql", 1)]
     assert answer.feedback is None
-    await services.sessions.give_feedback(
+    await services.sessions.feedback.give(
         OWNER, session.id, answer.id, rating="down", comment="No", corrected_sql=None
     )
     rated = (await history(services, session))[1]
@@ -110,16 +110,16 @@ async def test_a_version_has_its_own_statement_and_rows_and_the_answer_stays(
     _, answer = await history(services, session)
     sessions = services.sessions
     statement = "select 1 as a, 2 as b union all select 3, 4"
-    version = await sessions.add_version(OWNER, session.id, answer.id, sql=statement)
+    version = await sessions.answers.add_version(OWNER, session.id, answer.id, sql=statement)
     assert (version.number, version.sql, version.row_count) == (2, statement, 2)
     assert version.sql_pretty.startswith("SELECT\n")
     _, now = await history(services, session)
     assert now.versions == [version]
     assert now.model_copy(update={"versions": [], "version_count": 0}) == answer
-    stored = await sessions.version(OWNER, session.id, answer.id, number=2)
-    assert (await sessions.read_rows(stored, 10, None))[0] == [[1, 2], [3, 4]]
+    stored = await sessions.answers.version(OWNER, session.id, answer.id, number=2)
+    assert (await sessions.answers.read_rows(stored, 10, None))[0] == [[1, 2], [3, 4]]
     with pytest.raises(VersionUnknown):
-        await sessions.version(OWNER, session.id, answer.id, number=3)
+        await sessions.answers.version(OWNER, session.id, answer.id, number=3)
 
 
 async def test_a_statement_that_is_refused_or_fails_is_no_version(
@@ -131,11 +131,11 @@ async def test_a_statement_that_is_refused_or_fails_is_no_version(
     refused = ("DELETE FROM customers", "SELECT nothing FROM customers", "SELECT", "SELECT 1; SELECT 2")
     for statement in refused:
         with pytest.raises(StatementNotRun):
-            await sessions.add_version(OWNER, session.id, answer.id, sql=statement)
+            await sessions.answers.add_version(OWNER, session.id, answer.id, sql=statement)
     with pytest.raises(MessageUnknown):
-        await sessions.add_version(OWNER, session.id, question.id, sql="SELECT 1")
+        await sessions.answers.add_version(OWNER, session.id, question.id, sql="SELECT 1")
     with pytest.raises(SessionUnknown):
-        await sessions.add_version("ann", session.id, answer.id, sql="SELECT 1")
+        await sessions.answers.add_version("ann", session.id, answer.id, sql="SELECT 1")
     assert (await history(services, session))[1].versions == []
 
 
@@ -146,13 +146,13 @@ async def test_versions_that_come_at_once_are_all_kept_up_to_a_limit(
     _, answer = await history(services, session)
     sessions = services.sessions
     adding = (
-        sessions.add_version(OWNER, session.id, answer.id, sql=f"SELECT {number}")
+        sessions.answers.add_version(OWNER, session.id, answer.id, sql=f"SELECT {number}")
         for number in range(MOST_VERSIONS)
     )
     versions = await asyncio.gather(*adding)
     assert sorted(each.number for each in versions) == list(range(2, MOST_VERSIONS + 2))
     with pytest.raises(TooManyVersions):
-        await sessions.add_version(OWNER, session.id, answer.id, sql="SELECT 1")
+        await sessions.answers.add_version(OWNER, session.id, answer.id, sql="SELECT 1")
 
 
 async def test_a_closed_session_takes_no_versions(services: Services, session: Session) -> None:
@@ -160,7 +160,7 @@ async def test_a_closed_session_takes_no_versions(services: Services, session: S
     _, answer = await history(services, session)
     await services.sessions.change(OWNER, session.id, {"status": "closed"})
     with pytest.raises(SessionClosed):
-        await services.sessions.add_version(OWNER, session.id, answer.id, sql="SELECT 1")
+        await services.sessions.answers.add_version(OWNER, session.id, answer.id, sql="SELECT 1")
 
 
 async def test_a_question_does_not_go_on_with_a_conversation_that_another_has_continued_meanwhile(

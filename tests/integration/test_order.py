@@ -207,10 +207,10 @@ async def test_a_fork_goes_on_in_the_order_of_its_origin(
     model.rule("SQL writer", "CHAT: All right.")
     await asyncio.gather(*(ask(services, session, f"question {n}") for n in range(4)))
     order = answered(model)
-    points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, cursor=None)
+    points, _ = await services.sessions.copies.checkpoints(OWNER, session.id, 100, cursor=None)
     ends = [point for point in points if not point.next_steps]
     second = next(point for point in ends if point.query == order[1])
-    forked = await services.sessions.fork(OWNER, session.id, second.id)
+    forked = await services.sessions.copies.fork(OWNER, session.id, second.id)
     await ask(services, forked, "another")
     asked = [each.query for each in await history(services, forked) if each.role == "human"]
     assert asked == [*order[:2], "another"]
@@ -260,6 +260,6 @@ async def test_the_rolling_summary_is_kept_with_the_session(
     await ask(services, session, "question 5")
     now = await services.sessions.repository.get(OWNER, session.id)
     assert now.summary == "The analyst counts customers."
-    points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, cursor=None)
+    points, _ = await services.sessions.copies.checkpoints(OWNER, session.id, 100, cursor=None)
     early = next(point for point in points if not point.next_steps and point.query == "question 1")
-    assert (await services.sessions.fork(OWNER, session.id, early.id)).summary is None
+    assert (await services.sessions.copies.fork(OWNER, session.id, early.id)).summary is None

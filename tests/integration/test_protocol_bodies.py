@@ -98,7 +98,7 @@ async def serving(
             _, run = await services.sessions.ask(owner, session.id, NewQuestion("How many customers?"))
             async for _ in services.sessions.follower.events(run):
                 pass
-            kept, _ = await services.sessions.checkpoints(owner, session.id, 1, cursor=None)
+            kept, _ = await services.sessions.copies.checkpoints(owner, session.id, 1, cursor=None)
             return shop.id, session.id, run.id, kept[0].id
 
         shop, thread, run, checkpoint = await asked(LOCAL_OWNER)

@@ -21,7 +21,7 @@ from app.modules.memory.scopes import Scope
 from app.modules.memory.turns import StoredTurns
 from app.modules.records.model import NewQuestion, Session
 from app.modules.records.repository import SessionRepository
-from app.modules.session.use_job import UseJob
+from app.modules.session.jobs import UseJob
 from tests.support.choices import FIRST
 from tests.support.facts import source
 from tests.support.scripted_model import ScriptedModel
@@ -127,7 +127,7 @@ async def test_a_fact_of_one_session_is_read_named_and_counted_in_another(
         assert used(events) == [[named]]
         assert "- (terminology, workspace, " in sql_prompts(model)[-1]
         assert CHURN in sql_prompts(model)[-1]
-        answer = await services.sessions.answer(OWNER, session.id, str(events[-1]["message_id"]))
+        answer = await services.sessions.answers.with_rows(OWNER, session.id, str(events[-1]["message_id"]))
         assert answer.remembered == [fact.id]
         job = UseJob(SessionRepository(services.storage), services.facts, services.context_store)
         for _ in range(2):

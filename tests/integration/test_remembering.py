@@ -194,7 +194,7 @@ async def test_a_comment_proposes_a_lesson_that_waits_and_the_latest_one_counts(
         message_id = str((await ask(services, session, "How many customers?"))[-1]["message_id"])
 
         async def comment(text: str | None) -> list[StoredFact]:
-            await services.sessions.give_feedback(
+            await services.sessions.feedback.give(
                 LOCAL_OWNER, session.id, message_id, rating="down", comment=text, corrected_sql=None
             )
             return await facts_of(services, "waiting")

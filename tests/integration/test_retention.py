@@ -18,7 +18,7 @@ from app.main import create_app
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import NewQuestion, Run, Session
 from app.modules.run.retention import Age, Retention
-from app.modules.session.service import StoredRows
+from app.modules.session.answers import StoredRows
 from graph import Checkpoint, SessionGraph
 from graph.errors import CheckpointsUnavailable
 from tests.support.shop import make_shop
@@ -81,7 +81,7 @@ async def ask(services: Services, session_id: str, question: str = QUESTION) -> 
 
 
 async def checkpoints_of(services: Services, session_id: str) -> list[Checkpoint]:
-    return (await services.sessions.checkpoints(LOCAL_OWNER, session_id, 1_000, cursor=None))[0]
+    return (await services.sessions.copies.checkpoints(LOCAL_OWNER, session_id, 1_000, cursor=None))[0]
 
 
 def turns_of(checkpoints: list[Checkpoint]) -> list[str | None]:
@@ -162,7 +162,7 @@ async def test_turns_that_end_one_after_another_are_pruned_by_many_at_once(setti
         found = await checkpoints_of(services, session_id)
         assert turns_of(found)[1:] == [runs[5].message_id]
         for each in found:
-            await services.sessions.fork(LOCAL_OWNER, session_id, each.id)
+            await services.sessions.copies.fork(LOCAL_OWNER, session_id, each.id)
         assert latest.turns == 7
 
 
@@ -240,5 +240,5 @@ async def test_runs_and_rows_are_deleted_by_their_age_and_answers_stay(settings:
         answers = [message for message in messages if message.role == "assistant"]
         assert len(answers) == 3
         with pytest.raises(RowsGone):
-            await services.sessions.read_rows(StoredRows.of_answer(answers[0]), 10, None)
-        assert (await services.sessions.read_rows(StoredRows.of_answer(answers[2]), 10, None))[0]
+            await services.sessions.answers.read_rows(StoredRows.of_answer(answers[0]), 10, None)
+        assert (await services.sessions.answers.read_rows(StoredRows.of_answer(answers[2]), 10, None))[0]

@@ -11,7 +11,7 @@ from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import read_settings
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import Message, NewQuestion
-from app.modules.session.service import StoredRows
+from app.modules.session.answers import StoredRows
 
 DAYS = 731
 
@@ -51,7 +51,7 @@ async def test_a_reading_of_rows_that_are_gone_says_that_it_is_of_the_first_ones
         with closing(sqlite3.connect(settings.data_dir / "kai.db")) as store, store:
             assert store.execute("DELETE FROM result_chunks").rowcount > 0
         with pytest.raises(RowsGone):
-            await services.sessions.read_rows(StoredRows.of_answer(first), 10, None)
+            await services.sessions.answers.read_rows(StoredRows.of_answer(first), 10, None)
         second = await answered(services, session.id, "Summarize that")
     assert second.route == "rows"
     assert "only the first 100 of 731 rows" in (second.analysis or "").lower()

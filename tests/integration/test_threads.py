@@ -159,7 +159,7 @@ async def test_the_same_key_binds_once_and_is_one_run(services: Services, databa
     with pytest.raises(BoundElsewhere):
         await ask(services, session, databases[1], "key")
     await answer(services, asked[0])
-    assert len(await services.sessions.runs(session, 10)) == 1
+    assert len(await services.sessions.repository.runs(session, 10)) == 1
 
 
 async def test_a_client_may_choose_the_id_of_a_session_once(services: Services) -> None:
@@ -227,7 +227,7 @@ async def test_a_question_keeps_the_id_that_its_client_has_given_it(
     await answer(services, asked)
     unnamed = await ask(services, session, None)
     await answer(services, unnamed)
-    runs = await services.sessions.runs(session, 10)
+    runs = await services.sessions.repository.runs(session, 10)
     assert [(run.protocol, run.client_message_id, run.metadata) for run in runs] == [
         ("kai", None, {}),
         ("langgraph", "human-1", {"tag": "x"}),
@@ -245,12 +245,12 @@ async def test_runs_are_listed_newest_first_by_state_and_place(
     session = await unbound(services)
     for _ in range(3):
         await answer(services, await ask(services, session, databases[0]))
-    newest = await services.sessions.runs(session, 10)
+    newest = await services.sessions.repository.runs(session, 10)
     assert [run.created_at for run in newest] == sorted((run.created_at for run in newest), reverse=True)
-    assert await services.sessions.runs(session, 1, 1) == newest[1:2]
-    assert await services.sessions.runs(session, 10, 3) == []
-    assert await services.sessions.runs(session, 10, status="complete") == newest
-    assert await services.sessions.runs(session, 10, status="failed") == []
+    assert await services.sessions.repository.runs(session, 1, 1) == newest[1:2]
+    assert await services.sessions.repository.runs(session, 10, 3) == []
+    assert await services.sessions.repository.runs(session, 10, status="complete") == newest
+    assert await services.sessions.repository.runs(session, 10, status="failed") == []
 
 
 async def test_the_history_holds_the_latest_messages_oldest_first(
@@ -305,13 +305,13 @@ async def test_a_fork_and_its_state_name_the_copies_of_messages(
     session = await unbound(services)
     for _ in range(2):
         await answer(services, await ask(services, session, databases[0]))
-    (latest, *_), _ = await services.sessions.checkpoints(OWNER, session.id, 1, cursor=None)
-    fork = await services.sessions.fork(OWNER, session.id, latest.id)
+    (latest, *_), _ = await services.sessions.copies.checkpoints(OWNER, session.id, 1, cursor=None)
+    fork = await services.sessions.copies.fork(OWNER, session.id, latest.id)
     originals = await services.sessions.history(await services.sessions.repository.get(OWNER, session.id))
     copies = await services.sessions.history(fork)
     assert [each.source_message_id for each in copies] == [each.id for each in originals]
     assert {each.source_message_id for each in originals} == {None}
-    (state, *_), _ = await services.sessions.checkpoints(OWNER, fork.id, 1, cursor=None)
+    (state, *_), _ = await services.sessions.copies.checkpoints(OWNER, fork.id, 1, cursor=None)
     assert state.message_id == copies[-1].id
     await answer(services, await ask(services, fork, None))
     now = await services.sessions.repository.get(OWNER, fork.id)
@@ -383,9 +383,9 @@ async def test_a_conversation_is_found_by_its_questions(services: Services, data
     assert (await found("One?", database=1), await found("One?", owner="bob")) == (None, None)
     await asked(second, "Two?")
     assert await found("One?", "Two?") == second.id
-    checkpoints, _ = await services.sessions.checkpoints(OWNER, second.id, 100, cursor=None)
+    checkpoints, _ = await services.sessions.copies.checkpoints(OWNER, second.id, 100, cursor=None)
     earlier = next(each for each in checkpoints if each.query == "One?" and not each.next_steps)
-    fork = await services.sessions.fork(OWNER, second.id, earlier.id)
+    fork = await services.sessions.copies.fork(OWNER, second.id, earlier.id)
     assert await found("One?") == fork.id
     await services.sessions.change(OWNER, second.id, {"status": "closed"})
     assert await found("One?", "Two?") == first.id

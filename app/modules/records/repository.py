@@ -448,7 +448,9 @@ class SessionRepository:
     async def find_run(self, run_id: str) -> Run | None:
         return await self._runs.get(run_id)
 
-    async def runs(self, session: Session, limit: int, offset: int, *, status: RunStatus | None) -> list[Run]:
+    async def runs(
+        self, session: Session, limit: int, offset: int = 0, *, status: RunStatus | None = None
+    ) -> list[Run]:
         """Returns runs of a session, newest first, in this state or in any."""
         where: list[Condition] = [Equals("session_id", session.id)]
         if status is not None:

@@ -98,7 +98,7 @@ class Reports:
             if isinstance(part, TextPart):
                 parts.add(OwnText(part.markdown))
             elif not isinstance(part, PinPart):
-                answer = await self._sessions.answer(owner, session_id, part.message_id)
+                answer = await self._sessions.answers.with_rows(owner, session_id, part.message_id)
                 parts.add(await self._answer(answer, connection, heading=part.heading, rows=wanted.rows))
         if wanted.parts is None:
             history = await self._sessions.history(session)

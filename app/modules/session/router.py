@@ -19,6 +19,7 @@ from app.modules.records.model import AnswerVersion, Message, Session, SessionSt
 from app.modules.records.steps import CallRecord, CallStatus, StepRecord
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import excel, export
+from app.modules.session.answers import StoredRows
 from app.modules.session.chart_files import (
     PICTURE_RESPONSES,
     Drawing,
@@ -53,7 +54,7 @@ from app.modules.session.schemas import (
     ToolCallBody,
     WordedChart,
 )
-from app.modules.session.service import SessionFilter, SessionService, StoredRows
+from app.modules.session.service import SessionFilter, SessionService
 from app.modules.session.snippets import snippet
 from graph.events import (
     Chunk,
@@ -458,7 +459,7 @@ async def read_rows(
     `X-Truncated: true` means that a limit cut the result; the name of a file then ends in `-truncated`.
     Answers 404 if the message has no result or its rows are no longer stored.
     """
-    message = await service.answer(owner, session_id, message_id)
+    message = await service.answers.with_rows(owner, session_id, message_id)
     return await _rows_answer(StoredRows.of_answer(message), query, service, response=response)
 
 
@@ -484,7 +485,7 @@ async def add_version(
     later versions (`too-many-versions`), and 422 (`statement-failed`, with the reason) if the statement is
     refused or fails; then nothing is kept.
     """
-    return await service.add_version(owner, session_id, message_id, sql=body.sql)
+    return await service.answers.add_version(owner, session_id, message_id, sql=body.sql)
 
 
 @router.get(
@@ -507,7 +508,7 @@ async def read_version_rows(
 
     Answers as the rows of an answer do; 404 also for a version that the answer does not have.
     """
-    result = await service.version(owner, session_id, message_id, number=number)
+    result = await service.answers.version(owner, session_id, message_id, number=number)
     return await _rows_answer(result, query, service, response=response)
 
 
@@ -525,7 +526,7 @@ async def read_steps(
     The rows of a call are read by its id. Answers 404 if the message is not an answer, or investigations are
     off.
     """
-    steps = await service.steps(owner, session_id, message_id)
+    steps = await service.answers.steps(owner, session_id, message_id)
     return Investigated(items=[_step_body(step, calls) for step, calls in steps])
 
 
@@ -549,7 +550,7 @@ async def read_result_rows(
 
     Answers as the rows of an answer do; 404 also if investigations are off.
     """
-    result = await service.tool_result(owner, session_id, message_id, result_id=result_id)
+    result = await service.answers.tool_result(owner, session_id, message_id, result_id=result_id)
     return await _rows_answer(result, query, service, response=response)
 
 
@@ -622,7 +623,7 @@ async def give_feedback(
     `lesson_learned` in status `waiting`, unless it holds what looks like a credential or an instruction; the
     caller accepts it by `PATCH /memory/facts/{fact_id}`. Answers 404 if the message is not an answer.
     """
-    feedback = await service.give_feedback(
+    feedback = await service.feedback.give(
         owner,
         session_id,
         message_id,
@@ -641,7 +642,9 @@ async def list_checkpoints(
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    checkpoints, next_cursor = await service.checkpoints(owner, session_id, page.limit, cursor=page.cursor)
+    checkpoints, next_cursor = await service.copies.checkpoints(
+        owner, session_id, page.limit, cursor=page.cursor
+    )
     items = [CheckpointBody.model_validate(checkpoint) for checkpoint in checkpoints]
     return PageOf(items=items, next_cursor=next_cursor)
 
@@ -660,7 +663,7 @@ async def fork_session(
 
     Answers 404 for an unknown checkpoint, and 429 (`too-many-sessions`) when the owner's quota is reached.
     """
-    return SessionBody.model_validate(await service.fork(owner, session_id, checkpoint_id))
+    return SessionBody.model_validate(await service.copies.fork(owner, session_id, checkpoint_id))
 
 
 async def _rows_answer(
@@ -671,7 +674,7 @@ async def _rows_answer(
     match query.format:
         case "json":
             response.headers.update(cut)
-            rows, next_cursor = await service.read_rows(result, query.limit, query.cursor)
+            rows, next_cursor = await service.answers.read_rows(result, query.limit, query.cursor)
             return RowsPage(
                 columns=result.columns,
                 items=rows,
@@ -681,7 +684,9 @@ async def _rows_answer(
                 next_cursor=next_cursor,
             )
         case "csv":
-            await service.read_rows(result, 1, None)  # refused before the first byte, if they are gone
+            await service.answers.read_rows(
+                result, 1, None
+            )  # refused before the first byte, if they are gone
             lines = export.csv_file(result.columns, all_rows)
             headers = cut | _attachment(result, "csv")
             return StreamingResponse(lines, media_type="text/csv", headers=headers)

@@ -1,21 +1,19 @@
 """Operations on sessions. Requests are checked before anything streams."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cachetools import LRUCache
 from pydantic import JsonValue
 
-from app.core.auth.caller import current_database_claim
 from app.core.bus.port import StartedRuns
-from app.core.clock import now_ms, rfc3339
-from app.core.cursor import cursor_position, position_cursor
+from app.core.clock import now_ms
 from app.core.errors import NotFound
 from app.core.ids import new_id
-from app.core.keyed_ids import created_id, is_repeat
+from app.core.keyed_ids import created_id
 from app.core.pairs import pair_key, pair_keys
 from app.core.storage.port import (
     AnyOf,
@@ -23,65 +21,47 @@ from app.core.storage.port import (
     Contains,
     DocumentExists,
     Equals,
-    InvalidCursor,
     Range,
     is_uuid,
 )
 from app.modules.analysis.chart_words import ChartWordsModel
 from app.modules.context_store.service import ContextStore
-from app.modules.database_connection.errors import as_problems
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.database_connection.statement_audit import Asker
 from app.modules.memory.facts import Facts
-from app.modules.memory.lessons import propose_lesson
-from app.modules.records.errors import MessageUnknown, SessionUnknown
+from app.modules.records.errors import SessionUnknown
 from app.modules.records.finding import transcript_of
 from app.modules.records.model import (
-    MOST_VERSIONS,
     ONE_RUN,
-    AnswerVersion,
     DocumentationRequest,
-    Feedback,
-    GivenFeedback,
     Message,
     Mode,
     NewQuestion,
-    Rating,
-    Row,
     Run,
-    RunStatus,
     Session,
     SessionStatus,
     TitledBy,
 )
 from app.modules.records.repository import SessionPage, SessionRepository, later
 from app.modules.records.rows import RowStore
-from app.modules.records.steps import CallRecord, InvestigationRecords, StepRecord
+from app.modules.records.steps import InvestigationRecords
 from app.modules.rules.errors import RuleNamesUnknown
 from app.modules.rules.service import Rules
 from app.modules.run.errors import SessionBusy, SessionClosed
 from app.modules.run.follower import RunFollower
 from app.modules.run.submission import Submissions, run_id_of
-from app.modules.session.adopted_state import state_after
-from app.modules.session.branches import path_to_last
+from app.modules.session.answers import AnswerFeedback, SessionAnswers
 from app.modules.session.charts import MessageCharts
+from app.modules.session.copies import SessionCopies
 from app.modules.session.erasure import SessionForgetting
 from app.modules.session.errors import (
     BoundElsewhere,
-    CheckpointUnknown,
     ConnectionGone,
     ConnectionNeeded,
-    InvestigationsOff,
-    ResultMissing,
     SessionExists,
     StatusHeld,
-    TooManyVersions,
-    VersionUnknown,
 )
-from app.modules.session.footnotes import source_notes
 from app.modules.usage.service import Allowances
-from graph import Checkpoint, SessionGraph
-from graph.state import Column, Cut, PastExchange, SessionState
+from graph import SessionGraph
 
 _KNOWN_SESSIONS = 10_000
 _NOT_KEPT_MS = 86_400_000
@@ -120,41 +100,6 @@ class SessionFilter:
         ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredRows:
-    """The shape of stored rows, and the id by which they are read."""
-
-    id: str
-    columns: list[Column]
-    row_count: int
-    truncated: bool
-    cut_by: Cut | None
-    notes: Sequence[str] = ()
-    """Statements of the answer, with what they were computed from."""
-
-    @classmethod
-    def of_answer(cls, message: Message) -> "StoredRows":
-        return cls(
-            id=message.id,
-            columns=message.columns,
-            row_count=message.row_count or 0,
-            truncated=message.truncated,
-            cut_by=message.cut_by,
-            notes=source_notes(message.analysis or "", message.references),
-        )
-
-
-_NOT_ADOPTED: Mapping[str, object] = {
-    "client_message_id": None,
-    "source_message_id": None,
-    "feedback": None,
-    "remembered": [],
-    "versions": [],
-    "version_count": 0,
-}
-"""Fields of a message that stay with its owner, as a copy in the session of another owner has them."""
-
-
 class SessionService:
     """Operations that take several parts. A single call goes to `repository`, `rows`, `submissions` or
     `follower` itself.
@@ -185,17 +130,16 @@ class SessionService:
         self._rules = rules
         self._default_mode = default_mode
         self._started = started
-        self._investigations = investigations
         self.repository = repository
         self.rows = rows
         self.submissions = submissions
         self.follower = follower
-        self._graph = graph
         self._connections = connections
+        self.answers = SessionAnswers(repository, rows, connections, investigations=investigations)
+        self.feedback = AnswerFeedback(repository, context, facts)
+        self.copies = SessionCopies(repository, rows, graph, allowances=allowances, default_mode=default_mode)
         self.charts = MessageCharts(repository, rows, connections, allowances=allowances, model=chart_model)
-        self._context = context
         self.forgetting = forgetting
-        self._facts = facts
         self._allowances = allowances
         self._connection_of: LRUCache[str, str] = LRUCache(_KNOWN_SESSIONS)
         """Connections of sessions that questions came for. The connection of a session never changes."""
@@ -429,15 +373,6 @@ class SessionService:
         session = await self.repository.get(owner, session_id)
         return session, await self.repository.get_run(session, run_id)
 
-    async def runs(
-        self, session: Session, limit: int, offset: int = 0, *, status: RunStatus | None = None
-    ) -> list[Run]:
-        """Returns runs of a session, newest first; all, or those in this state."""
-        return await self.repository.runs(session, limit, offset, status=status)
-
-    async def count_runs(self, session: Session) -> int:
-        return await self.repository.count_runs(session)
-
     async def follow_runs(self, session: Session, after: Run | None = None) -> AsyncGenerator[Run]:
         """Yields runs of a session that were asked after this one, oldest first: the latest 100 that there
         are, then those that start, until the session is deleted. Without `after`, from its first run on.
@@ -447,7 +382,7 @@ class SessionService:
         known: set[str] = set()
         async with self._started.runs_of(session.id) as started:
             while await self.repository.find(session.id) is not None:
-                listed = await self.runs(session, _FOLLOWED_RUNS)
+                listed = await self.repository.runs(session, _FOLLOWED_RUNS)
                 while not started.empty():  # a list may lag behind, a document does not
                     latest = await self.repository.find_run(started.get_nowait())
                     if latest is not None:
@@ -463,325 +398,6 @@ class SessionService:
     async def history(self, session: Session, limit: int = 100) -> list[Message]:
         """Returns the latest messages of a session, oldest first. Questions that wait come last."""
         return (await self.repository.messages(session, limit, None))[0]
-
-    async def answer(self, owner: str, session_id: str, message_id: str) -> Message:
-        """Returns an answer that has rows. Raises `MessageUnknown`."""
-        session = await self.repository.get(owner, session_id)
-        message = await self.repository.get_answer(session, message_id)
-        if message.row_count is None:
-            raise MessageUnknown
-        return message
-
-    async def add_version(self, owner: str, session_id: str, message_id: str, *, sql: str) -> AnswerVersion:
-        """Run another statement for the question of an answer, and keep it with its rows.
-
-        Raises `MessageUnknown` for an answer without a statement, `SessionClosed`, `ConnectionNotFound`,
-        `TooManyVersions`, `StatementNotRun` and `DatabaseDown`.
-        """
-        session = await self.repository.get(owner, session_id)
-        if (await self.repository.get_answer(session, message_id)).sql is None:
-            raise MessageUnknown
-        if session.status == "closed":
-            raise SessionClosed
-        connection = await self._connections.repository.get(owner, session.connection_id)
-        laid_out = await self._connections.inspect(owner, connection.id, sql)
-        asker = Asker(owner=owner, purpose="version", claim=current_database_claim())
-        with as_problems():
-            fetched = await self._connections.run(connection, sql, asker)
-        found = fetched.as_rows()
-        rows_id = new_id()
-        await self.rows.keep(owner, session.id, rows_id, rows=found["rows"])
-        while True:
-            message = await self.repository.get_answer(session, message_id)
-            if len(message.versions) >= MOST_VERSIONS:
-                raise TooManyVersions(most=MOST_VERSIONS)
-            version = AnswerVersion(
-                number=len(message.versions) + 2,
-                rows_id=rows_id,
-                created_at=rfc3339(now_ms()),
-                sql=sql,
-                sql_pretty=laid_out.sql,
-                columns=found["columns"],
-                row_count=found["row_count"],
-                truncated=fetched.truncated,
-                cut_by=fetched.cut_by,
-            )
-            if await self.repository.add_version(session, message, version):
-                return version
-
-    async def version(self, owner: str, session_id: str, message_id: str, *, number: int) -> StoredRows:
-        """Returns the rows of a version of an answer, from 2. Raises `MessageUnknown` or `VersionUnknown`."""
-        session = await self.repository.get(owner, session_id)
-        message = await self.repository.get_answer(session, message_id)
-        found = next((each for each in message.versions if each.number == number), None)
-        if found is None:
-            raise VersionUnknown
-        return StoredRows(
-            id=found.rows_id,
-            columns=found.columns,
-            row_count=found.row_count,
-            truncated=found.truncated,
-            cut_by=found.cut_by,
-        )
-
-    async def read_rows(
-        self, result: StoredRows, limit: int, cursor: str | None
-    ) -> tuple[list[Row], str | None]:
-        start, count = cursor_position(cursor), result.row_count
-        stop = min(start + limit, count)
-        rows = await self.rows.read(result.id, start, stop)
-        return rows, position_cursor(stop) if stop < count else None
-
-    async def steps(
-        self, owner: str, session_id: str, message_id: str
-    ) -> list[tuple[StepRecord, list[CallRecord]]]:
-        """Returns the steps of an answer's investigation; none for another answer.
-
-        Raises `MessageUnknown`, and `InvestigationsOff`.
-        """
-        records = self._investigation_records()
-        session = await self.repository.get(owner, session_id)
-        steps = await records.of_message(message_id) if is_uuid(message_id) else []
-        if not steps:
-            await self.repository.get_answer(session, message_id)
-        elif steps[0][0].session_id != session.id:
-            raise MessageUnknown
-        return steps
-
-    async def tool_result(
-        self, owner: str, session_id: str, message_id: str, *, result_id: str
-    ) -> StoredRows:
-        """Returns the rows that a call of an investigation has fetched.
-
-        Raises `ResultMissing`, and `InvestigationsOff`.
-        """
-        records = self._investigation_records()
-        session = await self.repository.get(owner, session_id)
-        call = await records.call(result_id) if is_uuid(result_id) else None
-        if call is None or call.result is None or call.message_id != message_id:
-            raise ResultMissing
-        if call.session_id != session.id:
-            raise ResultMissing
-        return StoredRows(
-            id=call.id,
-            columns=call.result["columns"],
-            row_count=call.result["row_count"],
-            truncated=call.result["truncated"],
-            cut_by=call.result["cut_by"],
-        )
-
-    def _investigation_records(self) -> InvestigationRecords:
-        if self._investigations is None:
-            raise InvestigationsOff
-        return self._investigations
-
-    async def give_feedback(
-        self,
-        owner: str,
-        session_id: str,
-        message_id: str,
-        *,
-        rating: Rating,
-        comment: str | None,
-        corrected_sql: str | None,
-    ) -> Feedback:
-        """Store the owner's rating of an answer, in place of an earlier one.
-
-        A liked or corrected statement is proposed as an example, and the comment as a lesson, for review.
-        """
-        session = await self.repository.get(owner, session_id)
-        message = await self.repository.get_answer(session, message_id)
-        feedback = Feedback(
-            id=message.id,
-            owner=owner,
-            session_id=session.id,
-            message_id=message.id,
-            rating=rating,
-            comment=comment,
-            corrected_sql=corrected_sql,
-            created_at=now_ms(),
-        )
-        await self.repository.save_feedback(feedback)
-        given = GivenFeedback(rating=rating, comment=comment, corrected_sql=corrected_sql)
-        await self.repository.change_answer(session, message.id, {"feedback": given.model_dump()})
-        await propose_lesson(
-            self._facts,
-            owner,
-            session.connection_id,
-            session_id=session.id,
-            message_id=message.id,
-            comment=comment,
-        )
-        is_right = rating == "up" and message.status == "complete"
-        right_sql = corrected_sql or (message.sql if is_right else None)
-        if right_sql is None:
-            await self._context.withdraw(message.id)
-        else:
-            question = message.standalone_question or message.query
-            await self._context.propose(
-                owner,
-                session.connection_id,
-                question,
-                sql=right_sql,
-                answer=None if corrected_sql else message.analysis,
-                message_id=message.id,
-                session_id=session.id,
-            )
-        return feedback
-
-    async def checkpoints(
-        self, owner: str, session_id: str, limit: int, *, cursor: str | None
-    ) -> tuple[list[Checkpoint], str | None]:
-        """Returns checkpoints, newest first. A cursor is the id of a checkpoint; raises
-        `InvalidCursor` for any other.
-        """
-        session = await self.repository.get(owner, session_id)
-        if cursor is not None and not is_uuid(cursor):
-            raise InvalidCursor
-        found = await self._graph.checkpoints(session.id, limit=limit + 1, before=cursor)
-        return found[:limit], found[limit - 1].id if len(found) > limit else None
-
-    async def prune(self, owner: str, session_id: str) -> None:
-        """Delete all checkpoints of a session but the latest."""
-        session = await self.repository.get(owner, session_id)
-        await self._graph.prune(session.id)
-
-    async def fork(self, owner: str, session_id: str, checkpoint_id: str) -> Session:
-        """Create a session that continues from a checkpoint, with copies of the history up to it.
-
-        Raises `TooManySessions`.
-        """
-        session = await self.repository.get(owner, session_id)
-        now = now_ms()
-        fork_id = created_id()
-        if is_repeat():
-            if (forked := await self.repository.find(fork_id)) is not None:
-                return forked
-            await self.repository.delete([fork_id])  # copies of an interrupted try
-        async with self._allowances.new_session(owner):
-            state = await self._graph.state_at(session.id, checkpoint_id)
-            if state is None:
-                raise CheckpointUnknown(session_id=session.id)
-            forked = replace(
-                session,
-                thread_name=None,
-                id=fork_id,
-                status="idle",
-                active_run_id=None,
-                awaited=False,
-                fence=0,
-                created_at=now,
-                updated_at=now,
-                summary=state.get("summary"),
-                transcript=None,
-                turn=0,
-                turns=0,
-                pinned_at=None,
-                expires_at=None,
-                metadata_keys=(*pair_keys(session.metadata),),
-            )
-            if remembered := state.get("messages"):
-                copies, questions, turns = await self._copy_history(session, forked, remembered[-1]["id"])
-                state = _naming(copies, state)
-                forked = replace(forked, transcript=transcript_of(questions), turn=turns, turns=turns)
-            await self._graph.begin(forked.id, state)
-            await self.repository.add(forked)
-        return forked
-
-    async def adopt(
-        self,
-        owner: str,
-        source: Session,
-        places: range,
-        *,
-        title: str | None,
-        as_shown: Callable[[Message], Awaitable[Message]],
-    ) -> Session:
-        """Create a session of an owner with copies of another owner's messages, to continue from them.
-
-        `places` are the sequences of the messages. `as_shown` returns a message as the owner may see it. The
-        caller has checked that the owner may read them. What is private to the other owner is not copied:
-        feedback, later versions, remembered facts, ids of their client, and their metadata. Raises
-        `TooManySessions`.
-        """
-        now = now_ms()
-        adopted = Session(
-            id=new_id(),
-            owner=owner,
-            db_connection_id=source.db_connection_id,
-            title=title,
-            titled_by=None if title is None else "question",
-            mode=self._default_mode,
-            metadata={},
-            created_at=now,
-            updated_at=now,
-            also=source.also,
-        )
-        async with self._allowances.new_session(owner):
-            copies = [
-                await self._copy(await as_shown(message), adopted, **_NOT_ADOPTED)
-                async for message in self.repository.all_messages(source)
-                if message.sequence in places
-            ]
-            questions = [each.query for each in copies if each.role == "human"]
-            await self._graph.begin(adopted.id, state_after(copies))
-            adopted = replace(
-                adopted,
-                transcript=transcript_of(questions),
-                turn=max((each.sequence // 2 for each in copies), default=0),
-                turns=len(questions),
-            )
-            await self.repository.add(adopted)
-        return adopted
-
-    async def _copy_history(
-        self, session: Session, forked: Session, last_message_id: str
-    ) -> tuple[dict[str, str], list[str], int]:
-        """Copies messages and rows. Returns the ids of the copies, by the ids of the originals, the
-        questions, and the number of the last turn.
-        """
-        copies: dict[str, str] = {}
-        questions: list[str] = []
-        turns = 0
-        found: list[Message] = []
-        async for message in self.repository.all_messages(session):
-            found.append(message)
-            if message.id == last_message_id:
-                break
-        for message in path_to_last(found):
-            versions = [each.model_copy(update={"rows_id": new_id()}) for each in message.versions]
-            copy = await self._copy(
-                message, forked, source_message_id=message.id, feedback=None, versions=versions
-            )
-            for version, own in zip(message.versions, versions, strict=True):
-                await self.rows.copy(version.rows_id, copy, to_id=own.rows_id, row_count=own.row_count)
-            copies[message.id] = copy.id
-            turns = message.sequence // 2
-            if message.role == "human":
-                questions.append(message.query)
-        return copies, questions, turns
-
-    async def _copy(self, message: Message, into: Session, **own: object) -> Message:
-        """Stores a copy of a message and of its rows in another session, which has no other branch."""
-        named = {"id": new_id(), "session_id": into.id, "owner": into.owner, "parent_message_id": None}
-        copy = message.model_copy(update={**own, **named})
-        await self.repository.add_message(copy)
-        if copy.row_count is not None:
-            await self.rows.copy(message.id, copy, to_id=copy.id, row_count=copy.row_count)
-        return copy
-
-
-def _naming(copies: Mapping[str, str], state: SessionState) -> SessionState:
-    """Returns the state with copied messages in the place of their originals, which may be deleted."""
-    exchanges = [
-        PastExchange(**{**each, "id": copies.get(each["id"], each["id"])}) for each in state["messages"]
-    ]
-    named: SessionState = {**state, "messages": exchanges}
-    if (results_of := state.get("results_message_id")) is not None:
-        named["results_message_id"] = copies.get(results_of, results_of)
-    if (message_id := state.get("message_id")) is not None:
-        named["message_id"] = copies.get(message_id, message_id)
-    return named
 
 
 def _titled_by(title: JsonValue) -> TitledBy | None:

@@ -17,7 +17,8 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import Message, Row, Session
-from app.modules.session.service import SessionService, StoredRows
+from app.modules.session.answers import StoredRows
+from app.modules.session.service import SessionService
 from app.modules.sharing.errors import (
     LinkUnknown,
     NothingToContinue,
@@ -226,7 +227,7 @@ class Sharing:
             begin, end = answer.sequence - 1, answer.sequence + 1
         else:
             begin, end = 0, link.before_sequence or 0
-        copied = await self._sessions.adopt(
+        copied = await self._sessions.copies.adopt(
             reader,
             session,
             range(begin, end),
@@ -245,7 +246,7 @@ class Sharing:
         if message.row_count is None:
             raise LinkUnknown
         result = StoredRows.of_answer(message)
-        rows, next_cursor = await self._sessions.read_rows(result, limit, cursor)
+        rows, next_cursor = await self._sessions.answers.read_rows(result, limit, cursor)
         return result, rows, next_cursor
 
     async def _thing(self, owner: str, kind: LinkKind, thing_id: str) -> _Thing:

@@ -225,10 +225,10 @@ class Conversations:
         """Returns runs of a thread, newest first."""
         session = await self.find(owner, thread_id)
         if status is None:
-            runs = await self._sessions.runs(session, limit, offset)
+            runs = await self._sessions.repository.runs(session, limit, offset)
             return [run_body(session, run) for run in runs]
         # A status of LangGraph may be several of KAI.
-        found = [run_body(session, run) for run in await self._sessions.runs(session, _MOST_RUNS)]
+        found = [run_body(session, run) for run in await self._sessions.repository.runs(session, _MOST_RUNS)]
         return [run for run in found if run["status"] == status][offset : offset + limit]
 
     async def record(self, session: Session, limit: int = _MOST_MESSAGES) -> Record:
@@ -250,7 +250,7 @@ class Conversations:
         """Returns the calls of each investigation, by the id of its answer."""
         investigated = [message.id for message in messages if message.steps]
         found = await asyncio.gather(
-            *(self._sessions.steps(session.owner, session.id, each) for each in investigated)
+            *(self._sessions.answers.steps(session.owner, session.id, each) for each in investigated)
         )
         return {
             message_id: [calls for _, calls in steps]
@@ -291,7 +291,7 @@ class Conversations:
         found: list[Checkpoint] = []
         cursor: str | None = None
         while len(found) < _MOST_CHECKPOINTS:
-            page, cursor = await self._sessions.checkpoints(
+            page, cursor = await self._sessions.copies.checkpoints(
                 session.owner, session.id, _CHECKPOINT_PAGE, cursor=cursor
             )
             found += page
@@ -310,7 +310,7 @@ class Conversations:
         ends = finished(await self._checkpoints(session, 0))
         if not ends:
             raise ThreadEmpty
-        return await self._sessions.fork(owner, session.id, ends[0].id)
+        return await self._sessions.copies.fork(owner, session.id, ends[0].id)
 
     async def start(self, caller: Caller, thread_id: str | None, body: NewRun) -> Started:
         """Start or queue a run, or go on with one that waits. Without a thread, one is made for it.
@@ -562,7 +562,7 @@ class Conversations:
         if is_alone or (not is_complete and run.resumes is None):
             return turn, False
         if run.resumes is not None:
-            steps = await self._sessions.steps(session.owner, session.id, run.message_id)
+            steps = await self._sessions.answers.steps(session.owner, session.id, run.message_id)
             begun = [call for _, calls in steps for call in calls if call.run_id != run.id]
             turn = replace(
                 turn,

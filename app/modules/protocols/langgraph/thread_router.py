@@ -74,7 +74,7 @@ async def prune_threads(
         if body.strategy == "delete":
             await conversations.delete(session)
         else:
-            await sessions.prune(owner, session.id)
+            await sessions.copies.prune(owner, session.id)
         pruned += 1
     return {"pruned_count": pruned}
 

@@ -60,13 +60,14 @@ from app.modules.protocols.mcp.callers import current_caller
 from app.modules.protocols.mcp.services import McpServices
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import Message, Mode, NewQuestion, Origin, Outcome, Row, Run, Session
+from app.modules.session.answers import StoredRows
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.errors import (
     EditRefused,
     InvestigationsOff,
 )
 from app.modules.session.schemas import QuestionText
-from app.modules.session.service import SessionFilter, StoredRows
+from app.modules.session.service import SessionFilter
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
@@ -517,7 +518,7 @@ class McpTools:
         rows: list[Row] = []
         if message.row_count:
             stored = StoredRows.of_answer(message)
-            rows, _ = await self._services.sessions.read_rows(stored, _MOST_ROWS, None)
+            rows, _ = await self._services.sessions.answers.read_rows(stored, _MOST_ROWS, None)
         return without_secrets(
             Rows(
                 columns=message.columns,

@@ -109,7 +109,7 @@ async def _open_run(sessions: SessionService, session: Session, question: str) -
     """Returns the run under way of a question that a client repeats, as clients do after a timeout."""
     if session.status != "processing":
         return None
-    runs = await sessions.runs(session, 1, status="open")
+    runs = await sessions.repository.runs(session, 1, status="open")
     return next((each for each in runs if each.question == question), None)
 
 
@@ -117,11 +117,11 @@ async def _before_last(sessions: SessionService, session: Session) -> Session | 
     """Returns a copy of a conversation before its last question. None if that state is no longer kept."""
     history = await sessions.history(session, 1)
     last = history[-1].id if history else None
-    checkpoints, _ = await sessions.checkpoints(session.owner, session.id, _CHECKPOINTS, cursor=None)
+    checkpoints, _ = await sessions.copies.checkpoints(session.owner, session.id, _CHECKPOINTS, cursor=None)
     for each in checkpoints:
         if not each.next_steps and each.message_id not in (None, last):
             try:
-                return await sessions.fork(session.owner, session.id, each.id)
+                return await sessions.copies.fork(session.owner, session.id, each.id)
             except CheckpointUnknown:  # deleted meanwhile
                 return None
     return None

@@ -1,12 +1,15 @@
-"""Job that has a model title a session: after its first answer, and once more when the session has grown."""
+"""Jobs that follow an answer: titles of its session, and uses of the facts and examples that it has used."""
 
 import logging
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.storage.port import Equals
+from app.modules.context_store.service import ContextStore
+from app.modules.memory.facts import Facts
 from app.modules.memory.model import RememberedExchange
 from app.modules.memory.turns import answered_exchanges
 from app.modules.prompts.sections import sections
@@ -21,6 +24,7 @@ GROWN_EXCHANGES = 5
 _MAX_MESSAGES = 4 * GROWN_EXCHANGES
 """Messages that are read: enough even if half of the questions got no answer."""
 
+_COUNTED_MESSAGES = 40
 _PROMPT_WORDS = 6
 _MAX_CHARACTERS = 80
 _MAX_WORDS = 9
@@ -96,3 +100,35 @@ def clean_title(reply: str) -> str | None:
         if title:
             return title if len(title.split()) <= _MAX_WORDS and len(title) <= _MAX_CHARACTERS else None
     return None
+
+
+class UseJob:
+    """Counts the uses of facts and examples. `facts` is None where facts are switched off."""
+
+    def __init__(self, repository: SessionRepository, facts: Facts | None, examples: ContextStore) -> None:
+        self._repository = repository
+        self._facts = facts
+        self._examples = examples
+
+    async def work(self, session_id: str) -> None:
+        """Count new uses. A repeated job counts nothing twice. Raises `StorageUnavailable`."""
+        session = await self._repository.find(session_id)
+        if session is None:
+            return
+        messages, _ = await self._repository.messages(session, _COUNTED_MESSAGES, None)
+        of_facts: defaultdict[str, list[int]] = defaultdict(list)
+        of_examples: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for message in messages:
+            for fact_id in message.remembered:
+                of_facts[fact_id].append(message.created_at)
+            if message.context is not None and message.status == "complete":
+                for example_id in message.context["examples"]:
+                    of_examples[example_id][message.id] = message.created_at
+        if self._facts is not None:
+            for fact_id, times in of_facts.items():
+                await self._facts.note_uses(fact_id, times)
+        await self._note_examples(of_examples)
+
+    async def _note_examples(self, uses: Mapping[str, Mapping[str, int]]) -> None:
+        for example_id, messages in uses.items():
+            await self._examples.note_uses(example_id, messages)
