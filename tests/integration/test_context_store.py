@@ -266,7 +266,7 @@ async def test_the_same_question_is_recognised_whatever_its_case_and_marks(
 
 async def propose(store: ContextStore, shop: Connection, sql: str, by: str = "ann") -> None:
     answer = {"answer": "All.", "message_id": "message", "session_id": "session"}
-    await store.propose(by, shop.id, "How many?", sql=sql, **answer)
+    await store.proposals.propose(by, shop.id, "How many?", sql=sql, **answer)
 
 
 async def test_later_feedback_takes_the_place_of_an_earlier_proposal(
@@ -276,7 +276,7 @@ async def test_later_feedback_takes_the_place_of_an_earlier_proposal(
         await propose(store, shop, sql, by="ann")
     (proposal,) = (await client.get("/examples", params={"status": "proposed"})).json()["items"]
     assert (proposal["sql"], proposal["message_id"]) == (f"{COUNT} where vip", "message")
-    await store.withdraw("message")
+    await store.proposals.withdraw("message")
     assert (await client.get("/examples")).json()["items"] == []
 
 
@@ -304,8 +304,8 @@ async def test_the_answers_that_an_example_helped_are_counted_once(
     kept = await store.add_example("ann", shop.id, "How many?", sql=COUNT, status="verified")
     hour = 3_600_000
     for uses in ({"a": hour}, {"a": hour, "b": hour + 1}, {"b": hour + 1, "c": hour - 1}, {"gone": 1}):
-        await store.note_uses(kept.id, uses)
-    await store.note_uses(new_id(), {"a": hour})
+        await store.proposals.note_uses(kept.id, uses)
+    await store.proposals.note_uses(new_id(), {"a": hour})
     assert (await client.get(f"/examples/{kept.id}")).json()["uses"] == 3
 
 
@@ -316,7 +316,7 @@ async def test_a_reviewed_proposal_is_left_alone(
     (proposal,) = (await client.get("/examples")).json()["items"]
     await client.patch(f"/examples/{proposal['id']}", json={"status": "rejected"})
     await propose(store, shop, COUNT, by="ann")
-    await store.withdraw("message")
+    await store.proposals.withdraw("message")
     assert [each["status"] for each in (await client.get("/examples")).json()["items"]] == ["rejected"]
 
 

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from app.core.clock import now_ms
+from app.core.keyed_ids import created_id
+from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Schema, Table
 
 ExampleStatus = Literal["proposed", "verified", "rejected"]
@@ -101,3 +104,21 @@ def question_key(question: str) -> str:
     """Returns a hash of a question. Case, white space and closing punctuation do not change it."""
     folded = " ".join(unicodedata.normalize("NFKC", question).casefold().split()).rstrip(" ?!.")
     return hashlib.sha256(folded.encode(errors="replace")).hexdigest()
+
+
+def new_example(
+    connection: Connection, question: str, sql: str, *, status: ExampleStatus, message_id: str | None
+) -> Example:
+    now = now_ms()
+    return Example(
+        id=created_id(),
+        owner=connection.owner,
+        db_connection_id=connection.id,
+        question=question,
+        question_key=question_key(question),
+        sql=sql,
+        status=status,
+        message_id=message_id,
+        created_at=now,
+        updated_at=now,
+    )

@@ -17,17 +17,19 @@ from pydantic import JsonValue
 from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
 from app.core.keyed_ids import created_id
-from app.core.storage.port import AnyOf, Condition, Equals, Storage
-from app.modules.context_store.errors import EntryUnknown, ExampleNotRunnable, ScopeUnclear, ScopeUnknown
+from app.core.storage.port import Condition, Equals, Storage
+from app.modules.context_store.errors import ExampleNotRunnable, ScopeUnclear, ScopeUnknown
 from app.modules.context_store.model import (
     Example,
     ExampleStatus,
     Instruction,
     Knowledge,
     Term,
+    new_example,
     question_key,
     without_hidden,
 )
+from app.modules.context_store.proposals import AnswerProposals
 from app.modules.context_store.repository import Entries, Entry
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner, as_problems
 from app.modules.database_connection.repository import Connection
@@ -48,9 +50,6 @@ class ExampleRun:
     elapsed_ms: int
 
 
-_USES_KNOWN_MS = 3_600_000
-_MOST_USES_KNOWN = 100
-"""Latest uses of an example, which are not counted again."""
 _VERIFIED = [Equals("status", "verified")]
 
 FindFault: TypeAlias = Callable[[Connection, str], Awaitable[str | None]]
@@ -70,6 +69,7 @@ class ContextStore:
         self.examples = Entries(storage, "examples", Example)
         self.terms = Entries(storage, "glossary", Term)
         self.instructions = Entries(storage, "instructions", Instruction)
+        self.proposals = AnswerProposals(self.examples, connections)
         self._connections = connections
         self.find_fault = find_fault
 
@@ -127,7 +127,7 @@ class ContextStore:
         connection = await self._connections.repository.own(owner, db_connection_id)
         if status == "verified":
             await self.check(connection, sql)
-        example = _example(connection, question, sql, status=status, message_id=None)
+        example = new_example(connection, question, sql, status=status, message_id=None)
         if status == "verified":
             example = replace(example, verified_by=owner, verified_at=example.created_at)
         example = replace(example, id=entry_id or example.id)
@@ -186,69 +186,6 @@ class ContextStore:
             asker = Asker(owner=owner, purpose="preview", claim=current_database_claim())
             result = await self._connections.run(connection, sql or example.sql, asker)
         return ExampleRun(result, round((time.monotonic() - began) * 1_000))
-
-    async def propose(
-        self,
-        owner: str,
-        db_connection_id: str,
-        question: str,
-        *,
-        sql: str,
-        answer: str | None,
-        message_id: str,
-        session_id: str,
-    ) -> None:
-        """Propose a liked or corrected answer as an example. Nothing uses it before the owner has verified
-        it. `answer` is its text, None for a corrected one.
-
-        The text is not stored where rows belong to people: its reviewer may not see what its reader may.
-        The latest feedback on an answer replaces its earlier proposal. Does nothing if the connection was
-        deleted.
-        """
-        await self.withdraw(message_id)
-        reviewed = await self._of_message(message_id)
-        if any(each.sql == sql for each in reviewed):
-            return
-        with suppress(ConnectionNotFound):
-            connection = await self._connections.repository.get(owner, db_connection_id)
-            proposed = _example(connection, question, sql, status="proposed", message_id=message_id)
-            shown = answer if connection.roles is None else None
-            await self.examples.save(replace(proposed, session_id=session_id, asked_by=owner, answer=shown))
-
-    async def note_uses(self, example_id: str, messages: Mapping[str, int]) -> None:
-        """Count the answers that an example gave or guided: the times of their messages by id, in ms.
-
-        A repeated call counts nothing twice. Of an answer that ends an hour after the latest use nothing is
-        known any more, and it is not counted.
-        """
-        try:
-            example = await self.examples.get(example_id)
-        except EntryUnknown:
-            return
-        since = example.used_at - _USES_KNOWN_MS
-        new = {each: at for each, at in messages.items() if at > since and each not in example.used_by}
-        if new:
-            used_by: list[JsonValue] = [*example.used_by, *new]
-            changes: dict[str, JsonValue] = {
-                "uses": example.uses + len(new),
-                "used_at": max(example.used_at, *new.values()),
-                "used_by": used_by[-_MOST_USES_KNOWN:],
-            }
-            with suppress(EntryUnknown):
-                await self.examples.change(example, changes)
-
-    async def withdraw(self, message_id: str) -> None:
-        """Delete the proposals of an answer, unless they were reviewed."""
-        for each in await self._of_message(message_id):
-            await self.examples.delete(each, [Equals("status", "proposed")])
-
-    async def forget_sessions(self, session_ids: Sequence[str]) -> None:
-        """Delete what answers of these sessions have proposed, unless a person has verified it."""
-        not_verified: list[Condition] = [
-            AnyOf("session_id", session_ids),
-            AnyOf("status", ["proposed", "rejected"]),
-        ]
-        await self.examples.delete_all(not_verified)
 
     async def forget_owner(self, owner: str) -> None:
         """Delete all examples, terms and instructions of an owner."""
@@ -380,10 +317,6 @@ class ContextStore:
         found = await self.examples.latest(connection.id, same, limit=1)
         return found[0] if found else None
 
-    async def _of_message(self, message_id: str) -> Sequence[Example]:
-        found, _ = await self.examples.page([Equals("message_id", message_id)], limit=100, cursor=None)
-        return found
-
     async def check(self, connection: Connection, sql: str) -> None:
         """Raises `ExampleNotRunnable` for SQL that a verified example may not have, and `DatabaseDown`."""
         with as_problems():
@@ -421,24 +354,6 @@ def _matches(
 
 def _is_public(entry: Example | Term | Instruction) -> bool:
     return not isinstance(entry, Example) or entry.status == "verified"
-
-
-def _example(
-    connection: Connection, question: str, sql: str, *, status: ExampleStatus, message_id: str | None
-) -> Example:
-    now = now_ms()
-    return Example(
-        id=created_id(),
-        owner=connection.owner,
-        db_connection_id=connection.id,
-        question=question,
-        question_key=question_key(question),
-        sql=sql,
-        status=status,
-        message_id=message_id,
-        created_at=now,
-        updated_at=now,
-    )
 
 
 def _audit(entry: Example | Term | Instruction, action: str) -> None:

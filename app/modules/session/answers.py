@@ -243,10 +243,10 @@ class AnswerFeedback:
         is_right = rating == "up" and message.status == "complete"
         right_sql = corrected_sql or (message.sql if is_right else None)
         if right_sql is None:
-            await self._context.withdraw(message.id)
+            await self._context.proposals.withdraw(message.id)
         else:
             question = message.standalone_question or message.query
-            await self._context.propose(
+            await self._context.proposals.propose(
                 owner,
                 session.connection_id,
                 question,

@@ -123,7 +123,7 @@ class SessionForgetting:
         for each in ids:
             await self._states.forget(each)
         await self._memories.forget_sessions(ids)
-        await self._context.forget_sessions(ids)
+        await self._context.proposals.forget_sessions(ids)
         await self._logs.erase([run_id for each in forgotten for run_id in each.run_ids])
         await self._repository.delete(ids)
         await self._storage.scrub()

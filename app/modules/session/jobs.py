@@ -131,4 +131,4 @@ class UseJob:
 
     async def _note_examples(self, uses: Mapping[str, Mapping[str, int]]) -> None:
         for example_id, messages in uses.items():
-            await self._examples.note_uses(example_id, messages)
+            await self._examples.proposals.note_uses(example_id, messages)
