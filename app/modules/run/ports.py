@@ -66,6 +66,7 @@ from graph.ports import (
     Question,
     SqlRunner,
     SqlWriter,
+    Summarizer,
     Written,
 )
 from graph.state import NO_CONTEXT, Column, Context, Rows
@@ -185,7 +186,7 @@ class PortFactory:
 
         `investigates`: the model may ask for an investigation, where they are on.
         """
-        models, today = self._models, datetime.now(UTC).date()
+        models = self._models
         is_prompted = models is not None and run.sql is None and run.attempt == 1
         reach = None
         filled = None
@@ -201,20 +202,71 @@ class PortFactory:
             self._rules.seen_by(run.owner) if is_prompted and self._rules is not None else _unread(),
         )
         schema_context = self.schema_context(connection, knowledge)
-        task: Investigator | None = None
-        investigator: Investigator | None = None
+        task, investigator = None, None
         if models and investigates:
-            if self._tasks:
-                task = await self._tasks(session, run, connection, schema_context_of=self.schema_context)
-            if task is None and self._investigators:
-                investigator = await self._investigators(
-                    session, run, connection, schema_context_of=self.schema_context
-                )
+            task, investigator = await self._investigators_of(session, run, connection)
         runner = _KeepingRunner(self._connections, connection, schema_context, rows=self._rows, run_of=run)
         checker = RunResultChecker(
             connections=self._connections, connection=connection, schema_context=schema_context, run_of=run
         )
         try_out = _TryOut(self._connections, connection, schema_context, checker=checker, run_of=run)
+        writer = self._writer_of(
+            run, connection, schema_context, try_out=try_out, may_investigate=investigator is not None
+        )
+        given: SqlWriter | None = None
+        if run.sql is not None:
+            given = _GivenSql(run.sql, connection.dialect)
+        elif task is not None:
+            given = _FixedTask(connection.dialect)
+        recall = self._recall_of(
+            session, run, schema_context, connection=connection, is_given=given is not None, seen=seen
+        )
+        analyst = self._analyst_of(run, connection, schema_context, seen=seen)
+        facts: FactFinder | None = None
+        if self._facts is not None and reach is not None and given is None:
+            facts = RunFacts(self._facts, schema_context, reach, filled=filled)
+        return Ports(
+            recall=recall,
+            facts=facts,
+            news=None if self._news is None else RunNews(self._news, run),
+            writer=LayingOutWriter(
+                given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer, recall))
+            ),
+            runner=_OnlyOnce(runner) if given else runner,
+            checker=checker,
+            results=runner,
+            analyst=NoticingAnalyst(analyst, checker, schema_context),
+            summarizer=self._summarizer_of(session),
+            observer=self.observer,
+            investigator=task or investigator,
+            profile=profile,
+        )
+
+    async def _investigators_of(
+        self, session: Session, run: Run, connection: Connection
+    ) -> tuple[Investigator | None, Investigator | None]:
+        """Returns the investigator of a task whose steps are fixed, or that of the model."""
+        task = (
+            None
+            if self._tasks is None
+            else await self._tasks(session, run, connection, schema_context_of=self.schema_context)
+        )
+        if task is not None or self._investigators is None:
+            return task, None
+        return None, await self._investigators(
+            session, run, connection, schema_context_of=self.schema_context
+        )
+
+    def _writer_of(
+        self,
+        run: Run,
+        connection: Connection,
+        schema_context: SchemaContext,
+        *,
+        try_out: "_TryOut",
+        may_investigate: bool,
+    ) -> SqlWriter:
+        models, today = self._models, datetime.now(UTC).date()
         has_rows = None if models else try_out.has_rows
         builtin = BuiltinWriter(
             connection.dialect,
@@ -233,9 +285,7 @@ class PortFactory:
                 today=today,
                 max_statement_characters=self._connections.max_statement_characters,
                 may_act=run.mode == "agent",
-                may_investigate=(
-                    investigator is not None and models.instruction == "long" and models.agent.takes_tools
-                ),
+                may_investigate=may_investigate and models.instruction == "long" and models.agent.takes_tools,
                 candidates=Candidates(
                     count=models.candidates,
                     try_out=try_out.try_out,
@@ -247,15 +297,24 @@ class PortFactory:
             else builtin
         )
         if models and self._allowed != ALL_ALLOWED:
-            writer = FilteredWriter(writer, self._allowed)
-        given: SqlWriter | None = None
-        if run.sql is not None:
-            given = _GivenSql(run.sql, connection.dialect)
-        elif task is not None:
-            given = _FixedTask(connection.dialect)
+            return FilteredWriter(writer, self._allowed)
+        return writer
+
+    def _recall_of(
+        self,
+        session: Session,
+        run: Run,
+        schema_context: SchemaContext,
+        *,
+        connection: Connection,
+        is_given: bool,
+        seen: Sequence[Rule] | None,
+    ) -> ContextRecall:
+        """`is_given`: the statement is known, and no model reads what is recalled."""
+        models = self._models
         recall: ContextRecall = (
             _Recall(schema_context, models.context_tokens)
-            if models and given is None
+            if models and not is_given
             else _NoRecall(schema_context, run.sql)
         )
         if models and self._rules is not None:
@@ -272,6 +331,12 @@ class PortFactory:
             recall = _RecallWithPage(recall, self._page, run_of=run, session=session)
         if models and run.context and self._allowed.allows("history"):
             recall = _RecallWithQuotes(recall, run)
+        return recall
+
+    def _analyst_of(
+        self, run: Run, connection: Connection, schema_context: SchemaContext, *, seen: Sequence[Rule] | None
+    ) -> Analyst:
+        models, today = self._models, datetime.now(UTC).date()
         figures = FiguresAnalyst(
             connection.dialect,
             DatabaseBackground(self._connections, connection, run),
@@ -283,41 +348,20 @@ class PortFactory:
             ),
         )
         may_read = self._allowed.allows("rows", "values")
-        analyst: Analyst = figures
         if models is not None and models.analysis_form == "choose" and may_read:
-            analyst = ModelAnalyst(models.analysis, figures)
-        facts: FactFinder | None = None
-        if self._facts is not None and reach is not None and given is None:
-            facts = RunFacts(self._facts, schema_context, reach, filled=filled)
-        return Ports(
-            recall=recall,
-            facts=facts,
-            news=None if self._news is None else RunNews(self._news, run),
-            writer=LayingOutWriter(
-                given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer, recall))
-            ),
-            runner=_OnlyOnce(runner) if given else runner,
-            checker=checker,
-            results=runner,
-            analyst=NoticingAnalyst(analyst, checker, schema_context),
-            summarizer=(
-                ModelSummarizer(models.summary)
-                if models and self._is_reduced_by_model(session)
-                else DigestSummarizer()
-            ),
-            observer=self.observer,
-            investigator=task or investigator,
-            profile=profile,
-        )
+            return ModelAnalyst(models.analysis, figures)
+        return figures
 
-    def _is_reduced_by_model(self, session: Session) -> bool:
-        """True if the summary model may read this conversation, and it is long enough for that.
+    def _summarizer_of(self, session: Session) -> Summarizer:
+        """The summary model reduces a conversation that it may read and that is long enough for that.
 
         A turn is two messages: a question and its answer.
         """
         above = self._model_reduces_above
         may_read = self._allowed.allows("history", "rows", "values")
-        return above is not None and may_read and 2 * session.turns > above
+        if self._models and above is not None and may_read and 2 * session.turns > above:
+            return ModelSummarizer(self._models.summary)
+        return DigestSummarizer()
 
     def schema_context(self, connection: Connection, knowledge: Knowledge | None = None) -> SchemaContext:
         """Returns what is known of a database, for one run. `knowledge`: what was just read of it."""
