@@ -180,15 +180,9 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         """
         location = location_of(config)
         values = checkpoint["channel_values"]
-        versions = {
-            channel: version
-            for channel, version in checkpoint["channel_versions"].items()
-            if channel in values
-        }
-        separate = {
-            channel: version for channel, version in versions.items() if not is_inline(values[channel])
-        }
-        inline = {channel: values[channel] for channel in versions.keys() - separate.keys()}
+        versions = {name: each for name, each in checkpoint["channel_versions"].items() if name in values}
+        separate = {name: version for name, version in versions.items() if not is_inline(values[name])}
+        inline = {name: values[name] for name in versions.keys() - separate.keys()}
         new_values = [
             ValueRecord(
                 location=location,
