@@ -1,7 +1,7 @@
 """Contradictions between a question and its statement: direction, number, period and negation.
 
 Both are known, so what contradicts is certain; where words or a tree may mean several things, nothing is
-found. Reads English, and negation in German, Spanish and French, too.
+found. Reads English, German, Spanish and French.
 """
 
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ from app.modules.sql_generation.contradictions.directions import (
 from app.modules.sql_generation.contradictions.limits import find_other_limits
 from app.modules.sql_generation.contradictions.negations import find_added_negations, find_lost_negations
 from app.modules.sql_generation.contradictions.periods import find_other_periods
+from app.modules.sql_generation.contradictions.translation import in_english
 
 _MOST_CONDITIONS = 300
 """A statement with more of them is not read: each is looked for in the question and upwards in the tree."""
@@ -32,9 +33,10 @@ def find_contradictions(question: str, tree: exp.Expr, today: date) -> Iterator[
         return
     asked = plain_question(question, tree)
     whole = " ".join(question.casefold().replace("’", "'").split())
-    yield from find_opposite_ends(asked, tree)
-    yield from find_opposite_comparisons(asked, tree)
-    yield from find_other_limits(asked, tree)
-    yield from find_other_periods(whole, tree, today)
+    english = in_english(asked)
+    yield from find_opposite_ends(english, tree)
+    yield from find_opposite_comparisons(english, tree)
+    yield from find_other_limits(english, tree)
+    yield from find_other_periods(in_english(whole), tree, today)
     yield from find_lost_negations(asked, whole, tree)
     yield from find_added_negations(whole, tree)
