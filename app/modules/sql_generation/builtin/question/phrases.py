@@ -40,8 +40,8 @@ def read_worth(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[Qu
         return None
     last = tokens[end - 1]
     known = lexicon.find(tokens[:1])[1] if at else ()
-    own = {link.table for link in (*known, *tables) if link.is_table or link.is_number}
-    if tokens[0].raw == "amount" and last.word not in ORDERING and known and len(own) > 1:
+    own = {link.table for link in known if link.is_number} & {link.table for link in tables}
+    if tokens[0].raw == "amount" and last.word not in ORDERING and known and not own:
         raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
     if last.word not in ORDERING and (tokens[0].word in REVENUE or any(link.is_number for link in known)):
         return None
