@@ -157,6 +157,28 @@ def test_head_and_picture_stand_where_their_skeletons_were(
         assert tops(page, ".question", ".headline", ".answer-card", ".composer") == before
 
 
+def test_conversation_and_result_stand_side_by_side_on_a_large_screen_until_the_reader_says_otherwise(
+    browser: Browser, page_server: Server, model: ScriptedModel, session: str
+) -> None:
+    model.say(sql(PER_COUNTRY), READING)
+    large = {"width": 1920, "height": 1080}
+    with browser.new_context(base_url=page_server.address, viewport=large, locale="en-GB") as context:  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto(f"/sessions/{session}", wait_until="networkidle")
+        ask(page, "How many customers per country?")
+        expect(page.locator(".answer-actions")).to_be_visible()
+        head, card = page.locator(".answer-head"), page.locator(".answer-card")
+        right_of_head = (
+            "([head, card]) => card.getBoundingClientRect().left > head.getBoundingClientRect().right"
+        )
+        both = [head.element_handle(), card.element_handle()]
+        assert page.evaluate(right_of_head, both)
+        page.locator(".wide-switch").click()
+        assert not page.evaluate(right_of_head, both)
+        page.reload()
+        expect(page.locator(".wide-switch")).to_have_attribute("aria-pressed", "false")
+
+
 @pytest.mark.parametrize("width", [390, 1440])
 def test_a_question_without_an_answer_keeps_no_room_for_one(
     browser: Browser, page_server: Server, model: ScriptedModel, session: str, width: int

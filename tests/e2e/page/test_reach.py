@@ -23,9 +23,30 @@ OPTIONS = {
 }
 COLORS = {"runOnly": ["color-contrast", "link-in-text-block"], "resultTypes": ["violations"]}
 SCHEMES: dict[Literal["dark", "light"], dict[str, list[str]]] = {"dark": COLORS, "light": OPTIONS}
-WIDTHS = (1440, 1024, 390, 320)
+PHONE = 390
+WIDTHS = (1440, 1024, PHONE, 320)
 FOUND = "options => axe.run(document, {...options, iframes: false}).then(found => found.violations)"
 """A frame without rights takes no messages of axe, which is an error on the console."""
+SMALL_TARGETS = """least => {
+  const kinds = "a[href], button, input, select, textarea, summary, [role=menuitem], [role=option]";
+  const isSeen = each => each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    && each.getBoundingClientRect().bottom > 0 && each.getBoundingClientRect().width > 1;
+  const isInSentence = each => getComputedStyle(each).display === "inline"
+    && each.parentElement.textContent.trim() !== each.textContent.trim();
+  const isReached = each => {
+    const { left, top, width, height } = each.getBoundingClientRect();
+    const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+    return each.contains(hit);
+  };
+  const reach = each =>
+    [each, ...(each.labels ?? [])].filter(isSeen).map(part => part.getBoundingClientRect());
+  return [...document.querySelectorAll(kinds)]
+    .filter(each => isSeen(each) && !isInSentence(each) && isReached(each))
+    .filter(each => !reach(each).some(({ width, height }) => Math.min(width, height) > least - 0.5))
+    .map(each => each.outerHTML.slice(0, 200));
+}"""
+"""What a finger is to hit in the view and is smaller than it needs; a box's label counts with it."""
+LEAST_TARGET = 40
 DRAWN = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 
@@ -42,7 +63,9 @@ def _found(page: Page, options: dict[str, list[str]]) -> list[str]:
 
 
 def violations_in_light_and_dark(page: Page) -> list[str]:
-    """What axe finds in either color scheme at each width. The page is light afterwards, and as it was.
+    """What axe finds in either color scheme at each width, and what a finger would miss on a phone.
+
+    The page is light afterwards, and as it was.
 
     Colors are looked at in both schemes, all else in one: it does not depend on them. The screen is so high
     that head and foot cover nothing.
@@ -56,6 +79,10 @@ def violations_in_light_and_dark(page: Page) -> list[str]:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.evaluate(DRAWN)
             found += [f"{width}, {scheme}: {each}" for each in _found(page, options)]
+        if width == PHONE:
+            found += [
+                f"below {LEAST_TARGET} px: {each}" for each in page.evaluate(SMALL_TARGETS, LEAST_TARGET)
+            ]
     if before is not None:
         page.set_viewport_size(before)
     return found

@@ -14,7 +14,7 @@ import { type Exchange, shownSql } from "./model";
 import { AskAboutResult } from "./proposals";
 
 /** The actions of a finished answer, and its cost. */
-export function AnswerActions({
+export default function AnswerActions({
   exchange,
   conversation,
 }: {

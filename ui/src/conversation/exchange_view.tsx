@@ -6,7 +6,6 @@ import { inUse } from "../shared/in_use";
 import { useInSight } from "../shared/sight";
 import { texts } from "../shared/texts";
 import { Headline, Reading } from "./analysis/answer_text";
-import { AnswerActions } from "./answer_actions";
 import { Comments } from "../comments/lazy_comments";
 import { AnswerCard } from "./answer_card";
 import { Folds, SqlFold } from "./folds";
@@ -24,6 +23,8 @@ import { Problems } from "./problems";
 import { Suggestions } from "./suggestions";
 import "./exchange.css";
 
+/** Fetched while a question is answered: its actions stand below an answer that is over. */
+const AnswerActions = lazy(() => import("./answer_actions"));
 const Clarification = lazy(() => import("./clarification"));
 const Investigation = lazy(() => import("./investigation/investigation"));
 const VerifiedBadge = lazy(

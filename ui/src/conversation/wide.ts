@@ -1,12 +1,14 @@
-/** Whether answers take the whole width of the page; stored in this browser. */
+/** Whether answers take the whole width of the page: as stored in this browser, else where both conversation and
+ * result have room. */
 import { signal } from "@preact/signals";
 
 const KEY = "kai.wide";
 
-export const wide = signal(localStorage.getItem(KEY) === "yes");
+const stored = localStorage.getItem(KEY);
+
+export const wide = signal(stored === null ? matchMedia("(min-width: 1920px)").matches : stored === "yes");
 
 export function switchWide(): void {
   wide.value = !wide.value;
-  if (wide.value) localStorage.setItem(KEY, "yes");
-  else localStorage.removeItem(KEY);
+  localStorage.setItem(KEY, wide.value ? "yes" : "no");
 }

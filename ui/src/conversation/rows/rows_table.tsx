@@ -11,7 +11,7 @@ import { ColumnMenu } from "./column_menu";
 import { FindBar } from "./find_bar";
 import { type Format, formatOf, isNumeric, plain } from "./format";
 import { HeaderRow } from "./header_row";
-import { ROW_HEIGHT } from "./height";
+import { rowHeight } from "./height";
 import { placed } from "./placed";
 import { RowDetail } from "./row_detail";
 import { asTable, type Place } from "./selection";
@@ -52,7 +52,7 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
   const seen = useSight(
     scroller,
     ({ top, left, width, height }) => ({
-      rows: rowsInSight(rows.count, ROW_HEIGHT, top, height),
+      rows: rowsInSight(rows.count, rowHeight(), top, height),
       columns: columnsInSight(wide, columns.frozen, left, width),
     }),
     (one, other) => JSON.stringify(one) === JSON.stringify(other),
@@ -149,7 +149,7 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
           aria-colcount={columns.shown.length}
           aria-activedescendant={active && `${id}-${active.row}-${active.column}`}
           onKeyDown={onKey}
-          style={{ "--width": `${sum(wide)}px`, "--row-height": `${ROW_HEIGHT}px` }}
+          style={{ "--width": `${sum(wide)}px`, "--row-height": `${rowHeight()}px` }}
         >
           <HeaderRow
             columns={inSight}
@@ -159,13 +159,13 @@ export function RowsTable({ rows, children }: { rows: AnswerRows; children?: Com
             onWidth={(column, width) => setWidths(widths.with(column, width))}
             onMenu={(column, button) => setMenu({ column, button })}
           />
-          <div role="rowgroup" class="grid-body" style={{ height: `${rows.count * ROW_HEIGHT}px` }}>
+          <div role="rowgroup" class="grid-body" style={{ height: `${rows.count * rowHeight()}px` }}>
             {range(seen.rows.from, seen.rows.to).map((index) => (
               <BodyRow
                 key={index}
                 {...{ id, index, selection, select }}
                 columns={inSight}
-                top={index * ROW_HEIGHT}
+                top={index * rowHeight()}
                 row={rowAt(index)}
                 lit={lit.has(indexAt(index))}
                 match={find.place?.row === index ? find.place.column : null}
@@ -244,8 +244,8 @@ function useAhead(rows: AnswerRows, wanted: number): void {
 /** Scrolls as little as needed to show a cell between the header, the frozen columns and the edges. */
 function reveal(grid: HTMLElement | null, { row, column }: Place, widths: number[], frozen: number): void {
   if (!grid) return;
-  const top = { start: row * ROW_HEIGHT, size: ROW_HEIGHT };
-  const down = scrolledTo(top, grid.scrollTop, grid.clientHeight - 2 * ROW_HEIGHT);
+  const top = { start: row * rowHeight(), size: rowHeight() };
+  const down = scrolledTo(top, grid.scrollTop, grid.clientHeight - 2 * rowHeight());
   if (down !== null) grid.scrollTop = down;
   if (column < frozen) return;
   const left = { start: sum(widths.slice(frozen, column)), size: widths[column] ?? 0 };
