@@ -26,6 +26,7 @@ from kai_analyst_client.flows import KEEP
 from kai_analyst_client.local import document_schema, generate_sql
 from kai_analyst_client.schema import Event
 from kai_analyst_client.tables import Table
+from kai_analyst_client.webhooks import WebhookInvalid, verify_webhook
 
 __version__ = "0.2.0"
 
@@ -56,6 +57,8 @@ __all__ = [
     "Unauthenticated",
     "Unavailable",
     "Unreachable",
+    "WebhookInvalid",
     "document_schema",
     "generate_sql",
+    "verify_webhook",
 ]

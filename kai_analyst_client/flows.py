@@ -20,8 +20,12 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
-        """Without the secret of a webhook, which logs must not show."""
-        return ((name, value) for name, value in super().__repr_args__() if name != "webhook_secret")
+        """Without secrets of webhooks, which logs must not show."""
+        return (
+            (name, value)
+            for name, value in super().__repr_args__()
+            if name not in ("secret", "webhook_secret")
+        )
 
 
 T = TypeVar("T")

@@ -722,6 +722,74 @@ class Schedules(Group[C_co]):
         yield from delete(_schedule(schedule_id))
 
 
+class Webhooks(Group[C_co]):
+    """Receivers of ends of runs and of notices. What changes one needs scope `ask`."""
+
+    @endpoint
+    def add(
+        self, url: str, events: Sequence[str], *, content: Literal["ids", "answer"] | None = None
+    ) -> Flow[m.Webhook]:
+        """Have events sent to an address. `secret` of the answer is shown this once: `verify_webhook` reads
+        requests with it.
+        """
+        return (yield from post("/webhooks", given(url=url, events=[*events], content=content), m.Webhook))
+
+    @endpoint
+    def list(self, limit: int | None = None) -> Flow[Items[m.Webhook]]:
+        """Webhooks, newest first."""
+        return (yield from pages("/webhooks", m.Webhook, limit))
+
+    @endpoint
+    def get(self, webhook_id: str) -> Flow[m.Webhook]:
+        return (yield from get(_webhook(webhook_id), m.Webhook))
+
+    @endpoint
+    def change(
+        self,
+        webhook_id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[str] | None = None,
+        content: Literal["ids", "answer"] | None = None,
+        enabled: bool | None = None,
+    ) -> Flow[m.Webhook]:
+        """Change what is given. A new address has a new secret; `enabled` sends again, or nothing more."""
+        wanted: JsonValue = None if events is None else [*events]
+        body = given(url=url, content=content, enabled=enabled, events=wanted)
+        return (yield from patch(_webhook(webhook_id), body, m.Webhook))
+
+    @endpoint
+    def delete(self, webhook_id: str) -> Flow[None]:
+        yield from delete(_webhook(webhook_id))
+
+    @endpoint
+    def test(self, webhook_id: str) -> Flow[m.WebhookDelivery]:
+        """Send a test now."""
+        return (yield from fetch(Request("POST", f"{_webhook(webhook_id)}/test"), m.WebhookDelivery))
+
+    @endpoint
+    def rotate_secret(self, webhook_id: str) -> Flow[m.Webhook]:
+        """Make a new secret. For 24 hours the earlier one signs, too."""
+        return (yield from fetch(Request("POST", f"{_webhook(webhook_id)}/rotate-secret"), m.Webhook))
+
+    @endpoint
+    def deliveries(
+        self,
+        webhook_id: str,
+        limit: int | None = None,
+        *,
+        state: Literal["waiting", "delivered", "given_up"] | None = None,
+    ) -> Flow[Items[m.WebhookDelivery]]:
+        """What was sent and what waits, newest first."""
+        return (yield from pages(f"{_webhook(webhook_id)}/deliveries", m.WebhookDelivery, limit, state=state))
+
+    @endpoint
+    def redeliver(self, webhook_id: str, delivery_id: str) -> Flow[m.WebhookDelivery]:
+        """Send a delivery once more, under its id."""
+        path = f"{_webhook(webhook_id)}/deliveries/{segment(delivery_id)}/redeliver"
+        return (yield from fetch(Request("POST", path), m.WebhookDelivery))
+
+
 class Notices(Group[C_co]):
     """What happened at the times of schedules."""
 
@@ -1381,6 +1449,7 @@ class Server(Group[C_co]):
         self.boards = Boards(client)
         self.reports = Reports(client)
         self.schedules = Schedules(client)
+        self.webhooks = Webhooks(client)
         self.comments = Comments(client)
         self.notices = Notices(client)
         self.links = Links(client)
@@ -1574,6 +1643,10 @@ def _pin(board: m.Board | str, pin_id: str) -> str:
 def _targets(keep: Sequence[m.ScheduleTarget], mail: Sequence[str], chats: Sequence[str]) -> list[JsonValue]:
     named = [*(("id", each.id) for each in keep), *(("address", each) for each in mail)]
     return [{name: value} for name, value in (*named, *(("url", each) for each in chats))]
+
+
+def _webhook(webhook_id: str) -> str:
+    return f"/webhooks/{segment(webhook_id)}"
 
 
 def _schedule(schedule_id: str) -> str:

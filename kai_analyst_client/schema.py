@@ -1253,6 +1253,59 @@ class UsedToday(Used):
     resets_at: datetime
 
 
+class Webhook(Model):
+    """A webhook."""
+
+    version: int = 0
+    id: str
+    host: str = ""
+    events: list[
+        Literal[
+            "run.complete",
+            "run.failed",
+            "run.cancelled",
+            "run.awaiting_approval",
+            "schedule.ran",
+            "schedule.met",
+            "schedule.failed",
+            "schedule.missed",
+        ]
+        | str
+    ] = Field(default_factory=list)
+    content: Literal["ids", "answer"] | str = ""
+    secret: str | None = None
+    disabled_because: str | None = None
+    failing_since: datetime | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+class WebhookDelivery(Model):
+    """An event on its way to a webhook."""
+
+    id: str
+    event: (
+        Literal[
+            "run.complete",
+            "run.failed",
+            "run.cancelled",
+            "run.awaiting_approval",
+            "schedule.ran",
+            "schedule.met",
+            "schedule.failed",
+            "schedule.missed",
+            "webhook.test",
+        ]
+        | str
+    ) = ""
+    subject_id: str
+    state: Literal["waiting", "delivered", "given_up"] | str = ""
+    tries: int = 0
+    error: str | None = None
+    at: datetime
+    due_at: datetime | None = None
+
+
 class WindowCall(Model):
     """A function over a window of rows."""
 

@@ -30,6 +30,7 @@ from migrations import (
     m0013_overviews,
     m0014_unkept_sessions,
     m0015_keyed_requests,
+    m0016_webhooks,
 )
 from migrations.backfill import Progress
 
@@ -63,6 +64,7 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(13, "overviews", m0013_overviews.migrate),
     MigrationStep(14, "unkept_sessions", m0014_unkept_sessions.migrate),
     MigrationStep(15, "keyed_requests", m0015_keyed_requests.migrate),
+    MigrationStep(16, "webhooks", m0016_webhooks.migrate),
 )
 
 RETIRED = frozenset(

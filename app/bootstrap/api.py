@@ -72,6 +72,7 @@ from app.modules.sharing.repository import LinkRepository
 from app.modules.sharing.service import Sharing
 from app.modules.tools.registry import ToolRegistry
 from app.modules.usage.service import Allowances
+from app.modules.webhooks.service import WebhookService
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,7 @@ class Services:
     boards: Boards
     comments: Comments
     schedules: Schedules
+    webhooks: WebhookService
     overviews: Overviews
     kept_responses: KeptResponses
     reports: Reports
@@ -242,7 +244,13 @@ async def open_services(
                 notices=common.schedules,
             ),
             schedules=Schedules(
-                common.schedules, common.boards, common.webhooks, deliveries=common.deliveries
+                common.schedules, common.boards, common.schedule_webhooks, deliveries=common.deliveries
+            ),
+            webhooks=WebhookService(
+                common.webhooks,
+                common.webhook_sender,
+                events=common.webhook_events,
+                deliveries=common.webhook_deliveries,
             ),
             overviews=common.overviews,
             reports=Reports(sessions, boards, common.connections, pictures=common.pictures),
@@ -276,6 +284,7 @@ async def open_services(
                 links=links,
                 overviews=common.overviews.repository,
                 kept_responses=common.kept_responses,
+                webhooks=common.webhooks,
             ),
             memories=common.memories,
             profiles=common.profiles,

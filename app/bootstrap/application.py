@@ -66,6 +66,7 @@ from app.modules.session.router import router as sessions
 from app.modules.sharing.preview_router import router as previews
 from app.modules.sharing.router import router as sharing
 from app.modules.usage.router import router as usage
+from app.modules.webhooks.router import router as webhooks
 from app.web.docs import serve_docs
 from app.web.page import UnknownAddresses, is_of_page, serve_page
 from graph.errors import CheckpointsUnavailable, TurnError
@@ -171,6 +172,7 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
         boards,
         overview,
         schedules,
+        webhooks,
         comments,
         sharing,
         provenance,

@@ -90,7 +90,7 @@ from app.modules.schedules.deliveries import Deliveries
 from app.modules.schedules.mail import Mail
 from app.modules.schedules.pin_pictures import PinPictures
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.schedules.webhooks import Webhooks
+from app.modules.schedules.webhooks import NoticeSubjects, ScheduleWebhooks
 from app.modules.session.erasure import LOGGED_MS, SessionForgetting
 from app.modules.sql_generation.statement_faults import StatementFaults
 from app.modules.tools.extensions import load_extensions
@@ -99,6 +99,11 @@ from app.modules.tools.registry import BUILTIN, ToolRegistry
 from app.modules.tools.toolsets.memory import OF_FACTS
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
+from app.modules.webhooks.delivering import WebhookDeliveries
+from app.modules.webhooks.events import WebhookEvents
+from app.modules.webhooks.repository import WebhookRepository
+from app.modules.webhooks.run_subjects import RunSubjects
+from app.modules.webhooks.sending import WebhookSender
 from graph import SessionGraph
 from migrations.runner import check_up_to_date
 
@@ -158,7 +163,11 @@ class CommonServices:
     schedules: ScheduleRepository
     overviews: Overviews
     kept_responses: KeptResponses
-    webhooks: Webhooks
+    webhooks: WebhookRepository
+    webhook_sender: WebhookSender
+    webhook_events: WebhookEvents
+    webhook_deliveries: WebhookDeliveries
+    schedule_webhooks: ScheduleWebhooks
     deliveries: Deliveries
     queue: RunQueue
     logs: EventLogs
@@ -268,6 +277,11 @@ async def open_common(
         refreshing = Refreshing(boards, connections, metrics)
         opened.push_async_callback(refreshing.close)
         schedules = ScheduleRepository(storage)
+        webhooks = WebhookRepository(storage)
+        webhook_sender = WebhookSender(box, settings.schedules.webhook_networks)
+        webhook_events = WebhookEvents(
+            webhooks, sessions.run_events, has_others=settings.nats.url is not None
+        )
         connections.when_deleted(schedules.forget_connection)
         overviews = Overviews(OverviewRepository(storage), connections, enabled=settings.overview.enabled)
         connections.when_changed(overviews.renew)
@@ -316,7 +330,15 @@ async def open_common(
             schedules=schedules,
             overviews=overviews,
             kept_responses=kept_responses,
-            webhooks=Webhooks(schedules, box, settings.schedules.webhook_networks),
+            webhooks=webhooks,
+            webhook_sender=webhook_sender,
+            webhook_events=webhook_events,
+            webhook_deliveries=WebhookDeliveries(
+                webhooks,
+                webhook_sender,
+                {"run": RunSubjects(sessions), "schedule": NoticeSubjects(schedules)},
+            ),
+            schedule_webhooks=ScheduleWebhooks(schedules, webhook_sender),
             deliveries=Deliveries(
                 schedules,
                 box,
@@ -327,7 +349,7 @@ async def open_common(
             ),
             queue=queue,
             logs=logs,
-            lifecycle=RunLifecycle(sessions, queue, logs, calls=investigations),
+            lifecycle=RunLifecycle(sessions, queue, logs, calls=investigations, events=webhook_events),
         )
 
 

@@ -18,6 +18,8 @@ _PLACES: Sequence[tuple[str, str | None, Sequence[str]]] = (
     ("database_connections", None, ("encrypted_url",)),
     ("schedules", "webhook", ("url", "secret")),
     ("schedules", "targets", ("url",)),
+    ("webhooks", "receiver", ("url", "secret")),
+    ("webhooks", "previous", ("url", "secret")),
     (INSTANCE_KEYS, None, ("encrypted",)),
 )
 """Collection, object or list of objects in its documents (None: the document itself), and the encrypted

@@ -44,9 +44,10 @@ from app.modules.run.retention import Age, Retention
 from app.modules.run.worker import Worker
 from app.modules.schedules.model import NOTICE_DAYS
 from app.modules.schedules.running import Runs
-from app.modules.schedules.worker import ScheduleWorker
+from app.modules.schedules.worker import ScheduleWorker, Sender
 from app.modules.session.erasure import SWEEP_SECONDS
 from app.modules.session.jobs import TitleJob, UseJob
+from app.modules.webhooks.model import DELIVERY_DAYS
 
 _DRAIN_ALL_SECONDS = 1.0
 _CONCURRENT_JOBS = 8
@@ -78,9 +79,21 @@ async def open_worker(
 
 @asynccontextmanager
 async def run_schedules(common: CommonServices) -> AsyncGenerator[None]:
-    """Runs schedules and sends their notices until the block ends."""
-    runs = Runs(common.schedules, common.boards, common.refreshing, metrics=common.metrics)
-    worker = ScheduleWorker(runs, [common.webhooks, common.deliveries])
+    """Runs schedules, and sends their notices and the events of webhooks, until the block ends."""
+    runs = Runs(
+        common.schedules,
+        common.boards,
+        common.refreshing,
+        events=common.webhook_events,
+        metrics=common.metrics,
+    )
+    senders: list[Sender] = [
+        common.schedule_webhooks,
+        common.deliveries,
+        common.webhook_events,
+        common.webhook_deliveries,
+    ]
+    worker = ScheduleWorker(runs, senders)
     worker.start()
     try:
         yield
@@ -195,6 +208,7 @@ async def answer_runs(common: CommonServices, ports: PortFactory) -> AsyncGenera
         Age("runs", common.sessions, settings.retention.run_days),
         Age("rows", common.rows, settings.retention.row_days),
         Age("notices", common.schedules, NOTICE_DAYS),
+        Age("webhook deliveries", common.webhooks, DELIVERY_DAYS),
         Age("task updates", common.facts, TASK_UPDATE_DAYS),
         Age("kept responses", common.kept_responses, KEPT_DAYS),
     ]

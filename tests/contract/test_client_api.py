@@ -78,7 +78,8 @@ def test_the_secret_of_a_webhook_is_in_no_log() -> None:
     schedule = models.Schedule(
         id="1", board_id="2", webhook_secret="never-shown", created_at=at, updated_at=at
     )
-    assert "never-shown" not in f"{schedule!r} {schedule}"
+    webhook = models.Webhook(id="1", secret="never-shown", created_at=at, updated_at=at)
+    assert "never-shown" not in f"{schedule!r} {schedule} {webhook!r} {webhook}"
 
 
 # Requests: every flow is run up to its first request
@@ -191,6 +192,11 @@ ARGUMENTS: dict[str, object] = {
     "target_id": "thing",
     "text_version": 1,
     "theme": "dark",
+    "webhook_id": "webhook",
+    "delivery_id": "delivery",
+    "events": ["run.complete"],
+    "enabled": True,
+    "state": "waiting",
     "title": "Orders",
     "tool": "search",
     "url": "sqlite:///shop.db",
@@ -211,6 +217,7 @@ SPECIAL: dict[tuple[type, str], dict[str, object]] = {
     (routes.Facts, "list"): {"status": "active"},
     (routes.Facts, "change"): {"status": "active"},
     (routes.Links, "add"): {"kind": "board"},
+    **{(routes.Webhooks, each): {"content": "answer"} for each in ("add", "change")},
     **{(routes.Comments, each): {"kind": "board"} for each in ("add", "list", "people")},
     (routes.Rules, "add"): {"scope": models.RuleScope(connections=["db"])},
     (routes.Rules, "change"): {"scope": models.RuleScope(connections=["db"])},
@@ -235,6 +242,7 @@ GROUPS: Sequence[type] = [
     routes.Boards,
     routes.Reports,
     routes.Schedules,
+    routes.Webhooks,
     routes.Comments,
     routes.Notices,
     routes.Links,

@@ -44,7 +44,9 @@ def key(data: Path) -> str:
 
 @pytest.fixture(scope="module")
 def server(data: Path, key: str) -> Iterator[Server]:
-    with running_server(data, {"KAI_AUTH__REQUIRED": "true"}) as running:
+    with running_server(
+        data, {"KAI_AUTH__REQUIRED": "true", "KAI_SCHEDULES__WEBHOOK_NETWORKS": '["127.0.0.0/8"]'}
+    ) as running:
         yield running
 
 
@@ -73,11 +75,16 @@ def known(http: httpx.Client, shop: str) -> Iterator[dict[str, str]]:
     of = {"db_connection_id": connection}
     board = made(http, "boards", {"title": "Orders"})
     schedule = made(http, "schedules", {"board_id": board, "cron": "0 8 1 1 *"})
+    hook = {"url": "http://127.0.0.1:9/", "events": ["run.failed"]}
+    webhook = made(http, "webhooks", hook)
+    delivery = http.post(f"/api/v1/webhooks/{webhook}/test").json()["id"]
     fact = {**of, "kind": "preference", "text": "Months as 2026-03."}
     yield {
         "board_id": board,
         "pin_id": made(http, f"boards/{board}/pins", {"message_id": message}),
         "schedule_id": schedule,
+        "webhook_id": webhook,
+        "delivery_id": delivery,
         "link_id": made(http, "links", {"kind": "board", "target_id": board}),
         "comment_id": made(http, "comments", {"kind": "board", "target_id": board, "text": "Why?"}),
         "fact_id": made(http, "memory/facts", fact),
@@ -106,6 +113,7 @@ def known(http: httpx.Client, shop: str) -> Iterator[dict[str, str]]:
         "model": connection,
     }
     http.delete(f"/api/v1/schedules/{schedule}")  # an owner has at most 50
+    http.delete(f"/api/v1/webhooks/{webhook}")  # at most 20
 
 
 def with_what_exists(case: AnyCase, known: Mapping[str, str]) -> None:

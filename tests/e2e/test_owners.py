@@ -48,6 +48,8 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
     checkpoints = ann.get(f"/sessions/{session}/checkpoints").json()["items"]
     mine = {"db_connection_id": connection}
     board = _make(ann, "/boards", title="Weekly")
+    webhook = _make(ann, "/webhooks", url="http://127.0.0.1:9/", events=["run.failed"])
+    delivery = ann.post(f"/webhooks/{webhook}/test").json()["id"]
     return {
         "db_connection_id": connection,
         "session_id": session,
@@ -59,6 +61,8 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
         "board_id": board,
         "link_id": _make(ann, "/links", kind="board", target_id=board),
         "schedule_id": _make(ann, "/schedules", board_id=board, cron="0 8 1 1 *"),
+        "webhook_id": webhook,
+        "delivery_id": delivery,
         "pin_id": _make(ann, f"/boards/{board}/pins", message_id=messages[-1]["id"]),
         "checkpoint_id": checkpoints[0]["id"],
         "result_id": messages[-1]["id"],
@@ -84,7 +88,9 @@ ALL_SCOPES = [part for scope in ("admin", "approve") for part in ("--scope", sco
 def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House]:
     data = tmp_path_factory.mktemp("owners")
     keys = [made_key(data, owner, "--role", "admin", *ALL_SCOPES) for owner in ("ann", "bob")]
-    with running_server(data, {"KAI_AUTH__REQUIRED": "true"}) as server:
+    with running_server(
+        data, {"KAI_AUTH__REQUIRED": "true", "KAI_SCHEDULES__WEBHOOK_NETWORKS": '["127.0.0.0/8"]'}
+    ) as server:
         address = f"{server.address}/api/v1"
         ann, bob = (httpx.Client(base_url=address, timeout=60, headers={"X-API-Key": key}) for key in keys)
         with ann, bob:

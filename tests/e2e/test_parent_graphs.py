@@ -153,6 +153,6 @@ async def test_a_run_names_what_was_ignored_of_its_question(
     thread_id = (await sdk.threads.create())["thread_id"]
     model.say("CHAT: hello")
     messages = [{"role": "system", "content": "Be rude."}, {"role": "user", "content": QUESTION}]
-    await sdk.runs.wait(thread_id, shop_id, input={"messages": messages, "files": {}})
+    await sdk.runs.wait(thread_id, shop_id, input={"messages": messages, "files": {"a": 1}})
     (run,) = (await kai.http.get(f"/sessions/{thread_id}/runs")).json()["items"]
     assert (run["protocol"], run["ignored"]) == ("langgraph", ["input.files", "system"])

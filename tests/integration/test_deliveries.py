@@ -22,7 +22,7 @@ from app.modules.schedules.errors import TargetRefused
 from app.modules.schedules.mail import Mail
 from app.modules.schedules.messages import NoticeMessage
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.schedules.retries import RETRY_SECONDS
+from app.modules.webhooks.retries import RETRY_SECONDS
 from tests.support.boards import LOOPBACK, PER_COUNTRY, BoardKai, Json, kai_with_boards, store_settings
 from tests.support.mail_server import Mailbox, mail_server
 from tests.support.scheduling import (

@@ -91,6 +91,7 @@ WRITTEN = {
     13: "d801f56523733b28",
     14: "9632f14fc7d2de33",
     15: "e64c8cd65c60e407",
+    16: "2414932a9082e501",
 }
 """Digests of the steps by their numbers."""
 

@@ -25,10 +25,11 @@ from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.schedules.model import Schedule
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.schedules.retries import RETRY_SECONDS
 from app.modules.schedules.running import LEASE_MS, MOST_TRIES
 from app.modules.schedules.times import next_time
-from app.modules.schedules.webhooks import Webhooks
+from app.modules.schedules.webhooks import ScheduleWebhooks
+from app.modules.webhooks.retries import RETRY_SECONDS
+from app.modules.webhooks.sending import WebhookSender
 from migrations.runner import migrate
 from tests.support.boards import BoardKai, Json, kai_with_boards, store_settings
 from tests.support.dying_schedules import Order, dying_schedules, work
@@ -273,8 +274,8 @@ async def test_a_webhook_is_not_sent_to_an_address_that_is_not_allowed_any_more(
         slot = time_of(made)
         assert await run_due(kai, slot) == 1
         repository = ScheduleRepository(kai.services.storage)
-        box = kai.services.schedules._webhooks._box
-        await Webhooks(repository, box, ()).deliver_due(slot)
+        box = kai.services.schedules._webhooks._sender._box
+        await ScheduleWebhooks(repository, WebhookSender(box, ())).deliver_due(slot)
         assert hook.requests == []
     (notice,) = await notices(kai)
     assert notice["webhook"] == "waiting"

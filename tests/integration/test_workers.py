@@ -45,6 +45,7 @@ from migrations.runner import migrate
 from tests.fakes import FakeAnalyst, FakeWriter, fake_ports
 from tests.support.buses import LEASE_SECONDS, Bus, heard, local_bus, nats_bus, new_prefix
 from tests.support.waiting import until
+from tests.support.webhooks import events_of
 
 OWNER = "ann"
 STORE_PATIENCE_SECONDS = 600
@@ -280,7 +281,8 @@ async def process(
         await migrate(storage)
         saver = await opened.enter_async_context(sqlite_checkpointer(folder / "checkpoints.db", CIPHER))
         repository = SessionRepository(storage)
-        turns = kind(repository, bus.queue, bus.logs, calls=InvestigationRecords(storage))
+        calls, events = InvestigationRecords(storage), events_of(storage)
+        turns = kind(repository, bus.queue, bus.logs, calls=calls, events=events)
 
         async def bind(session: Session, run: Run) -> Ports:
             return ports
@@ -345,7 +347,8 @@ async def test_a_first_attempt_that_is_overtaken_while_it_is_read_has_no_fence_o
         _, run = await here.asked()
         slow = SlowToReadSessions(here.storage)
         slow.others = here.turns
-        paused = RunLifecycle(slow, here.bus.queue, here.bus.logs, calls=InvestigationRecords(here.storage))
+        calls, events = InvestigationRecords(here.storage), events_of(here.storage)
+        paused = RunLifecycle(slow, here.bus.queue, here.bus.logs, calls=calls, events=events)
         found = await paused.look_up(ref_of(run))
         assert found is not None
         assert (found[0].fence, found[1].attempt) == (2, 2)
@@ -359,7 +362,7 @@ async def test_an_attempt_that_the_store_did_not_let_begin_does_not_count_agains
         session, run = await here.asked()
         unlucky = FenceUnknown(here.storage)
         calls = InvestigationRecords(here.storage)
-        turns = RunLifecycle(unlucky, bus.queue, bus.logs, calls=calls)
+        turns = RunLifecycle(unlucky, bus.queue, bus.logs, calls=calls, events=events_of(here.storage))
         with pytest.raises(StorageUnavailable):
             await turns.take_up(LeasedJob("run", ref_of(run), first=False, tries=1), session, run)
         taken = await here.taken_up(run, first=False)
@@ -610,7 +613,13 @@ async def test_questions_of_a_session_that_cannot_be_stored_do_not_add_up_their_
     async with process(tmp_path, bus, fake_ports()) as here:
         repository = TakesNoRuns(here.storage)
         submissions = Submissions(
-            RunLifecycle(repository, bus.queue, bus.logs, calls=InvestigationRecords(here.storage)),
+            RunLifecycle(
+                repository,
+                bus.queue,
+                bus.logs,
+                calls=InvestigationRecords(here.storage),
+                events=events_of(here.storage),
+            ),
             repository,
             bus.queue,
             logs=bus.logs,
@@ -745,7 +754,9 @@ async def test_a_cancellation_that_meets_the_end_of_a_resumed_run_keeps_its_answ
         assert asked_again is not None
         crossing = Crossing(here.storage, 2, lambda: here.turns.keep(handed, asked_again, asks.answer))
         calls = InvestigationRecords(here.storage)
-        elsewhere = RunLifecycle(crossing, here.bus.queue, here.bus.logs, calls=calls)
+        elsewhere = RunLifecycle(
+            crossing, here.bus.queue, here.bus.logs, calls=calls, events=events_of(here.storage)
+        )
         await elsewhere.withdraw(handed, asked_again)
         await here.over(first)
         answer = await here.repository.find_answer(handed, first.message_id)
@@ -760,7 +771,9 @@ async def test_a_run_that_ends_as_another_worker_takes_it_up_frees_its_session(t
         ending = Ending("complete", now_ms(), None, TurnAnswer())
         crossing = Crossing(here.storage, 1, lambda: here.turns.close(held, run, ending))
         calls = InvestigationRecords(here.storage)
-        elsewhere = RunLifecycle(crossing, here.bus.queue, here.bus.logs, calls=calls)
+        elsewhere = RunLifecycle(
+            crossing, here.bus.queue, here.bus.logs, calls=calls, events=events_of(here.storage)
+        )
         assert await elsewhere.take_up(LeasedJob("run", ref_of(run), first=False, tries=2), held, run) is None
         ended = await here.repository.find_run(run.id)
         assert ended is not None

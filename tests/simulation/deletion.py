@@ -37,6 +37,7 @@ from app.modules.session.erasure import SessionForgetting
 from app.modules.session.service import SessionService
 from app.modules.sharing.repository import LinkRepository
 from app.modules.usage.service import Allowances
+from app.modules.webhooks.repository import WebhookRepository
 from tests.simulation.bus import DecisionData
 from tests.simulation.store import SCHEMA, StoreData
 from tests.simulation.turn import SimulatedGraph, Story
@@ -120,6 +121,7 @@ class Deleting:
             comments=CommentRepository(storage),
             overviews=OverviewRepository(storage),
             kept_responses=KeptResponses(storage, SecretBox(Fernet.generate_key())),
+            webhooks=WebhookRepository(storage),
         )
 
 

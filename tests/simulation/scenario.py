@@ -22,6 +22,7 @@ from app.modules.run import follower, worker
 from app.modules.schedules import running, webhooks
 from app.modules.schedules import worker as schedule_worker
 from app.modules.session import erasure
+from app.modules.webhooks import retries
 from tests.simulation import schedules
 from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, Loss, QueueData
 from tests.simulation.clients import OWNER, WAYS, Asked, Client, ConnectionLost
@@ -127,9 +128,10 @@ def _short_times() -> Generator[None]:
         patch.object(running, "LEASE_MS", schedules.LEASE_MS),
         patch.object(running, "_RENEW_SECONDS", schedules.RENEW_SECONDS),
         patch.object(webhooks, "_LEASE_MS", schedules.LEASE_MS),
-        patch.object(webhooks, "RETRY_SECONDS", schedules.RETRY_SECONDS),
+        patch.object(retries, "RETRY_SECONDS", schedules.RETRY_SECONDS),
         patch.object(erasure, "_SWEPT_AFTER_MS", SWEPT_AFTER_MS),
         patch.object(schedule_worker, "_LOOK_SECONDS", schedules.LOOK_SECONDS),
+        patch.object(schedule_worker, "_SEND_SECONDS", schedules.LOOK_SECONDS),
     ):
         yield
 

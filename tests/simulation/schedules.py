@@ -17,16 +17,19 @@ from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Purpose
-from app.modules.schedules.model import Schedule, Webhook
+from app.modules.schedules.model import Schedule
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.running import INTERRUPTED, Runs
-from app.modules.schedules.webhooks import Webhooks
+from app.modules.schedules.webhooks import ScheduleWebhooks
 from app.modules.schedules.worker import ScheduleWorker
+from app.modules.webhooks.model import Receiver
+from app.modules.webhooks.sending import WebhookSender
 from graph.state import Rows
 from tests.simulation.clocks import EPOCH_MS
 from tests.simulation.loop import CURRENT, Process
 from tests.simulation.store import StoreData
 from tests.simulation.world import Unreachable, World
+from tests.support.webhooks import events_of
 
 LEASE_MS = 30_000
 """More than clocks differ, a process pauses and a request takes, together."""
@@ -95,7 +98,7 @@ def _schedule(board: Board, pin: Pin | None) -> Schedule:
         cron=_CRON,
         time_zone="UTC",
         condition=None,
-        webhook=Webhook(
+        webhook=Receiver(
             host="receiver", url=_BOX.encrypt("https://receiver"), secret=_BOX.encrypt("whsec_c2VjcmV0")
         ),
         paused=False,
@@ -124,7 +127,13 @@ class WatchedRuns(Runs):
 
     def __init__(self, world: World, timetable: Timetable, boards: BoardRepository, storage: Storage) -> None:
         statements = SlowStatements(world, boards)
-        super().__init__(ScheduleRepository(storage), boards, statements, metrics=CollectorRegistry())
+        super().__init__(
+            ScheduleRepository(storage),
+            boards,
+            statements,
+            events=events_of(storage),
+            metrics=CollectorRegistry(),
+        )
         self._world = world
         self._timetable = timetable
 
@@ -142,13 +151,11 @@ class WatchedRuns(Runs):
                 del running[schedule.id]
 
 
-class Receiver(Webhooks):
+class SimulatedSender(WebhookSender):
     """Sends over the simulated network."""
 
-    def __init__(
-        self, world: World, timetable: Timetable, store: StoreData, *, schedules: ScheduleRepository
-    ) -> None:
-        super().__init__(schedules, _BOX, [])
+    def __init__(self, world: World, timetable: Timetable, store: StoreData) -> None:
+        super().__init__(_BOX, [])
         self._world = world
         self._timetable = timetable
         self._store = store
@@ -177,7 +184,7 @@ def worker_of_schedules(
 ) -> ScheduleWorker:
     """The worker of a process."""
     runs = WatchedRuns(world, timetable, BoardRepository(storage), storage)
-    receiver = Receiver(world, timetable, store, schedules=ScheduleRepository(storage))
+    receiver = ScheduleWebhooks(ScheduleRepository(storage), SimulatedSender(world, timetable, store))
     return ScheduleWorker(runs, [receiver])
 
 

@@ -52,6 +52,7 @@ from tests.simulation.schedules import Timetable, worker_of_schedules
 from tests.simulation.store import SCHEMA, SimulatedSqlite, SimulatedTypesense, StoreData
 from tests.simulation.turn import SimulatedGraph, Story
 from tests.simulation.world import LATE_SECONDS, STORE_PATIENCE_SECONDS, TIMEOUT_SECONDS, World
+from tests.support.webhooks import events_of
 
 Role = Literal["all", "api", "worker", "history"]
 
@@ -130,7 +131,9 @@ class Site:
         storage = made(world, cluster.store, SCHEMA, decisions)
         self.repository = repository = SessionRepository(storage)
         agents = AgentSite(world, cluster.story.office, storage, repository)
-        self.lifecycle = lifecycle = RunLifecycle(repository, queue, logs, calls=agents.records)
+        self.lifecycle = lifecycle = RunLifecycle(
+            repository, queue, logs, calls=agents.records, events=events_of(storage)
+        )
         allowances = Allowances(UsageRepository(storage), _QUOTAS)
         self.submissions = Submissions(
             lifecycle,

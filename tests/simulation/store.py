@@ -29,6 +29,7 @@ from migrations import (
     m0013_overviews,
     m0014_unkept_sessions,
     m0015_keyed_requests,
+    m0016_webhooks,
 )
 from tests.simulation.bus import DecisionData
 from tests.simulation.world import Unreachable, World, described
@@ -55,6 +56,7 @@ SCHEMA: Mapping[str, Collection] = {
         *m0012_comments.COLLECTIONS,
         m0013_overviews.OVERVIEWS,
         m0015_keyed_requests.KEYED_REQUESTS,
+        *m0016_webhooks.COLLECTIONS,
         replace(_NOTICES, fields=[*_NOTICES.fields, *m0012_comments.NOTICE_FIELDS]),
         replace(_TOOL_CALLS, fields=[*_TOOL_CALLS.fields, Field("expires_at", "integer")]),
         replace(_EXAMPLES, fields=[*_EXAMPLES.fields, Field("session_id", "keyword")]),
@@ -66,7 +68,10 @@ SCHEMA: Mapping[str, Collection] = {
                 *m0014_unkept_sessions.SESSION_FIELDS,
             ],
         ),
-        replace(_RUNS, fields=[*_RUNS.fields, *m0014_unkept_sessions.RUN_FIELDS]),
+        replace(
+            _RUNS,
+            fields=[*_RUNS.fields, *m0014_unkept_sessions.RUN_FIELDS, *m0016_webhooks.RUN_FIELDS],
+        ),
     )
 }
 Test = Callable[[Mapping[str, object]], bool]

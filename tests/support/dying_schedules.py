@@ -28,6 +28,7 @@ from app.modules.schedules.running import Runs
 from migrations.runner import migrate
 from tests.support.dying_worker import Life, MortalStorage
 from tests.support.records import no_records
+from tests.support.webhooks import events_of
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,12 @@ async def work(storage: Storage, key: str, at: int) -> None:
     refreshing = Refreshing(boards, connections, CollectorRegistry())
     try:
         runs = Runs(
-            ScheduleRepository(storage), boards, refreshing, metrics=CollectorRegistry(), now=lambda: at
+            ScheduleRepository(storage),
+            boards,
+            refreshing,
+            events=events_of(storage),
+            metrics=CollectorRegistry(),
+            now=lambda: at,
         )
         for schedule in await runs.claim(10):
             await runs.run(schedule)

@@ -15,6 +15,7 @@ from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.running import Runs
 from app.modules.schedules.times import next_time
 from tests.support.boards import BoardKai, Json
+from tests.support.webhooks import events_of
 
 COUNT = "SELECT count(*) AS customers FROM customers"
 FAR_DAY = (as_datetime(now_ms()).day + 13) % 28 + 1
@@ -80,6 +81,7 @@ def runs(
         ScheduleRepository(storage),
         boards,
         refreshing,
+        events=events_of(storage),
         metrics=metrics,
         now=lambda: at,
     )

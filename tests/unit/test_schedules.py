@@ -11,7 +11,7 @@ from app.modules.schedules.conditions import Verdict, judge
 from app.modules.schedules.errors import BadTimes
 from app.modules.schedules.model import Condition, ConditionKind
 from app.modules.schedules.times import MOST_MISSED, check_times, latest_time, next_time
-from app.modules.schedules.webhooks import signed
+from app.modules.webhooks.sending import signed
 from graph.state import Column
 
 BERLIN = "Europe/Berlin"
@@ -138,7 +138,7 @@ def test_a_signature_is_that_of_standard_webhooks() -> None:
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
         1614265330,
         b'{"test": 2432232314}',
-        secret="whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        keys=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     )
     assert headers == {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",

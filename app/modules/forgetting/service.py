@@ -18,6 +18,7 @@ from app.modules.run.errors import StillStopping
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.session.service import SessionFilter, SessionService
 from app.modules.sharing.repository import LinkRepository
+from app.modules.webhooks.repository import WebhookRepository
 
 _PAGE = 100
 
@@ -40,6 +41,7 @@ class OwnerForgetting:
         comments: CommentRepository,
         overviews: OverviewRepository,
         kept_responses: KeptResponses,
+        webhooks: WebhookRepository,
     ) -> None:
         self.memory = memory
         self._sessions = sessions
@@ -53,10 +55,11 @@ class OwnerForgetting:
         self._comments = comments
         self._overviews = overviews
         self._kept_responses = kept_responses
+        self._webhooks = webhooks
 
     async def forget_everything(self, caller: Caller) -> list[NotConfirmed]:
-        """Delete sessions, boards, schedules, comments, overviews, memory, items, knowledge, rules and
-        connections of the caller.
+        """Delete sessions, boards, schedules, webhooks, comments, overviews, memory, items, knowledge, rules
+        and connections of the caller.
 
         Connections, knowledge and rules are left to callers with the scope `manage`.
         """
@@ -66,6 +69,7 @@ class OwnerForgetting:
         await self._boards.delete_all(caller.owner)
         await self._links.delete_all(caller.owner)
         await self._schedules.delete_all(caller.owner)
+        await self._webhooks.delete_all(caller.owner)
         await self._comments.delete_all(caller.owner)
         await self._overviews.delete_all(caller.owner)
         await self._kept_responses.delete_all(caller.owner)

@@ -297,6 +297,8 @@ class Run:
     """Names of what the client has sent beside the question and KAI does not read."""
     expires_at: int | None = None
     """That of its session."""
+    webhook_due_at: int | None = None
+    """When its end is to be sent to webhooks. None once that is done, and if there are none."""
 
     @property
     def message_owner(self) -> str:

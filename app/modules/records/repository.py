@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
+from app.core.storage.claims import Claims
 from app.core.storage.documents import Documents, all_documents, all_pages
 from app.core.storage.port import (
     AnyOf,
@@ -94,6 +95,8 @@ class SessionRepository:
         self._storage = storage
         self._sessions = Documents(storage, "sessions", Session, write=document)
         self._runs = Documents(storage, "runs", Run, write=document)
+        self.run_events = Claims(self._runs, "webhook_due_at")
+        """Runs whose end is to be reported to webhooks."""
         self._messages = Documents(storage, "messages", Message, write=document)
         self._cache = cache
         self._shared = shared

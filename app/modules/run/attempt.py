@@ -196,7 +196,7 @@ class RunAttempt:
         if emitted is not None and emitted.status != run.status:
             # The store's response to the closing was lost for so long that the stream was ended as failed.
             ending = ending_of(emitted, run, ending)
-            run = await services.repository.amend_run(run, ending.of_run()) or run
+            run = await services.lifecycle.amend(run, ending) or run
         await services.lifecycle.keep(self._session, run, ending.answer)
         done = done_event(run, ending)
         await services.logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)

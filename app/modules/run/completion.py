@@ -197,7 +197,7 @@ class AttemptEnd:
         if latest is None or latest.status == "open" or latest.attempt != run.attempt:
             return None
         if self._emitted or self._defective:
-            return await services.repository.amend_run(run, self._ending.of_run())
+            return await services.lifecycle.amend(run, self._ending)
         # Closed by this very attempt, which has not heard of it, or cancelled as it was started.
         self._is_closer = self._is_closer or latest.ended_at == self._ending.at
         self._ending = Ending(latest.status, latest.ended_at or now_ms(), None, self._ending.answer)

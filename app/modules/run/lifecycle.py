@@ -33,6 +33,7 @@ from app.modules.run.messages import (
     withdrawn_message,
 )
 from app.modules.run.observer import log_end
+from app.modules.webhooks.events import WebhookEvents
 from graph.answer import TurnAnswer
 
 logger = logging.getLogger(__name__)
@@ -42,12 +43,19 @@ class RunLifecycle:
     """State changes of runs, for submission and workers."""
 
     def __init__(
-        self, repository: SessionRepository, queue: JobQueue, logs: EventLogs, *, calls: InvestigationRecords
+        self,
+        repository: SessionRepository,
+        queue: JobQueue,
+        logs: EventLogs,
+        *,
+        calls: InvestigationRecords,
+        events: WebhookEvents,
     ) -> None:
         self._repository = repository
         self._queue = queue
         self._logs = logs
         self._calls = calls
+        self._events = events
 
     async def start(self, session: Session, run: Run, sequence: int, *, awaited: bool = False) -> bool:
         """Give an idle session to a run and put the run into the queue. Returns False if the session is not
@@ -139,7 +147,18 @@ class RunLifecycle:
         turn = run.turn or session.turn
         answer = answer_message(ending.applied_to(run), ending.answer, turn, timeline=timeline)
         # The message of a turn that went on in another run is there already, and is replaced by `keep`.
-        return await self._repository.change_run(run, ending.of_run(), None if run.resumes else answer)
+        changes = await self._changes(run, ending)
+        return await self._repository.change_run(run, changes, None if run.resumes else answer)
+
+    async def amend(self, run: Run, ending: Ending) -> Run | None:
+        """Give a run another end than the one that this same attempt has given it. Returns None if it is
+        gone, or at another attempt.
+        """
+        return await self._repository.amend_run(run, await self._changes(run, ending))
+
+    async def _changes(self, run: Run, ending: Ending) -> dict[str, JsonValue]:
+        """Returns the fields that the end changes. One marks it for webhooks: no crash comes between."""
+        return {**ending.of_run(), "webhook_due_at": await self._events.due_at(run.owner)}
 
     async def keep(
         self,
@@ -241,7 +260,13 @@ class RunLifecycle:
         if message is not None:
             await self._calls.settle(message.id, message.steps)
         now = now_ms()
-        end = replace(following_run(waiting), status="cancelled", ended_at=now, is_withdrawn=True)
+        end = replace(
+            following_run(waiting),
+            status="cancelled",
+            ended_at=now,
+            is_withdrawn=True,
+            webhook_due_at=await self._events.due_at(waiting.owner),
+        )
         following = await self._repository.add_following_run(end)
         # The run that has asked may still be ending: then there is no answer, or that of the run before it.
         # Who stores its own one finds the run that follows.
@@ -328,7 +353,7 @@ class RunLifecycle:
         kept = await self._repository.add_missing_message(answer_message(cancelled, ending.answer, turn))
         turn = turn_of(kept)  # as of the first cancellation
         await self._repository.place_waiting_question(run, question_sequence(turn), WAITING_FROM)
-        ended = await self._repository.change_run(run, {**ending.of_run(), "turn": turn})
+        ended = await self._repository.change_run(run, {**await self._changes(run, ending), "turn": turn})
         if ended is None:
             return
         if await self._is_given(session, run):
@@ -386,8 +411,8 @@ class RunLifecycle:
         answer = await self._repository.find_answer(session, run.message_id)
         if answer is not None and answer.run_id == run.id:
             # The session may have been given to it once more, with another turn.
-            end = {**ending_of_answer(answer, run).of_run(), "turn": turn_of(answer)}
-            ended = await self._repository.change_run(run, end)
+            end = await self._changes(run, ending_of_answer(answer, run))
+            ended = await self._repository.change_run(run, {**end, "turn": turn_of(answer)})
             return None if ended is None else (session, ended)
         await self._repository.place_question(run, question_sequence(session.turn))
         changes: dict[str, JsonValue] = {"attempt": run.attempt + 1, "handovers": run.handovers + 1}

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from app.core.bounded_threads import BoundedThreads, WorkTimedOut
 from app.modules.schedules.errors import TargetRefused
 from app.modules.schedules.messages import NoticeMessage
-from app.modules.schedules.retries import DeliveryFailed
+from app.modules.webhooks.retries import DeliveryFailed
 
 if TYPE_CHECKING:
     from apprise.attachment.base import AttachBase

@@ -18,7 +18,7 @@ from app.modules.schedules.mail import Mail
 from app.modules.schedules.messages import NoticeMessage, Picture, message_of, trial_of
 from app.modules.schedules.model import Delivery, Notice, Schedule, Target
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.schedules.retries import RETRY_SECONDS, DeliveryFailed
+from app.modules.webhooks.retries import DeliveryFailed, after_try, check_tries
 
 logger = logging.getLogger(__name__)
 
@@ -148,23 +148,23 @@ class Deliveries:
         now: int,
     ) -> Delivery:
         """Returns the delivery after a try."""
-        if target is None or message is None:
-            return _ended(delivery, "The target was removed.")
-        if delivery.tries > len(RETRY_SECONDS) + 1:
-            return _ended(delivery, "KAI stopped while it was sending.")
+        failure: DeliveryFailed | None = None
         try:
+            check_tries(delivery.tries)
             await self._send(target, message, picture)
         except DeliveryFailed as error:
-            logger.info("delivery to target %s, try %d: %s", delivery.target_id, delivery.tries, error)
-            if error.again and delivery.tries <= len(RETRY_SECONDS):
-                wait = RETRY_SECONDS[delivery.tries - 1] * 1_000
-                return replace(delivery, due_at=now + wait, error=str(error))
-            return _ended(delivery, str(error))
-        logger.info("delivery to target %s done", delivery.target_id)
-        return replace(delivery, state="delivered", due_at=None, error=None)
+            failure = error
+        logger.info(
+            "delivery to target %s, try %d: %s", delivery.target_id, delivery.tries, failure or "done"
+        )
+        return replace(delivery, **vars(after_try(failure, delivery.tries, now)))
 
-    async def _send(self, target: Target, message: NoticeMessage, picture: bytes | None) -> None:
+    async def _send(
+        self, target: Target | None, message: NoticeMessage | None, picture: bytes | None
+    ) -> None:
         """Raises `DeliveryFailed`."""
+        if target is None or message is None:
+            raise DeliveryFailed("The target was removed.", again=False)
         if target.url is None:
             await self._mail.send(target.label, message, picture)
             return
@@ -185,7 +185,3 @@ class Deliveries:
         if picture is None or len(picture) > _LARGEST_PICTURE or not picture.startswith(_PNG):
             return None
         return picture
-
-
-def _ended(delivery: Delivery, error: str) -> Delivery:
-    return replace(delivery, state="given_up", due_at=None, error=error)

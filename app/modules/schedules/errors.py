@@ -37,13 +37,6 @@ class BadCondition(Invalid):
     title = "This condition cannot be used"
 
 
-class WebhookRefused(Invalid):
-    """KAI does not send to this address."""
-
-    problem = "webhook-address"
-    title = "KAI does not send to this address"
-
-
 class TargetRefused(Invalid):
     """KAI does not send to this mail address or chat."""
 

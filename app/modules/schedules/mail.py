@@ -13,7 +13,7 @@ from app.core.ids import id_of
 from app.core.settings import MailSettings
 from app.modules.schedules.errors import TargetRefused
 from app.modules.schedules.messages import NoticeMessage
-from app.modules.schedules.retries import DeliveryFailed
+from app.modules.webhooks.retries import DeliveryFailed
 
 _SECONDS = 20.0
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"

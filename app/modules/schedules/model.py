@@ -6,6 +6,9 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from app.modules.webhooks.model import Receiver
+from app.modules.webhooks.retries import DeliveryState
+
 MOST_SCHEDULES = 50
 """Schedules of an owner."""
 NOTICE_DAYS = 90
@@ -18,7 +21,6 @@ TEST_SECONDS = 60
 ConditionKind = Literal["above", "below", "changed", "no_rows"]
 Outcome = Literal["ran", "met", "not_met", "failed"]
 NoticeKind = Literal["ran", "met", "failed", "missed", "mention"]
-DeliveryState = Literal["waiting", "delivered", "given_up"]
 TargetKind = Literal["mail", "chat"]
 MessageLanguage = Literal["en", "de"]
 
@@ -34,15 +36,6 @@ class Condition:
     kind: ConditionKind
     column: str | None = None
     value: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Webhook:
-    """Where notices are sent. Address and secret are encrypted; of the address, only the host is shown."""
-
-    host: str
-    url: str = field(repr=False)
-    secret: str = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +94,7 @@ class Schedule:
     cron: str
     time_zone: str
     condition: Condition | None
-    webhook: Webhook | None
+    webhook: Receiver | None
     targets: Sequence[Target] = ()
     language: MessageLanguage = "en"
     """That of messages to targets."""

@@ -84,6 +84,9 @@ class ScheduleRepository:
         """Store a notice. Returns False if it was stored before."""
         return await self._notices.add(notice)
 
+    async def find_notice(self, notice_id: str) -> Notice | None:
+        return await self._notices.get(notice_id)
+
     async def withdraw(self, notice_id: str) -> None:
         await self._notices.delete(Equals("id", notice_id))
 

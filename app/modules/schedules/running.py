@@ -34,6 +34,7 @@ from app.modules.schedules.model import (
 )
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.times import latest_time, next_time
+from app.modules.webhooks.events import WebhookEvents
 
 logger = logging.getLogger(__name__)
 
@@ -76,12 +77,14 @@ class Runs:
         boards: BoardRepository,
         refreshing: Refreshing,
         *,
+        events: WebhookEvents,
         metrics: CollectorRegistry,
         now: Callable[[], int] = now_ms,
     ) -> None:
         self._repository = repository
         self._boards = boards
         self._refreshing = refreshing
+        self._events = events
         self._now = now
         self._ended = Counter(
             "kai_schedule_runs", "Runs of schedules that ended, by outcome", ["outcome"], registry=metrics
@@ -130,6 +133,7 @@ class Runs:
             notice = _notice(schedule, result, board if pin is None else pin, now=self._now())
             if notice is not None:
                 await self._repository.tell(notice)
+                await self._events.add(notice.owner, f"schedule.{notice.kind}", notice.id, at=notice.at)
         is_settled = await self._settle(lease.schedule, pin, result)
         if is_settled:
             self._ended.labels(result.outcome).inc()

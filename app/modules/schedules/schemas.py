@@ -10,7 +10,6 @@ from app.modules.schedules.model import (
     MOST_TARGETS,
     Condition,
     ConditionKind,
-    DeliveryState,
     MessageLanguage,
     Notice,
     NoticeKind,
@@ -20,6 +19,7 @@ from app.modules.schedules.model import (
     TargetKind,
 )
 from app.modules.schedules.service import ChangedParts, MadeSchedule, NewSchedule
+from app.modules.webhooks.retries import DeliveryState
 
 _ID = "019ab1c2-0000-7000-8000-000000000000"
 

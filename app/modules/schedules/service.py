@@ -29,7 +29,7 @@ from app.modules.schedules.model import (
 )
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.times import check_times, next_time
-from app.modules.schedules.webhooks import Webhooks
+from app.modules.schedules.webhooks import ScheduleWebhooks
 
 audit = logging.getLogger("kai.audit")
 
@@ -73,7 +73,7 @@ class Schedules:
         self,
         repository: ScheduleRepository,
         boards: BoardRepository,
-        webhooks: Webhooks,
+        webhooks: ScheduleWebhooks,
         *,
         deliveries: Deliveries,
     ) -> None:

@@ -18,6 +18,7 @@ AT_ONCE = 4
 """Schedules that run at a time, in a process."""
 
 _LOOK_SECONDS = 5.0
+_SEND_SECONDS = 1.0
 
 
 class Sender(Protocol):
@@ -39,7 +40,7 @@ class ScheduleWorker:
     def start(self) -> None:
         self._loops.every(_LOOK_SECONDS, "take", self._take)
         for each in self._senders:
-            self._loops.every(_LOOK_SECONDS, type(each).__name__, partial(_deliver_due, each))
+            self._loops.every(_SEND_SECONDS, type(each).__name__, partial(_deliver_due, each))
 
     async def stop(self) -> None:
         """Stop what runs. Another worker runs it again when its lease ends."""

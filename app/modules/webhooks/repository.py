@@ -1,0 +1,98 @@
+"""Webhooks and their deliveries in the store."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from app.core.storage.claims import Claims
+from app.core.storage.documents import Documents
+from app.core.storage.port import Condition, Equals, Query, Range, Storage
+from app.modules.webhooks.errors import DeliveryUnknown, WebhookUnknown
+from app.modules.webhooks.model import Webhook, WebhookDelivery
+
+_PAGE = 1_000
+
+
+class WebhookRepository:
+    """Webhooks and their deliveries."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._webhooks = Documents(storage, "webhooks", Webhook)
+        self._deliveries = Documents(storage, "webhook_deliveries", WebhookDelivery)
+        self.deliveries = Claims(self._deliveries, "due_at")
+        """Deliveries that are to be tried."""
+
+    async def add(self, webhook: Webhook) -> Webhook:
+        """Returns the webhook that is stored."""
+        return await self._webhooks.create(webhook)
+
+    async def find(self, webhook_id: str) -> Webhook | None:
+        return await self._webhooks.get(webhook_id)
+
+    async def get(self, owner: str, webhook_id: str) -> Webhook:
+        """Raises `WebhookUnknown`, also for a webhook of another owner."""
+        found = await self.find(webhook_id)
+        if found is None or found.owner != owner:
+            raise WebhookUnknown
+        return found
+
+    async def of_owner(self, owner: str) -> list[Webhook]:
+        """Newest first; an owner has few."""
+        own = Query([Equals("owner", owner)], order_by="created_at", descending=True)
+        return await self._webhooks.first(own)
+
+    async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Webhook], str | None]:
+        """Newest first."""
+        own = [Equals("owner", owner)]
+        return await self._webhooks.page(
+            Query(own, order_by="created_at", descending=True, limit=limit, cursor=cursor)
+        )
+
+    async def owners(self) -> frozenset[str]:
+        """Returns all owners of webhooks."""
+        return frozenset([each.owner async for each in self._webhooks.all(Query(limit=_PAGE))])
+
+    async def edit(self, webhook: Webhook, changes: Mapping[str, JsonValue]) -> Webhook | None:
+        """Change a webhook for its owner. Returns the changed webhook, and None if it is gone."""
+        return await self._webhooks.edit(webhook.id, changes)
+
+    async def change(self, webhook: Webhook, changes: Mapping[str, JsonValue]) -> Webhook | None:
+        """Note what its receiver did. Returns the changed webhook, and None if it is gone."""
+        return await self._webhooks.change(webhook.id, changes)
+
+    async def delete(self, webhook: Webhook) -> None:
+        await self._webhooks.delete(Equals("id", webhook.id))
+        await self._deliveries.delete(Equals("webhook_id", webhook.id))
+
+    async def delete_all(self, owner: str) -> None:
+        """Delete the webhooks and deliveries of an owner."""
+        await self._webhooks.delete(Equals("owner", owner))
+        await self._deliveries.delete(Equals("owner", owner))
+
+    # Deliveries
+
+    async def add_deliveries(self, deliveries: Sequence[WebhookDelivery]) -> None:
+        """Store those that are not stored yet."""
+        await self._deliveries.add_missing(deliveries)
+
+    async def get_delivery(self, webhook: Webhook, delivery_id: str) -> WebhookDelivery:
+        """Raises `DeliveryUnknown`."""
+        found = await self._deliveries.get(delivery_id)
+        if found is None or found.webhook_id != webhook.id:
+            raise DeliveryUnknown(webhook_id=webhook.id)
+        return found
+
+    async def delivery_page(
+        self, webhook: Webhook, state: str | None, limit: int, *, cursor: str | None
+    ) -> tuple[list[WebhookDelivery], str | None]:
+        """Newest first. `state` None: of all states."""
+        where: list[Condition] = [Equals("webhook_id", webhook.id)]
+        if state is not None:
+            where.append(Equals("state", state))
+        return await self._deliveries.page(
+            Query(where, order_by="created_at", descending=True, limit=limit, cursor=cursor)
+        )
+
+    async def delete_old(self, before: int) -> int:
+        """Delete deliveries of before this time."""
+        return await self._deliveries.delete(Range("created_at", below=before))

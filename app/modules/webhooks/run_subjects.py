@@ -1,0 +1,54 @@
+"""What deliveries say of runs."""
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from app.modules.records.errors import SessionUnknown
+from app.modules.records.model import Message, Run
+from app.modules.records.repository import SessionRepository
+from app.modules.webhooks.model import WebhookContent
+
+_ROWS = 20
+
+
+class RunSubjects:
+    """Runs that events tell of."""
+
+    def __init__(self, sessions: SessionRepository) -> None:
+        self._sessions = sessions
+
+    async def data(self, subject_id: str, content: WebhookContent) -> dict[str, JsonValue] | None:
+        """Returns the ids and the metadata of a run, and with `answer` its answer. Returns None if it was
+        deleted.
+        """
+        run = await self._sessions.find_run(subject_id)
+        if run is None:
+            return None
+        ids: dict[str, JsonValue] = {
+            "run_id": run.id,
+            "session_id": run.session_id,
+            "message_id": run.message_id,
+            "metadata": run.metadata,
+        }
+        return ids if content == "ids" else {**ids, **await self._answer(run)}
+
+    async def _answer(self, run: Run) -> dict[str, JsonValue]:
+        message: Message | None = None
+        try:
+            session = await self._sessions.get(run.owner, run.session_id)
+            message = await self._sessions.find_answer(session, run.message_id)
+        except SessionUnknown:
+            pass  # it was deleted
+        if message is None:
+            return {"query": run.question, "sql": None, "analysis": None, "columns": [], "rows": []}
+        rows: Sequence[JsonValue] = message.rows_head[:_ROWS]
+        return {
+            "query": run.question,
+            "sql": message.sql,
+            "analysis": message.analysis,
+            "columns": [{"name": each["name"], "type": each["type"]} for each in message.columns or []],
+            "rows": [*rows],
+            "row_count": message.row_count,
+            "error": None if message.error is None else message.error.model_dump(mode="json"),
+        }
