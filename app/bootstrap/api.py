@@ -24,12 +24,12 @@ from app.bootstrap.worker import (
     work_on_answers,
 )
 from app.core.auth.identity import Identity, identity
+from app.core.kept_responses import KeptResponses
 from app.core.llm.calls import ModelCalls
 from app.core.llm.overview import ModelOverview
 from app.core.rates import Policy, Rates, open_rates
 from app.core.settings import NO_QUOTAS, NatsSettings, QuotaSettings, RedisSettings, Settings
 from app.core.storage.port import Storage
-from app.http.idempotency import KeptResponses
 from app.http.readiness import Readiness
 from app.modules.agent.capabilities import Capabilities, capabilities_of
 from app.modules.agent.step_events import said_in_steps

@@ -26,6 +26,7 @@ from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
 from app.core.ids import new_id
+from app.core.kept_responses import KeptResponses
 from app.core.llm.calls import Charge, ModelCalls
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.overview import ModelOverview
@@ -43,7 +44,6 @@ from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Storage
 from app.core.storage.probe import StoreProbe
 from app.core.storage.starting import catch_up_within
-from app.http.idempotency import KeptResponses
 from app.http.readiness import CHECK_SECONDS, Check, Detail, Readiness
 from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.boards.refreshing import Refreshing

@@ -12,10 +12,10 @@ from app.core.bus.job_worker import JobWorker
 from app.core.bus.port import FollowUp, RunRef
 from app.core.clock import now_ms
 from app.core.follow_up import follow_up
+from app.core.kept_responses import KEPT_DAYS
 from app.core.llm.model import LanguageModel
 from app.core.settings import Settings
 from app.core.tasks import Loops
-from app.http.idempotency import KEPT_DAYS
 from app.modules.agent.factory import InvestigatorFactory
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.turn import InvestigationSettings

@@ -12,9 +12,7 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from types import MappingProxyType
 from uuid import UUID, uuid5
 
 from fastapi import FastAPI
@@ -27,22 +25,19 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.clock import now_ms
-from app.core.errors import Conflict, Invalid, Problem
+from app.core.errors import Invalid, Problem
+from app.core.kept_responses import LEASE_MS, KeptResponses, KeyedRequest
 from app.core.keyed_ids import KeyedIds, keyed_by
-from app.core.secrets import SecretBox, SecretUnreadable
-from app.core.storage.documents import Documents
-from app.core.storage.port import Equals, Range, Storage, StorageUnavailable
+from app.core.secrets import SecretUnreadable
+from app.core.storage.port import StorageUnavailable
 from app.http.callers import owner_of
 from app.http.problems import http_problem, problem_answer, storage_unavailable
 from app.http.routes import API_PREFIX
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
-KEPT_DAYS = 1
 MOST_CHARACTERS = 255
-_KEPT_MS = KEPT_DAYS * 24 * 60 * 60 * 1000
 _MOST_KEPT_BYTES = 1024 * 1024
-_LEASE_MS = 6_000
 _RENEWED_SECONDS = 2.0
 _ROOT = UUID(int=35)
 _LEFT_OUT = frozenset({b"content-length", b"date", b"server", b"ratelimit", b"ratelimit-policy"})
@@ -57,107 +52,6 @@ class KeyMalformed(Invalid):
         f"An {HEADER} has 1 to {MOST_CHARACTERS} printable ASCII characters, and is sent once. "
         "A UUID serves well."
     )
-
-
-class KeyOfAnother(Invalid):
-    """The key came back with another request."""
-
-    problem = "idempotency-key-reused"
-    sentence = f"This {HEADER} was used for another request to this route. Use a new key."
-
-
-class KeyInUse(Conflict):
-    """The first request with the key is not over."""
-
-    problem = "idempotency-key-in-use"
-    title = "The first request runs"
-    sentence = f"The first request with this {HEADER} is not over. Send this one again in a second."
-    headers = MappingProxyType({"Retry-After": "1"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeyedRequest:
-    """A request with a key. Times are epoch milliseconds."""
-
-    id: str
-    owner: str
-    request_hash: str
-    created_at: int
-    leased_until: int
-    response: str | None = None
-    """Its response, encrypted. None while it is not over."""
-
-    @property
-    def is_over(self) -> bool:
-        return self.response is not None
-
-
-class KeptResponses:
-    """Keyed requests and their responses."""
-
-    def __init__(self, storage: Storage, box: SecretBox) -> None:
-        self._requests = Documents(storage, "keyed_requests", KeyedRequest)
-        self._box = box
-
-    async def begin(self, request: KeyedRequest) -> tuple[KeyedRequest, bool]:
-        """Returns the request that has the key, and True if that is a new try of it.
-
-        Raises `KeyOfAnother`, and `KeyInUse` while another try has the lease.
-        """
-        while not await self._requests.add(request):
-            known = await self._requests.get(request.id)
-            if known is None:
-                continue
-            now = request.created_at
-            if known.created_at <= now - _KEPT_MS:
-                await self._requests.delete(Equals("id", known.id), Equals("created_at", known.created_at))
-                continue
-            if known.request_hash != request.request_hash:
-                raise KeyOfAnother
-            if known.is_over:
-                return known, False
-            if known.leased_until > now:
-                raise KeyInUse
-            leased = {"leased_until": request.leased_until}
-            taken = await self._requests.change(known.id, leased, [_as_leased(known)])
-            if taken is not None:
-                return taken, True
-        return request, True
-
-    async def renew(self, request: KeyedRequest) -> None:
-        await self._requests.change(request.id, {"leased_until": now_ms() + _LEASE_MS})
-
-    async def keep(self, request: KeyedRequest, response: Response) -> None:
-        headers = [
-            [name.decode("latin-1"), value.decode("latin-1")]
-            for name, value in response.raw_headers
-            if name.lower() not in _LEFT_OUT
-        ]
-        body = base64.b64encode(bytes(response.body)).decode()
-        text = json.dumps([response.status_code, headers, body])
-        await self._requests.put(replace(request, response=self._box.encrypt(text)))
-
-    async def drop(self, request: KeyedRequest) -> None:
-        """Let the next request with the key be the first one."""
-        await self._requests.delete(Equals("id", request.id))
-
-    def read(self, request: KeyedRequest) -> Response:
-        """The kept response. Raises `SecretUnreadable`."""
-        status, headers, body = json.loads(self._box.decrypt(request.response or ""))
-        response = Response(base64.b64decode(body), status)
-        response.raw_headers += [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-        response.headers[REPLAYED] = "true"
-        return response
-
-    async def delete_old(self, before: int) -> int:
-        return await self._requests.delete(Range("created_at", below=before))
-
-    async def delete_all(self, owner: str) -> None:
-        await self._requests.delete(Equals("owner", owner))
-
-
-def _as_leased(request: KeyedRequest) -> Equals:
-    return Equals("leased_until", request.leased_until)
 
 
 class Idempotency:
@@ -188,7 +82,7 @@ class Idempotency:
             owner=owner,
             request_hash=asked,
             created_at=now,
-            leased_until=now + _LEASE_MS,
+            leased_until=now + LEASE_MS,
         )
         try:
             held, is_try = await self._kept.begin(request)
@@ -197,7 +91,7 @@ class Idempotency:
             return
         if not is_try:
             with suppress(SecretUnreadable):  # its encryption key is gone: the request is made again
-                await self._kept.read(held)(scope, receive, send)
+                await _response(self._kept.read(held))(scope, receive, send)
                 return
         ids = KeyedIds(held.id, held.created_at, is_repeat=held is not request)
         answer = _Recorded(send)
@@ -216,7 +110,7 @@ class Idempotency:
             if response is None or response.status_code == 429 or response.status_code >= 500:
                 await self._kept.drop(request)
             else:
-                await self._kept.keep(request, response)
+                await self._kept.keep(request, _text(response))
 
     async def _renew(self, request: KeyedRequest) -> None:
         while True:
@@ -252,6 +146,23 @@ class _Recorded:
         if self.response is not None:
             for message in self._held:
                 await self._send(message)
+
+
+def _text(response: Response) -> str:
+    headers = [
+        [name.decode("latin-1"), value.decode("latin-1")]
+        for name, value in response.raw_headers
+        if name.lower() not in _LEFT_OUT
+    ]
+    return json.dumps([response.status_code, headers, base64.b64encode(bytes(response.body)).decode()])
+
+
+def _response(text: str) -> Response:
+    status, headers, body = json.loads(text)
+    response = Response(base64.b64decode(body), status)
+    response.raw_headers += [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    response.headers[REPLAYED] = "true"
+    return response
 
 
 @lru_cache(maxsize=4)

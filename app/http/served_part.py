@@ -13,7 +13,7 @@ Part: TypeAlias = Literal["requests", "streams", "all"]
 
 STREAM_PATHS = (
     r"^/(api/stream/.+"
-    r"|api/v1/sessions/[^/]+/(query|runs/[^/]+)/stream"
+    r"|api/v1/(ask(/stream)?|sessions/[^/]+/(query(/stream)?|runs/[^/]+/(stream|answer)))"
     r"|langgraph/((threads/[^/]+/)?runs/(stream|wait)|threads/[^/]+/(runs/[^/]+/(stream|join)|stream(/events)?))"
     r"|ag-ui/.+|openai/v1/chat/completions|mcp)$"
 )

@@ -8,10 +8,10 @@ from typing import cast
 from cryptography.fernet import Fernet
 
 from app.core.bus.port import EventLogs, StartedRuns
+from app.core.kept_responses import KeptResponses
 from app.core.secrets import SecretBox
 from app.core.storage import typesense_layout as layout
 from app.core.storage.port import Storage
-from app.http.idempotency import KeptResponses
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.repository import CommentRepository
 from app.modules.context_store.service import ContextStore, FindFault

@@ -18,7 +18,7 @@ _AT_MOST = ("maxLength", "maximum", "maxItems")
 _AT_LEAST = ("minLength", "minimum", "minItems")
 
 
-RELEASED = Path(__file__).parents[1] / "frozen" / "api_v1.json.gz"
+RELEASED = Path(__file__).parents[1] / "frozen" / "wire" / "api_v1.json.gz"
 
 
 def present() -> Schema:

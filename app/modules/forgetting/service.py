@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.core.auth.caller import Caller
-from app.http.idempotency import KeptResponses
+from app.core.kept_responses import KeptResponses
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.repository import CommentRepository
 from app.modules.context_store.service import ContextStore

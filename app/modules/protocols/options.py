@@ -45,6 +45,12 @@ class WithOptions(Body):
     """What the client chooses for this question."""
 
 
+def options_in(mode: Mode | None, chosen: QuestionOptions | None) -> QuestionOptions:
+    """Returns what is chosen for one question: in this mode, if none is chosen."""
+    options = chosen or QuestionOptions()
+    return options.model_copy(update={"mode": options.mode or mode})
+
+
 def named_fields(fields: Mapping[str, JsonValue] | None, prefix: str) -> list[str]:
     """Returns the names of the fields that hold anything, such as `configurable.user_id`."""
     return [f"{prefix}.{name}" for name, value in (fields or {}).items() if value not in (None, "", [], {})]

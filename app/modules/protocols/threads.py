@@ -17,7 +17,6 @@ from app.modules.database_connection.lookup import (
 )
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.protocols.options import QuestionOptions
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import Mode, Session
 from app.modules.run.errors import NotKeptYet
@@ -91,16 +90,6 @@ class Threads:
         """Raises `AgentModeOff` if there is no such mode."""
         if mode == "agent" and self._no_agent_mode is not None:
             raise AgentModeOff(reason=self._no_agent_mode)
-
-    def options(self, assistant: Assistant, chosen: QuestionOptions | None) -> QuestionOptions:
-        """Returns what is chosen for one question; its mode is that of the assistant unless it has one.
-
-        Raises `AgentModeOff`.
-        """
-        options = chosen or QuestionOptions()
-        mode = options.mode or assistant.mode
-        self.check_mode(mode)
-        return options.model_copy(update={"mode": mode})
 
     async def assistant(self, owner: str, name: str | None) -> Assistant:
         """Returns a database by its id or name, and the mode that the name asks for: `shop@agent`, or the id

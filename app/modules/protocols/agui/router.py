@@ -18,7 +18,7 @@ from app.modules.protocols.agui.decisions import ResumeMismatch, decisions_of
 from app.modules.protocols.agui.schemas import InterruptAnswer, RunInput, ThreadMessage
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
 from app.modules.protocols.frame_stream import StreamEnd, folded_stream
-from app.modules.protocols.options import QuestionOptions, question_headers
+from app.modules.protocols.options import QuestionOptions, options_in, question_headers
 from app.modules.protocols.questions import question_of
 from app.modules.protocols.threads import NotStoredYet
 from app.modules.records.model import (
@@ -96,9 +96,8 @@ async def run_agent(
 
     _refuse_unsupported(body)
     asked = await threads.assistant(caller.owner, assistant)
-    options = body.forwarded_props.kai or QuestionOptions()
+    options = options_in(asked.mode, body.forwarded_props.kai)
     threads.check_mode(options.mode)
-    options = options.model_copy(update={"mode": options.mode or asked.mode})
     known_calls: list[str] = []
     if body.resume:
         known_calls = [call for message in body.messages for call in message.call_ids]

@@ -36,7 +36,7 @@ from app.modules.protocols.openai.schemas import (
 from app.modules.protocols.openai.structured_titles import title_asked_for, without_format
 from app.modules.protocols.openai.tasks import reply_to_task
 from app.modules.protocols.openai.transcript import questions_of
-from app.modules.protocols.options import SESSION_HEADER
+from app.modules.protocols.options import SESSION_HEADER, options_in
 from app.modules.protocols.threads import Assistant, Threads
 from app.modules.records.model import Run, Session
 from app.modules.session.dependencies import CurrentSessions
@@ -189,7 +189,8 @@ async def complete(
     include_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
     assistant = await _assistant(owner, body.model, threads)
     connection = assistant.connection
-    options = threads.options(assistant, body.kai)
+    options = options_in(assistant.mode, body.kai)
+    threads.check_mode(options.mode)
     if title is not None:
         completion = completion_of_task(body.model, title.text, function=title.function)
         return _task_answer(body, completion, include_usage=include_usage)

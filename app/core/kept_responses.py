@@ -1,0 +1,105 @@
+"""Requests with an `Idempotency-Key`, and their responses, which are kept for a day."""
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from app.core.clock import now_ms
+from app.core.errors import Conflict, Invalid
+from app.core.secrets import SecretBox
+from app.core.storage.documents import Documents
+from app.core.storage.port import Equals, Range, Storage
+
+KEPT_DAYS = 1
+LEASE_MS = 6_000
+_KEPT_MS = KEPT_DAYS * 24 * 60 * 60 * 1000
+
+
+class KeyOfAnother(Invalid):
+    """The key came back with another request."""
+
+    problem = "idempotency-key-reused"
+    sentence = "This Idempotency-Key was used for another request to this route. Use a new key."
+
+
+class KeyInUse(Conflict):
+    """The first request with the key is not over."""
+
+    problem = "idempotency-key-in-use"
+    title = "The first request runs"
+    sentence = "The first request with this Idempotency-Key is not over. Send this one again in a second."
+    headers = MappingProxyType({"Retry-After": "1"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyedRequest:
+    """A request with a key. Times are epoch milliseconds."""
+
+    id: str
+    owner: str
+    request_hash: str
+    created_at: int
+    leased_until: int
+    response: str | None = None
+    """Its response, encrypted. None while it is not over."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.response is not None
+
+
+class KeptResponses:
+    """Keyed requests and their responses."""
+
+    def __init__(self, storage: Storage, box: SecretBox) -> None:
+        self._requests = Documents(storage, "keyed_requests", KeyedRequest)
+        self._box = box
+
+    async def begin(self, request: KeyedRequest) -> tuple[KeyedRequest, bool]:
+        """Returns the request that has the key, and True if that is a new try of it.
+
+        Raises `KeyOfAnother`, and `KeyInUse` while another try has the lease.
+        """
+        while not await self._requests.add(request):
+            known = await self._requests.get(request.id)
+            if known is None:
+                continue
+            now = request.created_at
+            if known.created_at <= now - _KEPT_MS:
+                await self._requests.delete(Equals("id", known.id), Equals("created_at", known.created_at))
+                continue
+            if known.request_hash != request.request_hash:
+                raise KeyOfAnother
+            if known.is_over:
+                return known, False
+            if known.leased_until > now:
+                raise KeyInUse
+            leased = {"leased_until": request.leased_until}
+            taken = await self._requests.change(known.id, leased, [_as_leased(known)])
+            if taken is not None:
+                return taken, True
+        return request, True
+
+    async def renew(self, request: KeyedRequest) -> None:
+        await self._requests.change(request.id, {"leased_until": now_ms() + LEASE_MS})
+
+    async def keep(self, request: KeyedRequest, response: str) -> None:
+        """Keep the text of a response, encrypted."""
+        await self._requests.put(replace(request, response=self._box.encrypt(response)))
+
+    async def drop(self, request: KeyedRequest) -> None:
+        """Let the next request with the key be the first one."""
+        await self._requests.delete(Equals("id", request.id))
+
+    def read(self, request: KeyedRequest) -> str:
+        """Returns the text of the kept response. Raises `SecretUnreadable`."""
+        return self._box.decrypt(request.response or "")
+
+    async def delete_old(self, before: int) -> int:
+        return await self._requests.delete(Range("created_at", below=before))
+
+    async def delete_all(self, owner: str) -> None:
+        await self._requests.delete(Equals("owner", owner))
+
+
+def _as_leased(request: KeyedRequest) -> Equals:
+    return Equals("leased_until", request.leased_until)
