@@ -67,7 +67,7 @@ async def read_webhook(webhook_id: WebhookId, owner: Owner, webhooks: Service) -
 async def change_webhook(
     webhook_id: WebhookId, body: WebhookChange, owner: Owner, webhooks: Service
 ) -> WebhookBody:
-    """Changes the fields that the body holds, and no others. Needs scope `ask`. Answers as creating does."""
+    """Changes the fields that the body holds. Needs scope `ask`. A new address has a new secret."""
     changes = body.model_dump(exclude_unset=True)
     return WebhookBody.made(await webhooks.change(owner, webhook_id, changes))
 
