@@ -351,7 +351,8 @@ async def test_a_first_attempt_that_is_overtaken_while_it_is_read_has_no_fence_o
         paused = RunLifecycle(slow, here.bus.queue, here.bus.logs, calls=calls, events=events)
         found = await paused.look_up(ref_of(run))
         assert found is not None
-        assert (found[0].fence, found[1].attempt) == (2, 2)
+        assert (found[0].fence, found[1].attempt) == (2, 1)
+        assert not await paused.is_current(found[1])
 
 
 async def test_an_attempt_that_the_store_did_not_let_begin_does_not_count_against_its_run(

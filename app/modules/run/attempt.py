@@ -158,12 +158,18 @@ class RunAttempt:
                 return
 
     async def _bind(self) -> Ports:
-        """Bind the ports, and read what the first step reads: together these are one request."""
+        """Bind the ports, and read what the first step reads: together these are one request.
+
+        Raises `Replaced` if a later attempt has been taken up: the fence that was read may be its own.
+        """
         latest, self._latest = self._latest, None
-        ports, _ = await asyncio.gather(
+        ports, _, is_current = await asyncio.gather(
             self._services.bind(self._session, self._run),
             self._services.graph.read_ahead(self._turn, latest),
+            self._services.lifecycle.is_current(self._run),
         )
+        if not is_current:
+            raise Replaced
         return ports
 
     def _ending(self, answering: asyncio.Task[None]) -> Ending | None:

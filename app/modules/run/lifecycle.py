@@ -5,6 +5,7 @@ The store decides: every change here can be made by one process only, even if th
 delivered it twice.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -385,17 +386,23 @@ class RunLifecycle:
         """The run with the session that it holds. None when there is nothing to do: its run or session is
         gone, or the session is another run's.
 
-        The session is read first: the fence of a session that is read after its run may be that of a later
-        attempt than the run's.
+        Both are read at once, so the fence of the session may be that of a later attempt than the run's. An
+        attempt that no write has counted asks `is_current` before it writes by that fence.
         """
-        session = await self._repository.find(ref.session_id)
+        session, run = await asyncio.gather(
+            self._repository.find(ref.session_id), self._repository.find_run(ref.run_id)
+        )
         if session is None or session.active_run_id != ref.run_id:
             return None
-        run = await self._repository.find_run(ref.run_id)
         if run is None:
             await self.release_session(session, ref.run_id)
             return None
         return session, run
+
+    async def is_current(self, run: Run) -> bool:
+        """Returns False if a later attempt at the run has been taken up."""
+        known = await self._repository.find_run(run.id)
+        return known is not None and known.attempt == run.attempt
 
     async def take_up(self, leased: LeasedJob, session: Session, run: Run) -> tuple[Session, Run] | None:
         """The run at its new attempt; as it is, if only its ending is to be finished.

@@ -137,6 +137,7 @@ export type Rule = Omit<RuleBody, "scope"> & { scope: Required<RuleScopeBody> };
 export type AnswerFields = Omit<
   MessageBody,
   | "id"
+  | "version"
   | "run_id"
   | "client_message_id"
   | "source_message_id"

@@ -20,6 +20,7 @@ function table(name: string, refers: Keys = {}): Table {
   });
   return {
     name,
+    version: 0,
     kind: "table",
     description: "",
     row_count: 0,

@@ -5,6 +5,7 @@ import { type Exchange, NOTHING } from "./model";
 
 const message = (role: "human" | "assistant", run_id: string, more: Partial<Message> = {}): Message => ({
   id: `${role} ${run_id}`,
+  version: 0,
   run_id,
   role,
   query: `Question of ${run_id}`,

@@ -18,6 +18,7 @@ const column = (name: string, type: TableColumn["type"], values: string[] = []):
 });
 const table = (name: string, row_count: number, ...columns: TableColumn[]): Table => ({
   name,
+  version: 0,
   kind: "table",
   description: "",
   row_count,
