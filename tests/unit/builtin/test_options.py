@@ -2,11 +2,13 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from app.modules.database_connection.schema import Schema
+from app.modules.sql.table_names import TableName
 from app.modules.sql_generation.builtin import Beyond, Choice, Clarification, WrittenSql, chosen, write
 from tests.support.cases import assert_each
 from tests.unit.builtin.databases import CHINOOK, business, chinook, rows, schema_of
@@ -194,3 +196,16 @@ def test_a_reply_names_an_option_in_words_or_by_number() -> None:
 )
 def test_anything_else_is_a_new_question(reply: str) -> None:
     assert chosen(reply, WAYS if reply == "3" else BIGGEST) is None
+
+
+def test_tables_of_one_name_in_two_schemas_are_asked_about() -> None:
+    (orders,) = [each for each in SCHEMA.tables if each.name == "orders"]
+    places = [
+        replace(orders, name=f"{each}.orders", full_name=TableName("", each, "orders"))
+        for each in ("raw", "sales")
+    ]
+    schema = replace(SCHEMA, tables=[*(each for each in SCHEMA.tables if each is not orders), *places])
+    options = offered("How many orders are there?", schema)
+    assert [each.label for each in options] == ["raw orders", "sales orders"]
+    for each, place in zip(options, ("raw", "sales"), strict=True):
+        assert f'FROM "{place}"."orders"' in answered(each.question, schema).sql

@@ -221,9 +221,12 @@ class Lexicon:
 
     def _add_short_name(self, table: Table) -> None:
         """Adds a table's name without a word for any table, unless something else has that name:
-        `cars_data` gives car.
+        `cars_data` gives car. Tables of one name in several schemas have it all.
         """
         phrase = words_of(table.name)
+        *schema, name = table.short_name.parts
+        if schema:
+            self._add(words_of(name), LexiconEntry(table=table.name, score=EXACT_TABLE))
         for short in (
             phrase[:-1] if phrase[-1] in ANY_TABLE else (),
             phrase[1:] if phrase[0] in ANY_TABLE else (),
