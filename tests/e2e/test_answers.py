@@ -1,6 +1,7 @@
 """One request, one answer: questions that wait, runs and messages as resources."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -209,7 +210,10 @@ async def test_a_question_that_is_refused_leaves_no_session(plain: Client, shop_
     before = await listed(plain)
     unknown = await ask(plain, database="No such shop", keep=True)
     assert unknown.status_code == 404
-    assert shop_id in unknown.json()["detail"]
+    named = re.findall(r"[0-9a-f]{8}-[-0-9a-f]{27}", unknown.json()["detail"])
+    known = (await plain.http.get("/database-connections", params={"limit": 100})).json()["items"]
+    assert named == [each["id"] for each in known][: len(named)]
+    assert named
     ruled = await ask(plain, database=shop_id, keep=True, sql="SELECT 1" + " " * 70_000)
     assert ruled.status_code == 422
     twice = await ask(plain, database=shop_id, db_connection_id=shop_id)

@@ -310,7 +310,7 @@ def test_a_foreign_host_is_refused(house: House) -> None:
 def test_only_posts_are_answered(house: House) -> None:
     refused = httpx.get(f"{house.server.address}/mcp", headers=key_of(house), timeout=60)
     assert refused.status_code == 405
-    assert refused.headers["allow"] == "POST"
+    assert refused.headers["allow"] == "POST, OPTIONS"
 
 
 def test_malformed_messages_are_refused(house: House) -> None:

@@ -21,6 +21,9 @@ _ORDERED = "from orders group by 1 order by 2 desc limit 1"
 
 QUESTIONS = {
     "What's the total revenue?": "select sum(amount) from order_lines",
+    "Total amount per customer": "select c.name, sum(amount) from order_lines l join orders o on"
+    " o.id = order_id join customers c on c.id = customer_id group by c.id order by 2 desc",
+    "Total amount of order lines": "select sum(amount) from order_lines",
     "whats the average salary": "select avg(salary) from employees",
     "how many orders in total": "select count(*) from orders",
     "list customers including their email": "select name, email from customers",

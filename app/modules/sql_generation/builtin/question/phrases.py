@@ -41,7 +41,8 @@ def read_worth(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[Qu
     last = tokens[end - 1]
     known = lexicon.find(tokens[:1])[1] if at else ()
     own = {link.table for link in known if link.is_number} & {link.table for link in tables}
-    if tokens[0].raw == "amount" and last.word not in ORDERING and known and not own:
+    is_amount_of = [each.raw for each in tokens[:2]] == ["amount", "of"]
+    if is_amount_of and last.word not in ORDERING and known and not own:
         raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
     if last.word not in ORDERING and (tokens[0].word in REVENUE or any(link.is_number for link in known)):
         return None
