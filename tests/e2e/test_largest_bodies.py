@@ -295,6 +295,7 @@ WHOLE: dict[str, list[Callable[[Values], Any]]] = {
     ],
     "PATCH /api/v1/memory/profile/{attribute}": [lambda _: {"items": [words(160)] * 8}],
     "POST /api/v1/ask": [lambda known: {"query": words(8_000), "database": known["db_connection_id"]}],
+    "POST /api/v1/ask/stream": [lambda known: {"query": words(8_000), "database": known["db_connection_id"]}],
     "POST /api/chat": [
         lambda known: {"question": words(8_000), "sessionId": known["session_id"], "chatMessageId": "m" * 128}
     ],
