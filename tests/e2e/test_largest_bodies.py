@@ -49,6 +49,7 @@ BODILESS = {
 }
 FILE = "/api/v1/database-connections/files"
 MCP = "/mcp"
+RECEIVER = "https://192.0.2.1"
 Values = dict[str, Any]
 
 
@@ -105,6 +106,11 @@ def words(length: int) -> str:
 def many_values(length: int) -> str:
     """A statement of a long list."""
     return "SELECT id FROM orders WHERE id IN (" + ", ".join(map(str, range(min(length // 8, 4_500)))) + ")"
+
+
+def receiving(_: Values) -> Values:
+    """A webhook of an event that does not come."""
+    return {"url": f"{RECEIVER}/{'a' * 1_900}", "events": ["schedule.missed"] * 50}
 
 
 class Bodies:
@@ -295,6 +301,8 @@ WHOLE: dict[str, list[Callable[[Values], Any]]] = {
     ],
     "PATCH /api/v1/memory/profile/{attribute}": [lambda _: {"items": [words(160)] * 8}],
     "POST /api/v1/ask": [lambda known: {"query": words(8_000), "database": known["db_connection_id"]}],
+    "POST /api/v1/webhooks": [receiving],
+    "PATCH /api/v1/webhooks/{webhook_id}": [receiving],
     "POST /api/v1/ask/stream": [lambda known: {"query": words(8_000), "database": known["db_connection_id"]}],
     "POST /api/chat": [
         lambda known: {"question": words(8_000), "sessionId": known["session_id"], "chatMessageId": "m" * 128}
@@ -358,6 +366,7 @@ LEFT_OUT = {
     "extract",
     "ids",
     "also_db_connection_ids",
+    "schemas",
     "select",
     "before",
     "values",
@@ -451,6 +460,7 @@ def one_of_everything(http: httpx.Client, shop: str) -> dict[str, Any]:
         "pin_id": made(http, f"boards/{board}/pins", message_id=messages[-1]["id"]),
         "comment_id": made(http, "comments", kind="board", target_id=board, text="Why?"),
         "schedule_id": made(http, "schedules", board_id=board, cron="0 8 1 1 *"),
+        "webhook_id": made(http, "webhooks", url=RECEIVER, events=["schedule.missed"]),
         "example_id": example,
         "term_id": made(http, "glossary", **of, term="order", meaning="a sale"),
         "instruction_id": made(http, "instructions", **of, text="Count all."),
@@ -474,6 +484,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, model_of_all: ScriptedModel
         **model_settings(model_of_all),
         "KAI_MEMORY__PROFILE": "true",
         "KAI_UPLOADS__MAX_BYTES": str(UPLOADED_BYTES),
+        "KAI_SCHEDULES__WEBHOOK_NETWORKS": '["192.0.2.0/24"]',
     }
     with running_server(tmp_path_factory.mktemp("large"), settings) as running:
         yield running

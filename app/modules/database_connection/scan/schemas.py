@@ -11,6 +11,7 @@ from graph.errors import DatabaseUnavailable
 _SYSTEM = {"information_schema", "mysql", "performance_schema", "sys", "pg_catalog"}
 _EXCLUDES = "!"
 _SHOWN = 20
+_SHOWN_CHARACTERS = 64
 
 
 def own_schema(connection: Connection) -> str:
@@ -44,17 +45,14 @@ def read_schemas(connection: Connection, patterns: Sequence[str]) -> list[str]:
     if not patterns:
         return usable
     if missing := [each for each in patterns if not _fitting(usable, each.removeprefix(_EXCLUDES))]:
-        known = ", ".join(usable[:_SHOWN]) + (
-            f" and {len(usable) - _SHOWN} more" if len(usable) > _SHOWN else ""
-        )
         raise DatabaseUnavailable(
-            f"No schema that KAI's account may use fits {', '.join(missing)}. It may use: {known or 'none'}. "
-            "Correct the pattern, or let the account use the schema."
+            f"No schema that KAI's account may use fits {_listed(missing)}. It may use: "
+            f"{_listed(usable) or 'none'}. Correct the pattern, or let the account use the schema."
         )
     chosen = chosen_schemas(usable, patterns)
     if not chosen:
         raise DatabaseUnavailable(
-            f"The patterns {', '.join(patterns)} leave no schema to read. Take out one with {_EXCLUDES}."
+            f"The patterns {_listed(patterns)} leave no schema to read. Take out one with {_EXCLUDES}."
         )
     return chosen
 
@@ -71,6 +69,12 @@ def chosen_schemas(names: Collection[str], patterns: Sequence[str]) -> list[str]
         if (not included or any(_fits(name, each) for each in included))
         and not any(_fits(name, each) for each in excluded)
     ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Returns the first names, shortened, and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(name[:_SHOWN_CHARACTERS] for name in names[:_SHOWN]) + more
 
 
 def _fitting(names: Collection[str], pattern: str) -> list[str]:
