@@ -41,7 +41,7 @@ Understand = Callable[[str], str | None]
 def nearest(
     question: str, schema: Schema, lexicon: Lexicon, *, today: date, understand: Understand
 ) -> Iterator[Nearby]:
-    """Yields questions whose statements differ, the nearest first; none if the question names nothing known.
+    """Yields questions whose statements differ, the nearest first.
 
     They are made of tables and columns, at first those that the question names, by a few forms.
     """
@@ -51,17 +51,17 @@ def nearest(
     if not REVENUE.isdisjoint(asked):
         asked.add("revenue")
     candidates = {each: {token.word for token in tokenise(each)} for each in made.questions()}
-    related = [each for each, words in candidates.items() if words & asked - _FORMS]
     known = set[str]()
-    for candidate in sorted(related, key=lambda each: -_likeness(candidates[each], asked))[:_MOST_READ]:
+    for candidate in sorted(candidates, key=lambda each: _distance(candidates[each], asked))[:_MOST_READ]:
         sql = understand(candidate)
         if sql is not None and sql not in known:
             known.add(sql)
             yield Nearby(candidate, sql)
 
 
-def _likeness(words: set[str], asked: set[str]) -> float:
-    return len(words & asked) - _EXTRA * len(words - asked)
+def _distance(words: set[str], asked: set[str]) -> tuple[bool, float]:
+    """Orders candidates: first those about something that the question names."""
+    return not words & asked - _FORMS, _EXTRA * len(words - asked) - len(words & asked)
 
 
 class _Candidates:
