@@ -117,7 +117,7 @@ SHOWN_BY_LINKS = {
     *("id", "run_id", "role", "query", "status", "error", "tokens_used", "elapsed_ms", "timestamp"),
     *("given_sql", "timeline", "chart_choice", "chosen_chart", "chart_refusal", "versions"),
 }
-OWN = {"remembered", "client_message_id", "feedback", "source_message_id"}
+OWN = {"remembered", "client_message_id", "feedback", "source_message_id", "version"}
 """Fields that a link leaves out: they are its owner's own."""
 THROUGH_THE_GRAPH = [
     *Interpretation.model_fields,
@@ -191,6 +191,7 @@ def test_a_link_shows_every_field_but_what_is_the_owners_own() -> None:
         "remembered": ["f1"],
         "client_message_id": "c1",
         "source_message_id": "m0",
+        "version": 3,
         "feedback": {"rating": "down", "comment": "private", "corrected_sql": "SELECT 1"},
     }
     message = Message.model_validate({**dumped, **private})

@@ -94,7 +94,8 @@ class SharedBody(ResponseBody):
 
 def _without_private(message: Message, link: ShareLink) -> MessageBody:
     """Leaves out what is the owner's own: which facts KAI remembers of them, the ids of their client, their
-    ratings, and the message that a fork was made from; and what they have added since the link was made.
+    ratings, how often they have edited, and the message that a fork was made from; and what they have added
+    since the link was made.
     """
     made_at = rfc3339(link.created_at)
     shown = message.model_copy(
@@ -103,6 +104,7 @@ def _without_private(message: Message, link: ShareLink) -> MessageBody:
             "client_message_id": None,
             "feedback": None,
             "source_message_id": None,
+            "version": 0,
             "versions": [each for each in message.versions if each.created_at <= made_at],
         }
     )
