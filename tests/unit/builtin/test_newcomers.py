@@ -370,3 +370,16 @@ def test_a_month_is_a_period_where_a_column_of_this_name_is_of_something_else() 
     found = write("How many orders per month in 2025?", schema_of(connection), previous=None, today=TODAY)
     assert isinstance(found, WrittenSql)
     assert [count for _, count in rows(connection, found.sql)] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("question", "offered"),
+    [
+        ("volatility of orders of 2025", "How many orders are there in 2025?"),
+        ("weird orders for March 2025", "How many orders are there in March 2025?"),
+        ("odd orders of last month", "How many orders are there last month?"),
+        ("odd orders since 2024", "How many orders are there since 2024?"),
+    ],
+)
+def test_an_offered_period_has_its_preposition(question: str, offered: str) -> None:
+    assert offered in [each.question for each in nearest_questions(question, SCHEMA, today=TODAY)]

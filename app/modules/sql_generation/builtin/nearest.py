@@ -182,7 +182,9 @@ def _periods(tokens: Sequence[Token], today: date) -> list[str]:
     while at < len(tokens):
         period = read_period(raws[at:], today)
         if period:
-            text = " ".join(token.text for token in tokens[at : at + period[1]])
-            found.append(text if unit_of(raws[at]) is None and not raws[at][:1].isdecimal() else f"in {text}")
+            first = at + 1 if raws[at] in ("of", "for") else at
+            text = " ".join(token.text for token in tokens[first : at + period[1]])
+            is_bare = first > at or unit_of(raws[at]) is not None or raws[at][:1].isdecimal()
+            found.append(f"in {text}" if is_bare and raws[first] not in ("last", "this", "next") else text)
         at += period[1] if period else 1
     return found
