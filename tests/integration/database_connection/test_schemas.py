@@ -1,6 +1,7 @@
 """Databases with several schemas: same-named tables, keys between schemas, names that need quotes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -250,3 +251,56 @@ def test_patterns_include_and_exclude_in_any_case() -> None:
     assert chosen_schemas(names, ["SALES_*", "!*_old"]) == ["sales_eu", "Sales_us"]
     assert chosen_schemas(names, ["!raw"]) == ["sales_eu", "Sales_us", "sales_old"]
     assert chosen_schemas(names, []) == names
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "with recursive a as (select * from secret), secret as (select 1 as x) select * from a",
+        "with recursive secret as (select * from secret) select * from secret",
+        "with recursive secret as (select * from secret union all select 1) select * from secret",
+        "with recursive secret as (select * from secret intersect select 42) select * from secret",
+        (
+            "with recursive secret as (with b as (select * from secret) select 1 as x union all"
+            " select x from b where x > 40) select * from secret"
+        ),
+        (
+            "with recursive secret as (select 1 as x union all by name select x from secret where x > 40)"
+            " select * from secret"
+        ),
+        "with recursive a as (select * from sqlite_master), sqlite_master as (select 1 as x) select * from a",
+    ],
+)
+def test_a_name_that_is_no_common_table_where_it_stands_is_a_table(tmp_path: Path, sql: str) -> None:
+    """DuckDB reads the table of that name, which lies in a schema that is not read."""
+    with duckdb.connect(str(tmp_path / "company.duckdb")) as made:
+        made.execute("create table secret as select 42 as x; create schema sales")
+        made.execute("create table sales.orders as select 1 as x")
+    database = read_url(f"duckdb:///{tmp_path}/company.duckdb")
+    narrow = scan(database, ConnectionLimits(), Stop(), schemas=["sales"])
+    with pytest.raises(StatementRefused):
+        check(sql, narrow)
+
+
+def test_a_hidden_column_stays_hidden_below_a_common_table_of_its_tables_name(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "company.duckdb")) as made:
+        made.execute("create table people as select 'Ann' as name, 4711 as salary")
+    database = read_url(f"duckdb:///{tmp_path}/company.duckdb")
+    known = scan(database, ConnectionLimits(), Stop())
+    (people,) = known.tables
+    columns = [replace(each, hidden=each.name == "salary") for each in people.columns]
+    hiding = replace(known, tables=[replace(people, columns=columns).without_hidden()])
+    sql = "with recursive a as (select * from people), people as (select 1 as x) select * from a"
+    assert rows(sql, database, hiding) == [["Ann"]]
+
+
+def test_recursion_counts_and_walks_on_all_engines(company: Database, schema: Schema) -> None:
+    counted = (
+        "with recursive n as (select 1 as x union all select x + 1 from n where x < 4) select sum(x) from n"
+    )
+    assert [[int(str(cell)) for cell in row] for row in rows(counted, company, schema)] == [[10]]
+    walked = (
+        "with recursive seen as (select id from customers where id = 1 union all"
+        " select c.id from customers c join seen s on c.id = s.id + 1) select count(*) from seen"
+    )
+    assert rows(walked, company, schema) == [[2]]

@@ -40,23 +40,27 @@ class CommonTables:
         wanted = self._folded(table.this)
         holder = self._holder_above(table)
         while holder is not None:
-            if self._has(holder, table.name.lower(), wanted):
+            if self._has(holder, table, wanted):
                 return True
             holder = self._holder_above(holder.node)
         return False
 
-    def _has(self, holder: _Holder, lowered: str, wanted: str) -> bool:
-        """True if a WITH has the name in scope.
+    def _has(self, holder: _Holder, table: exp.Table, wanted: str) -> bool:
+        """True if a WITH has the name of a table in scope.
 
-        Unless RECURSIVE, an expression sees only those before it; in SQLite it sees all.
+        An expression sees only those before it; in SQLite, and in PostgreSQL's WITH RECURSIVE, it sees all.
+        In WITH RECURSIVE of the others it sees itself, too: in DuckDB on the right of its UNION only.
         """
         with_ = holder.node if isinstance(holder.node, exp.With) else holder.node.args["with_"]
         if with_ is holder.child:
             return False  # the WITH itself comes next, with its own rule
-        places = self._places_in(with_).get(lowered, ())
+        places = self._places_in(with_).get(table.name.lower(), ())
         inside = self._positions.get(id(holder.child))
-        if inside is None or with_.recursive or self._dialect == "sqlite":
+        sees_all = self._dialect == "sqlite" or (with_.recursive and self._dialect == "postgres")
+        if inside is None or sees_all:
             inside = len(with_.expressions)
+        elif with_.recursive and (self._dialect != "duckdb" or _is_repeated(table, holder.child)):
+            inside += 1
         return any(place.position < inside and self._folded(place.name) == wanted for place in places)
 
     def _places_in(self, with_: exp.With) -> Mapping[str, list[_Place]]:
@@ -85,3 +89,12 @@ class CommonTables:
 
     def _folded(self, identifier: exp.Identifier) -> str:
         return self._folds.normalize_identifier(identifier.copy()).name
+
+
+def _is_repeated(table: exp.Table, expression: exp.Expr) -> bool:
+    """True if a table is on the right of the UNION that a common table expression is."""
+    union = expression.this
+    node: exp.Expr | None = table
+    while node is not None and node.parent is not union:
+        node = node.parent
+    return isinstance(union, exp.Union) and not union.args.get("by_name") and node is union.expression
