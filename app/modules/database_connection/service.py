@@ -269,28 +269,27 @@ class DatabaseConnections:
         roles = edit.get("roles")
         schemas = edit.get("schemas", connection.schemas)
         database = None if url is None else await self._new_address(connection, url)
-        rescanned = database
-        if database is not None:
-            edit["address"] = Address(
-                masked_url=database.masked_url,
-                encrypted_url=self._secrets.encrypt(database.url),
-                warnings=await self._tried(database, roles or connection.roles, schemas),
-            )
-        elif roles is not None or "schemas" in edit:
+        masked_url = connection.masked_url if database is None else database.masked_url
+        if database is None and (roles is not None or "schemas" in edit):
             with as_problems():
                 known = await asyncio.to_thread(self._database, connection)
                 if roles is not None:
                     await self._try_roles(known, roles)
-            if "schemas" in edit:
-                rescanned = known
-                await self._tried(known, None, schemas)
+            # Its address is encrypted anew: no process knows tables any more that are not to be read now.
+            database = known if "schemas" in edit else None
+        if database is not None:
+            edit["address"] = Address(
+                masked_url=masked_url,
+                encrypted_url=self._secrets.encrypt(database.url),
+                warnings=await self._tried(database, roles or connection.roles, schemas),
+            )
         changed = await self.repository.edit(connection, edit)
-        self._records.changed(changed, list(edit))
+        self._records.changed(changed, [name for name in edit if name != "address" or url is not None])
         if "roles" in edit:
             await self._tell_changed(changed)
-        if rescanned is not None:
+        if database is not None:
             await self._scans.stop(connection.id)
-            self._scans.start(changed, rescanned)
+            self._scans.start(changed, database)
         return changed
 
     async def database_schemas(self, owner: str, connection_id: str) -> list[DatabaseSchema]:

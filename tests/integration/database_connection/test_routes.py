@@ -278,6 +278,8 @@ async def test_schemas_are_narrowed_at_registration_and_later(
     assert described.status_code == 200
     changed = await client.patch(one, json={"schemas": ["!raw", "!archive"]})
     assert changed.json()["schemas"] == ["!raw", "!archive"]
+    at_once = await client.post(f"{one}/statements", json={"sql": "select * from raw.events"})
+    assert at_once.status_code == 422  # before the scan has ended
     assert await names_of(client, one) == ["orders"]
     (table,) = (await client.get(f"{one}/tables")).json()["items"]
     assert table["description"] == "Kept"
