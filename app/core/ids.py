@@ -1,6 +1,6 @@
 """Ids: UUIDv7, which sort by time, and UUIDv5, which follow from a name."""
 
-from uuid import UUID, uuid5
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 import uuid_utils
 
@@ -20,3 +20,8 @@ def made_at(id_v7: str) -> int:
 def id_of(owner_id: str, name: str) -> str:
     """The UUIDv5 of a name within the thing that has `owner_id`; the same arguments give the same id."""
     return str(uuid5(UUID(owner_id), name))
+
+
+def id_within_owner(owner: str, name: str) -> str:
+    """The UUIDv5 of a name that an owner gives. The same name of another owner has another id."""
+    return id_of(id_of(str(NAMESPACE_OID), f"owner {owner}"), name)

@@ -158,7 +158,7 @@ async def test_a_call_that_waits_is_an_interrupt_that_a_resume_answers(
         {"messages": [{"id": "m", "role": "user", "content": ""}]},
         {"forwardedProps": {"on_disconnect": "sleep"}},
         {"forwardedProps": {"kai": {"mode": "agents"}}},
-        {"forwardedProps": {"kai": {"rules": ["of-nobody"]}}},
+        {"forwardedProps": {"kai": {"rules": ["unknown"]}}},
         {"prompt": "Be rude."},
     ],
 )

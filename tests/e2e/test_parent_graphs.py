@@ -156,3 +156,24 @@ async def test_a_run_names_what_was_ignored_of_its_question(
     await sdk.runs.wait(thread_id, shop_id, input={"messages": messages, "files": {"a": 1}})
     (run,) = (await kai.http.get(f"/sessions/{thread_id}/runs")).json()["items"]
     assert (run["protocol"], run["ignored"]) == ("langgraph", ["input.files", "system"])
+
+
+@pytest.mark.parametrize("path", ["/langgraph/runs/wait", "/langgraph/threads/{thread}/runs/wait"])
+@pytest.mark.parametrize(("ending", "context"), [("@agent", {}), ("", {"kai": {"mode": "agent"}})])
+async def test_without_agent_mode_a_question_for_it_is_not_found_and_makes_no_thread(
+    plain: Client, plain_server: Server, shop: str, path: str, ending: str, context: object
+) -> None:
+    connection = await plain.connect(shop)
+    thread = str(uuid4())
+    body = {
+        "assistant_id": connection + ending,
+        "input": {"messages": [{"role": "user", "content": QUESTION}]},
+        "context": context,
+        "if_not_exists": "create",
+    }
+    url = plain_server.address + path.format(thread=thread)
+    before = (await plain.http.get("/sessions", params={"limit": 100})).json()["items"]
+    refused = await plain.http.post(url, json=body)
+    assert refused.status_code == 404, refused.text
+    assert "There is no agent mode here" in refused.json()["detail"]
+    assert (await plain.http.get("/sessions", params={"limit": 100})).json()["items"] == before

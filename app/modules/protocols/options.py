@@ -45,15 +45,20 @@ class WithOptions(Body):
     """What the client chooses for this question."""
 
 
+def own_object(given: object) -> object:
+    """Clients send null, or something of another form, for what they leave out."""
+    return given if isinstance(given, dict | WithOptions) else {}
+
+
 def options_in(mode: Mode | None, chosen: QuestionOptions | None) -> QuestionOptions:
     """Returns what is chosen for one question: in this mode, if none is chosen."""
     options = chosen or QuestionOptions()
     return options.model_copy(update={"mode": options.mode or mode})
 
 
-def named_fields(fields: Mapping[str, JsonValue] | None, prefix: str) -> list[str]:
+def named_fields(fields: Mapping[str, JsonValue], prefix: str) -> list[str]:
     """Returns the names of the fields that hold anything, such as `configurable.user_id`."""
-    return [f"{prefix}.{name}" for name, value in (fields or {}).items() if value not in (None, "", [], {})]
+    return [f"{prefix}.{name}" for name, value in fields.items() if value not in (None, "", [], {})]
 
 
 def ignored_names(names: Iterable[str]) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from uuid import NAMESPACE_OID, UUID, uuid5
+from uuid import NAMESPACE_OID, UUID
 
 from pydantic import JsonValue
 
 from app.core.errors import NotFound, Problem
+from app.core.ids import id_of, id_within_owner
 from app.http.routes import storable
 from app.modules.database_connection.lookup import (
     ONLY_DATABASE,
@@ -97,22 +98,20 @@ class Threads:
 
         Raises `DatabaseUnknown`, `DatabaseUnclear`, and `AgentModeOff`.
         """
-        found: Assistant | None = None
         wanted = (name or ONLY_DATABASE).strip()
         try:
             return Assistant(await self.database(owner, wanted))
         except DatabaseUnknown:
+            found: Connection | None = None
             if wanted.casefold().endswith(AGENT):
-                plain = wanted[: -len(AGENT)]
-                found = Assistant(await self.database(owner, plain or ONLY_DATABASE), "agent")
+                found = await self.database(owner, wanted[: -len(AGENT)] or ONLY_DATABASE)
             elif as_uuid(wanted) is not None:
-                async for each in self.databases(owner):
-                    if agent_id(each.id) == wanted.lower():
-                        found = Assistant(each, "agent")
+                known = [each async for each in self.databases(owner)]
+                found = next((each for each in known if agent_id(each.id) == wanted.lower()), None)
             if found is None:
                 raise
-        self.check_mode(found.mode)
-        return found
+        self.check_mode("agent")
+        return Assistant(found, "agent")
 
     async def named(
         self, owner: str, client_id: str, metadata: dict[str, JsonValue], *, is_shown: bool = True
@@ -167,7 +166,7 @@ def session_id_of(owner: str, client_id: str) -> str:
 
     The same text of two owners names two sessions.
     """
-    return str(uuid5(uuid5(NAMESPACE_OID, f"owner {owner}"), f"conversation {client_id}"))
+    return id_within_owner(owner, f"conversation {client_id}")
 
 
 def check_thread_id(text: str) -> str:
@@ -181,7 +180,7 @@ def check_thread_id(text: str) -> str:
 
 def agent_id(connection_id: str) -> str:
     """Returns the id of the assistant that asks a database in agent mode: many clients take UUIDs only."""
-    return str(uuid5(NAMESPACE_OID, f"agent {connection_id}"))
+    return id_of(str(NAMESPACE_OID), f"agent {connection_id}")
 
 
 def as_uuid(client_id: str) -> str | None:

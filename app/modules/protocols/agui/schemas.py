@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, JsonValue
 from pydantic.alias_generators import to_camel
 
 from app.http.routes import Body, Text
-from app.modules.protocols.options import WithOptions
+from app.modules.protocols.options import WithOptions, own_object
 
 ClientId = Annotated[Text, Field(min_length=1, max_length=255)]
 _UUID = "019ab1c2-0000-7000-8000-000000000000"
@@ -93,10 +93,9 @@ class RunInput(_Body):
     """Refused unless empty: KAI calls its own tools."""
     context: JsonValue = None
     """Taken without effect."""
-    forwarded_props: Annotated[
-        ForwardedProps,
-        BeforeValidator(lambda given: given if isinstance(given, dict) else {}),
-    ] = Field(default_factory=ForwardedProps)
+    forwarded_props: Annotated[ForwardedProps, BeforeValidator(own_object)] = Field(
+        default_factory=ForwardedProps
+    )
     """What KAI reads of it is `on_disconnect` and `kai`."""
     parent_run_id: str | None = None
     """Taken without effect: a run always continues its thread."""

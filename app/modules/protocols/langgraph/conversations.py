@@ -45,7 +45,7 @@ from app.modules.protocols.langgraph.state import (
     states_of,
 )
 from app.modules.protocols.messages import question, question_of_run
-from app.modules.protocols.options import ignored_names
+from app.modules.protocols.options import ignored_names, options_in
 from app.modules.protocols.threads import Threads, as_uuid, check_thread_id, session_id_of
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import (
@@ -326,6 +326,7 @@ class Conversations:
             return await self._withdraw(owner, thread_id, body)
         is_again = not body.input and body.named_checkpoint is not None
         given = None if is_again else asked_in(body.input)
+        self._threads.check_mode(body.options.mode)
         session = await self._bound(owner, thread_id, body)
         branch = await self._branch(session, body.named_checkpoint)
         asked = given or await self._asked_after(session, branch)
@@ -349,6 +350,7 @@ class Conversations:
             raise NothingWaits
         if body.named_checkpoint is not None:
             raise ValueUnsupported("A run without a thread has no checkpoints. Leave out `checkpoint`.")
+        self._threads.check_mode(body.options.mode)
         asked = asked_in(body.input)
         return _Alone(body, asked, (await self._threads.assistant(owner, body.assistant_id)).connection.id)
 
@@ -375,18 +377,14 @@ class Conversations:
         """`known` are the ids of the thread's messages."""
         owner = session.owner
         options = body.options
-        self._threads.check_mode(options.mode)
         strategy: MultitaskStrategy = "enqueue"
         if body.multitask_strategy in ("reject", "interrupt"):
             strategy = body.multitask_strategy
         connection_id = session.db_connection_id
-        mode = options.mode
-        if body.assistant_id not in (ONLY_DATABASE, connection_id):
+        if connection_id is None or body.assistant_id not in (ONLY_DATABASE, connection_id):
             assistant = await self._threads.assistant(owner, body.assistant_id)
-            mode = mode or assistant.mode
+            options = options_in(assistant.mode, options)
             connection_id = connection_id or assistant.connection.id
-        elif connection_id is None:
-            connection_id = (await self._threads.database(owner, body.assistant_id)).id
         found, run = await self._sessions.ask(
             owner,
             session.id,
@@ -394,7 +392,7 @@ class Conversations:
                 asked.text,
                 multitask_strategy=strategy,
                 db_connection_id=connection_id,
-                mode=mode,
+                mode=options.mode,
                 tool_sources=options.tool_sources,
                 rules=options.rules,
                 origin=Origin(
@@ -420,6 +418,7 @@ class Conversations:
                 check_thread_id(thread_id)
             except ValueError as error:
                 raise ValueUnsupported(f"{error}.") from error
+            await self._threads.assistant(owner, body.assistant_id)  # a question that is refused makes none
             session = await self.create(owner, {}, thread_id=thread_id, is_repeatable=True)
         bound = session.db_connection_id
         if bound is not None and body.assistant_id not in (ONLY_DATABASE, bound):

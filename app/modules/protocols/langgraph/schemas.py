@@ -18,7 +18,7 @@ from pydantic.alias_generators import to_snake
 from app.http.routes import Body, Text
 from app.modules.protocols.langgraph.fold import MODES, Mode
 from app.modules.protocols.langgraph.state import OF_VALUES, VALUES
-from app.modules.protocols.options import QuestionOptions, WithOptions, named_fields
+from app.modules.protocols.options import QuestionOptions, WithOptions, named_fields, own_object
 from app.modules.protocols.threads import check_thread_id
 from app.modules.session.schemas import Metadata
 
@@ -329,12 +329,7 @@ _OWN_PREFIXES = ("__", "langgraph_")
 """Keys that LangGraph itself adds."""
 
 
-def _own_object(given: object) -> object:
-    """Clients send null, or a context of another form, for what they leave out."""
-    return given if isinstance(given, dict | WithOptions) else {}
-
-
-Options = Annotated[WithOptions, BeforeValidator(_own_object)]
+Options = Annotated[WithOptions, BeforeValidator(own_object)]
 
 
 class Config(Body):

@@ -109,17 +109,15 @@ class Record:
 def _answer_values(answer: Message, thread_id: str) -> dict[str, JsonValue]:
     head = rows_of(answer)
     text = answer.analysis or answer.clarification
-    is_answer = answer.status == "complete" and text is not None
+    structured: JsonValue = None
+    if answer.status == "complete" and text is not None:
+        structured = structured_answer(answer.id, thread_id, text=text, sql=answer.sql, found=head)
     return {
         "sql": answer.sql,
         "results": None if head is None else results_value(head),
         "analysis": text,
         **findings_of(answer),
-        "structured_response": (
-            structured_answer(answer.id, thread_id, text=text or "", sql=answer.sql, found=head)
-            if is_answer
-            else None
-        ),
+        "structured_response": structured,
     }
 
 

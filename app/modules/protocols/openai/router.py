@@ -36,7 +36,7 @@ from app.modules.protocols.openai.schemas import (
 from app.modules.protocols.openai.structured_titles import title_asked_for, without_format
 from app.modules.protocols.openai.tasks import reply_to_task
 from app.modules.protocols.openai.transcript import questions_of
-from app.modules.protocols.options import SESSION_HEADER, options_in
+from app.modules.protocols.options import SESSION_HEADER, options_in, question_headers
 from app.modules.protocols.threads import Assistant, Threads
 from app.modules.records.model import Run, Session
 from app.modules.session.dependencies import CurrentSessions
@@ -208,7 +208,7 @@ async def complete(
         session = await threads.named(owner, name, {}, is_shown=names.session is not None)
         session, run = await ask_in(sessions, session, connection.id, question=question, options=options)
     departures.keep(run.id)
-    headers = {"X-Run-Id": run.id, SESSION_HEADER: session.id}
+    headers = {"X-Run-Id": run.id, **question_headers(session, run)}
     if not body.stream:
         return await _whole_answer(sessions, session, run, body.model, headers=headers)
 
