@@ -54,48 +54,42 @@ _WEEKS: Mapping[Language, str] = {
 }
 _PREPOSITIONS: Mapping[Language, Mapping[str, Sequence[str]]] = {
     "en": {
-        "the": ("{}",) * 6,
-        "in": ("on {}", "on {}", "in {}", "in {}", "in {}", "in {}"),
-        "of": ("on {}", "on {}", "in {}", "in {}", "in {}", "in {}"),
-        "on": ("on {}",) * 6,
-        "from": ("from {}",) * 6,
-        "to": ("to {}",) * 6,
+        "the": ("{}",) * 5,
+        "in": ("on {}", "in {}", "in {}", "in {}", "in {}"),
+        "of": ("on {}", "in {}", "in {}", "in {}", "in {}"),
+        "on": ("on {}",) * 5,
+        "from": ("from {}",) * 5,
+        "to": ("to {}",) * 5,
     },
     "de": {
-        "the": ("der {}", "der {}", "die {}", "{}", "das {}", "{}"),
-        "in": ("am {}", "am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
-        "of": ("am {}", "am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
-        "on": (
-            *("gegenüber dem {}", "gegenüber dem {}", "gegenüber {}"),
-            *("gegenüber {}", "gegenüber dem {}", "gegenüber {}"),
-        ),
-        "from": ("vom {}", "vom {}", "von {}", "von {}", "vom {}", "von {}"),
-        "to": ("bis zum {}", "bis zum {}", "bis {}", "bis {}", "bis zum {}", "bis {}"),
+        "the": ("der {}", "die {}", "{}", "das {}", "{}"),
+        "in": ("am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
+        "of": ("am {}", "in {}", "im {}", "im {}", "im Jahr {}"),
+        "on": ("gegenüber dem {}", "gegenüber {}", "gegenüber {}", "gegenüber dem {}", "gegenüber {}"),
+        "from": ("vom {}", "von {}", "von {}", "vom {}", "von {}"),
+        "to": ("bis zum {}", "bis {}", "bis {}", "bis zum {}", "bis {}"),
     },
     "es": {
-        "the": ("el {}", "el {}", "la {}", "{}", "el {}", "{}"),
-        "in": ("el {}", "el {}", "en la {}", "en {}", "en el {}", "en {}"),
-        "of": ("del {}", "del {}", "de la {}", "de {}", "del {}", "de {}"),
-        "on": (
-            *("frente al {}", "frente al {}", "frente a la {}"),
-            *("frente a {}", "frente al {}", "frente a {}"),
-        ),
-        "from": ("del {}", "del {}", "de la {}", "de {}", "del {}", "de {}"),
-        "to": ("al {}", "al {}", "a la {}", "a {}", "al {}", "a {}"),
+        "the": ("el {}", "la {}", "{}", "el {}", "{}"),
+        "in": ("el {}", "en la {}", "en {}", "en el {}", "en {}"),
+        "of": ("del {}", "de la {}", "de {}", "del {}", "de {}"),
+        "on": ("frente al {}", "frente a la {}", "frente a {}", "frente al {}", "frente a {}"),
+        "from": ("del {}", "de la {}", "de {}", "del {}", "de {}"),
+        "to": ("al {}", "a la {}", "a {}", "al {}", "a {}"),
     },
     "fr": {
-        "the": ("le {}", "le {}", "la {}", "{}", "le {}", "{}"),
-        "in": ("le {}", "le {}", "pendant la {}", "en {}", "au {}", "en {}"),
-        "of": ("du {}", "du {}", "de la {}", "de {}", "du {}", "de {}"),
+        "the": ("le {}", "la {}", "{}", "le {}", "{}"),
+        "in": ("le {}", "pendant la {}", "en {}", "au {}", "en {}"),
+        "of": ("du {}", "de la {}", "de {}", "du {}", "de {}"),
         "on": (
-            *("par rapport au {}", "par rapport au {}", "par rapport à la {}", "par rapport à {}"),
+            *("par rapport au {}", "par rapport à la {}", "par rapport à {}"),
             *("par rapport au {}", "par rapport à {}"),
         ),
-        "from": ("du {}", "du {}", "de la {}", "de {}", "du {}", "de {}"),
-        "to": ("au {}", "au {}", "à la {}", "à {}", "au {}", "à {}"),
+        "from": ("du {}", "de la {}", "de {}", "du {}", "de {}"),
+        "to": ("au {}", "à la {}", "à {}", "au {}", "à {}"),
     },
 }
-"""Articles and prepositions before a period, by its unit from hour to year."""
+"""Articles and prepositions before a period, by its unit from day to year; an hour has those of its day."""
 _OF_NAME: Mapping[Language, str] = {"en": "of ", "de": "von ", "es": "de ", "fr": "de "}
 _WITH_AND_WITHOUT: Mapping[Language, tuple[str, str]] = {
     "en": ("with", "without"),
@@ -335,7 +329,8 @@ class Formats:
         return format_date(date(2000, month, 1), "LLLL", locale=_prose(self.language))
 
     def _add_preposition(self, form: str, period: Period, text: str) -> str:
-        pattern = _PREPOSITIONS[self.language][form][UNITS.index(period.unit)]
+        unit = "day" if period.unit == "hour" else period.unit
+        pattern = _PREPOSITIONS[self.language][form][UNITS[1:].index(unit)]
         return self.elided(pattern.removesuffix("{}"), text)
 
     def begins_with_period(self, text: str) -> bool:

@@ -251,6 +251,17 @@ def test_hours_are_compared_with_the_same_hours_of_the_day_before() -> None:
     assert whole.startswith("Calls on 2 June 2026 rose by 10% on 1 June 2026, from 240 to 264.")
 
 
+@pytest.mark.parametrize(("first", "after"), [(8, 20), (8, 14), (0, 12)])
+def test_opening_hours_of_two_days_are_said(first: int, after: int) -> None:
+    sql = "SELECT strftime('%Y-%m-%d %H:00', at) AS at, count(*) AS calls FROM calls GROUP BY 1 ORDER BY 1"
+    rows: Cells = [
+        [f"2026-06-0{day} {hour:02}:00", day * 10 + hour] for day in (1, 2) for hour in range(first, after)
+    ]
+    text = said(Case("Calls per hour", sql, {"at": "text", "calls": "integer"}, rows, []))
+    pairs = after - first
+    assert f"Calls rose on the same hour of the day before in {pairs} of {pairs} hours." in text
+
+
 def test_a_value_of_an_hour_that_does_not_add_up_comes_after_all_of_them() -> None:
     text = said(Case("Load per hour", PER_HOUR, GRID, hours(3), []))
     assert "Load mw on 3 June 2026, 23:00 rose by 1% on 2 June 2026, 23:00, from 101 to 102." in text

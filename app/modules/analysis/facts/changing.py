@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from app.modules.analysis.facts.calls import FactCall, FactCallRefused
 from app.modules.analysis.facts.fact import Fact
-from app.modules.analysis.facts.over_time import CYCLES
+from app.modules.analysis.facts.over_time import CYCLES, cycle_before
 from app.modules.analysis.facts.scoping import scoped_fact
 from app.modules.analysis.facts.selecting import Selection, read_span, select
 from app.modules.analysis.facts.table import FactTable
@@ -39,10 +39,7 @@ def change_fact(table: FactTable, call: FactCall) -> Fact:
         "before": before[0] if before[0] == before[1] else PeriodSpan(*before),
         "at": after[1] if after[0] == after[1] else None,
     }
-    year = CYCLES.get(before[0].unit)
-    is_a_year = year is not None and before[0].steps_to(after[0]) == year
-    base = "change.base.hour" if before[0].unit == "hour" else "change.base"
-    slots["base"] = table.wording.say(base) if is_a_year else slots["before"]
+    slots["base"] = cycle_before(table, before[0], after[0]) or slots["before"]
     written = [f"{before[0]}..{before[1]}", f"{after[0]}..{after[1]}"]
     return scoped_fact(
         found,

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
 from decimal import Decimal
 
 from app.modules.analysis.facts.fact import Fact, FactKind
 from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Amount, MeasureName, PeriodSpan, Slot
 from app.modules.analysis.figures import NumericColumn
-from app.modules.analysis.figures.calendar import CalendarUnit, Period
+from app.modules.analysis.figures.calendar import CalendarUnit, Period, period_of
 from app.modules.analysis.figures.trend import Course, PeriodValue, course_of
 
 CYCLES: Mapping[CalendarUnit, int] = {"hour": 24, "week": 52, "month": 12, "quarter": 4, "year": 1}
@@ -177,10 +176,20 @@ def steps(over: OverTime, step: int) -> list[tuple[Decimal, Decimal]]:
     ]
 
 
+def cycle_before(table: FactTable, before: Period, after: Period) -> str | None:
+    """The words for the year before or, of hours, the day before; None if `before` is another period."""
+    if before.steps_to(after) != CYCLES.get(before.unit):
+        return None
+    return table.wording.say("change.base.hour" if before.unit == "hour" else "change.base")
+
+
 def span_of(points: Sequence[PeriodValue]) -> PeriodSpan | Period:
+    """The range of the points; the day or the year itself if they are all of its hours, or its months or
+    quarters.
+    """
     first, last = points[0].period, points[-1].period
     day = first.within("day") if first.unit == "hour" else None
-    if day is not None and first.start == datetime.combine(day.start, time()) and first.steps_to(last) == 23:
+    if day is not None and first == period_of(day.start, "hour") and first.steps_to(last) == 23:
         return day
     year = first.within("year")
     is_year = first.unit in ("month", "quarter") and first.start == year.start and last.end == year.end

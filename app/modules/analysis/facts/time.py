@@ -17,6 +17,7 @@ from app.modules.analysis.facts.over_time import (
     FEWEST_COMPARED,
     OverTime,
     against_a_year_before,
+    cycle_before,
     is_comparable,
     over_rows,
     pair_with_year_before,
@@ -78,6 +79,7 @@ def _course(over: OverTime, months: Course | None) -> list[Fact]:
     moved = trend(folded or over)
     ends = _extremes(over)
     longest = folded or over
+    risen = _rises(longest)
     if _asked_end(table) is not None:
         facts = [*ends, *moved]
     elif moved[0].kind == "change":
@@ -85,12 +87,12 @@ def _course(over: OverTime, months: Course | None) -> list[Fact]:
     elif DIFFERENCES & set(words_of(title(over.measure.name))):  # such as profit minus plan: its sign tells
         facts = [*statistics(table, over.measure)[::-1], *moved, *_latest(over), *ends]
     else:  # the level names the extremes already
-        telling = [each for each in rises(longest)[:1] if _is_telling(each, longest)]
+        telling = [fact for fact, pairs in risen[:1] if _is_telling(fact, pairs)]
         facts = [*moved, *telling, *statistics(table, over.measure)[:1], *_latest(over), *ends]
     facts += partial_notes(table, over.course)
     facts += [*_extremes(folded), *_latest(folded)] if folded is not None else []
     facts += [_level(longest)] if len(longest.course.full) > 1 else []
-    return [*facts, *_season(longest), *_latest(over), *rises(longest)]
+    return [*facts, *_season(longest), *_latest(over), *(fact for fact, _ in risen)]
 
 
 def _computed(over: OverTime) -> list[Fact] | None:
@@ -204,7 +206,7 @@ def _change(over: OverTime, latest: Sequence[PeriodValue], before: Sequence[Peri
         "span": span_of(latest),
         "before": span_of(before),
         "at": latest[-1].period if len(latest) == 1 else None,
-        "base": _base(over, latest[0], before[0]),
+        "base": cycle_before(table, before[0].period, latest[0].period) or before[0].period,
     }
     first, last = str(before[0].period), str(latest[-1].period)
     return over.fact(
@@ -216,13 +218,6 @@ def _change(over: OverTime, latest: Sequence[PeriodValue], before: Sequence[Peri
         value=sum(new, Decimal(0)) - sum(old, Decimal(0)),
         key=[over.measure.name, first, "to", last],
     )
-
-
-def _base(over: OverTime, latest: PeriodValue, before: PeriodValue) -> Slot:
-    """What a change is against: the year or the day before, else the period."""
-    if before.period.steps_to(latest.period) != CYCLES.get(over.course.unit):
-        return before.period
-    return over.table.wording.say("change.base.hour" if over.course.unit == "hour" else "change.base")
 
 
 def _level(over: OverTime) -> Fact:
@@ -370,33 +365,38 @@ def _season(over: OverTime) -> list[Fact]:
     return facts
 
 
-def _is_telling(rise: Fact, over: OverTime) -> bool:
-    """Return True if so many periods rose, or so few, that it is hardly by chance."""
-    pairs = len(over.course.full) - (CYCLES["hour"] if over.course.unit == "hour" else 1)
+def _is_telling(rise: Fact, pairs: int) -> bool:
+    """Return True if so many of the pairs of periods rose, or so few, that it is hardly by chance."""
     share = Decimal(str(rise.value)) / pairs
     return not 1 - _TELLING < share < _TELLING
 
 
 def rises(over: OverTime) -> list[Fact]:
-    """In how many full periods the measure is above that of the period before, and of the year before."""
+    """In how many full periods the measure is above that of the period before, and of the year before; of
+    hours, above that of the same hour of the day before.
+    """
+    return [fact for fact, _ in _rises(over)]
+
+
+def _rises(over: OverTime) -> list[tuple[Fact, int]]:
+    """Those facts, each with the number of pairs of periods that it compares."""
     full = over.course.full
-    year = CYCLES.get(over.course.unit, 0) if full and full[0].period.weeks == "iso" else 0
-    facts = list[Fact]()
-    by_cycle = "day" if over.course.unit == "hour" else "year"
     is_hour = over.course.unit == "hour"
-    for name, step in (("before", 0 if over.follows_weekdays or is_hour else 1), (by_cycle, year)):
+    cycle = CYCLES.get(over.course.unit, 0) if full and full[0].period.weeks == "iso" else 0
+    found = list[tuple[Fact, int]]()
+    step_before = 0 if over.follows_weekdays or is_hour else 1
+    for name, step in (("before", step_before), ("day" if is_hour else "year", cycle)):
         pairs = steps(over, step) if step and (name, step) != ("year", 1) else []
         if len(pairs) < FEWEST_COMPARED:
             continue
         count = sum(value > earlier for value, earlier in pairs)
         slots: dict[str, Slot] = {"count": count, "periods": Counted(len(pairs), over.course.unit)}
         key = [over.measure.name, name]
-        facts.append(
-            over.fact(
-                "rises", f"rises.{name}", full, slots=slots, how="values", value=Decimal(count), key=key
-            )
+        fact = over.fact(
+            "rises", f"rises.{name}", full, slots=slots, how="values", value=Decimal(count), key=key
         )
-    return facts
+        found.append((fact, len(pairs)))
+    return found
 
 
 def _other(table: FactTable, measure: NumericColumn) -> list[Fact]:

@@ -68,7 +68,7 @@ def _counted(select: exp.Select, output: exp.Expr, tables: _Tables) -> CountedTh
     noun = title(output.alias_or_name).removeprefix("number of ")
     if isinstance(count.this, exp.Star) and noun in _NAMELESS:
         ends = {tables.finest(each) for each in tables.names} if len(tables.names) > 1 else set()
-        (finest,) = ends if len(ends) == 1 else [None]
+        finest = ends.pop() if len(ends) == 1 else None
         return None if finest is None else CountedThings(_things(tables.names[finest]))
     base = next((alias for alias, name in tables.names.items() if _things(name) == noun), None)
     if base is None:
@@ -97,12 +97,12 @@ def _is_part(child: str, table: str) -> bool:
 
 def _things(table: str) -> str:
     words = title(table)
-    return words if plural(words) == words or words.endswith("s") else plural(words)
+    return words if words.endswith("s") else plural(words)
 
 
 def _tables_of(select: exp.Select) -> _Tables | None:
     """None if the select reads from anything but tables."""
-    read = select.args.get("from_") or select.args.get("from")
+    read = select.args.get("from_")
     joins: Sequence[exp.Join] = select.args.get("joins") or []
     sources = [] if read is None else [read.this, *(each.this for each in joins)]
     if not sources or not all(isinstance(each, exp.Table) for each in sources):
@@ -153,7 +153,7 @@ def _conditions(select: exp.Select, base: str) -> Iterator[tuple[str, bool]]:
         query = inner.args.get("query") if isinstance(inner, exp.In) else inner
         if not isinstance(inner, exp.Exists | exp.In) or not isinstance(query, exp.Exists | exp.Subquery):
             continue
-        read = query.this.args.get("from_") or query.this.args.get("from")
+        read = query.this.args.get("from_")
         is_of_base = isinstance(inner, exp.Exists) or inner.this.text("table").lower() in ("", base)
         if is_of_base and read is not None and isinstance(read.this, exp.Table):
             yield read.this.name, is_in
