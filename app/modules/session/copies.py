@@ -7,10 +7,7 @@ from app.core.clock import now_ms, rfc3339
 from app.core.ids import new_id
 from app.core.keyed_ids import created_id, is_repeat
 from app.core.pairs import pair_keys
-from app.core.storage.port import (
-    InvalidCursor,
-    is_uuid,
-)
+from app.core.storage.port import InvalidCursor, is_uuid
 from app.modules.records.finding import transcript_of
 from app.modules.records.model import (
     Message,
@@ -33,6 +30,7 @@ _NOT_ADOPTED: Mapping[str, object] = {
     "source_message_id": None,
     "feedback": None,
     "remembered": [],
+    "version": 0,
     "versions": [],
     "version_count": 0,
 }
@@ -94,6 +92,7 @@ class SessionCopies:
                 raise CheckpointUnknown(session_id=session.id)
             forked = replace(
                 session,
+                version=0,
                 thread_name=None,
                 id=fork_id,
                 status="idle",
@@ -181,7 +180,7 @@ class SessionCopies:
         for message in path_to_last(found):
             versions = [each.model_copy(update={"rows_id": new_id()}) for each in message.versions]
             copy = await self._copy(
-                message, forked, source_message_id=message.id, feedback=None, versions=versions
+                message, forked, source_message_id=message.id, version=0, feedback=None, versions=versions
             )
             for version, own in zip(message.versions, versions, strict=True):
                 await self._rows.copy(version.rows_id, copy, to_id=own.rows_id, row_count=own.row_count)
