@@ -27,7 +27,7 @@ class TableName:
         return tuple(part for part in (self.catalog, self.schema, self.name) if part)
 
     @property
-    def within_catalog(self) -> "TableName":
+    def name_in_catalog(self) -> "TableName":
         """The same name without its catalog."""
         return TableName("", self.schema, self.name)
 
@@ -72,7 +72,7 @@ def needs_quotes(name: str, dialect: str) -> bool:
 
 def shortened(shown: str, name: TableName) -> TableName:
     """Returns the parts of a name that the text has which it is shown as."""
-    return TableName("", "", name.name) if shown == name.name else name.within_catalog
+    return TableName("", "", name.name) if shown == name.name else name.name_in_catalog
 
 
 def shown_names(names: Iterable[TableName], dialect: str) -> Mapping[TableName, TableName]:
@@ -84,11 +84,11 @@ def shown_names(names: Iterable[TableName], dialect: str) -> Mapping[TableName, 
         same[folds.part(each.name)].append(each)
     for group in same.values():
         for each in group:
-            found[each] = TableName("", "", each.name) if len(group) == 1 else each.within_catalog
+            found[each] = TableName("", "", each.name) if len(group) == 1 else each.name_in_catalog
     texts = {folds.part(shown.text) for shown in found.values() if shown.schema}
     for each, shown in found.items():
         if not shown.schema and folds.part(shown.name) in texts:  # a name with a dot in it
-            found[each] = each.within_catalog
+            found[each] = each.name_in_catalog
     return found
 
 
@@ -117,7 +117,7 @@ class TableNames:
         return shown in self._names
 
     @cached_property
-    def by_folded(self) -> Mapping[str, str]:
+    def folded_names(self) -> Mapping[str, str]:
         """The texts that the tables are shown as, by these texts as the database compares names."""
         return {self._folds.part(shown): shown for shown in self._names}
 
@@ -217,7 +217,7 @@ class TableNames:
         taken = {table.alias_or_name for table in tables}
         renamed: dict[str, str] = {}
         for table in tables:
-            shown = None if table.db else self.by_folded.get(table.name) or self._shown(table.name)
+            shown = None if table.db else self.folded_names.get(table.name) or self._shown(table.name)
             if shown is None or shown == self._names[shown].name:
                 continue
             name = self.short(shown)
@@ -293,20 +293,26 @@ def _marked(part: str) -> str:
 
 
 def parts_of(text: str) -> list[str]:
-    """Returns the parts of a text with dots between them, of which some may be in quotes."""
-    parts, quote = [""], ""
+    """Returns the parts of a text with dots between them, of which some may be in quotes: a doubled quote in
+    them is one.
+    """
+    parts, quote, closed = [""], "", ""
     for letter in text:
         if quote:
             if letter == quote:
-                quote = ""
+                quote, closed = "", letter
             else:
                 parts[-1] += letter
-        elif letter in _OWN_MARKS - {"."}:
+            continue
+        if letter == closed:
+            parts[-1] += letter
+        if letter in _OWN_MARKS - {"."}:
             quote = letter
         elif letter == ".":
             parts.append("")
         else:
             parts[-1] += letter
+        closed = ""
     return parts
 
 

@@ -7,7 +7,7 @@ from sqlglot import parse_one
 
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
-from app.modules.sql.table_names import TableName, TableNames, shown_names
+from app.modules.sql.table_names import TableName, TableNames, parts_of, shown_names
 from app.modules.sql_generation.builtin.writer import WrittenSql, write
 from app.modules.sql_generation.checking.check import check as check_names
 from app.modules.sql_generation.checking.names import SchemaNames
@@ -108,3 +108,8 @@ def test_long_names_and_names_with_dots_and_quotes_keep_their_meaning(length: in
     for name, text in shown.items():
         written = parse_one(f"select * from {names.written(text)}", dialect="postgres")
         assert names.find(written.args["from_"].this) == text, name
+
+
+@pytest.mark.parametrize("parts", [("s", 'a"b'), ("a.b", "c"), ('"', "."), ("s", "t")])
+def test_the_parts_of_a_shown_name_are_read_back(parts: tuple[str, str]) -> None:
+    assert tuple(parts_of(TableName("", *parts).text)) == parts

@@ -35,7 +35,7 @@ class SchemaNames:
         self.all_tables = schema.tables
         self.foreign_keys = ForeignKeyGraph(schema.tables)
         self.table_names = schema.names
-        self.tables = schema.names.by_folded
+        self.tables = schema.names.folded_names
         """The texts that the tables are shown as, by their folded form."""
         self._tables = {table.name: table for table in schema.tables}
         self._columns = {
