@@ -244,7 +244,7 @@ async def open_services(
                 notices=common.schedules,
             ),
             schedules=Schedules(
-                common.schedules, common.boards, common.schedule_webhooks, deliveries=common.deliveries
+                common.schedules, common.boards, common.webhook_sender, deliveries=common.deliveries
             ),
             webhooks=WebhookService(
                 common.webhooks,

@@ -11,6 +11,7 @@ from app.core.storage.port import Equals, Range, Storage
 
 KEPT_DAYS = 1
 LEASE_MS = 6_000
+"""Time after which another try takes over, unless the first one renews its lease."""
 _KEPT_MS = KEPT_DAYS * 24 * 60 * 60 * 1000
 
 
@@ -74,7 +75,8 @@ class KeptResponses:
             if known.leased_until > now:
                 raise KeyInUse
             leased = {"leased_until": request.leased_until}
-            taken = await self._requests.change(known.id, leased, [_as_leased(known)])
+            same_lease = Equals("leased_until", known.leased_until)
+            taken = await self._requests.change(known.id, leased, [same_lease])
             if taken is not None:
                 return taken, True
         return request, True
@@ -99,7 +101,3 @@ class KeptResponses:
 
     async def delete_all(self, owner: str) -> None:
         await self._requests.delete(Equals("owner", owner))
-
-
-def _as_leased(request: KeyedRequest) -> Equals:
-    return Equals("leased_until", request.leased_until)

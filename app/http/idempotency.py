@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.clock import now_ms
 from app.core.errors import Invalid, Problem
+from app.core.ids import id_of
 from app.core.kept_responses import LEASE_MS, KeptResponses, KeyedRequest
 from app.core.keyed_ids import KeyedIds, keyed_by
 from app.core.secrets import SecretUnreadable
@@ -39,7 +40,7 @@ REPLAYED = "Idempotent-Replayed"
 MOST_CHARACTERS = 255
 _MOST_KEPT_BYTES = 1024 * 1024
 _RENEWED_SECONDS = 2.0
-_ROOT = UUID(int=35)
+_ROOT = str(UUID(int=35))
 _LEFT_OUT = frozenset({b"content-length", b"date", b"server", b"ratelimit", b"ratelimit-policy"})
 """Headers that a repeated response has of its own."""
 
@@ -78,7 +79,7 @@ class Idempotency:
         body, messages = await _body(scope, receive)
         asked = hashlib.sha256(scope["query_string"] + b"\n" + body).hexdigest()
         request = KeyedRequest(
-            id=str(uuid5(_ROOT, json.dumps([owner, path, key]))),
+            id=id_of(_ROOT, json.dumps([owner, path, key])),
             owner=owner,
             request_hash=asked,
             created_at=now,

@@ -10,6 +10,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.http.routes import API_PREFIX
 from app.http.send_bypass import offer_direct_send
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -68,5 +69,5 @@ def methods_of(app: FastAPI, path: str) -> list[str]:
 
 def nearest_paths(app: FastAPI, path: str) -> list[str]:
     """Templates of described paths that are written much like an unknown one, nearest first."""
-    templates = {template for template, _, _ in _paths(app) if template.startswith("/api/v1")}
+    templates = {template for template, _, _ in _paths(app) if template.startswith(API_PREFIX)}
     return get_close_matches(path[:_COMPARED_CHARACTERS], sorted(templates), n=_NEAREST, cutoff=0.7)

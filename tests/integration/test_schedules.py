@@ -235,7 +235,8 @@ async def test_a_webhook_is_signed_tried_again_and_shows_no_secret(
         assert made["webhook_host"] == "127.0.0.1"
         slot = time_of(made)
         assert await run_due(kai, slot) == 1
-        webhooks = kai.services.schedules._webhooks
+        repository = ScheduleRepository(kai.services.storage)
+        webhooks = ScheduleWebhooks(repository, kai.services.schedules._sender)
         await webhooks.deliver_due(slot)
         await webhooks.deliver_due(slot)  # another worker, or the same too early
         assert len(hook.requests) == 1
@@ -274,7 +275,7 @@ async def test_a_webhook_is_not_sent_to_an_address_that_is_not_allowed_any_more(
         slot = time_of(made)
         assert await run_due(kai, slot) == 1
         repository = ScheduleRepository(kai.services.storage)
-        box = kai.services.schedules._webhooks._sender._box
+        box = kai.services.schedules._sender._box
         await ScheduleWebhooks(repository, WebhookSender(box, ())).deliver_due(slot)
         assert hook.requests == []
     (notice,) = await notices(kai)

@@ -33,15 +33,16 @@ class RecordEdit:
 
     def check(self, version: int) -> None:
         """Raises `ChangedMeanwhile` for a version that the caller has not seen."""
-        if self.expected is not None and version not in self.expected:
+        if not self._is_seen(version):
             raise ChangedMeanwhile(version=version)
 
     def apply(self, document: Document) -> Document | None:
         """Returns the document with its next version, or None if the caller has not seen its version."""
         version = version_of(document)
-        if self.expected is not None and version not in self.expected:
-            return None
-        return {**document, "version": version + 1}
+        return {**document, "version": version + 1} if self._is_seen(version) else None
+
+    def _is_seen(self, version: int) -> bool:
+        return self.expected is None or version in self.expected
 
     def wrote(self, version: int) -> None:
         """Let another edit of the same request follow this one, which has made this version."""

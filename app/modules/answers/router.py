@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
+from pydantic import AwareDatetime
 
 from app.core.clock import epoch_ms
 from app.core.errors import Problem
@@ -12,12 +13,11 @@ from app.http.parameters import PageParameters, PageQuery
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.router import Router
-from app.http.routes import API_PREFIX, PageOf
+from app.http.routes import PageOf
 from app.modules.answers.schemas import (
     DEFAULT_ROWS,
     MOST_ROWS,
     AnswerBody,
-    EndedAfter,
     NewAsk,
     RunBody,
     WaitingQuery,
@@ -25,6 +25,7 @@ from app.modules.answers.schemas import (
 from app.modules.answers.service import RunAnswers, RunFilter, RunState
 from app.modules.answers.waiting import Wait, WantedWait
 from app.modules.records.model import Run, Session
+from app.modules.run.errors import RETRY_SECONDS, headers_of_open_run
 from app.modules.run.sse import EventStream, event_stream
 from app.modules.session.router import (
     EVENT_STREAM,
@@ -33,12 +34,12 @@ from app.modules.session.router import (
     MessageId,
     RunId,
     SessionId,
+    read_messages,
 )
 from app.modules.session.schemas import MessageBody
 
 router = Router(tags=["answers"], responses=PROBLEM_RESPONSES)
 
-_RETRY_SECONDS = "2"
 _ASKING = [ASK, Depends(count_question), STREAM]
 _TEXT = {"schema": {"type": "string"}}
 _APPLIED = {"Preference-Applied": {"description": "What was taken of `Prefer`, if it says how long", **_TEXT}}
@@ -72,7 +73,7 @@ class RunsQuery(PageQuery):
 
     status: Annotated[RunState | None, Query(description="Only runs in this state.")] = None
     ended_after: Annotated[
-        EndedAfter | None,
+        AwareDatetime | None,
         Query(description="Only runs that ended after this time, such as `2026-01-31T08:00:00Z`."),
     ] = None
 
@@ -180,7 +181,7 @@ async def read_run(
     _, run = await answers.sessions.run(owner, session_id, run_id)
     (followed,) = await answers.states([run])
     if followed.is_open:
-        response.headers["Retry-After"] = _RETRY_SECONDS
+        response.headers["Retry-After"] = RETRY_SECONDS
     return RunBody.of(followed)
 
 
@@ -213,9 +214,7 @@ async def list_messages(
     `next_cursor` leads to the page of older messages. A session of another owner is unknown (404).
     """
     session = await answers.sessions.repository.get(owner, session_id)
-    found, next_cursor = await answers.sessions.repository.messages(session, page.limit, page.cursor)
-    completed = await answers.sessions.charts.completed(found)
-    return PageOf(items=[MessageBody.model_validate(each) for each in completed], next_cursor=next_cursor)
+    return await read_messages(answers.sessions, session, page)
 
 
 @router.get(
@@ -253,8 +252,7 @@ async def _answered(answers: RunAnswers, run: Run, wait: Wait, most_rows: int) -
     if found is not None:
         return _json(AnswerBody.of(found), 200, headers)
     (followed,) = await answers.states([run])
-    headers["Location"] = f"{API_PREFIX}/sessions/{run.session_id}/runs/{run.id}/answer"
-    headers["Retry-After"] = _RETRY_SECONDS
+    headers |= headers_of_open_run(run.session_id, run.id)
     return _json(RunBody.of(followed), 202, headers)
 
 

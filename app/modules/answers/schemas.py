@@ -2,7 +2,7 @@
 
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, ConfigDict, Field, JsonValue, model_validator
+from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from app.http.routes import ResponseBody, Text, Time
 from app.modules.answers.service import FollowedRun, FoundAnswer, RunState
@@ -15,7 +15,6 @@ MOST_ROWS = 1_000
 DEFAULT_ROWS = 100
 
 Rows = Annotated[int, Field(ge=0, le=MOST_ROWS)]
-EndedAfter = AwareDatetime
 
 
 class WaitingQuery(SessionQuery):

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
-from uuid import NAMESPACE_OID, uuid5
 
 from app.core.bus.port import EventLogs
 from app.core.errors import Problem
+from app.core.ids import id_within_owner
 from app.core.storage.port import AnyOf, Condition, Range
 from app.modules.answers.errors import RunFailed
 from app.modules.database_connection.lookup import find_connection
@@ -185,4 +185,4 @@ def _state(run: Run, latest_attempt: int) -> RunState:
 
 def _session_id(owner: str, idempotency_key: str) -> str:
     """Returns the id of the session that a question with this key makes. That of another owner differs."""
-    return str(uuid5(uuid5(NAMESPACE_OID, f"owner {owner}"), f"ask {idempotency_key}"))
+    return id_within_owner(owner, f"ask {idempotency_key}")

@@ -44,18 +44,14 @@ def read_wait(prefer: Sequence[str]) -> Wait:
     if len(waits) > 1:
         raise Malformed("`Prefer` names `wait` twice. Send it once, such as `Prefer: wait=55`.")
     (given,) = waits
-    if not (given.isascii() and given.isdigit() and len(given) <= len(str(MOST_SECONDS))):
-        raise Malformed(_not_usable(given))
-    if int(given) > MOST_SECONDS:
-        raise Malformed(_not_usable(given))
+    is_number = given.isascii() and given.isdigit() and len(given) <= len(str(MOST_SECONDS))
+    if not is_number or int(given) > MOST_SECONDS:
+        raise Malformed(
+            f"`wait` of `Prefer` is a whole number of seconds from 0 to {MOST_SECONDS}, and not "
+            f"{given[:40]!r}. Send a smaller one, such as `Prefer: wait=55`, and read the answer later at "
+            "the `Location` of a 202."
+        )
     return Wait(int(given), f"wait={int(given)}")
-
-
-def _not_usable(given: str) -> str:
-    return (
-        f"`wait` of `Prefer` is a whole number of seconds from 0 to {MOST_SECONDS}, and not {given[:40]!r}. "
-        "Send a smaller one, such as `Prefer: wait=55`, and read the answer later at the `Location` of a 202."
-    )
 
 
 async def _wait(

@@ -109,6 +109,7 @@ def question_key(question: str) -> str:
 def new_example(
     connection: Connection, question: str, sql: str, *, status: ExampleStatus, message_id: str | None
 ) -> Example:
+    """Returns a new example of a connection's owner, which is stored nowhere yet."""
     now = now_ms()
     return Example(
         id=created_id(),

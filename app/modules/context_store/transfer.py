@@ -227,7 +227,7 @@ class _Loading:
         return "changed" if column.description or column.unit else "new"
 
     def _table(self, name: str) -> Table:
-        found = self._schema.names.read(name) if name not in self._schema.by_name else [name]
+        found = self._schema.names.read(name)
         if len(found) > 1:
             raise _Refused(f"{name!r} may be {' or '.join(found)}. Name the one that is meant.")
         if not found:

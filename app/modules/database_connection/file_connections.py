@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from app.core.keyed_ids import created_id, is_repeat
 from app.modules.database_connection.errors import as_problems
+from app.modules.database_connection.lookup import all_connections
 from app.modules.database_connection.repository import Connection, Upload
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.uploads.errors import (
@@ -41,7 +42,6 @@ _UNPACKED = 10
 """No file of an import may be larger than the largest upload times this."""
 _UNPACKED_WORKBOOK = 5
 """The parts of a workbook together may be as large as the largest upload times this."""
-_PAGE = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,13 +166,8 @@ class FileConnections:
             self._owners.discard(owner)
 
     async def _bytes_of(self, owner: str) -> int:
-        total = 0
-        cursor: str | None = None
-        while True:
-            page, cursor = await self._connections.repository.page(owner, _PAGE, cursor)
-            total += sum(each.upload.bytes for each in page if each.owner == owner and each.upload)
-            if cursor is None:
-                return total
+        found = all_connections(self._connections.repository, owner)
+        return sum([each.upload.bytes async for each in found if each.owner == owner and each.upload])
 
     async def _receive(self, content: AsyncIterable[bytes], path: Path, free: int) -> int:
         size = 0

@@ -7,6 +7,7 @@ from app.core.kept_responses import KeptResponses
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.repository import CommentRepository
 from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.lookup import all_connections
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.items.service import ClientItems
 from app.modules.memory.erasure import MemoryForgetting, NotConfirmed
@@ -111,10 +112,5 @@ class OwnerForgetting:
                 return ids
 
     async def _connection_ids(self, owner: str) -> Sequence[str]:
-        ids: list[str] = []
-        cursor: str | None = None
-        while True:
-            page, cursor = await self._connections.repository.page(owner, _PAGE, cursor)
-            ids += [each.id for each in page if each.owner == owner]
-            if cursor is None:
-                return ids
+        found = all_connections(self._connections.repository, owner)
+        return [each.id async for each in found if each.owner == owner]

@@ -36,15 +36,15 @@ class OverviewMeasure:
 
     @property
     def name(self) -> str:
-        return (
-            plural(_words(" ".join(self.table.short_name.parts)))
-            if self.column is None
-            else _words(self.column.name)
-        )
+        return plural(self._table_words) if self.column is None else _words(self.column.name)
+
+    @property
+    def _table_words(self) -> str:
+        return _words(" ".join(self.table.short_name.parts))
 
     def asked(self, by: TableColumn | None, language: PageLanguage = "en") -> str:
         """Returns the question for the measure by a column, or by month."""
-        table = _words(" ".join(self.table.short_name.parts))
+        table = self._table_words
         if language == "de":
             said = (
                 f"Summe von „{self.name}“ in „{table}“" if self.column else f"Anzahl der Zeilen von „{table}“"

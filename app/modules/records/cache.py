@@ -32,7 +32,7 @@ _MESSAGES = TypeAdapter(list[Message])
 class _Conversation:
     """Pages of one session, by limit and cursor, that were read since its last change."""
 
-    version: tuple[int, int]
+    state_key: tuple[int, int]
     pages: Mapping[tuple[int, str | None], MessagePage]
     estimated_bytes: int
 
@@ -124,7 +124,7 @@ class ConversationCache:
 
     def _current(self, session: Session) -> _Conversation:
         kept = self._kept.get((session.owner, session.id))
-        if kept is None or kept.version != session.state_key:
+        if kept is None or kept.state_key != session.state_key:
             return _Conversation(session.state_key, {}, 0)
         return kept
 

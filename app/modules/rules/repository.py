@@ -63,12 +63,9 @@ class RuleRepository:
     async def _is_stored(self, rule: Rule) -> bool:
         """True if an interrupted try has stored this rule."""
         stored = await self._rules.get(_id(rule))
-        same = (
-            None
-            if stored is None
-            else replace(rule, created_at=stored.created_at, updated_at=stored.updated_at)
-        )
-        return stored == same
+        if stored is None:
+            return False
+        return stored == replace(rule, created_at=stored.created_at, updated_at=stored.updated_at)
 
     async def rewrite(self, rule: Rule) -> None:
         """Store a rule that was read. Raises `RuleUnknown` if it was deleted meanwhile."""

@@ -3,6 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from app.core.errors import Conflict, Invalid, Problem, TooMany
+from app.http.routes import API_PREFIX
+
+RETRY_SECONDS = "2"
+
+
+def headers_of_open_run(session_id: str, run_id: str) -> dict[str, str]:
+    """Returns the headers of a 202: the run, where its answer will be, and the seconds to wait before."""
+    location = f"{API_PREFIX}/sessions/{session_id}/runs/{run_id}/answer"
+    return {"X-Run-Id": run_id, "Location": location, "Retry-After": RETRY_SECONDS}
 
 
 class NotKeptYet(Problem):
@@ -20,11 +29,7 @@ class NotKeptYet(Problem):
             run_id=run_id,
         )
         self.run_id = run_id
-        self.headers = {
-            "X-Run-Id": run_id,
-            "Location": f"/api/v1/sessions/{session_id}/runs/{run_id}/answer",
-            "Retry-After": "2",
-        }
+        self.headers = headers_of_open_run(session_id, run_id)
 
 
 class SessionClosed(Conflict):

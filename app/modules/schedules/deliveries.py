@@ -18,7 +18,7 @@ from app.modules.schedules.mail import Mail
 from app.modules.schedules.messages import NoticeMessage, Picture, message_of, trial_of
 from app.modules.schedules.model import Delivery, Notice, Schedule, Target
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.webhooks.retries import DeliveryFailed, after_try, check_tries
+from app.modules.webhooks.retries import DeliveryFailed, check_tries, settle_try
 
 logger = logging.getLogger(__name__)
 
@@ -157,7 +157,7 @@ class Deliveries:
         logger.info(
             "delivery to target %s, try %d: %s", delivery.target_id, delivery.tries, failure or "done"
         )
-        return replace(delivery, **vars(after_try(failure, delivery.tries, now)))
+        return replace(delivery, **vars(settle_try(failure, delivery.tries, now)))
 
     async def _send(
         self, target: Target | None, message: NoticeMessage | None, picture: bytes | None

@@ -29,7 +29,7 @@ from app.modules.schedules.model import (
 )
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.times import check_times, next_time
-from app.modules.schedules.webhooks import ScheduleWebhooks
+from app.modules.webhooks.sending import WebhookSender
 
 audit = logging.getLogger("kai.audit")
 
@@ -73,13 +73,13 @@ class Schedules:
         self,
         repository: ScheduleRepository,
         boards: BoardRepository,
-        webhooks: ScheduleWebhooks,
+        sender: WebhookSender,
         *,
         deliveries: Deliveries,
     ) -> None:
         self.repository = repository
         self._boards = boards
-        self._webhooks = webhooks
+        self._sender = sender
         self._deliveries = deliveries
         self._under_test: set[str] = set()
 
@@ -96,7 +96,7 @@ class Schedules:
         targets = await self._deliveries.make(new.targets)
         webhook = None
         if new.webhook_url is not None:
-            webhook, _ = await self._webhooks.make(new.webhook_url)
+            webhook, _ = await self._sender.make(new.webhook_url)
         now = now_ms()
         schedule = Schedule(
             id=created_id(),
@@ -117,7 +117,7 @@ class Schedules:
         )
         schedule = await self.repository.add(schedule)
         _audit(schedule, "added")
-        secret = None if schedule.webhook is None else self._webhooks.secret_of(schedule.webhook)
+        secret = None if schedule.webhook is None else self._sender.secret_of(schedule.webhook)
         return MadeSchedule(schedule, secret)
 
     async def change(
@@ -144,7 +144,7 @@ class Schedules:
             url = changes["webhook_url"]
             stored["webhook"] = None
             if isinstance(url, str):
-                webhook, secret = await self._webhooks.make(url)
+                webhook, secret = await self._sender.make(url)
                 stored["webhook"] = asdict(webhook)
         if parts.targets is not None:
             made = await self._deliveries.make(parts.targets, schedule.targets)

@@ -14,7 +14,7 @@ from app.core.storage.port import StorageUnavailable
 from app.modules.schedules.model import Notice
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.webhooks.model import Receiver, WebhookContent
-from app.modules.webhooks.retries import DeliveryFailed, after_try, check_tries
+from app.modules.webhooks.retries import DeliveryFailed, check_tries, settle_try
 from app.modules.webhooks.sending import WebhookSender
 
 logger = logging.getLogger(__name__)
@@ -29,13 +29,6 @@ class ScheduleWebhooks:
     def __init__(self, repository: ScheduleRepository, sender: WebhookSender) -> None:
         self._repository = repository
         self._sender = sender
-
-    async def make(self, url: str) -> tuple[Receiver, str]:
-        """Returns a receiver with its new secret, which cannot be read again. Raises `WebhookRefused`."""
-        return await self._sender.make(url)
-
-    def secret_of(self, receiver: Receiver) -> str:
-        return self._sender.secret_of(receiver)
 
     async def deliver_due(self, now: int) -> None:
         """Send the notices that wait. Any number of processes may do so: each claims a notice first."""
@@ -62,7 +55,7 @@ class ScheduleWebhooks:
         except DeliveryFailed as error:
             failure = error
         logger.info("webhook of notice %s, try %d: %s", notice.id, notice.webhook_tries, failure or "done")
-        after = after_try(failure, notice.webhook_tries, now)
+        after = settle_try(failure, notice.webhook_tries, now)
         return {"webhook": after.state, "webhook_due_at": after.due_at, "webhook_error": after.error}
 
     async def _receiver(self, notice: Notice) -> Receiver:

@@ -177,9 +177,9 @@ class SessionAnswers:
         records = self._investigation_records()
         session = await self._repository.get(owner, session_id)
         call = await records.call(result_id) if is_uuid(result_id) else None
-        if call is None or call.result is None or call.message_id != message_id:
+        if call is None or call.result is None:
             raise ResultMissing
-        if call.session_id != session.id:
+        if (call.session_id, call.message_id) != (session.id, message_id):
             raise ResultMissing
         return StoredRows(
             id=call.id,

@@ -3,7 +3,7 @@
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
@@ -127,8 +127,5 @@ class UseJob:
         if self._facts is not None:
             for fact_id, times in of_facts.items():
                 await self._facts.note_uses(fact_id, times)
-        await self._note_examples(of_examples)
-
-    async def _note_examples(self, uses: Mapping[str, Mapping[str, int]]) -> None:
-        for example_id, messages in uses.items():
-            await self._examples.proposals.note_uses(example_id, messages)
+        for example_id, uses in of_examples.items():
+            await self._examples.proposals.note_uses(example_id, uses)

@@ -272,13 +272,20 @@ async def read_session(
     `messages.next_cursor` leads to the page of older messages. A session of another owner is unknown (404).
     """
     session = await service.repository.get(owner, session_id)
-    messages, next_cursor = await service.repository.messages(session, page.limit, page.cursor)
-    items = [MessageBody.model_validate(message) for message in await service.charts.completed(messages)]
-    history = PageOf[MessageBody](items=items, next_cursor=next_cursor)
+    history = await read_messages(service, session, page)
     counts = await waiting.counts([session])
     return SessionWithHistory.model_validate(
         {**vars(session), "messages": history, "waiting_confirmations": counts.get(session.id, 0)}
     )
+
+
+async def read_messages(
+    sessions: SessionService, session: Session, page: PageParameters
+) -> PageOf[MessageBody]:
+    """Returns a page of the messages of a session, newest last, with their charts."""
+    found, next_cursor = await sessions.repository.messages(session, page.limit, page.cursor)
+    completed = await sessions.charts.completed(found)
+    return PageOf(items=[MessageBody.model_validate(each) for each in completed], next_cursor=next_cursor)
 
 
 @router.get("/{session_id}/questions", summary="List the questions of a session", dependencies=[READ])

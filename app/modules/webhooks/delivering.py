@@ -15,7 +15,7 @@ from app.core.clock import rfc3339
 from app.core.storage.port import StorageUnavailable
 from app.modules.webhooks.model import MOST_FAILING_MS, Webhook, WebhookContent, WebhookDelivery
 from app.modules.webhooks.repository import WebhookRepository
-from app.modules.webhooks.retries import DeliveryFailed, after_try, check_tries
+from app.modules.webhooks.retries import DeliveryFailed, check_tries, settle_try
 from app.modules.webhooks.sending import WebhookSender
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class WebhookDeliveries:
             failure = error
         if webhook is not None and webhook.disabled_because is None:
             await self._note(webhook, failure, now)
-        after = after_try(failure, delivery.tries, now)
+        after = settle_try(failure, delivery.tries, now)
         changes: dict[str, JsonValue] = {"state": after.state, "due_at": after.due_at, "error": after.error}
         return await self._repository.deliveries.change(delivery, changes) or delivery
 

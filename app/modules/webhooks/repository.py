@@ -41,6 +41,9 @@ class WebhookRepository:
         own = Query([Equals("owner", owner)], order_by="created_at", descending=True)
         return await self._webhooks.first(own)
 
+    async def count(self, owner: str) -> int:
+        return await self._webhooks.count(Equals("owner", owner))
+
     async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Webhook], str | None]:
         """Newest first."""
         own = [Equals("owner", owner)]

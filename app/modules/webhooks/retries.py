@@ -30,7 +30,7 @@ class AfterTry:
     error: str | None = None
 
 
-def after_try(failure: DeliveryFailed | None, tries: int, now: int) -> AfterTry:
+def settle_try(failure: DeliveryFailed | None, tries: int, now: int) -> AfterTry:
     """Returns the delivery after so many tries, the last of which was made at `now`."""
     if failure is None:
         return AfterTry("delivered")

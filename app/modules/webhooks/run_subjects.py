@@ -1,6 +1,7 @@
 """What deliveries say of runs."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from pydantic import JsonValue
 
@@ -35,11 +36,9 @@ class RunSubjects:
 
     async def _answer(self, run: Run) -> dict[str, JsonValue]:
         message: Message | None = None
-        try:
+        with suppress(SessionUnknown):  # it was deleted
             session = await self._sessions.get(run.owner, run.session_id)
             message = await self._sessions.find_answer(session, run.message_id)
-        except SessionUnknown:
-            pass  # it was deleted
         if message is None:
             return {"query": run.question, "sql": None, "analysis": None, "columns": [], "rows": []}
         rows: Sequence[JsonValue] = message.rows_head[:_ROWS]

@@ -53,7 +53,7 @@ class WebhookService:
         self, owner: str, url: str, events: Sequence[WebhookEvent], *, content: WebhookContent
     ) -> MadeWebhook:
         """Raises `WebhookRefused` or `TooManyWebhooks`."""
-        if len(await self.repository.of_owner(owner)) >= MOST_WEBHOOKS:
+        if await self.repository.count(owner) >= MOST_WEBHOOKS:
             raise TooManyWebhooks(most=MOST_WEBHOOKS)
         receiver, _ = await self._sender.make(url)
         now = now_ms()
@@ -87,7 +87,7 @@ class WebhookService:
         if "enabled" in changes:
             why = None if changes["enabled"] else "Its owner has disabled it."
             stored |= {"disabled_because": why, "failing_since": None}
-        return await self._stored(webhook, stored, secret)
+        return await self._store(webhook, stored, secret)
 
     async def rotate(self, owner: str, webhook_id: str) -> MadeWebhook:
         """Make a new secret. The present one signs, too, for a day."""
@@ -100,11 +100,12 @@ class WebhookService:
             "rotated_at": now,
             "updated_at": now,
         }
-        return await self._stored(webhook, stored, secret)
+        return await self._store(webhook, stored, secret)
 
-    async def _stored(
+    async def _store(
         self, webhook: Webhook, changes: Mapping[str, JsonValue], secret: str | None
     ) -> MadeWebhook:
+        """Edit a webhook. Returns it with its new secret, if it has one. Raises `WebhookUnknown`."""
         changed = await self.repository.edit(webhook, changes)
         if changed is None:
             raise WebhookUnknown

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import islice
 
 from sqlglot import exp
 
@@ -76,7 +75,7 @@ class Catalog:
         close = [names[each] for each in get_close_matches(table.name.lower()[:_LONGEST_NAME], names, n=3)]
         if close:
             return f"There is no table {asked}; did you mean {self._written(close)}?"
-        shown = self._written(list(islice(self.names, _NAMES_SHOWN)))
+        shown = self._written(list(self.names))
         return f"There is no table {asked}. The tables are: {shown or 'none'}."
 
     def _written(self, names: Sequence[str], between: str = ", ") -> str:

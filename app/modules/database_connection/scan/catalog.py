@@ -51,7 +51,8 @@ def read_catalog(connection: Connection, schemas: Sequence[str] = ()) -> list[Ta
     catalog = str(connection.scalar(select(func.current_database()))) if _has_catalog(connection) else ""
     found: dict[TableName, _Reflected] = {}
     for schema, known_as in of_schemas.items():
-        for name, reflected in _read_schema(inspector, known_as, leave_out=parts.of_schema(schema)).items():
+        left_out = parts.names_in_schema(schema)
+        for name, reflected in _read_schema(inspector, known_as, leave_out=left_out).items():
             found[TableName(catalog, schema, name)] = reflected
     dialect = _DIALECTS.get(connection.dialect.name, connection.dialect.name)
     shown = {name: each.text for name, each in shown_names(found, dialect).items()}
@@ -211,7 +212,7 @@ class _Partitions:
                 found[str(schema)].add(str(name))
         return cls(found)
 
-    def of_schema(self, schema: str) -> Collection[str]:
+    def names_in_schema(self, schema: str) -> Collection[str]:
         return self.names.get(schema, ())
 
 

@@ -76,7 +76,7 @@ class ScannedSchema:
         return ScannedSchema(replace(self.schema, tables=shown), texts)
 
     def table(self, name: str) -> Table | None:
-        return next((table for table in self.schema.tables if table.name == name), None)
+        return self.schema.by_name.get(name)
 
 
 class ScannedSchemas:
@@ -114,6 +114,7 @@ def _carried(table: Table, before: Table | None) -> Table:
 
 
 def _described(table: Table, before: Table) -> Table:
+    """Returns a table with what its owner has written of it, and its number of edits."""
     return replace(table, description=before.description or table.description, version=before.version)
 
 

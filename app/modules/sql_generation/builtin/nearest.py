@@ -6,6 +6,7 @@ from datetime import date
 
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.sql_generation.builtin.periods import read_period, unit_of
+from app.modules.sql_generation.builtin.planning.measures import numbers_of
 from app.modules.sql_generation.builtin.question.lexicon import ANY_TABLE, Lexicon, LexiconEntry
 from app.modules.sql_generation.builtin.question.readings import plural, single, spoken
 from app.modules.sql_generation.builtin.question.words import REVENUE, Token, synonyms, tokenise, word_set
@@ -109,14 +110,15 @@ class _Candidates:
                 yield f"How many {rows} have the {spoken(link.field.column)} {link.value}?"
 
     def _numbers(self, table: Table) -> Iterator[str]:
+        rows, groups = plural(_said(table.name)), self._groups(table)
         for number in self._numbers_of(table):
             said = set(number.split())
             for function in ("average", "highest", "lowest", "total"):
                 if function in said or (function == "total" and not said.isdisjoint(_TOTALS)):
                     continue
-                yield f"What is the {function} {number} of {plural(_said(table.name))}?"
-                for group in self._groups(table):
-                    yield f"What is the {function} {number} of {plural(_said(table.name))} per {group}?"
+                yield f"What is the {function} {number} of {rows}?"
+                for group in groups:
+                    yield f"What is the {function} {number} of {rows} per {group}?"
 
     def _rankings(self, table: Table) -> Iterator[str]:
         rows = plural(_said(table.name))
@@ -130,11 +132,8 @@ class _Candidates:
     def _groups(self, table: Table) -> list[str]:
         """Returns what rows of a table are grouped by: columns of few values, and the tables it refers to."""
         names = [field.column for field in self._network.name_fields(table.name)]
-        columns = [
-            column.name
-            for column in table.columns
-            if column.values and column.name not in {*table.foreign_key_columns, *names}
-        ]
+        left_out = {*table.foreign_key_columns, *names}
+        columns = [each.name for each in table.columns if each.values and each.name not in left_out]
         referred = [
             single(_said(key.referred_table))
             for key in table.foreign_keys
@@ -143,11 +142,7 @@ class _Candidates:
         return [*referred[:_MOST_COLUMNS], *map(spoken, self._nearest_columns(columns))]
 
     def _numbers_of(self, table: Table) -> list[str]:
-        numbers = [
-            field.column
-            for field in self._network.fields(table.name)
-            if field.type in ("integer", "number") and not self._network.is_key(field)
-        ]
+        numbers = [field.column for field in numbers_of(self._network, table.name)]
         return [spoken(column) for column in self._nearest_columns(numbers)]
 
     def _nearest_columns(self, columns: Sequence[str]) -> list[str]:

@@ -38,7 +38,7 @@ from app.modules.sql_generation.builtin.question.small_talk import reply
 from app.modules.sql_generation.builtin.question.words import Token, tokenise, tokenise_question
 from app.modules.sql_generation.builtin.statement.accounting import account
 from app.modules.sql_generation.builtin.statement.compose import compose
-from app.modules.sql_generation.builtin.statement.explain import explain
+from app.modules.sql_generation.builtin.statement.explain import explain, explain_unlisted
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 
@@ -240,6 +240,5 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: da
     select = compose(query, network)
     account(items, query, select, network=network)
     require(preferences, select)
-    is_whole = not (query.measures or query.shown)
-    explanation = explain(query) + (network.unlisted(query.base) if is_whole else "")
+    explanation = explain(query) + explain_unlisted(query, network)
     return PlannedStatement(select, explanation, None if query.whole else query)

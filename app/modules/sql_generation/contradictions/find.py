@@ -18,7 +18,7 @@ from app.modules.sql_generation.contradictions.directions import (
 from app.modules.sql_generation.contradictions.limits import find_other_limits
 from app.modules.sql_generation.contradictions.negations import find_added_negations, find_lost_negations
 from app.modules.sql_generation.contradictions.periods import find_other_periods
-from app.modules.sql_generation.contradictions.translation import in_english
+from app.modules.sql_generation.contradictions.translation import translate
 
 _MOST_CONDITIONS = 300
 """A statement with more of them is not read: each is looked for in the question and upwards in the tree."""
@@ -33,10 +33,10 @@ def find_contradictions(question: str, tree: exp.Expr, today: date) -> Iterator[
         return
     asked = plain_question(question, tree)
     whole = " ".join(question.casefold().replace("’", "'").split())
-    english = in_english(asked)
+    english = translate(asked)
     yield from find_opposite_ends(english, tree)
     yield from find_opposite_comparisons(english, tree)
     yield from find_other_limits(english, tree)
-    yield from find_other_periods(in_english(whole), tree, today)
+    yield from find_other_periods(translate(whole), tree, today)
     yield from find_lost_negations(asked, whole, tree)
     yield from find_added_negations(whole, tree)

@@ -5,6 +5,7 @@ The other words stay as they are. All patterns are in the lower case of `str.cas
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from app.core.language import Language, language_of
 
@@ -176,6 +177,7 @@ _PHRASES: dict[Language, Sequence[tuple[str, str]]] = {
 }
 
 
+@cache
 def _compiled(language: Language) -> list[tuple[re.Pattern[str], str]]:
     numbers = enumerate(_NUMBERS_OF[language].split(), start=2)
     months = zip(_MONTHS_OF[language].split(), _MONTHS, strict=True)
@@ -187,12 +189,9 @@ def _compiled(language: Language) -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(rf"(?<![\w.])(?:{pattern})(?:(?<=[ .])|(?!\w))"), said) for pattern, said in phrases]
 
 
-_COMPILED = {language: _compiled(language) for language in _PHRASES}
-
-
-def in_english(question: str) -> str:
-    """Returns a question in lower case with those words in English; one in English, as it is."""
+def translate(question: str) -> str:
+    """Returns a question in lower case with those words in English; one in another language, as it is."""
     language = language_of(question)
-    for pattern, said in _COMPILED.get(language, ()):
+    for pattern, said in _compiled(language) if language in _PHRASES else ():
         question = pattern.sub(said, question)
     return question

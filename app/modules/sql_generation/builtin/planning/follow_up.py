@@ -33,7 +33,12 @@ from app.modules.sql_generation.builtin.question.roles import QuestionRoles, is_
 from app.modules.sql_generation.builtin.question.words import Token, words_of
 from app.modules.sql_generation.builtin.statement.compose import compose, draft_of
 from app.modules.sql_generation.builtin.statement.conditions import branch_of, table_of
-from app.modules.sql_generation.builtin.statement.explain import filtering, grouping, measuring
+from app.modules.sql_generation.builtin.statement.explain import (
+    explain_unlisted,
+    filtering,
+    grouping,
+    measuring,
+)
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _FILTERS = frozenset(
@@ -182,7 +187,7 @@ class _FollowUp:
             counted = exp.select(number).from_(inner.subquery("previous"))
             return PlannedStatement(counted, _explained("the number of rows"), None)
         count = Measure("count", plan.base, name)
-        counting = replace(self._with(conditions), measures=(count,), shown=(), order=None)
+        counting = replace(self._add_conditions(conditions), measures=(count,), shown=(), order=None)
         return self._changed(counting, "the number of rows", *_said(conditions))
 
     def ranked(self) -> PlannedStatement:
@@ -208,7 +213,7 @@ class _FollowUp:
         if any(measure.table != self.plan.base for measure in measures):
             raise Beyond(f"That is no number of {self.plan.base} itself; {_WHOLE}")
         conditions = self._conditions()
-        computed = replace(self._with(conditions), measures=measures, shown=(), order=None)
+        computed = replace(self._add_conditions(conditions), measures=measures, shown=(), order=None)
         return self._changed(computed, *map(measuring, measures), *_said(conditions))
 
     def sorted(self) -> PlannedStatement:
@@ -251,7 +256,8 @@ class _FollowUp:
         if not conditions:
             raise Beyond("I do not see what should change in the previous answer.")
         self._require_whole_list()
-        return self._changed(replace(self._with(conditions), limit=self._roles.limit), *_said(conditions))
+        plan = replace(self._add_conditions(conditions), limit=self._roles.limit)
+        return self._changed(plan, *_said(conditions))
 
     # Variations of the previous question
 
@@ -359,7 +365,7 @@ class _FollowUp:
     def _conditions(self) -> tuple[QueryCondition, ...]:
         return self._planner.conditions(self.plan.base)
 
-    def _with(self, conditions: Sequence[QueryCondition]) -> QueryPlan:
+    def _add_conditions(self, conditions: Sequence[QueryCondition]) -> QueryPlan:
         """Returns the plan with further conditions. Raises `Beyond` if it has one on the same."""
         old = [*map(_columns, self.plan.conditions)]
         if any(_columns(one) in old for one in conditions):
@@ -386,8 +392,7 @@ class _FollowUp:
 
 
 def _changed(plan: QueryPlan, explanation: str, network: SchemaNetwork) -> PlannedStatement:
-    left_out = "" if plan.measures or plan.shown else network.unlisted(plan.base)
-    return PlannedStatement(compose(plan, network), explanation + left_out, plan)
+    return PlannedStatement(compose(plan, network), explanation + explain_unlisted(plan, network), plan)
 
 
 def _parts(plan: QueryPlan, network: SchemaNetwork) -> list[PlanColumn | Grain | Measure | Related]:

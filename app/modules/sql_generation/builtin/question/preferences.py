@@ -14,12 +14,14 @@ _USING = "using"
 
 def require(preferences: Preferences, select: exp.Select) -> None:
     """Raises `Beyond` when the statement reads none of the preferred tables and columns."""
+    if not preferences.clause:
+        return
     tables = {table.alias_or_name: table.name for table in select.find_all(exp.Table)}
     columns = {(tables.get(each.table, ""), each.name) for each in select.find_all(exp.Column)}
     used = preferences.tables.intersection(tables.values()) or any(
         (field.table, field.column) in columns for field in preferences.fields
     )
-    if preferences.clause and not used:
+    if not used:
         raise Beyond(NOT_UNDERSTOOD)
 
 

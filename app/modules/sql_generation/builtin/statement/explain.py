@@ -21,6 +21,7 @@ from app.modules.sql_generation.builtin.plan import (
     Within,
     Without,
 )
+from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _FUNCTIONS = {"sum": "the sum", "avg": "the average", "min": "the lowest", "max": "the highest"}
 _UNORDERED = " in no particular order"
@@ -34,6 +35,11 @@ _OPERATORS = {
     "=": "is",
     "between": "is between",
 }
+
+
+def explain_unlisted(query: QueryPlan, network: SchemaNetwork) -> str:
+    """Returns a sentence on the columns that a list of whole rows leaves out; empty for other plans."""
+    return "" if query.measures or query.shown else network.unlisted(query.base)
 
 
 def explain(query: QueryPlan) -> str:
