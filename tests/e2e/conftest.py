@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import closing
 
+import httpx
 import pytest
 
 from tests.support.scripted_model import ScriptedModel, scripted_model
@@ -58,11 +59,21 @@ def model_of_all() -> Iterator[ScriptedModel]:
 
 
 @pytest.fixture(scope="session")
-def shared_server(tmp_path_factory: pytest.TempPathFactory, model_of_all: ScriptedModel) -> Iterator[Server]:
+def server_of_all(tmp_path_factory: pytest.TempPathFactory, model_of_all: ScriptedModel) -> Iterator[Server]:
     reduction = {"KAI_CONVERSATIONS__REDUCE_WITH_AI": "true", "KAI_CONVERSATIONS__REDUCE_THRESHOLD": "10"}
     settings = {**model_settings(model_of_all), **reduction}
     with running_server(tmp_path_factory.mktemp("modelled"), settings) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def shared_server(server_of_all: Server) -> Iterator[Server]:
+    """KAI with a scripted model and without databases: those of a module are deleted at its end."""
+    yield server_of_all
+    with httpx.Client(base_url=f"{server_of_all.address}/api/v1") as http:
+        while found := http.get("/database-connections").raise_for_status().json()["items"]:
+            for each in found:
+                http.delete(f"/database-connections/{each['id']}").raise_for_status()
 
 
 @pytest.fixture
