@@ -275,7 +275,7 @@ class DatabaseConnections:
                 known = await asyncio.to_thread(self._database, connection)
                 if roles is not None:
                     await self._try_roles(known, roles)
-            # Its address is encrypted anew: no process knows tables any more that are not to be read now.
+            # Its address is encrypted again: no process knows tables any more that are not to be read now.
             database = known if "schemas" in edit else None
         if database is not None:
             edit["address"] = Address(
