@@ -43,7 +43,7 @@ class NoticingAnalyst:
         if question.author == "builtin" and (
             unheeded := await self.schema_context.unheeded(question.text, sql)
         ):
-            notes += f"\n\n**{wording.say('not_followed')}** {unheeded}"
+            notes += f"\n\n**{wording.say('not_followed')}** {unheeded.say(wording.language)}"
         if not notes:
             return read
         emit(TextChunk(content=notes, channel="analysis"))

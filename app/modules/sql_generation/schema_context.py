@@ -190,7 +190,7 @@ class SchemaContext:
             index.is_named_in, text
         )
 
-    async def unheeded(self, asked: str, sql: str) -> str:
+    async def unheeded(self, asked: str, sql: str) -> ResultWarning | None:
         """Returns which instructions and terms apply to a statement whose writer has not read them."""
         terms, instructions = await self._read_rules()
         business = Business(terms=terms, instructions=instructions)
