@@ -11,7 +11,7 @@ from app.modules.analysis.figures.comparing import MeasureComparison, comparison
 from app.modules.analysis.figures.ends import Direction, direction_of, leading_end
 from app.modules.analysis.figures.measure import NumericColumn
 from app.modules.analysis.figures.numbers import number
-from app.modules.analysis.figures.requested_measures import DIFFERENCES, words_of
+from app.modules.analysis.figures.requested_measures import names_difference
 from app.modules.analysis.figures.roles import ColumnRoles, roles_of
 from app.modules.analysis.figures.statement import StatementReading, read_statement
 from app.modules.analysis.figures.trend import (
@@ -171,10 +171,7 @@ def _comparisons(
 ) -> list[MeasureComparison]:
     """The pairs of measures that the result sets side by side; a difference of two is in none of them."""
     labels = [row[roles.label] for row in rows["rows"]] if roles.label is not None else []
-    names = [
-        "" if each.is_change or DIFFERENCES & set(words_of(title(each.name))) else each.name
-        for each in measures
-    ]
+    names = ["" if each.is_change or names_difference(each.name) else each.name for each in measures]
     return comparisons(names, labels, today)
 
 

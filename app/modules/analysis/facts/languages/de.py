@@ -137,6 +137,15 @@ TABLE: Mapping[str, str] = {
     "{before:the} in denen davor.",
     "season.unknown": "Ohne {periods} mit vollständigen Daten lässt sich Wachstum nicht von einem saisonalen "
     "Verlauf unterscheiden.",
+    "scale.rises": "mit steigendem {label} steigt {measure} in {count} von {steps} Schritten"
+    ": von {old} (bei {before}) auf {new} (bei {after}).",
+    "scale.rises.headline": "mit steigendem {label} steigt {measure} in {count} von {steps} Schritten",
+    "scale.falls": "mit steigendem {label} sinkt {measure} in {count} von {steps} Schritten"
+    ": von {old} (bei {before}) auf {new} (bei {after}).",
+    "scale.falls.headline": "mit steigendem {label} sinkt {measure} in {count} von {steps} Schritten",
+    "courses": "{measure} {span:from}: {leaders}.",
+    "courses.headline": "{measure} von {groups} Gruppen {span:from}",
+    "courses.pair": "{label} von {old} auf {new}",
     "rises.before": "{measure}[ {scope}]: Anstieg gegenüber dem Zeitraum davor in {count} von "
     "{periods:dative}.",
     "rises.groups": "{measure}, Anstieg gegenüber dem Zeitraum davor: {leaders}.",
