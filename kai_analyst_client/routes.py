@@ -1365,8 +1365,13 @@ class Reports(Group[C_co]):
         title: str | None = None,
         report_format: Literal["html", "markdown", "ipynb"] = "html",
         rows: int = 200,
+        language: Literal["en", "de"] = "en",
+        time_zone: str = "UTC",
     ) -> Flow[bytes]:
-        """One file of answers of a session, or of pins of a board. `parts` are those of the API."""
+        """One file of answers of a session, or of pins of a board. `parts` are those of the API.
+
+        `language` is that of the report's own words, `time_zone` the IANA name of its times' zone.
+        """
         body = given(
             session_id=None if session is None else id_of(session),
             board_id=None if board is None else _board_id(board),
@@ -1374,6 +1379,8 @@ class Reports(Group[C_co]):
             title=title,
             format=report_format,
             rows=rows,
+            language=language,
+            time_zone=time_zone,
         )
         return (yield from send(Request("POST", "/reports", body=body))).content
 
