@@ -21,6 +21,8 @@ from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.database_connection.schema import Schema, Table
 
 _PAGE = 200
+_WRITTEN = 250
+"""Tables in one write."""
 _ALL_USERS = "all"
 # Those from the examples on are other modules', which are deleted with their connection.
 _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions", "overviews")
@@ -102,6 +104,7 @@ class Address:
 
 _TEXTS = TypeAdapter(dict[str, list[str]])
 _PROGRESS = TypeAdapter(ScanProgress)
+_TABLE = TypeAdapter(Table)
 
 
 class ConnectionRepository:
@@ -179,7 +182,9 @@ class ConnectionRepository:
 
         Raises `ConnectionNotFound`, and keeps nothing, when it was deleted meanwhile.
         """
-        await self._storage.put("tables", [_document(connection, table) for table in found.tables])
+        for start in range(0, len(found.tables), _WRITTEN):  # other requests take turns in between
+            some = found.tables[start : start + _WRITTEN]
+            await self._storage.put("tables", [_document(connection, table) for table in some])
         gone = {table.name for table in replacing.tables} - {table.name for table in found.tables}
         mine = Equals("db_connection_id", connection.id)
         if gone:
@@ -219,7 +224,7 @@ class ConnectionRepository:
 
         Raises `ConnectionNotFound` when it was deleted meanwhile.
         """
-        written: Document = {"table": asdict(table)}
+        written: Document = {"table": _table_document(table)}
         changed = await self._tables_kept.edit(id_of(connection.id, table.name), written)
         if changed is None:
             raise _not_found()
@@ -275,7 +280,13 @@ def _not_found() -> ConnectionNotFound:
 
 
 def _document(connection: Connection, table: Table) -> Document:
-    return {**_key(connection, table.name), "table": asdict(table), "version": table.version}
+    return {**_key(connection, table.name), "table": _table_document(table), "version": table.version}
+
+
+def _table_document(table: Table) -> Document:
+    """Returns the fields of a table that say more than their defaults: most of a column's say no more."""
+    document: Document = _TABLE.dump_python(table, exclude_defaults=True)
+    return document
 
 
 def _texts_document(connection: Connection, name: str, texts: Mapping[str, Sequence[str]]) -> Document:

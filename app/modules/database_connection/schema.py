@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, TypedDict
 
 from app.core.redaction.names import names_secret
@@ -18,11 +18,14 @@ class ColumnEdit(TypedDict, total=False):
     hidden: bool
 
 
+_MOST_NAMES = 16
+"""Databases whose names are shared by the states of their schemas."""
+
 ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "binary", "json"]
 
 
 @described
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TableColumn:
     """A column and the profile of its values."""
 
@@ -55,7 +58,7 @@ class TableColumn:
 
 
 @described
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ForeignKey:
     """A foreign key of a table."""
 
@@ -67,7 +70,7 @@ class ForeignKey:
     """Columns that they refer to, in the same order."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
     """A table or view; `row_count` is as of the scan, an estimate on big tables, None if unknown."""
 
@@ -119,6 +122,12 @@ class Table:
         )
 
 
+@lru_cache(maxsize=_MOST_NAMES)
+def _names_of(dialect: str, names: tuple[tuple[str, TableName], ...], database: str) -> TableNames:
+    """Returns the same object for every state of a scan with these names."""
+    return TableNames(dialect, dict(names), database)
+
+
 @dataclass(frozen=True)
 class Schema:
     """All tables of a connection; `dialect` is sqlglot's name for its SQL.
@@ -143,9 +152,8 @@ class Schema:
     @cached_property
     def names(self) -> TableNames:
         """The names of the tables, as the database compares them."""
-        return TableNames(
-            self.dialect, {table.name: table.in_database for table in self.tables}, self.database
-        )
+        known = tuple((table.name, table.in_database) for table in self.tables)
+        return _names_of(self.dialect, known, self.database)
 
     @cached_property
     def by_name(self) -> Mapping[str, Table]:

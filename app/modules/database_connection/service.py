@@ -52,7 +52,6 @@ from app.modules.database_connection.repository import (
 )
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
-from app.modules.database_connection.scan.catalog import has_tables
 from app.modules.database_connection.scan.progress import ScanProgress
 from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
 from app.modules.database_connection.scan.schemas import chosen_schemas, read_schemas, usable_schemas
@@ -762,6 +761,6 @@ def _has_tables(database: Database, limits: ConnectionLimits, stop: Stop, *, sch
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
             if missing := database.missing_right(connection):
                 raise DatabaseUnavailable(missing)
-            return has_tables(connection, read_schemas(connection, schemas))
+            return database.has_tables(connection, read_schemas(connection, schemas))
     except DBAPIError:
         return True

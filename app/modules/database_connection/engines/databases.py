@@ -6,6 +6,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from sqlalchemy import Connection, Engine
 
+from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
 from graph.errors import StatementTimedOut
@@ -47,6 +48,16 @@ class Database(Protocol):
     def missing_right(self, connection: Connection) -> str:
         """Returns a sentence with the cure if the account may read no table of the database. Empty if it may
         read one, if there is none, and for an engine without accounts.
+        """
+
+    def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
+        """True if the schemas have tables or views that the account sees. SQLite has no schemas."""
+
+    def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
+        """Returns the tables and views of the schemas, without system and temporary ones and partitions.
+
+        The number of queries does not grow with the schemas or tables, except for SQLite. Raises
+        `sqlalchemy.exc.DBAPIError`.
         """
 
     def session(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[DatabaseSession]:

@@ -7,8 +7,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from sqlalchemy import Engine, StaticPool, create_engine
+from sqlalchemy import Connection, Engine, StaticPool, create_engine
 
+from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.engines.databases import stopped
 from app.modules.database_connection.engines.files import FileDatabase
 from app.modules.database_connection.engines.sqlite_authorizers import (
@@ -16,6 +17,7 @@ from app.modules.database_connection.engines.sqlite_authorizers import (
     authorize_query,
     authorize_scan,
 )
+from app.modules.database_connection.engines.sqlite_catalog import has_tables, list_tables
 from app.modules.database_connection.guard.named import NamedTable
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.results import RawRows
@@ -63,6 +65,12 @@ class SqliteDatabase(FileDatabase):
         Its `execute` raises `StatementRefused` if SQLite would read another table or column.
         """
         return replace(self, named=named)
+
+    def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
+        return has_tables(connection)
+
+    def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
+        return list_tables(connection)
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator["_SqliteSession"]:

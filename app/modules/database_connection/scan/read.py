@@ -10,7 +10,7 @@ from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.urls import database_name
 from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.asking import Questions
-from app.modules.database_connection.scan.catalog import read_catalog
+from app.modules.database_connection.scan.catalog import tables_of
 from app.modules.database_connection.scan.profile import profiled
 from app.modules.database_connection.scan.schemas import read_schemas
 from app.modules.database_connection.scan.views import with_secrets_of_views
@@ -44,8 +44,9 @@ def scan(
             stop.after(limits.scan_seconds)
             if missing := database.missing_right(connection):
                 raise DatabaseUnavailable(missing)
-            found = read_catalog(connection, read_schemas(connection, schemas))
-            tables = with_secrets_of_views(found, connection, database.dialect)
+            listing = database.list_tables(connection, read_schemas(connection, schemas))
+            listed = tables_of(listing, database.dialect)
+            tables = with_secrets_of_views(listed.tables, connection, database.dialect)
             plain = [TableProfile(table, {}) for table in tables]
             tell(plain)
             own_name = database_name(database.dialect, database.masked_url)

@@ -12,7 +12,9 @@ import pymysql
 from pymysql.cursors import Cursor, SSCursor
 from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine
 
+from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.engines.mysql.account import missing_right, rights_beyond_reading
+from app.modules.database_connection.engines.mysql.catalog import has_tables, list_tables
 from app.modules.database_connection.engines.mysql.session import (
     MysqlConnection,
     MysqlSession,
@@ -85,6 +87,12 @@ class MysqlDatabase:
 
     def missing_right(self, connection: Connection) -> str:
         return missing_right(connection)
+
+    def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
+        return has_tables(connection, schemas)
+
+    def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
+        return list_tables(connection, schemas)
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[MysqlSession]:

@@ -10,6 +10,8 @@ from typing import Literal
 import psycopg
 from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine
 
+from app.modules.database_connection.engines.catalogs import Listing
+from app.modules.database_connection.engines.postgres.catalog import has_tables, list_tables
 from app.modules.database_connection.engines.postgres.role import (
     missing_right,
     rights_beyond_reading,
@@ -94,6 +96,12 @@ class PostgresDatabase:
 
     def missing_right(self, connection: Connection) -> str:
         return missing_right(connection)
+
+    def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
+        return has_tables(connection, schemas)
+
+    def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
+        return list_tables(connection, schemas)
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[PostgresSession]:
