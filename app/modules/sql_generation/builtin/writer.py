@@ -241,4 +241,4 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: da
     account(items, query, select, network=network)
     require(preferences, select)
     explanation = explain(query) + explain_unlisted(query, network)
-    return PlannedStatement(select, explanation, None if query.whole else query)
+    return PlannedStatement(select, explanation, query)
