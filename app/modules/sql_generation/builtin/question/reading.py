@@ -22,7 +22,7 @@ from app.modules.sql_generation.builtin.question.items import (
     Sort,
     Unrelated,
 )
-from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, LexiconEntry
+from app.modules.sql_generation.builtin.question.lexicon import CLOSE, EXACT, Lexicon, LexiconEntry
 from app.modules.sql_generation.builtin.question.phrases import (
     LENGTH,
     is_name_of_column,
@@ -251,7 +251,7 @@ class _Reading:
             return found
         said = text.split()[: found[0]]
         at = max(place for place, word in enumerate(said) if word == compared.unit)
-        if not self._lexicon.find(tokenise(compared.unit))[0]:
+        if all(link.score < CLOSE for link in self._lexicon.find(tokenise(compared.unit))[1]):
             return found
         return at, (replace(compared, unit=""),)
 
