@@ -617,11 +617,14 @@ def import_memory(
 
 
 def _check_question(question: str) -> None:
-    """Ends the command if the question is empty or cannot be stored."""
+    """Ends the command if the question is empty, too long, or cannot be stored."""
     from app.http.routes import storable  # noqa: PLC0415
+    from app.modules.records.model import MAX_QUERY_CHARACTERS  # noqa: PLC0415
 
     if not question.strip():
         _fail("The question is empty.", _MISUSED)
+    if len(question) > MAX_QUERY_CHARACTERS:
+        _fail(f"The question is longer than {MAX_QUERY_CHARACTERS:,} characters.", _MISUSED)
     try:
         storable(question)
     except ValueError as error:
