@@ -26,6 +26,13 @@ export const form: Translated<typeof englishForm> = {
     "postgresql://benutzer:passwort@server/datenbank, mysql://benutzer:passwort@server/datenbank, sqlite:////data/shop.db oder duckdb:////data/shop.duckdb",
   addressKept: "Leer lassen, um die Adresse zu behalten.",
   upload: (file) => `Die Daten sind eine Kopie der hochgeladenen Datei ${file}.`,
+  schemas: "Schemata",
+  schemasOf: (name) => `Schemata von ${name}`,
+  schemasHint:
+    "Durch Kommas getrennt: sales_* liest einige, !raw lässt eines aus. Bei MySQL sind es Datenbanken.",
+  allSchemas: "alle, die das Konto benutzen darf",
+  schemasRead: "Gespeichert. Die Schemata werden eingelesen.",
+  notRead: "noch nicht eingelesen",
   descriptionHint: "Was darin steht, in Ihren Worten.",
   test: "Verbindung testen",
   testing: "Die Verbindung wird getestet …",
