@@ -154,6 +154,12 @@ class Databases(Group[C_co]):
         return (yield from post("/database-connections/test", body, m.CheckedDatabase))
 
     @endpoint
+    def test_steps(self, url: str, database: m.Database | str | None = None) -> Flow[m.ConnectionSteps]:
+        """Test a database step by step: the first that fails says why. Needs scope `manage`."""
+        body = given(url=url, db_connection_id=None if database is None else id_of(database))
+        return (yield from post("/database-connections/test/steps", body, m.ConnectionSteps))
+
+    @endpoint
     def upload(self, content: bytes, file_name: str, name: str | None = None) -> Flow[m.UploadedFile]:
         """Make a private database of a CSV, Excel or Parquet file. Needs scope `manage`."""
         query = {"file_name": file_name, **({} if name is None else {"name": name})}
@@ -216,6 +222,11 @@ class Databases(Group[C_co]):
     def scan(self, database: m.Database | str) -> Flow[m.Scan]:
         """Read its schema again, in the background. Needs scope `manage`."""
         return (yield from post(f"{_database(database)}/scan", {}, m.Scan))
+
+    @endpoint
+    def stop_scan(self, database: m.Database | str) -> Flow[None]:
+        """Stop the scan that runs, if any. What it has read is kept. Needs scope `manage`."""
+        yield from delete(f"{_database(database)}/scan")
 
     @endpoint
     def scan_state(self, database: m.Database | str) -> Flow[m.Scan]:

@@ -280,6 +280,21 @@ class Database(Model):
     file_name: str | None = None
 
 
+class ConnectionStep(Model):
+    """A step of the test of a database."""
+
+    name: Literal["address", "name", "port", "encryption", "sign_in", "open", "list", "read"] | str = ""
+    state: Literal["passed", "failed", "skipped"] | str = ""
+    detail: str = ""
+
+
+class ConnectionSteps(Model):
+    """Test of a database, step by step."""
+
+    items: list[ConnectionStep] = Field(default_factory=list)
+    is_usable: bool = False
+
+
 class Consent(Model):
     """A consent."""
 
@@ -896,15 +911,13 @@ class Sample(Model):
     truncated: bool = False
 
 
-class Scan(Model):
-    """Progress of the latest scan."""
+class ScanChanges(Model):
+    """Numbers of tables, and of columns of the others, that a scan found otherwise than the one before."""
 
-    state: Literal["never", "running", "complete", "failed"] | str = ""
-    started_at: datetime | None = None
-    updated_at: datetime | None = None
-    tables_total: int | None = None
-    tables_done: int = 0
-    error: str | None = None
+    tables_new: int = 0
+    tables_gone: int = 0
+    columns_new: int = 0
+    columns_gone: int = 0
 
 
 class Session(Model):
@@ -1872,6 +1885,18 @@ class Run(Model):
     ended_at: datetime | None = None
     tokens_used: int = 0
     error: RunError | None = None
+
+
+class Scan(Model):
+    """Progress of the latest scan."""
+
+    state: Literal["never", "running", "complete", "failed"] | str = ""
+    started_at: datetime | None = None
+    updated_at: datetime | None = None
+    tables_total: int | None = None
+    tables_done: int = 0
+    error: str | None = None
+    changes: ScanChanges | None = None
 
 
 class Schedule(Model):

@@ -15,6 +15,8 @@ from app.modules.database_connection.schemas import (
     CheckedDatabaseBody,
     ConnectionBody,
     ConnectionChange,
+    ConnectionStepBody,
+    ConnectionStepsBody,
     ConnectionTest,
     DatabaseSchemaBody,
     DatabaseSchemasBody,
@@ -81,6 +83,23 @@ async def test_database(body: ConnectionTest, owner: Owner, service: Service) ->
     """
     tested = await service.test(owner, body.url.get_secret_value(), body.db_connection_id)
     return CheckedDatabaseBody.model_validate(tested)
+
+
+@router.post("/test/steps", summary="Test a database step by step", dependencies=[MANAGE])
+async def test_database_steps(body: ConnectionTest, owner: Owner, service: Service) -> ConnectionStepsBody:
+    """Tests what registering tests, one step after another, and says of each whether it passed. Stores
+    nothing. Needs scope `manage`. With `db_connection_id`, owner only (else 403).
+
+    The steps of a server are `address` (the URL is understood), `name` (its host is known and may be
+    connected to), `port`, `encryption`, `sign_in`, `list` and `read`; those of a file `address`, `open`,
+    `list` and `read`. The first that fails says why and what helps; those behind it are `skipped`. No text
+    repeats a password.
+    """
+    steps = await service.test_steps(owner, body.url.get_secret_value(), body.db_connection_id)
+    return ConnectionStepsBody(
+        items=[ConnectionStepBody.model_validate(each) for each in steps],
+        is_usable=all(each.state == "passed" for each in steps),
+    )
 
 
 @router.get("", summary="List database connections", dependencies=[READ])
@@ -158,6 +177,8 @@ async def start_scan(db_connection_id: ConnectionId, owner: Owner, service: Serv
     (else 403).
 
     Answers 202 with the progress; a second request joins the running scan. Descriptions of tables are kept.
+    Values are read of tables that questions need first, then of those that no scan has read, the most used
+    first.
     Questions use the previous scan until the new one has found the tables. Answers 503
     (`database-unavailable`) if the stored URL cannot be used.
     """
@@ -171,6 +192,22 @@ async def read_scan(db_connection_id: ConnectionId, owner: Owner, service: Servi
     Questions can be asked as soon as the tables are known (`tables_total` is not null).
     """
     return ScanBody.model_validate(await service.scan_progress(owner, db_connection_id))
+
+
+@router.delete(
+    "/{db_connection_id}/scan",
+    summary="Stop a running scan",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[MANAGE],
+)
+async def stop_scan(db_connection_id: ConnectionId, owner: Owner, service: Service) -> None:
+    """Stops the scan that runs, if any, also a query of the catalog in the database. Needs scope `manage`;
+    owner only (else 403).
+
+    What was read is kept and can be asked about. The next scan begins with the tables whose values this one
+    has not read.
+    """
+    await service.stop_scan(owner, db_connection_id)
 
 
 @router.get("/{db_connection_id}/schemas", summary="List the schemas of the database", dependencies=[READ])

@@ -21,6 +21,7 @@ from app.core.llm.calls import Charge, uncharged
 from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
+from app.modules.database_connection.connection_steps import ConnectionStep, take_steps
 from app.modules.database_connection.engines.databases import Database, RoleDatabase
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url, with_kept_secrets
@@ -243,15 +244,35 @@ class DatabaseConnections:
 
         Raises `UrlNotSupported`, `DatabaseUnreachable` or `RolesRefused`, without secrets in their texts.
         """
-        schemas: Sequence[str] = ()
         if connection_id is None:
-            database, roles = await asyncio.to_thread(read_url, url, self._access), None
+            database = await asyncio.to_thread(read_url, url, self._access)
+            warnings = await self._tried(database, None, ())
         else:
             connection = await self.repository.own(owner, connection_id)
-            database, roles = await self._new_address(connection, url), connection.roles
-            schemas = connection.schemas
-        warnings = await self._tried(database, roles, schemas)
+            database = await self._new_address(connection, url)
+            warnings = await self._tried(database, connection.roles, connection.schemas)
         return CheckedDatabase(database.dialect, database.masked_url, warnings)
+
+    async def test_steps(
+        self, owner: str, url: str | None, connection_id: str | None = None, *, schemas: Sequence[str] = ()
+    ) -> list[ConnectionStep]:
+        """Open a database step by step and store nothing. With a connection of the owner's, as its new
+        address, or without a URL as the one that it has.
+        """
+        try:
+            if connection_id is None:
+                database = await asyncio.to_thread(read_url, url or "", self._access)
+            else:
+                connection = await self.repository.own(owner, connection_id)
+                schemas = connection.schemas
+                database = await (
+                    asyncio.to_thread(self._database, connection)
+                    if url is None
+                    else self._new_address(connection, url)
+                )
+        except (UrlNotSupported, DatabaseUnavailable) as error:
+            return [ConnectionStep("address", "failed", error.detail)]
+        return await self._threads.run(lambda stop: take_steps(database, self._limits, stop, schemas=schemas))
 
     async def change(
         self, owner: str, connection_id: str, edit: ConnectionEdit, *, url: str | None = None
@@ -395,6 +416,17 @@ class DatabaseConnections:
         connection = await self.repository.own(owner, connection_id)
         with as_problems():
             return self._start_scan(connection).progress
+
+    async def stop_scan(self, owner: str, connection_id: str) -> ScanProgress:
+        """Stop a running scan. What it has read is kept."""
+        connection = await self.repository.own(owner, connection_id)
+        await self._scans.stop_early(connection)
+        return await self.scan_progress(owner, connection_id)
+
+    def want_values(self, connection: Connection, tables: Sequence[str]) -> None:
+        """Have a running scan read the values of these tables next."""
+        if (running := self._scans.running(connection.id)) is not None:
+            running.order.want(tables)
 
     async def scan(self, owner: str, connection_id: str) -> Connection:
         """Start a scan and wait for its end. Raises `DatabaseDown`."""

@@ -101,6 +101,7 @@ class SchemaContext:
             near = await self._connections.nearest_tables(self._connection, said)
             found = await asyncio.to_thread(shown, near)
         context, self.shown_tables = found
+        self._connections.want_values(self._connection, self.shown_tables)
         return context
 
     async def verified_answer(self, question: str) -> Example | None:

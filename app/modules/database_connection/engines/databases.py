@@ -7,9 +7,15 @@ from typing import Literal, Protocol, runtime_checkable
 from sqlalchemy import Connection, Engine
 
 from app.modules.database_connection.engines.catalogs import Listing
+from app.modules.database_connection.network import Access
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
-from graph.errors import StatementTimedOut
+from graph.errors import DatabaseUnavailable, StatementTimedOut
+
+
+class EncryptionRefused(DatabaseUnavailable):
+    """Client and server agree on no encryption, or the certificate is not the server's."""
+
 
 Dialect = Literal["sqlite", "postgres", "mysql", "duckdb"]
 
@@ -72,6 +78,27 @@ class Database(Protocol):
 
         Raises `DatabaseUnavailable`. A statement that `stop` ended raises `sqlalchemy.exc.DBAPIError`.
         """
+
+
+@runtime_checkable
+class ServerDatabase(Database, Protocol):
+    """A database of a server that accounts sign in to."""
+
+    @property
+    def host(self) -> str: ...
+
+    @property
+    def port(self) -> int: ...
+
+    @property
+    def user(self) -> str: ...
+
+    @property
+    def access(self) -> Access:
+        """The addresses that may be connected to."""
+
+    def is_encrypted(self, connection: Connection) -> bool:
+        """True if what is sent over this connection is encrypted."""
 
 
 @runtime_checkable

@@ -8,7 +8,9 @@ from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
 
+from app.modules.database_connection.scan.progress import ScanChanges
 from app.modules.database_connection.schema import Schema, Table, TableColumn, TableProfile
+from app.modules.sql.table_names import TableName
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,18 @@ class ScannedSchema:
             if (known := earlier[table.name]) is not None and known.name in self.texts
         }
         return ScannedSchema(replace(self.schema, tables=merged), texts)
+
+    def changes_in(self, tables: Sequence[Table]) -> ScanChanges:
+        """Returns how other tables differ from those of this schema."""
+        before = _columns_by_name(self.schema)
+        after = _columns_by_name(replace(self.schema, tables=tables))
+        both = before.keys() & after.keys()
+        return ScanChanges(
+            tables_new=len(after.keys() - both),
+            tables_gone=len(before.keys() - both),
+            columns_new=sum(len(after[name] - before[name]) for name in both),
+            columns_gone=sum(len(before[name] - after[name]) for name in both),
+        )
 
     def without_profiles(self) -> "ScannedSchema":
         """Returns the same tables without what was read of their rows. What users have written is kept."""
@@ -99,6 +113,13 @@ class ScannedSchemas:
 
     def lock(self, connection_id: str) -> asyncio.Lock:
         return self._locks.setdefault(connection_id, asyncio.Lock())
+
+
+def _columns_by_name(schema: Schema) -> Mapping[TableName, set[str]]:
+    """Returns the names of the columns by the table's name in the database."""
+    return {
+        schema.names.full(table.name): {column.name for column in table.columns} for table in schema.tables
+    }
 
 
 def _carried(table: Table, before: Table | None) -> Table:
