@@ -1497,6 +1497,16 @@ class Server(Group[C_co]):
         return (yield from get("/tools", m.ToolList))
 
     @endpoint
+    def problems(self) -> Flow[m.ProblemKinds]:
+        """Every kind of problem, with its causes and its cure."""
+        return (yield from get("/problems", m.ProblemKinds))
+
+    @endpoint
+    def problem(self, kind: str) -> Flow[m.ProblemKind]:
+        """A kind of problem, such as `session-busy`."""
+        return (yield from get(f"/problems/{segment(kind)}", m.ProblemKind))
+
+    @endpoint
     def capabilities(self) -> Flow[m.Capabilities]:
         return (yield from get("/capabilities", m.Capabilities))
 

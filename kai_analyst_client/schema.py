@@ -793,6 +793,34 @@ class PinPeriod(Model):
     choices: list[str] = Field(default_factory=list)
 
 
+class ProblemExample(Model):
+    """A problem object, as it is answered."""
+
+    type: str = ""
+    title: str = ""
+    status: int = 0
+    detail: str = ""
+
+
+class ProblemKind(Model):
+    """A kind of problem."""
+
+    kind: str = ""
+    type: str = ""
+    title: str = ""
+    status: list[int] = Field(default_factory=list)
+    causes: list[str] = Field(default_factory=list)
+    cure: str = ""
+    retryable: bool = False
+    example: ProblemExample = Field(default_factory=ProblemExample)
+
+
+class ProblemKinds(Model):
+    """All kinds of problems."""
+
+    items: list[ProblemKind] = Field(default_factory=list)
+
+
 class ProfileItem(Model):
     """A sentence about the user."""
 

@@ -61,6 +61,10 @@ class DatabaseDown(Problem):
 
     problem = "database-unavailable"
     title = "The database is unavailable"
+    cure = (
+        "Send the request again when the database is reachable. `POST /database-connections/test` tries it."
+    )
+    retryable = True
     status = 503
 
 

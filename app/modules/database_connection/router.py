@@ -7,7 +7,6 @@ from fastapi import Depends, Path, Request, status
 from app.http.callers import ASK, MANAGE, READ, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageParameters
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf
@@ -33,7 +32,7 @@ from app.modules.database_connection.schemas import (
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.step_counts import count_steps
 
-router = Router(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/database-connections", tags=["database connections"])
 
 
 async def _service(request: Request) -> DatabaseConnections:
@@ -52,7 +51,7 @@ TableName = Annotated[str, Path(description="Name of the table, as the list of t
     status_code=status.HTTP_201_CREATED,
     dependencies=[MANAGE, located("/database-connections/{id}")],
 )
-async def register(body: NewConnection, owner: Owner, service: Service) -> ConnectionBody:
+async def register_connection(body: NewConnection, owner: Owner, service: Service) -> ConnectionBody:
     """Tests the database with a read-only session and stores its URL encrypted. Needs scope `manage`.
 
     The schema is scanned when the first question needs it, or on request. Every call registers another
@@ -134,18 +133,12 @@ async def change_connection(
     and never sent to another server than the one it was given for. Answers 422 as registering does, and for a
     database of another dialect.
 
-    `shared` shares the connection with all users, or makes it private again. Other users can then ask about a
-    shared connection and read its schema, glossary, instructions and verified examples. Sessions of others on
-    a connection that is private again take no further questions (409 `connection-gone`).
+    Other users can ask about a shared connection and read its schema, glossary, instructions and verified
+    examples. Their sessions on one that is private again take no more questions (409 `connection-gone`).
 
-    `external_memory` lets a graph memory service (`KAI_GRAPH_MEMORY__ENDPOINT`) remember questions about the
-    database, of users who consent by `PUT /memory/consents`. Without it nothing is sent.
-
-    With `schemas` it reads other schemas: a scan of them starts, and tables of the others are forgotten.
-
-    With `roles` it replaces the roles that statements run as, from the next statement on. Answers 422
-    (`database-roles-refused`) if the connection was registered without roles, or its account may not take
-    one of them.
+    With `schemas` a scan of these starts, and tables of the others are forgotten. `roles` count from the next
+    statement on; answers 422 (`database-roles-refused`) if the connection was registered without roles, or
+    its account may not take one of them.
     """
     url = None if body.url is None else body.url.get_secret_value()
     return ConnectionBody.model_validate(await service.change(owner, db_connection_id, body.edit(), url=url))
