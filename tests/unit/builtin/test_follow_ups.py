@@ -57,6 +57,17 @@ def test_a_follow_up_gives_the_rows_of_the_whole_question() -> None:
             ("list products", "with price over 100", "products with price over 100"),
             ("list customers", "only the first 2", "first 2 customers"),
             ("list orders", "since June", "orders since June"),
+            (
+                "list products",
+                "Sort them in descending order of unit price",
+                "products sorted by unit price descending",
+            ),
+            (
+                "names of products",
+                "For each of them, also show the category",
+                "name and category of products",
+            ),
+            ("names of products", "also show the category for each.", "name and category of products"),
             (SHARE, "and from France?", "What share of revenue comes from France?"),
             ("share of revenue by category", "and in 2025?", "share of revenue by category in 2025"),
             ("which share of revenue in 2025 came from Tents", "and in 2024?", SHARE_IN_2024),

@@ -18,6 +18,10 @@ from tests.unit.builtin.databases import CHINOOK, business, chinook, rows, sampl
 TODAY = date(2025, 7, 15)
 SCHEMA = schema_of(business())
 _ORDERED = "from orders group by 1 order by 2 desc limit 1"
+ORDERS_EACH = (
+    "select c.name, count(*) from orders o join customers c on c.id = o.customer_id"
+    " group by c.id order by 2 desc"
+)
 
 QUESTIONS = {
     "What's the total revenue?": "select sum(amount) from order_lines",
@@ -82,6 +86,16 @@ QUESTIONS = {
     "compare revenue of 2024 and 2025 per country": "select country, strftime('%Y', order_date) y,"
     " sum(amount) from order_lines l join orders o on o.id = order_id join customers c"
     " on c.id = customer_id group by 1, 2 order by 1, 2",
+    "Show the names of customers and the number of orders they have": ORDERS_EACH,
+    "List the customers and how many orders": ORDERS_EACH,
+    "What is the name of each customer, and how many orders does each have?": ORDERS_EACH,
+    "Which country has the most customers? List the country and the number of customers it has.": (
+        "select 'Germany', 3"
+    ),
+    "What is the country with the most customers and how many does it have?": "select 'Germany', 3",
+    "List the names of products and sort in ascending order of unit price": (
+        "select name from products order by unit_price"
+    ),
     "What share of revenue comes from Germany?": "select 2304 * 100.0 / 3364",
     "What percentage of customers are from Germany?": "select 60.0",
     "what percentage of orders was cancelled": "select 100.0 / 6",

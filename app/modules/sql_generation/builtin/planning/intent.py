@@ -15,6 +15,7 @@ from app.modules.sql_generation.builtin.plan import (
     PlanColumn,
     QueryPlan,
     Within,
+    Without,
 )
 from app.modules.sql_generation.builtin.planning.measures import is_quantity
 from app.modules.sql_generation.builtin.planning.ranking import RankingPlanner
@@ -36,7 +37,26 @@ class Planner(RankingPlanner):
         if self.roles.compares:
             self._compare_periods()
             return self._compare_values(self._queried())
-        return self._queried()
+        query = self._queried()
+        self._refuse_none_of_groups(query)
+        return query
+
+    def _refuse_none_of_groups(self, query: QueryPlan) -> None:
+        """Raises `Beyond` for values that many rows share, of rows that have none of others: a country with
+        one channel that plays no cartoon may have others that do.
+        """
+        fields = [one for one in query.shown if isinstance(one, PlanColumn)]
+        known = {*self.network.key(query.base), *self.network.name_fields(query.base)}
+        lacks = any(
+            isinstance(one, Without)
+            or (isinstance(one, Among) and one.negated and one.field.table != query.base)
+            for one in query.conditions
+        )
+        if lacks and fields and not known.intersection(fields):
+            raise Beyond(
+                f"I cannot tell whether all rows of {query.base} with the same "
+                f"{' and '.join(each.column for each in fields)} have to be so, or one of them."
+            )
 
     def _queried(self) -> QueryPlan:
         roles = self.roles

@@ -62,7 +62,7 @@ _PASSED_OVER = word_set(
     " containing belong belongs ever yet already currently still including whats whos wheres hows pls plz"
     " info produced produces produce created built manufactured raised raise titled entitled"
     " offered offer offers working work works employed associated available come comes came appear appears"
-    " appeared"
+    " appeared play plays played playing teach teaches taught receive receives received awarded shared know"
 )
 _EXCLUDING = word_set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
