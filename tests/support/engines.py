@@ -73,4 +73,16 @@ CONTRACTS: Mapping[str, Contract] = {
         cause="Could not convert string",
         unreachable={},
     ),
+    "clickhouse": Contract(
+        runaway="select count() from numbers(10000000000000)",
+        endless="select number, toString(number) as text from numbers(10000000000000)",
+        values="select toInt64('9007199254740993') as i, toDecimal64('12.50', 2) as n, 'Zoë' as t, "
+        "toNullable('') as z, toDate('2024-02-29') as d, toDateTime('2024-02-29 10:00:00') as m",
+        row=[*_ROW[:3], "", *_ROW[4:]],
+        failing="select toInt32(name) as broken from customers",
+        cause="Cannot parse string 'Ann' as Int32",
+        unreachable=_SERVER_CAUSES,
+        running="select count() from system.processes where query like '%10000000000000%' "
+        "and query not like '%system.processes%'",
+    ),
 }

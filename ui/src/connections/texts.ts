@@ -53,10 +53,13 @@ export const connectionTexts = {
   scanned: (when: string) => `Scanned ${when}`,
   neverScanned: "Not scanned yet",
   /** By the name that the API has for the dialect. */
-  dialects: { postgres: "PostgreSQL", mysql: "MySQL", sqlite: "SQLite", duckdb: "DuckDB" } as Record<
-    string,
-    string
-  >,
+  dialects: {
+    postgres: "PostgreSQL",
+    mysql: "MySQL",
+    sqlite: "SQLite",
+    duckdb: "DuckDB",
+    clickhouse: "ClickHouse",
+  } as Record<string, string>,
   tables: (count: number) => (count === 1 ? "1 table" : `${count} tables`),
   search: "Search tables and columns",
   share: "Share with all users",

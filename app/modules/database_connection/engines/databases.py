@@ -1,4 +1,4 @@
-"""Protocols of database engines, implemented by `sqlite`, `postgres`, `mysql` and `duckdb`."""
+"""Protocols of database engines, one folder each beside this file."""
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
@@ -17,7 +17,7 @@ class EncryptionRefused(DatabaseUnavailable):
     """Client and server agree on no encryption, or the certificate is not the server's."""
 
 
-Dialect = Literal["sqlite", "postgres", "mysql", "duckdb"]
+Dialect = Literal["sqlite", "postgres", "mysql", "duckdb", "clickhouse"]
 
 
 class DatabaseSession(Protocol):

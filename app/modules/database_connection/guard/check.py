@@ -20,7 +20,12 @@ from sqlglot.errors import ParseError, SqlglotError
 from app.modules.database_connection.guard.amplification import check_amplification
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_allowed_function, is_table_function, names_of
-from app.modules.database_connection.guard.grammar import has_placeholder, is_allowed, is_query
+from app.modules.database_connection.guard.grammar import (
+    has_placeholder,
+    is_allowed,
+    is_query,
+    refused_clause,
+)
 from app.modules.database_connection.guard.joins import Joins
 from app.modules.database_connection.guard.keywords import check_keyword
 from app.modules.database_connection.guard.plans import without_explain
@@ -184,6 +189,8 @@ def _check_node(node: exp.Expr, dialect: str) -> None:
         raise StatementRefused("The statement has a placeholder; write the value itself.", "placeholder")
     if not is_allowed(node):
         raise StatementRefused(f"{node.key.upper()} is not allowed in queries here.", "construct")
+    if clause := refused_clause(node, dialect):
+        raise StatementRefused(f"{clause} is not allowed in queries here.", "construct")
     check_keyword(node, dialect)
     if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Func) is not None:
         # sqlglot simplifies such a bound while generating, and that may not terminate.

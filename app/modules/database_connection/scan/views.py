@@ -22,6 +22,8 @@ _DEFINITIONS: Mapping[str, str] = {
     "postgres": "SELECT n.nspname, c.relname, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c"
     " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
     " WHERE c.relkind IN ('v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')",
+    "clickhouse": "SELECT database, name, as_select FROM system.tables WHERE engine LIKE '%View'"
+    " AND lower(database) NOT IN ('information_schema', 'system')",
     "mysql": "SELECT table_schema, table_name, view_definition FROM information_schema.views",
     "duckdb": "SELECT schema_name, view_name, sql FROM duckdb_views()"
     " WHERE database_name = current_database() AND NOT internal",
