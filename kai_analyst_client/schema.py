@@ -280,21 +280,6 @@ class Database(Model):
     file_name: str | None = None
 
 
-class ConnectionStep(Model):
-    """A step of the test of a database."""
-
-    name: Literal["address", "name", "port", "encryption", "sign_in", "open", "list", "read"] | str = ""
-    state: Literal["passed", "failed", "skipped"] | str = ""
-    detail: str = ""
-
-
-class ConnectionSteps(Model):
-    """Test of a database, step by step."""
-
-    items: list[ConnectionStep] = Field(default_factory=list)
-    is_usable: bool = False
-
-
 class Consent(Model):
     """A consent."""
 
@@ -619,6 +604,15 @@ class LeftOutChunk(Model):
     content: list[str] = Field(default_factory=list)
 
 
+class LimitedStatement(Model):
+    """A statement as it would run for a person."""
+
+    sql: str = ""
+    row_policies: list[str] = Field(default_factory=list)
+    column_policies: list[str] = Field(default_factory=list)
+    has_barrier: bool = False
+
+
 class ResourceLink(Model):
     """A thing that an answer names, and that exists."""
 
@@ -793,32 +787,25 @@ class PinPeriod(Model):
     choices: list[str] = Field(default_factory=list)
 
 
-class ProblemExample(Model):
-    """A problem object, as it is answered."""
+class Policies(Model):
+    """The policies of a connection."""
 
-    type: str = ""
-    title: str = ""
-    status: int = 0
+    version: int = 0
+    policies: dict[str, JsonValue] | None = None
+
+
+class PolicyFault(Model):
+    """A fault of policies."""
+
+    kind: Literal["error", "warning"] | str = ""
+    place: str = ""
     detail: str = ""
 
 
-class ProblemKind(Model):
-    """A kind of problem."""
+class PolicyFaults(Model):
+    """The faults of policies."""
 
-    kind: str = ""
-    type: str = ""
-    title: str = ""
-    status: list[int] = Field(default_factory=list)
-    causes: list[str] = Field(default_factory=list)
-    cure: str = ""
-    retryable: bool = False
-    example: ProblemExample = Field(default_factory=ProblemExample)
-
-
-class ProblemKinds(Model):
-    """All kinds of problems."""
-
-    items: list[ProblemKind] = Field(default_factory=list)
+    items: list[PolicyFault] = Field(default_factory=list)
 
 
 class ProfileItem(Model):
@@ -939,13 +926,15 @@ class Sample(Model):
     truncated: bool = False
 
 
-class ScanChanges(Model):
-    """Numbers of tables, and of columns of the others, that a scan found otherwise than the one before."""
+class Scan(Model):
+    """Progress of the latest scan."""
 
-    tables_new: int = 0
-    tables_gone: int = 0
-    columns_new: int = 0
-    columns_gone: int = 0
+    state: Literal["never", "running", "complete", "failed"] | str = ""
+    started_at: datetime | None = None
+    updated_at: datetime | None = None
+    tables_total: int | None = None
+    tables_done: int = 0
+    error: str | None = None
 
 
 class Session(Model):
@@ -1913,18 +1902,6 @@ class Run(Model):
     ended_at: datetime | None = None
     tokens_used: int = 0
     error: RunError | None = None
-
-
-class Scan(Model):
-    """Progress of the latest scan."""
-
-    state: Literal["never", "running", "complete", "failed"] | str = ""
-    started_at: datetime | None = None
-    updated_at: datetime | None = None
-    tables_total: int | None = None
-    tables_done: int = 0
-    error: str | None = None
-    changes: ScanChanges | None = None
 
 
 class Schedule(Model):

@@ -9,8 +9,7 @@ import pytest
 from tests.simulation.mutations import MUTATIONS, Mutation, mutated
 
 pytestmark = pytest.mark.timeout(300)  # ten seconds of processor time each
-SEEDS = 20
-"""`.ci/run` tries 500 after the tests."""
+SEEDS = 100
 
 
 def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from functools import cache
 
 import pytest
 
@@ -39,7 +38,6 @@ EVERYTHING = {
 }
 
 
-@cache
 def modules_after(program: str) -> set[str]:
     """Names of the modules that a program has imported at its end."""
     done = subprocess.run(

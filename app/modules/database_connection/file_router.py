@@ -8,6 +8,7 @@ from starlette.requests import ClientDisconnect
 
 from app.http.callers import MANAGE, Owner
 from app.http.entity_tags import located
+from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import Text
 from app.modules.database_connection.file_connections import FileConnections
@@ -19,7 +20,7 @@ from app.modules.database_connection.uploads.model import ImportReport
 
 UPLOAD_PATH = "/database-connections/files"
 
-router = Router(prefix="/database-connections", tags=["database connections"])
+router = Router(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
 
 
 async def _service(request: Request) -> FileConnections:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from app.modules.analysis.chart.pictures import heading_of, notes_of
-from app.modules.reports.cells import cell_text
+from app.modules.reports.cells import cell_text, moment
 from app.modules.reports.model import Exchange, OwnText, Report
-from app.modules.reports.words import ReportWords
 from app.modules.session.footnotes import footnotes, marked
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$!&])")
@@ -18,43 +17,44 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def markdown_of(report: Report) -> str:
-    words = report.words
-    parts = [f"# {plain(report.title)}", words.say("made", time=words.moment(report.made_at))]
+    parts = [f"# {plain(report.title)}", f"Made {moment(report.made_at)} by KAI."]
     for part in report.parts:
-        parts += (
-            [without_html(part.markdown)] if isinstance(part, OwnText) else exchange_markdown(part, words)
-        )
+        parts += [without_html(part.markdown)] if isinstance(part, OwnText) else exchange_markdown(part)
     return "\n\n".join(each.strip("\n") for each in parts if each) + "\n"
 
 
-def exchange_markdown(
-    exchange: Exchange, words: ReportWords, *, with_sql: bool = True, with_chart: bool = True
-) -> Iterator[str]:
+def exchange_markdown(exchange: Exchange, *, with_sql: bool = True, with_chart: bool = True) -> Iterator[str]:
     yield f"## {plain(exchange.heading)}"
-    yield _provenance(exchange, words)
+    yield provenance(exchange)
     yield plain(exchange.note)
     yield without_links(marked(exchange.text, exchange.references))
     yield "  \n".join(map(plain, footnotes(exchange.references)))
     if with_chart:
-        yield _chart(exchange, words)
+        yield _chart(exchange)
     if exchange.columns:
         yield table_markdown(exchange)
-        yield exchange.coverage(words)
+        yield exchange.coverage
     if exchange.sql and with_sql:
         yield fenced(exchange.sql, "sql")
 
 
-def _chart(exchange: Exchange, words: ReportWords) -> str:
+def _chart(exchange: Exchange) -> str:
     """The picture within the file, and its notes; or why there is none."""
     if exchange.chart is None or not exchange.picture:
         return plain(exchange.undrawn)
-    name = plain(heading_of(exchange.chart) or words.say("chart"))
+    name = plain(heading_of(exchange.chart) or "Chart")
     image = f"![{name}](data:image/png;base64,{exchange.picture})"
     return f"{image}\n\n{plain(notes_of(exchange.chart))}".strip()
 
 
-def _provenance(exchange: Exchange, words: ReportWords) -> str:
-    return "  \n".join(f"{name}: {plain(text)}" for name, text in exchange.provenance(words))
+def provenance(exchange: Exchange) -> str:
+    """The question as asked, how it was understood, the database, and the time."""
+    lines = [f"Question: {plain(exchange.question)}"]
+    if exchange.explanation:
+        lines.append(f"Understood as: {plain(exchange.explanation)}")
+    dialect = f" ({plain(exchange.dialect)})" if exchange.dialect else ""
+    lines.append(f"Database: {plain(exchange.database)}{dialect}, answered {moment(exchange.at)}")
+    return "  \n".join(lines)
 
 
 def table_markdown(exchange: Exchange) -> str:

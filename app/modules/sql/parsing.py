@@ -10,13 +10,7 @@ from sqlglot.tokenizer_core import Token
 
 import app.modules.sql.dialects  # noqa: F401 - replaces two of sqlglot's
 
-DATABASE_NAMES = {
-    "sqlite": "SQLite",
-    "postgres": "PostgreSQL",
-    "mysql": "MySQL",
-    "duckdb": "DuckDB",
-    "clickhouse": "ClickHouse",
-}
+DATABASE_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL", "duckdb": "DuckDB"}
 """Names of the databases, by dialect, for users."""
 
 

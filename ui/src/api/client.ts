@@ -524,7 +524,6 @@ export interface NewConnection {
   name: string;
   description: string;
   shared: boolean;
-  schemas?: string[];
 }
 
 export function addConnection(body: NewConnection): Promise<Connection> {

@@ -43,7 +43,6 @@ export type {
   BoardWithPins,
   CapabilitiesBody as Capabilities,
   CheckedDatabaseBody as CheckedDatabase,
-  DatabaseSchemaBody as DatabaseSchema,
   CheckpointBody as Checkpoint,
   ChartChoice,
   Column,

@@ -1,6 +1,7 @@
 /** Schedules and their notices in words. */
 import type { Notice, Schedule } from "../api/types";
-import { count, dateText, moment } from "../shared/time";
+import { locale } from "../shared/locale";
+import { count, moment } from "../shared/time";
 import { commentTexts } from "../comments/texts";
 import { targetTexts } from "./targets_texts";
 import { scheduleTexts } from "./texts";
@@ -14,7 +15,8 @@ export function timesOf(schedule: Pick<Schedule, "cron">): string {
 
 /** The next time of a schedule, in its own time zone. */
 export function nextOf(time: string, timeZone: string): string {
-  return scheduleTexts.next(dateText(time, "moment", timeZone), timeZone);
+  const style = { dateStyle: "medium", timeStyle: "short", timeZone } as const;
+  return scheduleTexts.next(new Intl.DateTimeFormat(locale, style).format(new Date(time)), timeZone);
 }
 
 /** When a schedule tells of its runs, if not always. */

@@ -79,7 +79,6 @@ class ThreadPartNotOffered(Problem):
     problem = "not-offered"
     title = "Not offered"
     status = 404
-    cure = "Use what `detail` names instead."
 
 
 class NoWebSockets(Problem):
@@ -88,5 +87,4 @@ class NoWebSockets(Problem):
     problem = "not-offered"
     title = "Not offered"
     status = 426
-    cure = "Use what `detail` names instead."
     headers: Mapping[str, str] = {"Upgrade": "HTTP/1.1"}

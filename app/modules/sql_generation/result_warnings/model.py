@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from app.core.language import Language
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 from app.modules.sql_generation.result_warnings.texts import text
 
 
@@ -18,7 +17,7 @@ class ResultWarning:
     """
 
     name: str
-    values: tuple[str | int | WarningPhrase, ...] = ()
+    values: tuple[str | int, ...] = ()
     worth_repair: bool = False
     is_doubt: bool = False
     probe: str = ""
