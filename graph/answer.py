@@ -41,7 +41,7 @@ References = Annotated[
                 {
                     "key": "highest_revenue_clothing",
                     "span": [0, 77],
-                    "result_id": None,
+                    "result_id": "7d9f3a52",
                     "how": "highest revenue of 3 rows",
                     "value": "193834.08",
                     "cells": [{"row": 0, "column": "revenue"}],

@@ -4,13 +4,16 @@
 class TurnError(Exception):
     """The turn cannot continue. `detail` is for the user: it holds no secrets and no driver internals.
 
-    `problem` names the kind of problem in kebab case. `status` is its HTTP status. `retryable` says whether
-    the same question may succeed later.
+    `problem` names the kind of problem in kebab case. `status` is its HTTP status. `cure` says what helps
+    against every error of the kind. `retryable` says whether the same question may succeed later.
     """
 
     problem = "turn-failed"
     title = "The question could not be answered"
     status = 500
+    cure = (
+        "Ask again, or in other words. If it fails again, the log of KAI tells more under the id of the run."
+    )
     retryable = False
 
     def __init__(self, detail: str) -> None:
@@ -32,6 +35,7 @@ class ModelCallFailed(TurnError):
     problem = "model-unavailable"
     title = "The language model is unavailable"
     status = 503
+    cure = "Ask again in a moment. If it stays so, the operator looks at the model's service and its address."
     retryable = True
 
 
@@ -41,6 +45,7 @@ class ModelCallRejected(TurnError):
     problem = "model-rejected"
     title = "The language model refused the request"
     status = 502
+    cure = "An operator corrects the key, the name or the limits of the model in KAI's settings."
 
 
 class DatabaseUnavailable(TurnError):
@@ -49,6 +54,7 @@ class DatabaseUnavailable(TurnError):
     problem = "database-unavailable"
     title = "The database is unavailable"
     status = 503
+    cure = "Ask again when the database is reachable. `POST /database-connections/test` tries it."
     retryable = True
 
 
@@ -58,6 +64,7 @@ class DatabaseSecretUnreadable(DatabaseUnavailable):
     problem = "secret-unreadable"
     title = "A stored secret cannot be read"
     status = 409
+    cure = "Give the URL of the database again (PATCH the connection), or start KAI with the earlier key."
     retryable = False
 
 
@@ -67,6 +74,7 @@ class StatementFailed(TurnError):
     problem = "statement-failed"
     title = "The SQL did not run"
     status = 422
+    cure = "Ask in other words, or correct the SQL as `detail` says."
 
 
 class StatementRefused(StatementFailed):
@@ -87,6 +95,9 @@ class QuestionBeyondWriter(TurnError):
     problem = "question-not-understood"
     title = "The question is beyond the built-in writer"
     status = 422
+    cure = (
+        "Ask one of the questions that the answer offers, ask a simpler one, or configure a language model."
+    )
 
 
 class DatabaseEmpty(TurnError):
@@ -95,6 +106,7 @@ class DatabaseEmpty(TurnError):
     problem = "database-empty"
     title = "The database has no tables"
     status = 422
+    cure = "Create tables, or let KAI's account read them, and scan the database again."
 
 
 class InvestigationOff(TurnError):
@@ -103,6 +115,7 @@ class InvestigationOff(TurnError):
     problem = "investigation-off"
     title = "Investigations are switched off"
     status = 409
+    cure = "Ask the question again without agent mode, or switch investigations on (KAI_AGENT__ENABLED)."
 
 
 class SummaryFailed(TurnError):
@@ -118,6 +131,7 @@ class CheckpointsUnavailable(TurnError):
     problem = "storage-unavailable"
     title = "The store is unavailable"
     status = 503
+    cure = "Nothing is lost: send the request again after `Retry-After`."
     retryable = True
 
 
@@ -127,6 +141,7 @@ class CheckpointUnreadable(TurnError):
     problem = "checkpoint-unreadable"
     title = "The conversation's state cannot be read"
     status = 409
+    cure = "Start a new session, or start KAI with the key that encrypted the checkpoint."
 
 
 class StepTimedOut(TurnError):
@@ -135,4 +150,5 @@ class StepTimedOut(TurnError):
     problem = "step-timed-out"
     title = "The answer took too long"
     status = 504
+    cure = "Ask again, or ask for less: a shorter period or fewer columns."
     retryable = True

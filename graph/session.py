@@ -20,13 +20,14 @@ load_context ─> write_sql ─┬─ sql ──> run_sql ─┬─> analyse ─
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Literal, cast
 from uuid import UUID
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained, NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import RunControl
 from langgraph.types import Command, RetryPolicy, Send, StateSnapshot, TimeoutPolicy
 from pydantic import JsonValue
@@ -140,7 +141,7 @@ class SessionGraph:
         self._checkpointer = checkpointer
         self._translated_errors = partial(translated_errors, checkpointer)
         self._deferring = DeferringCheckpointer(checkpointer, _is_costly, frozenset({"finish"}))
-        self._graph = _shape().compile(checkpointer=self._deferring)
+        self._graph = _compiled().copy({"checkpointer": self._deferring})
 
     async def ask(
         self,
@@ -395,6 +396,11 @@ def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:
     shape.add_edge("summarize", END)
     shape.add_edge("finish", END)
     return shape
+
+
+@cache
+def _compiled() -> CompiledStateGraph[SessionState, Ports, SessionState, SessionState]:
+    return _shape().compile()
 
 
 def _is_costly(step: str, following: frozenset[str]) -> bool:

@@ -154,6 +154,12 @@ class Databases(Group[C_co]):
         return (yield from post("/database-connections/test", body, m.CheckedDatabase))
 
     @endpoint
+    def test_steps(self, url: str, database: m.Database | str | None = None) -> Flow[m.ConnectionSteps]:
+        """Test a database step by step: the first that fails says why. Needs scope `manage`."""
+        body = given(url=url, db_connection_id=None if database is None else id_of(database))
+        return (yield from post("/database-connections/test/steps", body, m.ConnectionSteps))
+
+    @endpoint
     def upload(self, content: bytes, file_name: str, name: str | None = None) -> Flow[m.UploadedFile]:
         """Make a private database of a CSV, Excel or Parquet file. Needs scope `manage`."""
         query = {"file_name": file_name, **({} if name is None else {"name": name})}
@@ -216,6 +222,11 @@ class Databases(Group[C_co]):
     def scan(self, database: m.Database | str) -> Flow[m.Scan]:
         """Read its schema again, in the background. Needs scope `manage`."""
         return (yield from post(f"{_database(database)}/scan", {}, m.Scan))
+
+    @endpoint
+    def stop_scan(self, database: m.Database | str) -> Flow[None]:
+        """Stop the scan that runs, if any. What it has read is kept. Needs scope `manage`."""
+        yield from delete(f"{_database(database)}/scan")
 
     @endpoint
     def scan_state(self, database: m.Database | str) -> Flow[m.Scan]:
@@ -1365,8 +1376,13 @@ class Reports(Group[C_co]):
         title: str | None = None,
         report_format: Literal["html", "markdown", "ipynb"] = "html",
         rows: int = 200,
+        language: Literal["en", "de"] = "en",
+        time_zone: str = "UTC",
     ) -> Flow[bytes]:
-        """One file of answers of a session, or of pins of a board. `parts` are those of the API."""
+        """One file of answers of a session, or of pins of a board. `parts` are those of the API.
+
+        `language` is that of the report's own words, `time_zone` the IANA name of its times' zone.
+        """
         body = given(
             session_id=None if session is None else id_of(session),
             board_id=None if board is None else _board_id(board),
@@ -1374,6 +1390,8 @@ class Reports(Group[C_co]):
             title=title,
             format=report_format,
             rows=rows,
+            language=language,
+            time_zone=time_zone,
         )
         return (yield from send(Request("POST", "/reports", body=body))).content
 
@@ -1477,6 +1495,16 @@ class Server(Group[C_co]):
     @endpoint
     def tools(self) -> Flow[m.ToolList]:
         return (yield from get("/tools", m.ToolList))
+
+    @endpoint
+    def problems(self) -> Flow[m.ProblemKinds]:
+        """Every kind of problem, with its causes and its cure."""
+        return (yield from get("/problems", m.ProblemKinds))
+
+    @endpoint
+    def problem(self, kind: str) -> Flow[m.ProblemKind]:
+        """A kind of problem, such as `session-busy`."""
+        return (yield from get(f"/problems/{segment(kind)}", m.ProblemKind))
 
     @endpoint
     def capabilities(self) -> Flow[m.Capabilities]:

@@ -280,6 +280,21 @@ class Database(Model):
     file_name: str | None = None
 
 
+class ConnectionStep(Model):
+    """A step of the test of a database."""
+
+    name: Literal["address", "name", "port", "encryption", "sign_in", "open", "list", "read"] | str = ""
+    state: Literal["passed", "failed", "skipped"] | str = ""
+    detail: str = ""
+
+
+class ConnectionSteps(Model):
+    """Test of a database, step by step."""
+
+    items: list[ConnectionStep] = Field(default_factory=list)
+    is_usable: bool = False
+
+
 class Consent(Model):
     """A consent."""
 
@@ -604,15 +619,6 @@ class LeftOutChunk(Model):
     content: list[str] = Field(default_factory=list)
 
 
-class LimitedStatement(Model):
-    """A statement as it would run for a person."""
-
-    sql: str = ""
-    row_policies: list[str] = Field(default_factory=list)
-    column_policies: list[str] = Field(default_factory=list)
-    has_barrier: bool = False
-
-
 class ResourceLink(Model):
     """A thing that an answer names, and that exists."""
 
@@ -787,25 +793,32 @@ class PinPeriod(Model):
     choices: list[str] = Field(default_factory=list)
 
 
-class Policies(Model):
-    """The policies of a connection."""
+class ProblemExample(Model):
+    """A problem object, as it is answered."""
 
-    version: int = 0
-    policies: dict[str, JsonValue] | None = None
-
-
-class PolicyFault(Model):
-    """A fault of policies."""
-
-    kind: Literal["error", "warning"] | str = ""
-    place: str = ""
+    type: str = ""
+    title: str = ""
+    status: int = 0
     detail: str = ""
 
 
-class PolicyFaults(Model):
-    """The faults of policies."""
+class ProblemKind(Model):
+    """A kind of problem."""
 
-    items: list[PolicyFault] = Field(default_factory=list)
+    kind: str = ""
+    type: str = ""
+    title: str = ""
+    status: list[int] = Field(default_factory=list)
+    causes: list[str] = Field(default_factory=list)
+    cure: str = ""
+    retryable: bool = False
+    example: ProblemExample = Field(default_factory=ProblemExample)
+
+
+class ProblemKinds(Model):
+    """All kinds of problems."""
+
+    items: list[ProblemKind] = Field(default_factory=list)
 
 
 class ProfileItem(Model):
@@ -926,15 +939,13 @@ class Sample(Model):
     truncated: bool = False
 
 
-class Scan(Model):
-    """Progress of the latest scan."""
+class ScanChanges(Model):
+    """Numbers of tables, and of columns of the others, that a scan found otherwise than the one before."""
 
-    state: Literal["never", "running", "complete", "failed"] | str = ""
-    started_at: datetime | None = None
-    updated_at: datetime | None = None
-    tables_total: int | None = None
-    tables_done: int = 0
-    error: str | None = None
+    tables_new: int = 0
+    tables_gone: int = 0
+    columns_new: int = 0
+    columns_gone: int = 0
 
 
 class Session(Model):
@@ -1902,6 +1913,18 @@ class Run(Model):
     ended_at: datetime | None = None
     tokens_used: int = 0
     error: RunError | None = None
+
+
+class Scan(Model):
+    """Progress of the latest scan."""
+
+    state: Literal["never", "running", "complete", "failed"] | str = ""
+    started_at: datetime | None = None
+    updated_at: datetime | None = None
+    tables_total: int | None = None
+    tables_done: int = 0
+    error: str | None = None
+    changes: ScanChanges | None = None
 
 
 class Schedule(Model):

@@ -3,6 +3,8 @@
 import json
 import sys
 
+from app.http.description.apis import API_V1
+from app.http.description.documents import route_document
 from app.main import describe_api
 
-json.dump(describe_api().openapi(), sys.stdout)
+json.dump(route_document(describe_api(), API_V1), sys.stdout)

@@ -16,6 +16,9 @@ from app.http.allowed_hosts import AllowedHosts
 from app.http.authentication import Authentication
 from app.http.body_limit import MAX_BODY_BYTES, BodyLimit, LargestBody
 from app.http.cross_origin import ANY_ORIGIN, CrossOrigin
+from app.http.description.apis import API_V1, OTHER_APIS, serve_document
+from app.http.description.kinds import PROBLEMS
+from app.http.description.kinds import router as problems
 from app.http.entity_tags import EntityTags
 from app.http.health import attach_health, health
 from app.http.idempotency import Idempotency
@@ -39,7 +42,6 @@ from app.modules.context_store.router import router as context_store
 from app.modules.context_store.transfer_router import router as knowledge_files
 from app.modules.database_connection.file_router import UPLOAD_PATH
 from app.modules.database_connection.file_router import router as uploads
-from app.modules.database_connection.policy_router import router as policies
 from app.modules.database_connection.router import router as database_connections
 from app.modules.forgetting.router import router as forgetting
 from app.modules.generating.router import router as generating
@@ -67,6 +69,7 @@ from app.modules.session.router import router as sessions
 from app.modules.sharing.preview_router import router as previews
 from app.modules.sharing.router import router as sharing
 from app.modules.usage.router import router as usage
+from app.modules.webhooks.payloads import describe_events
 from app.modules.webhooks.router import router as webhooks
 from app.web.docs import serve_docs
 from app.web.page import UnknownAddresses, is_of_page, serve_page
@@ -135,7 +138,7 @@ def _open_to_all(settings: Settings) -> Callable[[str], bool]:
     """The page holds no data: it signs in by itself."""
     metrics = {"/metrics"} if settings.metrics_open else set()
     paths = _SIGNS_OF_LIFE | METADATA_PATHS | LANGGRAPH_OPEN | PROVIDER_OPEN | metrics
-    return lambda path: path in paths or is_of_page(path)
+    return lambda path: path in paths or is_of_page(path) or f"{path}/".startswith(f"{PROBLEMS}/")
 
 
 def _hosts(settings: Settings) -> Sequence[str]:
@@ -147,17 +150,14 @@ def _hosts(settings: Settings) -> Sequence[str]:
 
 
 def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
-    """The routes without services: enough to generate the OpenAPI description.
+    """The routes without services: enough to generate the OpenAPI documents.
 
     Of the protocols of others, these have routes.
     """
     app = FastAPI(
-        title="KAI",
         version=__version__,
-        summary="Ask questions of your SQL databases in plain language.",
-        openapi_url=f"{API_PREFIX}/openapi.json",
-        docs_url=None,
-        redoc_url=None,
+        openapi_url=None,
+        generate_unique_id_function=lambda route: route.name,
         telemetry={
             "metrics": False,
             "logs": False,  # they would hold the words of exceptions
@@ -166,7 +166,13 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
             "exclude": lambda scope: scope["path"] in QUIET,
         },
     )
+    serve_document(app, API_V1)
+    for name, api in OTHER_APIS.items():
+        if name == "chat" or name in protocols:
+            serve_document(app, api)
     app.include_router(health)
+    app.include_router(problems, prefix=API_PREFIX)
+    describe_events(app.webhooks)
     routers = (
         sessions,
         answers,
@@ -185,7 +191,6 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
         generating,
         database_connections,
         uploads,
-        policies,
         context_store,
         knowledge_files,
         facts,
@@ -201,7 +206,7 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
     app.include_router(chat, prefix="/api", dependencies=[Depends(count_request)])
     if "langgraph" in protocols:
         for router in langgraph:
-            app.include_router(router, dependencies=[Depends(count_request)], include_in_schema=False)
+            app.include_router(router, dependencies=[Depends(count_request)])
     if "agui" in protocols:
         app.include_router(agui, dependencies=[Depends(count_request)])
     if "openai" in protocols:

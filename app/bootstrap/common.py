@@ -381,6 +381,28 @@ def _expiring_logs(sessions: SessionRepository, logs: EventLogs) -> ExpireLogs:
     return expire
 
 
+@asynccontextmanager
+async def open_databases(settings: Settings) -> AsyncGenerator[DatabaseConnections]:
+    """Opens the registered databases without the lock of the data folder, which a running server holds. Both
+    may write.
+
+    Raises `StorageUnavailable` or `StoreTooOld`.
+    """
+    async with AsyncExitStack() as opened:
+        storage, checkpointer = await opened.enter_async_context(open_store(settings))
+        await bring_up_to_date(settings, storage, checkpointer)
+        connections = DatabaseConnections(
+            storage,
+            SecretBox(*encryption_keys(settings)),
+            _limits(settings.limits),
+            records=StatementRecords(CollectorRegistry(), texts=settings.audit.statements),
+            access=_access(settings),
+            uploads=UploadFolder(settings.upload_folder),
+        )
+        opened.push_async_callback(connections.close)
+        yield connections
+
+
 @dataclass(frozen=True)
 class OpenedFacts:
     """Facts of the configured store."""

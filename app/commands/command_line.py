@@ -495,30 +495,13 @@ def create_key(
     days: Annotated[int, typer.Option(min=1, max=3_650, help="How long it is good for.")] = 90,
     never_expires: Annotated[bool, typer.Option("--never-expires", help="Good until it is revoked.")] = False,
     name: Annotated[str, typer.Option(help="What it is for.")] = "",
-    attribute: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What policies of databases know of the owner, such as region=EMEA; repeatable. A repeated "
-            "name has several values.",
-            metavar="NAME=VALUE",
-        ),
-    ] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Create a key and show it once."""
     from app.commands.keys import create as run  # noqa: PLC0415
 
     lifetime_days = None if never_expires else days
-    made = run(
-        data_dir,
-        owner=owner,
-        name=name,
-        role=role,
-        scopes=scope or [],
-        days=lifetime_days,
-        attributes=attribute or [],
-    )
-    _run(made)
+    _run(run(data_dir, owner=owner, name=name, role=role, scopes=scope or [], days=lifetime_days))
 
 
 @keys.command("list")
@@ -549,6 +532,163 @@ def rotate_encryption(data_dir: DataDir = None) -> None:
     from app.commands.keys import rotate_encryption as run  # noqa: PLC0415
 
     _run(run(data_dir))
+
+
+databases = typer.Typer(
+    help="Add, list, test, change and remove databases, also while KAI serves.", no_args_is_help=True
+)
+app.add_typer(databases, name="databases")
+
+DatabaseName = Annotated[
+    str, typer.Argument(help="Id or name, as `kai databases list` shows them.", metavar="DATABASE")
+]
+DatabaseOwner = Annotated[str, typer.Option(help="Whose databases. Without a login, all are of this one.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SchemaPatterns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--schema",
+        help="Read only schemas of this pattern (sales_*), or none of it (!raw); repeatable [default: all].",
+        metavar="PATTERN",
+    ),
+]
+
+
+@databases.command("list")
+def list_databases(as_json: AsJson = False, owner: DatabaseOwner = "local", data_dir: DataDir = None) -> None:
+    """List the databases of an owner and the shared ones, without their passwords."""
+    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered_databases import list_databases as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), as_json=as_json))
+
+
+@databases.command("add")
+def add_database(
+    url: Annotated[
+        str | None,
+        typer.Argument(help="URL, or a SQLite file; left out, its parts are asked for.", metavar="URL"),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name for users [default: the database's].")] = None,
+    schema: SchemaPatterns = None,
+    shared: Annotated[bool, typer.Option("--shared", help="All users may ask about it.")] = False,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Test a database step by step and add it. Exits with 1, and adds nothing, if a step fails."""
+    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered_databases import add_database as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), url, name=name, schemas=schema or [], shared=shared))
+
+
+@databases.command("show")
+def show_database(
+    database: DatabaseName, as_json: AsJson = False, owner: DatabaseOwner = "local", data_dir: DataDir = None
+) -> None:
+    """Show what is known of a database: address, schemas, tables, warnings of its account."""
+    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered_databases import show_database as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), database, as_json=as_json))
+
+
+@databases.command("test")
+def try_database(
+    database: Annotated[
+        str, typer.Argument(help="Id, name, or a URL that is not stored.", metavar="DATABASE")
+    ],
+    as_json: AsJson = False,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Test a database step by step: name, port, encryption, signing in, listing, reading.
+
+    Exits with 1 if a step fails, which says why and what helps.
+    """
+    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered_databases import try_database as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), database, as_json=as_json))
+
+
+@databases.command("change")
+def change_database(
+    database: DatabaseName,
+    name: Annotated[str | None, typer.Option(help="Name for users.")] = None,
+    description: Annotated[str | None, typer.Option(help="Description for users.")] = None,
+    schema: SchemaPatterns = None,
+    all_schemas: Annotated[
+        bool, typer.Option("--all-schemas", help="Read all schemas that the account may use.")
+    ] = False,
+    shared: Annotated[
+        bool | None,
+        typer.Option("--shared/--private", help="All users may ask about it, or its owner alone."),
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="New address; it is tested first.")] = None,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Change a database: its name, the schemas that are read, its address."""
+    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered_databases import change_database as run  # noqa: PLC0415
+    from app.modules.database_connection.repository import ConnectionEdit  # noqa: PLC0415
+
+    if schema and all_schemas:
+        _fail("--schema and --all-schemas do not go together.", _MISUSED)
+    edit = ConnectionEdit()
+    if name is not None:
+        edit["name"] = name
+    if description is not None:
+        edit["description"] = description
+    if shared is not None:
+        edit["shared"] = shared
+    if schema or all_schemas:
+        edit["schemas"] = schema or []
+    _run(run(DatabaseStore(data_dir, owner), database, edit, url=url))
+
+
+@databases.command("schemas")
+def list_schemas(
+    database: DatabaseName, as_json: AsJson = False, owner: DatabaseOwner = "local", data_dir: DataDir = None
+) -> None:
+    """List the schemas that the account may use, which of them are read, and their numbers of tables."""
+    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered_databases import list_schemas as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), database, as_json=as_json))
+
+
+@databases.command("remove")
+def remove_database(
+    database: DatabaseName,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Remove a database with its descriptions, examples and glossary. The database itself is not touched."""
+    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered_databases import remove_database as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), database, yes=yes))
+
+
+@app.command()
+def scan(
+    database: Annotated[
+        str | None,
+        typer.Argument(help="Id or name; left out, the only one.", metavar="DATABASE"),
+    ] = None,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Read the tables and values of a database again, with its progress, and say what has changed.
+
+    Ctrl-C stops it: what was read is kept, and the next scan begins with the rest.
+    """
+    from app.commands.registered_databases import DatabaseStore, scan_database  # noqa: PLC0415
+
+    _run(scan_database(DatabaseStore(data_dir, owner), database))
 
 
 memory = typer.Typer(help="What KAI remembers, and the graph memory beside it.", no_args_is_help=True)
@@ -634,11 +774,14 @@ def import_memory(
 
 
 def _check_question(question: str) -> None:
-    """Ends the command if the question is empty or cannot be stored."""
+    """Ends the command if the question is empty, too long, or cannot be stored."""
     from app.http.routes import storable  # noqa: PLC0415
+    from app.modules.records.model import MAX_QUERY_CHARACTERS  # noqa: PLC0415
 
     if not question.strip():
         _fail("The question is empty.", _MISUSED)
+    if len(question) > MAX_QUERY_CHARACTERS:
+        _fail(f"The question is longer than {MAX_QUERY_CHARACTERS:,} characters.", _MISUSED)
     try:
         storable(question)
     except ValueError as error:

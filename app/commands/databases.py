@@ -40,6 +40,8 @@ async def register(services: Services, database: str, name: str) -> tuple[Connec
 
 def _file(text: str) -> Path:
     path = Path(text).expanduser()
+    if path.is_dir():
+        raise Invalid(f"{path} is a folder. Name a file in it.")
     if not path.is_file():
         raise Invalid(f"There is no file {path}.")
     return path

@@ -47,11 +47,16 @@ class Problem(Exception):
     `sentence` is the detail of a class that always says the same. It takes no detail, but the facts in its
     braces; `shows` names those that are members, too. `members` are further fields of the problem
     object. Neither holds secrets. `headers` are sent with the HTTP response.
+
+    `cure` says what helps against every error of the kind, and `retryable` whether the same request may
+    succeed later.
     """
 
     problem = "internal"
     title = "Something went wrong"
     status = 500
+    cure = "This is a defect in KAI. Its log tells more under the request id of the answer."
+    retryable = False
     headers: Mapping[str, str] = {}
     sentence = ""
     shows: Sequence[str] = ()
@@ -71,6 +76,7 @@ class Unauthenticated(Problem):
     problem = "unauthenticated"
     title = "Sign in"
     status = 401
+    cure = "Send a valid API key or token: `Authorization: Bearer KEY`, or `X-API-Key: KEY`."
 
 
 class Forbidden(Problem):
@@ -79,6 +85,7 @@ class Forbidden(Problem):
     problem = "forbidden"
     title = "Not allowed"
     status = 403
+    cure = "Use a credential that may do this; `detail` names what is missing, and who can allow it."
 
 
 class NotFound(Problem):
@@ -87,6 +94,7 @@ class NotFound(Problem):
     problem = "not-found"
     title = "Not found"
     status = 404
+    cure = "List what there is, and take an id from there. What belongs to another owner is not found, too."
 
 
 class Conflict(Problem):
@@ -95,6 +103,7 @@ class Conflict(Problem):
     problem = "conflict"
     title = "Conflict"
     status = 409
+    cure = "Read the present state again, and send what fits it; `detail` says what stands against it."
 
 
 class Gone(Problem):
@@ -103,6 +112,7 @@ class Gone(Problem):
     problem = "gone"
     title = "Too late"
     status = 410
+    cure = "Ask again: what is over does not come back."
 
 
 class Invalid(Problem):
@@ -111,6 +121,7 @@ class Invalid(Problem):
     problem = "invalid"
     title = "Invalid request"
     status = 422
+    cure = "Correct the request as `detail` says, and send it again."
 
 
 class Malformed(Problem):
@@ -119,6 +130,7 @@ class Malformed(Problem):
     problem = "malformed"
     title = "Malformed request"
     status = 400
+    cure = "Correct the request: `detail` says which part of it cannot be read."
 
 
 class TooMany(Problem):
@@ -127,6 +139,8 @@ class TooMany(Problem):
     problem = "too-many"
     title = "Too many requests"
     status = 429
+    cure = "Wait as long as `Retry-After` says, or until something of yours has ended; then send it again."
+    retryable = True
 
     def __init__(
         self, detail: str | None = None, *, retry_after_seconds: int | None = None, **facts: JsonValue

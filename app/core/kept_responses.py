@@ -29,6 +29,7 @@ class KeyInUse(Conflict):
     title = "The first request runs"
     sentence = "The first request with this Idempotency-Key is not over. Send this one again in a second."
     headers = MappingProxyType({"Retry-After": "1"})
+    retryable = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,6 +50,8 @@ class PicturesBusy(Problem):
     status = 503
     headers: Mapping[str, str] = {"Retry-After": "5"}
     sentence = "Try again in a few seconds."
+    cure = "Send the request again after `Retry-After`."
+    retryable = True
 
 
 class Pictures:

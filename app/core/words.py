@@ -11,6 +11,8 @@ eighteen nineteen twenty
 """
 NUMBER_WORDS = {word: number for number, word in enumerate(_TO_TWENTY.split(), start=1)}
 
+_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women", "staff": "staff"}
+
 
 def split_identifier(text: str) -> str:
     """`InvoiceLines` as two words with a space between them."""
@@ -38,8 +40,10 @@ def singular(word: str) -> str:
 def plural(words: str) -> str:
     """A guess at the plural of lower-case words; words that end in a plural stay as they are."""
     *_, last = words.split() or [""]
-    if singular(last) != last:
+    if singular(last) != last or last in _PLURALS.values():
         return words
+    if last in _PLURALS:
+        return words.removesuffix(last) + _PLURALS[last]
     if words.endswith(("s", "x", "ch", "sh")):
         return f"{words}es"
     return f"{words[:-1]}ies" if words.endswith("y") and words[-2:-1] not in "aeiou" else f"{words}s"

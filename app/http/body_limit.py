@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http.problems import problem_response
+from app.http.problems import BodyTooLarge, problem_answer
 
 MAX_BODY_BYTES = 1024 * 1024
 
@@ -65,4 +65,4 @@ class BodyLimit:
 
 
 def _too_large(limit: LargestBody) -> JSONResponse:
-    return problem_response("body-too-large", "The body is too large", 413, detail=limit.too_large)
+    return problem_answer(BodyTooLarge(limit.too_large))

@@ -20,7 +20,7 @@ def attach_health(
 
 
 @health.get("/healthz", summary="Check that the process is alive")
-async def healthz() -> dict[str, str]:
+async def check_liveness() -> dict[str, str]:
     """Answers 200 as long as the process serves requests. Checks no dependency and needs no credential: use
     it as a liveness probe.
     """
@@ -32,14 +32,13 @@ async def healthz() -> dict[str, str]:
     summary="Check that questions can be answered",
     responses={503: {"description": "A dependency is unavailable, or the process is about to stop"}},
 )
-async def readyz(request: Request) -> JSONResponse:
+async def check_readiness(request: Request) -> JSONResponse:
     """Tries what a question needs of every dependency, such as a conditional write to the store, and answers
     within about two seconds, with the state and the latency of each. A result holds for a second.
 
-    `serves` is the part of the API that the process serves: `all`, or `requests` or `streams` alone
-    (`kai api --serve`). Workers have none.
+    `serves` is the part of the API that the process serves (`kai api --serve`). Workers have none.
 
-    `details` describe services that questions do not need, such as the graph memory: their failure is no 503.
+    `details` are services that questions do not need: their failure is no 503.
 
     Answers 503 while a dependency is unavailable (`unavailable`) or the process is stopping (`draining`).
     Needs no credential: use it as a readiness probe.
@@ -50,7 +49,7 @@ async def readyz(request: Request) -> JSONResponse:
 
 
 @health.get("/metrics", summary="Read the metrics", response_class=PlainTextResponse)
-async def metrics(request: Request) -> Response:
+async def read_metrics(request: Request) -> Response:
     """Returns the metrics of this process in Prometheus' text format. Needs no credential if
     `KAI_METRICS_OPEN` is set.
     """

@@ -5,27 +5,21 @@ from collections.abc import Mapping, Sequence
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from app.core.bus.port import BusUnavailable
-from app.core.errors import Problem, Unauthenticated, problem_type
+from app.core.errors import Malformed, NotFound, Problem, Unauthenticated, problem_type
 from app.core.storage.port import InvalidCursor, StorageStarting, StorageUnavailable
 from app.http.methods import MERGE_PATCH, methods_of, nearest_paths
+from app.http.routes import API_PREFIX, ResponseBody
 from graph.errors import TurnError
 
-_KINDS = {
-    400: "malformed",
-    404: "not-found",
-    405: "method-not-allowed",
-    408: "request-timeout",
-    413: "body-too-large",
-}
 PROBLEM_JSON = "application/problem+json"
 
 
-class ProblemBody(BaseModel):
+class ProblemBody(ResponseBody):
     """A problem object (RFC 9457). Some types have further members, such as `errors`, `limit` or
     `resets_at`.
     """
@@ -40,20 +34,87 @@ class ProblemBody(BaseModel):
     """The cause in a sentence, and the cure if there is one. For users; the wording may change."""
 
 
-PROBLEM_RESPONSES: dict[int | str, dict[str, object]] = {
-    status: {"description": title, "content": {PROBLEM_JSON: {"schema": ProblemBody.model_json_schema()}}}
-    for status, title in {
-        400: "The request cannot be read",
-        401: "The credential is missing or unknown",
-        403: "The caller may not do this",
-        404: "There is no such thing",
-        409: "The request conflicts with the present state",
-        413: "The body is too large",
-        422: "It cannot be carried out as it is",
-        429: "A limit is reached",
-        503: "A dependency is unavailable",
-    }.items()
+class OtherMethod(Problem):
+    """The path has no such method. `Allow` has those that it has."""
+
+    problem = "method-not-allowed"
+    title = "Method Not Allowed"
+    status = 405
+    cure = "Use one of the methods in `Allow`."
+
+
+class RequestTooSlow(Problem):
+    """The request did not arrive in time."""
+
+    problem = "request-timeout"
+    title = "The request is too slow"
+    status = 408
+    cure = "Send the request again, faster or in smaller parts."
+    retryable = True
+
+
+class BodyTooLarge(Problem):
+    """The body is larger than the route takes."""
+
+    problem = "body-too-large"
+    title = "The body is too large"
+    status = 413
+    cure = "Send less at once; `detail` names the limit."
+
+
+class NotValid(Problem):
+    """Fields or parameters are missing, unknown or have wrong values. `errors` names each."""
+
+    problem = "validation"
+    title = "The request is not valid"
+    status = 422
+    cure = "Correct what `errors` names: each has the `field` and a `message`."
+
+
+class CursorRefused(Problem):
+    """The cursor was not made by this list."""
+
+    problem = "invalid-cursor"
+    title = "Invalid cursor"
+    status = 422
+    sentence = "The cursor does not belong to this list; start again without one."
+
+
+class StoreUnavailable(Problem):
+    """KAI's own store does not answer."""
+
+    problem = "storage-unavailable"
+    title = "The store is unavailable"
+    status = 503
+    sentence = "KAI's own store does not answer; nothing is lost, try again in a moment."
+    cure = "Nothing is lost: send the request again after `Retry-After`."
+    retryable = True
+
+
+class QueueUnavailable(Problem):
+    """The queue of questions does not answer."""
+
+    problem = "queue-unavailable"
+    title = "The queue is unavailable"
+    status = 503
+    headers: Mapping[str, str] = {"Retry-After": "5"}
+    sentence = "KAI's queue does not answer, so no question is taken in or stopped; try again in a moment."
+    cure = "Send the request again after `Retry-After`."
+    retryable = True
+
+
+_OF_STATUS: Mapping[int, type[Problem]] = {
+    400: Malformed,
+    404: NotFound,
+    405: OtherMethod,
+    408: RequestTooSlow,
+    413: BodyTooLarge,
 }
+
+
+def help_path(kind: str) -> str:
+    """Path of the page on a kind of problem."""
+    return f"{API_PREFIX}/problems/{kind}"
 
 
 def problem_response(
@@ -66,13 +127,13 @@ def problem_response(
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     body = {"type": problem_type(kind), "title": title, "status": status, "detail": detail, **(members or {})}
-    return JSONResponse(body, status, media_type=PROBLEM_JSON, headers=dict(headers or {}))
+    link = {"Link": f'<{help_path(kind)}>; rel="help"'}
+    return JSONResponse(body, status, media_type=PROBLEM_JSON, headers={**link, **(headers or {})})
 
 
 def internal_problem(request_id: str) -> JSONResponse:
     """The answer to a defect; the log has the details under this request id."""
-    detail = f"This is a defect in KAI. Its log tells more under request {request_id}."
-    return problem_response("internal", "Something went wrong", 500, detail=detail)
+    return problem_answer(Problem(f"This is a defect in KAI. Its log tells more under request {request_id}."))
 
 
 def answer_problems(app: FastAPI) -> None:
@@ -103,16 +164,14 @@ async def _validation(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     errors = error.errors()
     if any(each["type"] == "json_invalid" for each in errors):
-        return problem_response("malformed", "Malformed request", 400, detail="The body is not valid JSON.")
+        return problem_answer(Malformed("The body is not valid JSON."))
     listed: list[JsonValue] = [
         {"field": ".".join(map(str, each["loc"])), "message": str(each["msg"])} for each in errors
     ]
     detail = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in errors[:3])
     if "json" not in request.headers.get("content-type", "") and isinstance(error.body, bytes):
         detail = "The body was not read as JSON: send it with the header Content-Type: application/json."
-    return problem_response(
-        "validation", "The request is not valid", 422, detail=detail, members={"errors": listed}
-    )
+    return problem_answer(NotValid(detail, errors=listed))
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -127,7 +186,8 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 def http_problem(error: HTTPException) -> JSONResponse:
-    kind = _KINDS.get(error.status_code, "http")
+    found = _OF_STATUS.get(error.status_code)
+    kind = "http" if found is None else found.problem
     return problem_response(kind, error.detail, error.status_code, detail=error.detail, headers=error.headers)
 
 
@@ -138,32 +198,31 @@ def _other_method(method: str, allowed: Sequence[str]) -> Response:
     if method == "OPTIONS":
         return Response(status_code=204, headers=headers)
     detail = f"This path has no {method}. It has {headers['Allow']}."
-    return problem_response("method-not-allowed", "Method Not Allowed", 405, detail=detail, headers=headers)
+    problem = OtherMethod(detail)
+    problem.headers = headers
+    return problem_answer(problem)
 
 
 def _unknown_path(path: str, nearest: Sequence[str]) -> JSONResponse:
     detail = "There is nothing at this path."
     if nearest:
         detail += f" Near it are {', '.join(nearest)}."
-    return problem_response("not-found", "Not Found", 404, detail=detail, members={"nearest": [*nearest]})
+    return problem_answer(NotFound(detail, nearest=[*nearest]))
 
 
 async def _cursor(_: Request, error: Exception) -> JSONResponse:
-    detail = "The cursor does not belong to this list; start again without one."
-    return problem_response("invalid-cursor", "Invalid cursor", 422, detail=detail)
+    return problem_answer(CursorRefused())
 
 
 async def storage_unavailable(_: Request, error: Exception) -> JSONResponse:
     """Answer for an unavailable store. The application registers it for checkpoints, too."""
-    detail = "KAI's own store does not answer; nothing is lost, try again in a moment."
     retry_after = 5
+    problem = StoreUnavailable()
     if isinstance(error, StorageStarting):
-        detail = f"{error} Nothing is lost."
+        problem = StoreUnavailable(f"{error} Nothing is lost.")
         retry_after = error.retry_after_seconds or retry_after
-    headers = {"Retry-After": str(retry_after)}
-    return problem_response(
-        "storage-unavailable", "The store is unavailable", 503, detail=detail, headers=headers
-    )
+    problem.headers = {"Retry-After": str(retry_after)}
+    return problem_answer(problem)
 
 
 async def turn_problem(_: Request, error: Exception) -> JSONResponse:
@@ -173,7 +232,4 @@ async def turn_problem(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _bus_unavailable(_: Request, error: Exception) -> JSONResponse:
-    detail = "KAI's queue does not answer, so no question is taken in or stopped; try again in a moment."
-    return problem_response(
-        "queue-unavailable", "The queue is unavailable", 503, detail=detail, headers={"Retry-After": "5"}
-    )
+    return problem_answer(QueueUnavailable())

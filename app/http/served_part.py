@@ -29,6 +29,7 @@ class ServedElsewhere(Problem):
 
     problem = "served-elsewhere"
     title = "Another process serves this path"
+    cure = "Send the request to the address of KAI, and let its proxy choose the process."
     status = 421
 
 

@@ -13,6 +13,8 @@ from pydantic import JsonValue
 
 from app.bootstrap.application import describe_api
 from app.core.errors import Problem, problem_type
+from app.http.description.apis import API_V1
+from app.http.description.documents import route_document
 from graph.errors import TurnError
 from kai_analyst_client import Answer, errors, routes
 from kai_analyst_client import schema as models
@@ -23,7 +25,7 @@ from tests.support import client_schema
 from tests.support.wire import first_difference, recorded_runs
 
 API = "/api/v1"
-DESCRIPTION: dict[str, Any] = json.loads(json.dumps(describe_api().openapi()))
+DESCRIPTION: dict[str, Any] = json.loads(json.dumps(route_document(describe_api(), API_V1)))
 SCHEMAS: dict[str, Any] = DESCRIPTION["components"]["schemas"]
 OPERATIONS: dict[tuple[str, str], dict[str, Any]] = {
     (method.upper(), path.removeprefix(API)): operation

@@ -32,7 +32,14 @@ from tests.support.provider_protocols import (
     OllamaProtocol,
     VertexProtocol,
 )
-from tests.support.provider_server import WAIT_SECONDS, ModelProtocol, ProviderServer, Served, provider_server
+from tests.support.provider_server import (
+    ELSEWHERE,
+    WAIT_SECONDS,
+    ModelProtocol,
+    ProviderServer,
+    Served,
+    provider_server,
+)
 
 KEY = "very-secret-key"
 AWS_ID = "AKIDEXAMPLE"
@@ -269,6 +276,23 @@ async def test_a_refusal_is_passed_on_with_its_cure_and_without_the_services_wor
     assert KEY not in str(caught.value)
     assert KEY not in "".join(record.getMessage() for record in caplog.records)
     assert caught.value.__cause__ is None
+
+
+async def test_no_prompt_follows_a_redirect(
+    case: ProviderCase, server: ProviderServer, model: LanguageModel
+) -> None:
+    if case.provider == "vertexai":
+        pytest.skip("Google's library follows redirects, and has no option that both of its clients take.")
+    server.redirects = True
+    with pytest.raises(ModelRejected, match=r"sends its requests on \(307\)"):
+        await model.reply(QUESTION, ignore)
+    texts = EmbeddingModel(
+        dataclasses.replace(case.settings(server), max_retries=0), ModelCalls(CollectorRegistry())
+    )
+    with pytest.raises(ModelRejected, match=r"sends its requests on \(307\)"):
+        await texts.embed(["customers"])
+    await texts.close()
+    assert ELSEWHERE not in [each.path for each in server.others]
 
 
 async def test_a_prompt_that_is_too_long_is_said_to_be(server: ProviderServer, model: LanguageModel) -> None:

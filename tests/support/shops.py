@@ -81,3 +81,30 @@ create schema secret;
 create table secret.salaries (name varchar, salary integer);
 insert into secret.salaries values ('Ann', 100);
 """
+
+CLICKHOUSE = """
+create database shop;
+create table shop.customers (id Int64, name String, country Nullable(String), email Nullable(String),
+    signed_up Date, vip Bool) engine = ReplacingMergeTree order by id comment 'Who buys';
+create table shop.orders (id Int32, customer_id Int64, placed DateTime, status LowCardinality(String),
+    total Decimal(10, 2), details String, tags Array(String)) engine = MergeTree order by id;
+create table shop.`order lines` (order_id Int32, `select` String, quantity Int32, `unit price` Float64)
+    engine = MergeTree order by order_id;
+create table shop.categories (id Int32, parent_id Nullable(Int32), name String)
+    engine = MergeTree order by id;
+create view shop.spending as select c.name as name, sum(o.total) as spent, max(o.placed) as latest
+    from shop.customers c join shop.orders o on o.customer_id = c.id group by c.name;
+insert into shop.customers values
+    (1, 'Ann', 'Norway', 'ann@example.com', '2023-01-05', true),
+    (2, 'Bob', 'Japan', 'bob@example.com', '2023-03-09', false),
+    (3, 'Zoë', 'Norway', null, '2024-02-29', false);
+insert into shop.orders values
+    (1, 1, '2024-01-01 00:00:00', 'paid', 10.50, '{"tags": ["new", "gift"]}', ['new', 'gift']),
+    (2, 1, '2024-01-15 00:00:00', 'update pending', 20, '{"tags": []}', []),
+    (3, 2, '2024-02-01 00:00:00', 'paid', 5.25, '', []);
+insert into shop.`order lines` values (1, 'pen', 2, 1.5), (1, 'ink', 1, 7.5);
+insert into shop.categories values (1, null, 'all'), (2, 1, 'paper'), (3, 2, 'notebooks');
+create database secret;
+create table secret.salaries (name String, salary Int32) engine = MergeTree order by name;
+insert into secret.salaries values ('Ann', 100);
+"""

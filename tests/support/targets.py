@@ -5,8 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import text
+
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.urls import read_url
+from app.modules.database_connection.threads import Stop
+from tests.support.clickhouse_server import ClickhouseServer
 from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer
 from tests.support.shop import make_shop
@@ -42,6 +46,16 @@ select event_name from information_schema.events order by 1;
 select variable_name, variable_value from information_schema.global_variables
     where variable_name not regexp 'gtid|timestamp|identity|insert_id' order by 1;
 """
+
+
+_CLICKHOUSE_STATE = (
+    "select sum(cityHash64(id, name)), count() from shop.customers",
+    "select sum(cityHash64(id, status)), count() from shop.orders",
+    "select sum(cityHash64(*)), count() from secret.salaries",
+    "select database, name, create_table_query from system.tables where engine not like 'System%' order by 1",
+    "select name from system.databases order by 1",
+    "select name from system.functions where origin <> 'System' order by 1",
+)
 
 
 @dataclass(frozen=True)
@@ -86,6 +100,16 @@ def mysql_target(server: MariadbServer) -> Target:
     server.run(MYSQL_ACCOUNTS)
     server.run(MYSQL, "shop")
     return Target(read_url(server.url()), lambda: (server.run(_MYSQL_STATE), _loot()))
+
+
+def clickhouse_target(server: ClickhouseServer) -> Target:
+    database = read_url(server.url())
+
+    def state() -> object:
+        with database.engine(Stop(), 60) as engine, engine.connect() as connection:
+            return [[*map(tuple, connection.execute(text(each)))] for each in _CLICKHOUSE_STATE], _loot()
+
+    return Target(database, state)
 
 
 def _digest(path: Path) -> str:

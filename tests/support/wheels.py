@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+_UV = Path(sys.executable).with_name("uv")
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
@@ -24,23 +25,25 @@ def built_wheel(package: Path, folder: Path) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def make_environment(folder: Path, *install: str | Path) -> Path:
+def make_environment(folder: Path, *packages: str | Path) -> Path:
     """Returns the interpreter of a new environment with these packages, in the versions that KAI is tested
     with.
-
-    uv, which `make test` installs, takes a fraction of pip's time.
     """
     environment = folder / "environment"
+    without_pip = ["--without-pip"] if _UV.exists() else []
+    run(sys.executable, "-m", "venv", *without_pip, environment, cwd=folder)
     interpreter = environment / "bin/python"
-    uv = Path(sys.executable).with_name("uv")
-    if uv.exists():
-        run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=folder)
-        pip: list[str | Path] = [uv, "pip", "install", "--system-certs", "--python", interpreter]
-    else:
-        run(sys.executable, "-m", "venv", environment, cwd=folder)
-        pip = [interpreter, "-m", "pip", "install"]
+    install(interpreter, *packages)
+    return interpreter
+
+
+def install(interpreter: Path, *packages: str | Path) -> None:
+    """uv, which `make test` installs, takes a fraction of pip's time."""
+    pip: list[str | Path] = [interpreter, "-m", "pip", "install"]
+    if _UV.exists():
+        pip = [_UV, "pip", "install", "--system-certs", "--python", interpreter]
     pins = re.findall(r"^\S+==[^\\\n]+", (ROOT / "requirements/test.txt").read_text(), re.MULTILINE)
+    folder = interpreter.parents[1]
     constraints = folder / "constraints.txt"
     constraints.write_text("\n".join(pins))
-    run(*pip, "--quiet", "-c", constraints, *install, cwd=folder)
-    return interpreter
+    run(*pip, "--quiet", "-c", constraints, *packages, cwd=folder)

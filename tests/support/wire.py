@@ -18,7 +18,6 @@ from pydantic import JsonValue, TypeAdapter
 from rich.console import Console
 
 from app.core.bus.event_log import LogEntry
-from app.main import describe_api
 from app.modules.protocols.agui.fold import EventFold
 from app.modules.protocols.frame_stream import Fold, Frame, Position, encoded
 from app.modules.protocols.langgraph.chat import langchain_message
@@ -35,6 +34,7 @@ from graph.events import Reset, SessionEvent
 from kai_analyst_client.answers import Answer, add_event
 from kai_analyst_client.following import event_of
 from tests.support import frozen_stores, golden_streams
+from tests.support.documents import documents
 
 FOLDER = Path(__file__).parents[1] / "frozen" / "wire"
 
@@ -55,18 +55,12 @@ Events = list[tuple[int, SessionEvent]]
 
 
 def description() -> str:
-    """Returns the description of the API without its version. Errors that many routes describe in the same
-    words stand once.
-    """
-    api = describe_api().openapi()
-    api["info"].pop("version")
-    once: dict[str, JsonValue] = {}
-    for methods in api["paths"].values():
-        for operation in methods.values():
-            for status, answer in operation["responses"].items():
-                if not status.startswith("2") and once.setdefault(status, answer) == answer:
-                    operation["responses"][status] = f"as responses/{status}"
-    return json.dumps({**api, "responses": once}, indent=1) + "\n"
+    """Returns the documents of the APIs without their version."""
+    found = {
+        prefix: {**api, "info": {name: text for name, text in api["info"].items() if name != "version"}}
+        for prefix, api in documents().items()
+    }
+    return json.dumps(found, indent=1) + "\n"
 
 
 def recorded_runs() -> dict[str, Events]:

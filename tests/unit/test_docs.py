@@ -49,7 +49,7 @@ STILL_TOO_LARGE = {
     "app/modules/protocols/langgraph/conversations.py:Conversations",
     "app/modules/protocols/langgraph/fold.py:RunFold",
     "app/modules/protocols/mcp/tools.py:McpTools",
-    "app/modules/protocols/openai/router.py:complete",
+    "app/modules/protocols/openai/router.py:create_chat_completion",
     "app/modules/records/repository.py:SessionRepository",
     "app/modules/run",
     "app/modules/run/lifecycle.py:RunLifecycle",

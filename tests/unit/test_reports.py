@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
+from zoneinfo import ZoneInfo
 
 import pytest
 import pytest_asyncio
@@ -20,6 +21,7 @@ from app.modules.reports.html import html_of
 from app.modules.reports.markdown import markdown_of
 from app.modules.reports.model import MAX_CELLS, MAX_CHARACTERS, Exchange, OwnText, PartList, Report
 from app.modules.reports.notebook import notebook_of
+from app.modules.reports.words import ReportWords
 from graph.state import Reference
 
 HOSTILE = (
@@ -68,8 +70,11 @@ EVIL = replace(
 )
 
 
+ENGLISH = ReportWords("en", ZoneInfo("UTC"))
+
+
 def report(*parts: Exchange | OwnText) -> Report:
-    return Report(title="Sales in May", made_at=1_780_000_000_000, parts=parts)
+    return Report(title="Sales in May", made_at=1_780_000_000_000, parts=parts, words=ENGLISH)
 
 
 class Seen(HTMLParser):
@@ -245,3 +250,16 @@ def test_every_format_says_why_a_chart_is_not_drawn() -> None:
     for text in (html_of(failed), markdown_of(failed), notebook_of(failed)):
         assert "too much data for a picture" in text
     assert "<svg" not in html_of(failed)
+
+
+def test_a_report_is_written_in_its_language_and_time_zone() -> None:
+    words = ReportWords("de", ZoneInfo("Europe/Berlin"))
+    german = replace(report(replace(EXCHANGE, row_count=1_300)), words=words)
+    for text in (html_of(german), markdown_of(german)):
+        assert "Erstellt am 28. Mai 2026, 22:26" in text
+        assert "Die ersten 2 von 1.300 Zeilen. Nur die ersten 1.300 Zeilen sind behalten" in text
+        for name in ("Frage", "Verstanden als", "Datenbank", "Beantwortet"):
+            assert name in text
+        for english in ("Made", "Question", "Understood", "Database", "Answered", "Rows of", "Chart of"):
+            assert english not in text
+    assert '<html lang="de">' in html_of(german)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -38,6 +39,7 @@ EVERYTHING = {
 }
 
 
+@cache
 def modules_after(program: str) -> set[str]:
     """Names of the modules that a program has imported at its end."""
     done = subprocess.run(

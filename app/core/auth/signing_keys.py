@@ -28,6 +28,10 @@ class IssuerUnavailable(Problem):
     problem = "issuer-unavailable"
     title = "Sign-in is unavailable"
     status = 503
+    cure = (
+        "Sign in again in a moment. If it stays so, the operator looks at KAI_OIDC__ISSUER and the way to it."
+    )
+    retryable = True
 
 
 class _Discovery(BaseModel):

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 MAX_PAUSE_SECONDS = 10.0
 """The longest pause that a service may ask for before a retry."""
 
-_TOO_LONG = re.compile(r"context.{0,12}(length|size|window)|prompt is too long", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context.{0,12}(length|size|window)|(prompt|input) is too long|input token count"
+    r"|too many (input )?tokens|maximum (prompt|input) length|must have less than \d+ tokens",
+    re.IGNORECASE,
+)
 _ERROR_CODE = re.compile(r"[a-z_]{3,40}")
 _VERSION = re.compile(r"/v\d")
 _TOOLS = re.compile(r"\btools?\b|\btool_|\bfunction(s|_call|\W+call)", re.IGNORECASE)
@@ -142,6 +146,11 @@ def refused(refusal: ServiceRefusal, model: str) -> ModelUnavailable | ModelReje
     """Returns the error for a refusal."""
     status = refusal.status
     cures = refusal.cures
+    if 300 <= status < 400:
+        return ModelRejected(
+            f"The model's service sends its requests on ({status}). KAI does not follow: a prompt goes only "
+            f"where the settings say. Check {cures.address}."
+        )
     if status in {404, 500, 501} and _FORMAT.search(refusal.message):
         return _rejected(refusal)
     if status in {401, 403}:

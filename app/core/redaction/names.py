@@ -25,10 +25,20 @@ _FORMS = _words(
     hash hashed hashes salt salted digest encrypted crypt crypted enc cipher ciphertext plain plaintext clear
     raw text value val string str data old new current previous prev tmp temp temporary confirm confirmation
     confirmed history md sha bcrypt scrypt argon pbkdf base hex pem iv s neu alt nuevo nueva nuova novo nova
-    nouveau nieuw oud cifrado cifrada hache chiffre versleuteld
+    nouveau nieuw oud cifrado cifrada hache chiffre versleuteld criptografado
+    criptografada blob v
     """
 )
 """Words behind a secret that say how it is kept, or which one it is."""
+_FORMS_BEFORE = _words(
+    """
+    hash hashed salted encrypted crypted crypt enc plain plaintext old new current md sha bcrypt scrypt argon
+    pbkdf
+    """
+)
+"""Those that also stand before it."""
+_ENVIRONMENTS = _words("live prod production staging sandbox test")
+"""Words behind a key, a token or a password that say where it counts."""
 _ASKS = _words(
     """
     is has had must need needs require requires required allow allows can may should shall force forces show
@@ -39,12 +49,14 @@ _ASKS = _words(
 _PASSWORDS = _words(
     """
     password passwords passwd passwort pwd pwds pswd psw passphrase passphrases passcode passcodes passw
-    kennwort mdp contrasena contrasenia senha senhas wachtwoord wachtwoorden
+    passwrd psswd pswrd kennwort geheimzahl mdp contrasena contrasenia senha senhas wachtwoord wachtwoorden
+    losenord adgangskode passord salasana heslo haslo jelszo sifre
     """
 )
 _SECRETS = _PASSWORDS | _words(
     """
-    secret secrets geheimnis segredo jwt cvv cvc psk otp totp hotp credentials anmeldedaten zugangsdaten dsn
+    secret secrets geheimnis segredo jwt cvv cvc puk psk otp totp hotp credentials anmeldedaten
+    zugangsdaten dsn
     """
 )
 """Words that name a secret wherever they end a name."""
@@ -52,7 +64,10 @@ _JOINED = (
     *("password", "passwd", "passphrase", "passwort", "passcode", "kennwort", "pwd", "contrasena"),
     *("wachtwoord", "motdepasse", "secret", "token", "apikey", "accesskey", "privatekey", "privkey"),
     *("secretkey", "connectionstring", "connstring", "recoverycodes", "backupcodes", "securitystamp"),
-    *("actkey", "authkey", "cryptkey", "enckey", "signkey", "sesskey"),
+    *("actkey", "authkey", "cryptkey", "enckey", "signkey", "sesskey", "sshkey", "codepin"),
+    *("userpass", "usrpass", "dbpass", "adminpass", "loginpass", "dbpw", "zugangscode", "toegangscode"),
+    "onetimecode",
+    *("cardsecuritycode", "cardverificationcode", "cardverificationvalue", "cardverificationnumber"),
 )
 """Endings of names without a sign between their words."""
 _JOINED_FORMS = re.compile(r"(?:salt(?:ed)?|hash(?:ed)?|digest|crypt(?:ed)?|enc(?:rypted)?|md|sha)+$")
@@ -72,19 +87,34 @@ _LEFT: Mapping[str, frozenset[str]] = {
         api access private priv secret encryption encrypt encrypted crypto cipher aes des rsa dsa ecdsa hmac
         signing sign signature master license licence auth authentication authenticator authorization
         activation act secure app otp totp hotp mfa recovery reset ssh pgp gpg ssl tls wpa wifi wep fernet jwt
-        webhook session sess shared instrumentation decryption confirm unlock
+        webhook session sess shared sftp instrumentation decryption confirm unlock password consumer deploy
+        cookie cert stripe sendgrid twilio mailgun openai anthropic
         """
     ),
     "keys": _words("api access private secret encryption signing auth recovery ssh host"),
     "pin": _words(
         """
         user usr card atm sim puk access security login secret voicemail debit credit bank door alarm tarjeta
-        carte cartao karten customer employee my account old new current
+        carte cartao karten customer employee staff manager terminal pos my account
         """
     ),
-    "code": _words("otp totp mfa tfa recovery backup rescue scratch verification reset passe"),
+    "code": _words(
+        """
+        otp totp mfa tfa recovery backup rescue scratch verification reset passe cvc cvv puk unlock
+        activation
+        """
+    ),
     "codes": _words("otp totp mfa tfa recovery backup rescue scratch verification reset"),
     "seed": _words("totp otp hotp mfa tfa wallet secret mnemonic hd master"),
+    "salt": _words("user usr password passwd pass pwd"),
+    "private": _words("key passkey"),
+    "geheim": _words("schluessel"),
+    "words": _words("seed mnemonic recovery"),
+    "number": _words("pin"),
+    "block": _words("pin"),
+    "pem": _words("private"),
+    "pat": _words("github gitlab"),
+    "verifier": _words("oauth code pkce"),
     "phrase": _words("seed pass recovery mnemonic secret backup wallet"),
     "answer": _words("security secret recovery challenge"),
     "answers": _words("security secret recovery challenge"),
@@ -102,12 +132,14 @@ _LEFT: Mapping[str, frozenset[str]] = {
     "segreto": _words("codice numero"),
     "secreta": _words("clave palabra frase pregunta respuesta chave"),
     "segreta": _words("chiave parola frase risposta"),
-    "acceso": _words("clave token codigo contrasena"),
+    "semilla": _words("frase"),
+    "sandi": _words("kata"),
+    "acceso": _words("clave token codigo"),
     "accesso": _words("chiave parola codice token"),
     "acesso": _words("chave codigo token palavra"),
     "acces": _words("cle code jeton"),
-    "usuario": _words("clave contrasena senha"),
-    "utente": _words("password parola"),
+    "usuario": _words("clave"),
+    "utente": _words("parola"),
     "clave": _words("usuario user"),
     "privada": _words("clave chave llave"),
     "privata": _words("chiave"),
@@ -132,10 +164,17 @@ _RIGHT: Mapping[str, frozenset[str]] = {
 """The same in languages that put the kind first."""
 _ALONE = _words("pass pw pin clave salt")
 """Words that name a secret where they are the whole name."""
+_OWNERS = _words(
+    """
+    user users usr admin root client customer db database card utilisateur usuario cliente utente
+    benutzer gebruiker klant pengguna acceso acesso accesso acces carte tarjeta cartao
+    """
+)
+"""Words behind a password that say whose it is."""
 _NO_TOKENS = _words(
     """
     page next prev previous continuation sync cancel cancellation pad eos bos unk special stop mask sep cls
-    start end first last
+    start end first last numero anzahl aantal
     """
 )
 """Words before `token` in the name of something else."""
@@ -151,6 +190,11 @@ def names_secret(name: str) -> bool:
     if not words or (len(words) > 1 and words[0] in _ASKS):
         return False
     if _is_secret(words):
+        return True
+    if words[-1] in _ENVIRONMENTS and len(words) > 2 and _is_secret(words[:-1]):
+        return True
+    first = next((at for at, word in enumerate(words[:-1]) if word not in _FORMS_BEFORE), len(words) - 1)
+    if first and _is_secret(words[first:]):
         return True
     forms = len(words)
     while forms > 1 and words[forms - 1] in _FORMS:
@@ -171,4 +215,8 @@ def _is_secret(words: Sequence[str]) -> bool:
         return True
     if left in _LEFT.get(last, ()) or left in _RIGHT.get(last, ()):
         return True
-    return _JOINED_FORMS.sub("", "".join(words)).endswith(_JOINED)
+    if left in _PASSWORDS and last in _OWNERS:
+        return True
+    joined = "".join(words)
+    bare = _JOINED_FORMS.sub("", joined)
+    return bare.endswith(_JOINED) or (bare != joined and bare in _ALONE)

@@ -11,6 +11,7 @@ from app.core.storage.edits import current_edit, version_of
 from app.core.storage.port import Condition, Document, DocumentExists, Query, Storage
 
 Record = TypeVar("Record")
+_adapters: dict[object, TypeAdapter[Any]] = {}
 
 
 class Documents(Generic[Record]):
@@ -31,12 +32,12 @@ class Documents(Generic[Record]):
     ) -> None:
         self._storage = storage
         self._collection = collection
-        self._adapter: TypeAdapter[Record] = TypeAdapter(kind)
+        self._kind = kind
         self._write = write
         self._upgrade = upgrade
 
     def read(self, document: Document) -> Record:
-        return self._adapter.validate_python(self._upgrade(document) if self._upgrade else document)
+        return adapter_of(self._kind).validate_python(self._upgrade(document) if self._upgrade else document)
 
     async def get(self, record_id: str) -> Record | None:
         found = await self._storage.get(self._collection, record_id)
@@ -163,3 +164,10 @@ async def all_pages(storage: Storage, collection: str, query: Query) -> AsyncGen
         if page.next_cursor is None:
             return
         query = replace(query, cursor=page.next_cursor)
+
+
+def adapter_of(kind: type[Record]) -> TypeAdapter[Record]:
+    """Built with the first record of the kind that is read or written: it takes some milliseconds."""
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]

@@ -66,7 +66,7 @@ class SqliteStorage:
         """Know the collections of the catalog as it says now, also those of other processes."""
         for name, fields in catalog:
             if name not in self._tables or self._tables[name].specification() != fields:
-                self._tables[name] = CollectionTable(_collection(name, fields))
+                self._tables[name] = _table_of(name, fields)
 
     async def _table(self, collection: str) -> CollectionTable:
         if collection not in self._tables:
@@ -339,6 +339,11 @@ def _collection(name: str, fields: str) -> Collection:
     return Collection(name, [Field(*field) for field in json.loads(fields)])
 
 
+@_built_once
+def _table_of(name: str, fields: str) -> CollectionTable:
+    return CollectionTable(_collection(name, fields))
+
+
 def _make(connection: sqlite3.Connection, collection: Collection) -> Catalog:
     """Create a collection if it is missing. It may have more fields. Returns the catalog afterwards."""
     catalog = _read_catalog(connection)
@@ -368,7 +373,7 @@ def _extend(connection: sqlite3.Connection, name: str, fields: Sequence[Field]) 
     Returns the catalog afterwards. Fields that another process has declared meanwhile stay.
     """
     catalog = dict(_read_catalog(connection))
-    table = CollectionTable(_collection(name, catalog[name]))
+    table = _table_of(name, catalog[name])
     declared = table.collection.fields
     missing = [field for field in fields if field not in declared]
     if not missing:

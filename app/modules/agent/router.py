@@ -8,7 +8,6 @@ from app.core.errors import NotFound
 from app.core.llm.model import LanguageModel
 from app.core.llm.overview import ModelOverview
 from app.http.callers import READ
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.modules.agent.capabilities import Capabilities
 from app.modules.agent.schemas import AgentModelBody, CapabilitiesBody, ExtensionBody, ToolBody, ToolList
@@ -17,7 +16,7 @@ from app.modules.tools.registry import ToolRegistry
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 
-router = Router(tags=["investigations"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["investigations"])
 
 
 @router.get("/tools", summary="List the tools of investigations", dependencies=[READ])

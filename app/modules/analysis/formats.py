@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from app.core.language import Language
+from app.core.values.dates import format_date, reader_locale
 from app.core.words import plural
 from app.modules.analysis.figures.calendar import UNITS, Period
 from app.modules.analysis.figures.names import is_additive, is_money, is_part, is_share_of_one
 from app.modules.analysis.localized import (
     format_currency,
-    format_date,
     format_decimal,
     format_list,
     format_percent,
-    format_skeleton,
     locale_of,
 )
 from app.modules.analysis.words import label, title, word_set
@@ -293,8 +292,7 @@ class Formats:
     # Periods
 
     def day(self, day: date) -> str:
-        text = format_date(day, "long", locale=_prose(self.language))
-        return f"1er{text[1:]}" if self.language == "fr" and day.day == 1 else text
+        return format_date(day, "long day", self.language)
 
     def period(self, period: Period, form: str = "") -> str:
         """Format a period; `form` is its article `the`, or a preposition: in, of, from, to or on."""
@@ -312,7 +310,7 @@ class Formats:
         start = self._bare(first)
         is_short = first.start.year == last.start.year and first.unit in ("month", "quarter")
         if is_short and first.unit == "month":
-            start = format_date(first.start, "LLLL", locale=_prose(self.language))
+            start = format_date(first.start, "month name", self.language)
         elif is_short and self.language == "en":
             start = start.split()[0]
         if form == "on" and is_short and self.language in ("es", "fr"):
@@ -326,7 +324,7 @@ class Formats:
 
     def month(self, month: int) -> str:
         """The name of a month of any year."""
-        return format_date(date(2000, month, 1), "LLLL", locale=_prose(self.language))
+        return format_date(date(2000, month, 1), "month name", self.language)
 
     def _add_preposition(self, form: str, period: Period, text: str) -> str:
         unit = "day" if period.unit == "hour" else period.unit
@@ -349,10 +347,9 @@ class Formats:
                 year, week = period.numbered_week
                 return _WEEKS[self.language].format(week, year)
             case "month":
-                return format_skeleton("yMMMM", start, locale=_prose(self.language))
+                return format_date(start, "long month", self.language)
             case "quarter":
-                skeleton = "yQQQ" if self.language == "en" else "yQQQQ"
-                return format_skeleton(skeleton, start, locale=_prose(self.language))
+                return format_date(start, "quarter", self.language)
             case "year":
                 return str(start.year)
 
@@ -376,7 +373,7 @@ class Formats:
             listed.append(_MORE[self.language][0 if self.is_one(more) else 1].format(self.count(more)))
         if self.language == "es" and len(listed) > 1 and _LIKE_I.match(listed[-1]):
             return f"{', '.join(listed[:-1])} e {listed[-1]}"
-        return format_list(listed, locale=_prose(self.language))
+        return format_list(listed, locale=reader_locale(self.language))
 
     def title(self, name: str, things: str | None = None) -> str:
         """Format a column's name as words, so that `count(*)` and `order_count` are "number of orders".
@@ -466,14 +463,9 @@ def _pattern(places: int) -> str:
     return f"#,##0.{'0' * places}" if places else "#,##0"
 
 
-def _prose(language: Language) -> "Locale":
-    """The locale of dates and lists: "23 November 2026" and "A, B and C" in English."""
-    return _locale("en_GB" if language == "en" else language)
-
-
 @cache
 def _period_words(language: Language) -> frozenset[str]:
-    months = _prose(language).months["stand-alone"]["wide"].values()
+    months = reader_locale(language).months["stand-alone"]["wide"].values()
     return frozenset({*months, _WEEKS[language].partition(" ")[0]})
 
 

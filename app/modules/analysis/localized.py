@@ -1,7 +1,6 @@
-"""Babel's formatters, imported with their first use: babel loads slowly."""
+"""Babel's formatters of numbers and lists, imported with their first use: babel loads slowly."""
 
 from collections.abc import Sequence
-from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -13,18 +12,6 @@ def locale_of(name: str) -> "Locale":
     from babel import Locale  # noqa: PLC0415
 
     return Locale.parse(name)
-
-
-def format_date(day: date, pattern: str, *, locale: "Locale") -> str:
-    from babel import dates  # noqa: PLC0415
-
-    return dates.format_date(day, pattern, locale=locale)
-
-
-def format_skeleton(skeleton: str, day: date, *, locale: "Locale") -> str:
-    from babel import dates  # noqa: PLC0415
-
-    return dates.format_skeleton(skeleton, day, locale=locale)
 
 
 def format_list(names: Sequence[str], *, locale: "Locale") -> str:

@@ -8,9 +8,9 @@ from pydantic import AwareDatetime
 from app.core.clock import epoch_ms
 from app.core.errors import Problem
 from app.http.callers import ASK, READ, Owner
+from app.http.description.documents import FAILED_RUN
 from app.http.open_streams import STREAM
 from app.http.parameters import PageParameters, PageQuery
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf
@@ -38,7 +38,7 @@ from app.modules.session.router import (
 )
 from app.modules.session.schemas import MessageBody
 
-router = Router(tags=["answers"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["answers"])
 
 _ASKING = [ASK, Depends(count_question), STREAM]
 _TEXT = {"schema": {"type": "string"}}
@@ -57,6 +57,7 @@ _ANSWERED: dict[int | str, dict[str, object]] = {
             **_APPLIED,
         },
     },
+    **FAILED_RUN,
 }
 
 
@@ -88,7 +89,7 @@ class RunsQuery(PageQuery):
     response_model=None,
     dependencies=_ASKING,
 )
-async def ask(
+async def ask_question(
     body: NewAsk, owner: Owner, answers: Service, wait: WantedWait, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Asks a question without a session and answers when it is answered. Needs scope `ask`.
@@ -111,7 +112,7 @@ async def ask(
     response_class=EventStream,
     dependencies=_ASKING,
 )
-async def ask_stream(
+async def stream_answer(
     body: NewAsk, owner: Owner, answers: Service, idempotency_key: IdempotencyKey = None
 ) -> EventStream:
     """As `POST /ask`, with the events of the run until `done` in place of one answer. Needs scope `ask`.

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
-from app.core.storage.documents import Documents
-from app.core.storage.port import Condition, Equals, Query, Storage
+from app.core.storage.documents import Documents, adapter_of
+from app.core.storage.port import Condition, Document, Equals, Query, Storage
 from app.modules.analysis.chart.stored import read_chosen_chart
 from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.boards.errors import BoardUnknown, PinUnknown
@@ -26,9 +26,7 @@ class BoardRepository:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._boards = Documents(storage, "boards", Board)
-        self._pins = Documents(
-            storage, "pins", Pin, write=TypeAdapter(Pin).dump_python, upgrade=read_chosen_chart
-        )
+        self._pins = Documents(storage, "pins", Pin, write=_document, upgrade=read_chosen_chart)
         self.rows = RowStore(storage, "pin_rows", belongs_to="pin_id")
 
     async def add(self, board: Board) -> Board:
@@ -171,3 +169,8 @@ class BoardRepository:
 
     async def _delete_rows(self, pin: Pin, result_id: str) -> None:
         await self._storage.delete("pin_rows", [Equals("pin_id", pin.id), Equals("message_id", result_id)])
+
+
+def _document(pin: Pin) -> Document:
+    document: Document = adapter_of(Pin).dump_python(pin)
+    return document

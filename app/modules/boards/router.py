@@ -7,7 +7,6 @@ from fastapi import Depends, Path, Query, Request, Response, status
 from app.http.callers import ASK, READ, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageParameters, PageQuery
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf
@@ -30,7 +29,7 @@ from app.modules.session.chart_files import (
 )
 from app.modules.session.schemas import ChartWords, RowsPage, WordedChart
 
-router = Router(prefix="/boards", tags=["boards"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/boards", tags=["boards"])
 
 
 async def _boards(request: Request) -> Boards:
@@ -157,7 +156,7 @@ async def change_pin(
     summary="Read what words make of a pin's chart",
     dependencies=[ASK, Depends(count_question)],
 )
-async def read_chart_words(
+async def read_pin_chart_words(
     board_id: BoardId, pin_id: PinId, body: ChartWords, owner: Owner, boards: Service
 ) -> WordedChart:
     """Returns the choice that words make of a pin's chart, and its picture, as for an answer. Needs scope
@@ -172,7 +171,7 @@ async def read_chart_words(
     status_code=status.HTTP_204_NO_CONTENT,
     dependencies=[ASK],
 )
-async def unpin(board_id: BoardId, pin_id: PinId, owner: Owner, boards: Service) -> None:
+async def remove_pin(board_id: BoardId, pin_id: PinId, owner: Owner, boards: Service) -> None:
     """Deletes the pin with its rows. Needs scope `ask`. The session of the pinned answer stays."""
     await boards.unpin(owner, board_id, pin_id)
 

@@ -9,7 +9,6 @@ from app.core.errors import Invalid, NotFound
 from app.http.callers import ASK, READ, Owner
 from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId, PageParameters
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.modules.chat_api import record
@@ -38,7 +37,7 @@ from app.modules.session.service import SessionFilter
 
 _ORIGIN = Origin(protocol="chat")
 
-router = Router(tags=["chat"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["chat"])
 
 
 class UserUnknown(NotFound):

@@ -6,7 +6,6 @@ from fastapi import Depends, Path, Query, Request, Response, status
 
 from app.http.callers import ASK, READ, Owner
 from app.http.entity_tags import located
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf
 from app.modules.comments.schemas import (
@@ -20,7 +19,7 @@ from app.modules.comments.schemas import (
 )
 from app.modules.comments.service import Comments
 
-router = Router(tags=["comments"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["comments"])
 
 
 async def _comments(request: Request) -> Comments:

@@ -9,7 +9,6 @@ from app.core.storage.port import Condition, Equals
 from app.http.callers import MANAGE, READ, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageQuery
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.context_store.model import Example, ExampleStatus
@@ -35,7 +34,7 @@ from app.modules.database_connection.schemas import ResultColumnBody
 
 _TESTED_ROWS = 5
 
-router = Router(tags=["context store"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["context store"])
 
 
 async def _store(request: Request) -> ContextStore:

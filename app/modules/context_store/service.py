@@ -25,7 +25,6 @@ from app.modules.context_store.model import (
     Instruction,
     Knowledge,
     Term,
-    known_to_person,
     new_example,
     question_key,
     without_hidden,
@@ -79,10 +78,10 @@ class ContextStore:
         entry = await entries.get(entry_id)
         if entry.owner != reader:
             try:
-                connection = await self._connections.repository.get(reader, entry.db_connection_id)
+                await self._connections.repository.get(reader, entry.db_connection_id)
             except ConnectionNotFound:
                 raise entries.unknown() from None
-            if not _is_public(entry) or connection.policies is not None:
+            if not _is_public(entry):
                 raise entries.unknown()
         return entry
 
@@ -107,8 +106,6 @@ class ContextStore:
         except ConnectionNotFound:
             return [Equals("owner", reader), Equals("db_connection_id", db_connection_id)]
         mine = Equals("db_connection_id", connection.id)
-        if connection.policies is not None:
-            return [mine, Equals("owner", reader)]  # they may name what others may not know of
         only_verified = entries is self.examples and connection.owner != reader
         return [mine, Equals("status", "verified")] if only_verified else [mine]
 
@@ -287,18 +284,6 @@ class ContextStore:
                 self.terms.latest(connection_id),
                 self.instructions.latest(connection_id),
             )
-        )
-
-    async def knowledge_of_person(self, connection: Connection) -> Knowledge:
-        """Returns what `knowledge` returns, without what the person who asks may not know of."""
-        known = await self.knowledge(connection.id)
-        schema = await self._connections.known_schema(connection)
-        if schema is None:
-            return known
-        return Knowledge(
-            known_to_person(known.examples, schema),
-            known_to_person(known.terms, schema),
-            known_to_person(known.instructions, schema),
         )
 
     async def verified_examples(self, connection: Connection) -> list[Example]:

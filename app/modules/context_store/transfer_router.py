@@ -6,7 +6,6 @@ from fastapi import Depends, Query, Request, Response
 from pydantic import ConfigDict, Field
 
 from app.http.callers import MANAGE, READ, Owner
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import Body, ResponseBody, Text
 from app.modules.context_store.portable import FileFormat
@@ -16,7 +15,7 @@ from app.modules.context_store.transfer import ImportedEntry, KnowledgeFiles, Ou
 _MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "markdown": "text/markdown; charset=utf-8"}
 _ENDINGS = {"csv": "csv", "markdown": "md"}
 
-router = Router(prefix="/knowledge", tags=["context store"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/knowledge", tags=["context store"])
 
 
 async def _files(request: Request) -> KnowledgeFiles:

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from app.core.errors import Forbidden, Invalid, NotFound, Problem
-from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
+from graph.errors import DatabaseUnavailable, StatementFailed
 
 
 class ConnectionNotFound(NotFound):
@@ -49,21 +49,6 @@ class RolesRefused(Invalid):
     title = "The roles cannot be taken"
 
 
-class PersonUnknown(TurnError):
-    """The connection has policies, and nothing says for which person the statement runs."""
-
-    problem = "policies-need-person"
-    title = "It is not known who reads"
-    status = 403
-
-
-class PoliciesRefused(Invalid):
-    """The policies cannot be kept as they are written."""
-
-    problem = "policies-not-valid"
-    title = "The policies are not valid"
-
-
 class StatementNotRun(Invalid):
     """The guard does not let the statement through, or the database did not run it."""
 
@@ -76,6 +61,10 @@ class DatabaseDown(Problem):
 
     problem = "database-unavailable"
     title = "The database is unavailable"
+    cure = (
+        "Send the request again when the database is reachable. `POST /database-connections/test` tries it."
+    )
+    retryable = True
     status = 503
 
 

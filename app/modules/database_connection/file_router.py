@@ -8,7 +8,6 @@ from starlette.requests import ClientDisconnect
 
 from app.http.callers import MANAGE, Owner
 from app.http.entity_tags import located
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import Text
 from app.modules.database_connection.file_connections import FileConnections
@@ -20,7 +19,7 @@ from app.modules.database_connection.uploads.model import ImportReport
 
 UPLOAD_PATH = "/database-connections/files"
 
-router = Router(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/database-connections", tags=["database connections"])
 
 
 async def _service(request: Request) -> FileConnections:

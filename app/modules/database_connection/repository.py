@@ -21,6 +21,8 @@ from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.database_connection.schema import Schema, Table
 
 _PAGE = 200
+_WRITTEN = 250
+"""Tables in one write."""
 _ALL_USERS = "all"
 # Those from the examples on are other modules', which are deleted with their connection.
 _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions", "overviews")
@@ -59,10 +61,6 @@ class Connection:
     """A memory service outside of KAI may remember questions about it, if the user consents, too."""
     roles: Roles | None = None
     """Roles of people that statements run as. Values are then not scanned: every role sees others."""
-    policies: str | None = None
-    """Which rows and columns people may see (`Policies` as JSON). None: all that the account may see."""
-    encrypted_hash_key: str | None = field(default=None, repr=False)
-    """Key of the hashes that policies show in place of values. It stays when the policies change."""
     schemas: tuple[str, ...] = ()
     """Patterns of the schemas that are read, `!` before one that is not. Empty for all that the account may
     use."""
@@ -81,16 +79,6 @@ class Connection:
     def per_user_roles(self) -> bool:
         return self.roles is not None
 
-    @property
-    def has_external_memory(self) -> bool:
-        """True if a memory service may remember questions about it: of rows that belong to people, none."""
-        return self.external_memory and self.policies is None
-
-    @property
-    def is_per_person(self) -> bool:
-        """True if people see different rows: by roles of the database, or by policies."""
-        return self.roles is not None or self.policies is not None
-
 
 class ConnectionEdit(TypedDict, total=False):
     """Fields of a connection to change."""
@@ -100,8 +88,6 @@ class ConnectionEdit(TypedDict, total=False):
     shared: bool
     external_memory: bool
     roles: Roles
-    policies: str | None
-    encrypted_hash_key: str
     starters: Sequence[str]
     schemas: Sequence[str]
     address: "Address"
@@ -118,6 +104,7 @@ class Address:
 
 _TEXTS = TypeAdapter(dict[str, list[str]])
 _PROGRESS = TypeAdapter(ScanProgress)
+_TABLE = TypeAdapter(Table)
 
 
 class ConnectionRepository:
@@ -164,8 +151,6 @@ class ConnectionRepository:
             for name, value in edit.items()
             if isinstance(value, str | bool | Roles)
         }
-        if "policies" in edit:
-            changes["policies"] = edit["policies"]
         if "shared" in edit:
             changes["readers"] = _readers(connection.owner, edit["shared"])
         if "starters" in edit:
@@ -197,7 +182,9 @@ class ConnectionRepository:
 
         Raises `ConnectionNotFound`, and keeps nothing, when it was deleted meanwhile.
         """
-        await self._storage.put("tables", [_document(connection, table) for table in found.tables])
+        for start in range(0, len(found.tables), _WRITTEN):  # other requests take turns in between
+            some = found.tables[start : start + _WRITTEN]
+            await self._storage.put("tables", [_document(connection, table) for table in some])
         gone = {table.name for table in replacing.tables} - {table.name for table in found.tables}
         mine = Equals("db_connection_id", connection.id)
         if gone:
@@ -237,7 +224,7 @@ class ConnectionRepository:
 
         Raises `ConnectionNotFound` when it was deleted meanwhile.
         """
-        written: Document = {"table": asdict(table)}
+        written: Document = {"table": _table_document(table)}
         changed = await self._tables_kept.edit(id_of(connection.id, table.name), written)
         if changed is None:
             raise _not_found()
@@ -293,7 +280,13 @@ def _not_found() -> ConnectionNotFound:
 
 
 def _document(connection: Connection, table: Table) -> Document:
-    return {**_key(connection, table.name), "table": asdict(table), "version": table.version}
+    return {**_key(connection, table.name), "table": _table_document(table), "version": table.version}
+
+
+def _table_document(table: Table) -> Document:
+    """Returns the fields of a table that say more than their defaults: most of a column's say no more."""
+    document: Document = _TABLE.dump_python(table, exclude_defaults=True)
+    return document
 
 
 def _texts_document(connection: Connection, name: str, texts: Mapping[str, Sequence[str]]) -> Document:

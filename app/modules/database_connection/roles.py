@@ -15,6 +15,7 @@ class DatabaseRoleMissing(TurnError):
     problem = "database-role"
     title = "There is no role for you in this database"
     status = 403
+    cure = "Ask the operator of the database for a role of your name, and let KAI's account take it."
 
 
 @dataclass(frozen=True)

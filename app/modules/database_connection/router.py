@@ -7,7 +7,6 @@ from fastapi import Depends, Path, Request, status
 from app.http.callers import ASK, MANAGE, READ, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageParameters
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf
@@ -15,6 +14,8 @@ from app.modules.database_connection.schemas import (
     CheckedDatabaseBody,
     ConnectionBody,
     ConnectionChange,
+    ConnectionStepBody,
+    ConnectionStepsBody,
     ConnectionTest,
     DatabaseSchemaBody,
     DatabaseSchemasBody,
@@ -31,7 +32,7 @@ from app.modules.database_connection.schemas import (
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.step_counts import count_steps
 
-router = Router(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/database-connections", tags=["database connections"])
 
 
 async def _service(request: Request) -> DatabaseConnections:
@@ -50,7 +51,7 @@ TableName = Annotated[str, Path(description="Name of the table, as the list of t
     status_code=status.HTTP_201_CREATED,
     dependencies=[MANAGE, located("/database-connections/{id}")],
 )
-async def register(body: NewConnection, owner: Owner, service: Service) -> ConnectionBody:
+async def register_connection(body: NewConnection, owner: Owner, service: Service) -> ConnectionBody:
     """Tests the database with a read-only session and stores its URL encrypted. Needs scope `manage`.
 
     The schema is scanned when the first question needs it, or on request. Every call registers another
@@ -81,6 +82,23 @@ async def test_database(body: ConnectionTest, owner: Owner, service: Service) ->
     """
     tested = await service.test(owner, body.url.get_secret_value(), body.db_connection_id)
     return CheckedDatabaseBody.model_validate(tested)
+
+
+@router.post("/test/steps", summary="Test a database step by step", dependencies=[MANAGE])
+async def test_database_steps(body: ConnectionTest, owner: Owner, service: Service) -> ConnectionStepsBody:
+    """Tests what registering tests, one step after another, and says of each whether it passed. Stores
+    nothing. Needs scope `manage`. With `db_connection_id`, owner only (else 403).
+
+    The steps of a server are `address` (the URL is understood), `name` (its host is known and may be
+    connected to), `port`, `encryption`, `sign_in`, `list` and `read`; those of a file `address`, `open`,
+    `list` and `read`. The first that fails says why and what helps; those behind it are `skipped`. No text
+    repeats a password.
+    """
+    steps = await service.test_steps(owner, body.url.get_secret_value(), body.db_connection_id)
+    return ConnectionStepsBody(
+        items=[ConnectionStepBody.model_validate(each) for each in steps],
+        is_usable=all(each.state == "passed" for each in steps),
+    )
 
 
 @router.get("", summary="List database connections", dependencies=[READ])
@@ -115,18 +133,12 @@ async def change_connection(
     and never sent to another server than the one it was given for. Answers 422 as registering does, and for a
     database of another dialect.
 
-    `shared` shares the connection with all users, or makes it private again. Other users can then ask about a
-    shared connection and read its schema, glossary, instructions and verified examples. Sessions of others on
-    a connection that is private again take no further questions (409 `connection-gone`).
+    Other users can ask about a shared connection and read its schema, glossary, instructions and verified
+    examples. Their sessions on one that is private again take no more questions (409 `connection-gone`).
 
-    `external_memory` lets a graph memory service (`KAI_GRAPH_MEMORY__ENDPOINT`) remember questions about the
-    database, of users who consent by `PUT /memory/consents`. Without it nothing is sent.
-
-    With `schemas` it reads other schemas: a scan of them starts, and tables of the others are forgotten.
-
-    With `roles` it replaces the roles that statements run as, from the next statement on. Answers 422
-    (`database-roles-refused`) if the connection was registered without roles, or its account may not take
-    one of them.
+    With `schemas` a scan of these starts, and tables of the others are forgotten. `roles` count from the next
+    statement on; answers 422 (`database-roles-refused`) if the connection was registered without roles, or
+    its account may not take one of them.
     """
     url = None if body.url is None else body.url.get_secret_value()
     return ConnectionBody.model_validate(await service.change(owner, db_connection_id, body.edit(), url=url))
@@ -158,6 +170,8 @@ async def start_scan(db_connection_id: ConnectionId, owner: Owner, service: Serv
     (else 403).
 
     Answers 202 with the progress; a second request joins the running scan. Descriptions of tables are kept.
+    Values are read of tables that questions need first, then of those that no scan has read, the most used
+    first.
     Questions use the previous scan until the new one has found the tables. Answers 503
     (`database-unavailable`) if the stored URL cannot be used.
     """
@@ -171,6 +185,22 @@ async def read_scan(db_connection_id: ConnectionId, owner: Owner, service: Servi
     Questions can be asked as soon as the tables are known (`tables_total` is not null).
     """
     return ScanBody.model_validate(await service.scan_progress(owner, db_connection_id))
+
+
+@router.delete(
+    "/{db_connection_id}/scan",
+    summary="Stop a running scan",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[MANAGE],
+)
+async def stop_scan(db_connection_id: ConnectionId, owner: Owner, service: Service) -> None:
+    """Stops the scan that runs, if any, also a query of the catalog in the database. Needs scope `manage`;
+    owner only (else 403).
+
+    What was read is kept and can be asked about. The next scan begins with the tables whose values this one
+    has not read.
+    """
+    await service.stop_scan(owner, db_connection_id)
 
 
 @router.get("/{db_connection_id}/schemas", summary="List the schemas of the database", dependencies=[READ])

@@ -16,7 +16,8 @@ from app.core.storage.port import StorageUnavailable
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.repository import Connection, ConnectionRepository
-from app.modules.database_connection.scan.progress import ScanProgress, ScanState
+from app.modules.database_connection.scan.order import ReadingOrder
+from app.modules.database_connection.scan.progress import ScanChanges, ScanProgress, ScanState
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
 from app.modules.database_connection.scan.table_vectors import TableVectors
@@ -27,6 +28,8 @@ from graph.errors import TurnError
 
 logger = logging.getLogger(__name__)
 
+_STOPPED = "The scan was stopped. The next one begins with the tables whose values it has not read."
+
 
 class Scan:
     """A scan that runs or has just ended. Its events are set at the end, also when it fails."""
@@ -34,11 +37,12 @@ class Scan:
     def __init__(self) -> None:
         now = now_ms()
         self.progress = ScanProgress(state="running", started_at=now, updated_at=now)
+        self.order = ReadingOrder()
         self.tables_known = asyncio.Event()
         self.ended = asyncio.Event()
 
-    def found_tables(self, count: int) -> None:
-        self.progress = replace(self.progress, updated_at=now_ms(), tables_total=count)
+    def found_tables(self, count: int, changes: ScanChanges | None) -> None:
+        self.progress = replace(self.progress, updated_at=now_ms(), tables_total=count, changes=changes)
         self.tables_known.set()
 
     def looked_at(self, tables: int) -> None:
@@ -96,6 +100,17 @@ class Scans:
             task.cancel()
             await asyncio.wait({task})
 
+    async def stop_early(self, connection: Connection) -> bool:
+        """Stop the scan of a connection, if there is one, and store that it was stopped."""
+        running = self._scans.get(connection.id)
+        if running is None:
+            return False
+        await self.stop(connection.id)
+        if running.progress.state == "running":
+            running.end(_STOPPED)
+            await self._repository.keep_progress(connection, running.progress)
+        return True
+
     async def close(self) -> None:
         for connection_id in tuple(self._tasks):
             await self.stop(connection_id)
@@ -140,9 +155,16 @@ class Scans:
 
         # Where rows belong to people, values of some are not for the prompts of others.
         limits = self._limits if connection.roles is None else replace(self._limits, profile_seconds=0)
+        if connection.scanned_at is not None:
+            known = await self._known(connection)
+            begun.order = ReadingOrder(
+                {table.name for table in known.schema.tables if table.row_count is not None}
+            )
         reading = asyncio.create_task(
             self._threads.run(
-                lambda stop: scan(database, limits, stop, schemas=connection.schemas, tell=tell)
+                lambda stop: scan(
+                    database, limits, stop, schemas=connection.schemas, order=begun.order, tell=tell
+                )
             ),
             name=f"connection {connection.id}: read the schema",
         )
@@ -150,8 +172,9 @@ class Scans:
         try:
             while (some := await found.get()) is not None:
                 if begun.progress.tables_total is None:
-                    await self._take_catalog(connection, database.dialect, [each.table for each in some])
-                    begun.found_tables(len(some))
+                    tables = [each.table for each in some]
+                    changes = await self._take_catalog(connection, database.dialect, tables)
+                    begun.found_tables(len(some), changes)
                 else:
                     await self._take_profiles(connection, some)
                     begun.looked_at(len(some))
@@ -164,29 +187,33 @@ class Scans:
 
     async def _embed(self, connection: Connection) -> None:
         if self._vectors is not None:
-            scanned = self._schemas.get(connection.encrypted_url) or await self._repository.scanned_schema(
-                connection
-            )
+            scanned = await self._known(connection)
             self._vectors.refresh(connection.owner, connection.id, scanned.visible.schema.tables)
 
-    async def _take_catalog(self, connection: Connection, dialect: str, tables: Sequence[Table]) -> None:
+    async def _known(self, connection: Connection) -> ScannedSchema:
+        return self._schemas.get(connection.encrypted_url) or await self._repository.scanned_schema(
+            connection
+        )
+
+    async def _take_catalog(
+        self, connection: Connection, dialect: str, tables: Sequence[Table]
+    ) -> ScanChanges | None:
+        """Returns the changes since the scan before, None if that read another address, or there is none."""
         async with self._schemas.lock(connection.id):
-            before = self._schemas.get(connection.encrypted_url) or await self._repository.scanned_schema(
-                connection
-            )
-            if connection.scanned_at is None:  # what is stored was read at an earlier address
+            before = await self._known(connection)
+            is_first = connection.scanned_at is None
+            if is_first:  # what is stored was read at an earlier address
                 before = before.without_profiles()
             scanned = ScannedSchema(replace(before.schema, dialect=dialect), before.texts).replace_catalog(
                 tables
             )
             await self._repository.keep_catalog(connection, scanned.schema, replacing=before.schema)
             self._schemas.remember(connection.encrypted_url, scanned)
+            return None if is_first else before.changes_in(tables)
 
     async def _take_profiles(self, connection: Connection, profiles: Sequence[TableProfile]) -> None:
         async with self._schemas.lock(connection.id):
-            before = self._schemas.get(connection.encrypted_url) or await self._repository.scanned_schema(
-                connection
-            )
+            before = await self._known(connection)
             scanned = before.add_profiles(profiles)
             await self._repository.keep_profiles(connection, scanned, [each.table.name for each in profiles])
             self._schemas.remember(connection.encrypted_url, scanned)

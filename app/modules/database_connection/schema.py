@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, TypedDict
 
 from app.core.redaction.names import names_secret
-from app.modules.policies.limiting import Limiter
 from app.modules.sql.table_names import TableName, TableNames, shortened
 from graph.described import described
 
@@ -19,11 +18,14 @@ class ColumnEdit(TypedDict, total=False):
     hidden: bool
 
 
+_MOST_NAMES = 16
+"""Databases whose names are shared by the states of their schemas."""
+
 ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "binary", "json"]
 
 
 @described
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TableColumn:
     """A column and the profile of its values."""
 
@@ -56,7 +58,7 @@ class TableColumn:
 
 
 @described
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ForeignKey:
     """A foreign key of a table."""
 
@@ -68,7 +70,7 @@ class ForeignKey:
     """Columns that they refer to, in the same order."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
     """A table or view; `row_count` is as of the scan, an estimate on big tables, None if unknown."""
 
@@ -85,8 +87,6 @@ class Table:
     """Names of columns that are left out of `columns`, because the owner hides them."""
     secrets: Sequence[str] = field(default_factory=list)
     """Columns of a view that it makes of columns which are named as secrets, under other names."""
-    definition: str = ""
-    """The statement of a view as the database tells it. Empty for tables, and if it could not be read."""
     version: int = 0
     """Number of edits. Scans are none."""
 
@@ -122,19 +122,23 @@ class Table:
         )
 
 
+@lru_cache(maxsize=_MOST_NAMES)
+def _names_of(dialect: str, names: tuple[tuple[str, TableName], ...], database: str) -> TableNames:
+    """Returns the same object for every state of a scan with these names."""
+    return TableNames(dialect, dict(names), database)
+
+
 @dataclass(frozen=True)
 class Schema:
     """All tables of a connection; `dialect` is sqlglot's name for its SQL.
 
     `database` is the database's own name, which statements may write before that of a table; empty if it
-    has none. `limiter` are the rights of the person whose schema it is, where the connection has policies:
-    the tables and columns are those that the person knows, and statements are limited to their rows.
+    has none.
     """
 
     dialect: str
     tables: Sequence[Table]
     database: str = ""
-    limiter: Limiter | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def tables_with_secrets(self) -> frozenset[str]:
@@ -148,9 +152,8 @@ class Schema:
     @cached_property
     def names(self) -> TableNames:
         """The names of the tables, as the database compares them."""
-        return TableNames(
-            self.dialect, {table.name: table.in_database for table in self.tables}, self.database
-        )
+        known = tuple((table.name, table.in_database) for table in self.tables)
+        return _names_of(self.dialect, known, self.database)
 
     @cached_property
     def by_name(self) -> Mapping[str, Table]:

@@ -15,6 +15,7 @@ from pydantic import (
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, ResponseBody, Text, Time, VersionedBody, not_null, storable
+from app.modules.database_connection.connection_steps import ConnectionStepName, ConnectionStepState
 from app.modules.database_connection.repository import ConnectionEdit
 from app.modules.database_connection.roles import Roles, checked_role
 from app.modules.database_connection.scan.progress import ScanState
@@ -325,6 +326,26 @@ class ConnectionBody(VersionedBody):
     """Name of the uploaded file whose copy the database is. Null for a database registered by its URL."""
 
 
+class ConnectionStepBody(ResponseBody):
+    """A step of the test of a database."""
+
+    name: ConnectionStepName
+    """Name of the step."""
+    state: ConnectionStepState
+    """State of the step: `skipped` behind one that failed."""
+    detail: str
+    """What was found: for a step that failed the reason and the cure. Empty if there is nothing to say."""
+
+
+class ConnectionStepsBody(ResponseBody):
+    """Test of a database, step by step."""
+
+    items: list[ConnectionStepBody]
+    """The steps, in order."""
+    is_usable: bool
+    """Every step passed, so the database can be registered."""
+
+
 class DatabaseSchemaBody(ResponseBody):
     """A schema of a database that the account may use."""
 
@@ -343,6 +364,19 @@ class DatabaseSchemasBody(ResponseBody):
     """The schemas, by name. Empty for SQLite, which has none."""
 
 
+class ScanChangesBody(ResponseBody):
+    """Numbers of tables, and of columns of the others, that a scan found otherwise than the one before."""
+
+    tables_new: int
+    """Tables that are new."""
+    tables_gone: int
+    """Tables that are gone."""
+    columns_new: int
+    """Columns that are new in tables that were there."""
+    columns_gone: int
+    """Columns that are gone from tables that are still there."""
+
+
 class ScanBody(ResponseBody):
     """Progress of the latest scan."""
 
@@ -358,6 +392,8 @@ class ScanBody(ResponseBody):
     """Number of tables whose values have been read."""
     error: str | None
     """Reason why the scan failed. Null otherwise."""
+    changes: ScanChangesBody | None
+    """Changes since the scan before. Null until the catalog has been read, and for a first scan."""
 
 
 class TableBody(VersionedBody):

@@ -5,12 +5,11 @@ from typing import Annotated
 from fastapi import Depends, Request, status
 
 from app.http.callers import ASK, CurrentCaller, Owner
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.modules.forgetting.schemas import ForgottenBody
 from app.modules.forgetting.service import OwnerForgetting
 
-router = Router(tags=["forgetting"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["forgetting"])
 
 
 async def _forgetting(request: Request) -> OwnerForgetting:

@@ -6,7 +6,6 @@ from fastapi import Depends, Request, Response, status
 
 from app.core.errors import NotFound
 from app.http.callers import ASK, Owner
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import API_PREFIX
@@ -20,7 +19,7 @@ from app.modules.generating.schemas import (
 )
 from app.modules.generating.sql import SqlGeneration
 
-router = Router(prefix="/generate", tags=["generating"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/generate", tags=["generating"])
 
 
 class GeneratingOff(NotFound):
@@ -61,9 +60,8 @@ async def generate_sql(body: SqlRequest, owner: Owner, generation: Generation) -
 
     The statement passes the same guard and checks as that of an answer, and is repaired at most once. One
     that still fails is returned with `valid: false` and the reason in `warnings`. With `run` it is run
-    read-only under the usual limits. Answers 404 for an unknown connection, and where no model is configured
-    or `KAI_AGENT__ENABLED` is false; 429 for a quota or a full queue; 503 if the database or the model is
-    unavailable. A repeated request asks the model again.
+    read-only under the usual limits. Answers 404 for an unknown connection, and without a model or agent mode
+    (`generating-off`); 429 for a quota or a full queue; 503 if the database or the model is unavailable.
     """
     generated = await generation.generate(owner, body.db_connection_id, body.query, runs=body.run)
     return GeneratedSqlBody.model_validate(generated)
@@ -86,9 +84,8 @@ async def generate_documentation(
     For more than 20 tables, or a third of what is left of the day's tokens, the run ends with a question
     back that shows the estimate: ask its option in the session to go on, or send `accept_estimate`.
 
-    Answers 404 for an unknown connection, and where no model is configured or `KAI_AGENT__ENABLED` is false;
-    422 for unknown tables (`tables-unknown`) or more than 200 (`too-many-tables`). Every call begins another
-    documentation.
+    Answers 404 for an unknown connection, and without a model or agent mode (`generating-off`); 422 for
+    unknown tables (`tables-unknown`) or more than 200 (`too-many-tables`).
     """
     session, run = await documents.begin(
         owner, body.db_connection_id, body.tables, accepted=body.accept_estimate

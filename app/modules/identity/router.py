@@ -14,7 +14,6 @@ from app.http.callers import ADMIN, ANYBODY, CurrentCaller
 from app.http.entity_tags import located
 from app.http.own_address import own_address
 from app.http.parameters import PageParameters
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf
 from app.http.sign_in_cookie import delete_cookie, is_of_own_page, set_cookie
@@ -25,7 +24,7 @@ if TYPE_CHECKING:  # only for those who have an issuer
 
 audit = logging.getLogger("kai.audit")
 
-router = Router(tags=["identity"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["identity"])
 
 
 async def _keys(request: Request) -> ApiKeys:

@@ -7,11 +7,10 @@ from app.core.errors import NotFound
 from app.core.llm.overview import ModelOverview
 from app.http.callers import READ
 from app.http.parameters import PageParameters
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.modules.language_models.schemas import ModelBody, ModelPage
 
-router = Router(tags=["models"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["models"])
 
 
 @router.get("/models", summary="List the language models", dependencies=[READ])

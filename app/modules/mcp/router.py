@@ -6,13 +6,12 @@ from fastapi import Depends, Path, Request, status
 
 from app.core.errors import NotFound
 from app.http.callers import ADMIN, READ, Owner
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.modules.agent.capabilities import Capabilities
 from app.modules.mcp.schemas import McpServerBody, McpServerList, McpToolBody, ToolApproval
 from app.modules.mcp.servers import McpServers
 
-router = Router(prefix="/mcp/servers", tags=["mcp"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/mcp/servers", tags=["mcp"])
 
 
 async def _servers(request: Request) -> McpServers:

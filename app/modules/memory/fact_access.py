@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from app.core.errors import Problem
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.errors import FactPlaceUnclear
 from app.modules.memory.fact_repository import readers_of_connection, readers_of_owner
@@ -78,12 +77,7 @@ class FactAccess:
             if new.scope != "user":
                 raise FactPlaceUnclear(f"A fact of scope {new.scope} needs the id of a database connection.")
         elif new.scope == "shared":
-            connection = await self._connections.repository.own(new.owner, new.connection_id)
-            if not _shares_facts(connection):
-                raise FactPlaceUnclear(
-                    "The database shows each person what its policies let them see: no fact about it is "
-                    "shared. Give the fact the scope workspace."
-                )
+            await self._connections.repository.own(new.owner, new.connection_id)
         else:
             await self._connections.repository.get(new.owner, new.connection_id)
         return new.connection_id
@@ -101,10 +95,10 @@ class FactAccess:
         if fact.scope != "shared":
             return fact.owner == reader
         try:
-            connection = await self._connections.repository.get(reader, str(fact.connection_id))
+            await self._connections.repository.get(reader, str(fact.connection_id))
         except ConnectionNotFound:
             return False
-        return _shares_facts(connection)
+        return True
 
     async def readers(self, reader: str, scope: Scope | None, connection_id: str | None) -> set[str]:
         """Returns the names under which the reader may read facts, of a scope and a connection if wanted."""
@@ -113,17 +107,12 @@ class FactAccess:
             return own
         if connection_id is not None:
             try:
-                connection = await self._connections.repository.get(reader, connection_id)
+                await self._connections.repository.get(reader, connection_id)
             except ConnectionNotFound:
                 return own
-            return {*own, readers_of_connection(connection_id)} if _shares_facts(connection) else own
+            return {*own, readers_of_connection(connection_id)}
         readable, _ = await self._connections.repository.page(reader, _CONNECTIONS, None)
-        return own | {readers_of_connection(each.id) for each in readable if _shares_facts(each)}
-
-
-def _shares_facts(connection: Connection) -> bool:
-    """False where people see different tables: a fact may name what a reader may not know of."""
-    return connection.policies is None
+        return own | {readers_of_connection(each.id) for each in readable}
 
 
 def _tidy(text: str) -> str:

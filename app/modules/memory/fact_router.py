@@ -10,7 +10,6 @@ from app.core.storage.edits import current_edit
 from app.http.callers import ASK, READ, CurrentCaller, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageQuery
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.memory.export import MemoryExports
@@ -31,7 +30,7 @@ from app.modules.memory.facts import Facts
 from app.modules.memory.model import FactKind, FactSource, FactStatus, Kept, NewFact, StoredFact
 from app.modules.memory.scopes import Scope
 
-router = Router(tags=["memory"], prefix="/memory", responses=PROBLEM_RESPONSES)
+router = Router(tags=["memory"], prefix="/memory")
 
 
 async def _facts(request: Request) -> Facts:
@@ -188,7 +187,7 @@ async def forget_fact(fact_id: FactId, caller: CurrentCaller, facts: Service) ->
 
 
 @router.post("/facts/import", summary="Import facts", dependencies=[ASK])
-async def import_all(body: FactImport, caller: CurrentCaller, facts: Service) -> ImportedFacts:
+async def import_fact_list(body: FactImport, caller: CurrentCaller, facts: Service) -> ImportedFacts:
     """Remembers the facts of an export, or the items of Markdown lists. Needs scope `ask`; for shared facts
     `manage`.
 

@@ -6,7 +6,6 @@ from fastapi import Depends, Path, Request, status
 
 from app.core.errors import NotFound
 from app.http.callers import ASK, READ, Owner
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.modules.memory.profile import ATTRIBUTES, Attribute, Profile, Profiles
 from app.modules.memory.profile_schemas import (
@@ -18,7 +17,7 @@ from app.modules.memory.profile_schemas import (
     ProfileItemBody,
 )
 
-router = Router(tags=["memory"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["memory"])
 
 
 class AttributeUnknown(NotFound):

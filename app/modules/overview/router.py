@@ -5,14 +5,13 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 
 from app.http.callers import READ, Owner
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import ResponseBody, Time
 from app.modules.database_connection.router import ConnectionId
 from app.modules.overview.model import Missing, Overview, PageLanguage
 from app.modules.overview.service import Overviews
 
-router = Router(tags=["database connections"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["database connections"])
 
 
 async def _overviews(request: Request) -> Overviews:

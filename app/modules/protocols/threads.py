@@ -45,6 +45,7 @@ class NotStoredYet(Problem):
     title = "The question is being stored"
     status = 503
     headers: Mapping[str, str] = {"X-Should-Retry": "false"}
+    cure = "Follow the run in `run_id` instead of asking again."
 
     def __init__(self, unknown: NotKeptYet) -> None:
         super().__init__(unknown.detail, **unknown.members)

@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 
 from app.http.callers import READ, Owner
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.provenance.schemas import (
@@ -18,7 +17,7 @@ from app.modules.provenance.schemas import (
 )
 from app.modules.provenance.service import AnswerProvenance, KnownKnowledge
 
-router = Router(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/sessions", tags=["sessions"])
 
 
 async def _service(request: Request) -> AnswerProvenance:

@@ -1,6 +1,4 @@
-"""Cells of tables as text, and times."""
-
-from datetime import UTC, datetime
+"""Cells of tables as text."""
 
 from pydantic import JsonValue
 
@@ -12,7 +10,3 @@ _LONGEST = 2_000
 def cell_text(value: JsonValue) -> str:
     text = "" if value is None else text_of(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def moment(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%d %b %Y, %H:%M UTC")

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from app.modules.analysis.chart.pictures import description_of, heading_of, notes_of
-from app.modules.reports.cells import cell_text, moment
+from app.modules.reports.cells import cell_text
 from app.modules.reports.model import Exchange, Report
 from app.modules.session.footnotes import footnotes, marked
 
@@ -29,7 +29,7 @@ _POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; for
 
 
 def html_of(report: Report) -> str:
-    return _environment().get_template("report.html.jinja").render(report=report) + "\n"
+    return _environment().get_template("report.html.jinja").render(report=report, words=report.words) + "\n"
 
 
 def table_html(exchange: Exchange) -> str:
@@ -52,12 +52,10 @@ def _environment() -> Environment:
         "description": description_of,
         "footnotes": footnotes,
         "heading": heading_of,
-        "moment": moment,
         "notes": notes_of,
         "numeric": lambda part: [column["type"] in _NUMBERS for column in part.columns],
         "own_text": lambda part: _rendered(part.markdown, _parser(), "h2"),
         "prefix_ids": _prefix_ids,
-        "provenance": _provenance,
         "zip": zip,
     }
     return environment
@@ -66,17 +64,6 @@ def _environment() -> Environment:
 def _escaped(value: object) -> Markup:
     """Returns what a template shows as HTML, unless it is HTML."""
     return value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704
-
-
-def _provenance(exchange: Exchange) -> list[tuple[str, str]]:
-    dialect = f" ({exchange.dialect})" if exchange.dialect else ""
-    said = [
-        ("Question", exchange.question),
-        ("Understood as", exchange.explanation),
-        ("Database", f"{exchange.database}{dialect}"),
-        ("Answered", moment(exchange.at)),
-    ]
-    return [each for each in said if each[1]]
 
 
 def _prefix_ids(svg: str, prefix: str) -> Markup:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from app.modules.analysis.chart.pictures import heading_of, notes_of
-from app.modules.reports.cells import cell_text, moment
+from app.modules.reports.cells import cell_text
 from app.modules.reports.model import Exchange, OwnText, Report
+from app.modules.reports.words import ReportWords
 from app.modules.session.footnotes import footnotes, marked
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$!&])")
@@ -17,44 +18,43 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def markdown_of(report: Report) -> str:
-    parts = [f"# {plain(report.title)}", f"Made {moment(report.made_at)} by KAI."]
+    words = report.words
+    parts = [f"# {plain(report.title)}", words.say("made", time=words.moment(report.made_at))]
     for part in report.parts:
-        parts += [without_html(part.markdown)] if isinstance(part, OwnText) else exchange_markdown(part)
+        parts += (
+            [without_html(part.markdown)] if isinstance(part, OwnText) else exchange_markdown(part, words)
+        )
     return "\n\n".join(each.strip("\n") for each in parts if each) + "\n"
 
 
-def exchange_markdown(exchange: Exchange, *, with_sql: bool = True, with_chart: bool = True) -> Iterator[str]:
+def exchange_markdown(
+    exchange: Exchange, words: ReportWords, *, with_sql: bool = True, with_chart: bool = True
+) -> Iterator[str]:
     yield f"## {plain(exchange.heading)}"
-    yield provenance(exchange)
+    yield _provenance(exchange, words)
     yield plain(exchange.note)
     yield without_links(marked(exchange.text, exchange.references))
     yield "  \n".join(map(plain, footnotes(exchange.references)))
     if with_chart:
-        yield _chart(exchange)
+        yield _chart(exchange, words)
     if exchange.columns:
         yield table_markdown(exchange)
-        yield exchange.coverage
+        yield exchange.coverage(words)
     if exchange.sql and with_sql:
         yield fenced(exchange.sql, "sql")
 
 
-def _chart(exchange: Exchange) -> str:
+def _chart(exchange: Exchange, words: ReportWords) -> str:
     """The picture within the file, and its notes; or why there is none."""
     if exchange.chart is None or not exchange.picture:
         return plain(exchange.undrawn)
-    name = plain(heading_of(exchange.chart) or "Chart")
+    name = plain(heading_of(exchange.chart) or words.say("chart"))
     image = f"![{name}](data:image/png;base64,{exchange.picture})"
     return f"{image}\n\n{plain(notes_of(exchange.chart))}".strip()
 
 
-def provenance(exchange: Exchange) -> str:
-    """The question as asked, how it was understood, the database, and the time."""
-    lines = [f"Question: {plain(exchange.question)}"]
-    if exchange.explanation:
-        lines.append(f"Understood as: {plain(exchange.explanation)}")
-    dialect = f" ({plain(exchange.dialect)})" if exchange.dialect else ""
-    lines.append(f"Database: {plain(exchange.database)}{dialect}, answered {moment(exchange.at)}")
-    return "  \n".join(lines)
+def _provenance(exchange: Exchange, words: ReportWords) -> str:
+    return "  \n".join(f"{name}: {plain(text)}" for name, text in exchange.provenance(words))
 
 
 def table_markdown(exchange: Exchange) -> str:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from app.modules.analysis.chart.plan import Spec
-from app.modules.database_connection.results import cut_sentence
 from app.modules.records.model import Row
 from app.modules.reports.errors import NothingToReport
+from app.modules.reports.words import ReportWords
 from graph.state import Column, Cut, Reference, Rows
 
 ReportFormat = Literal["html", "markdown", "ipynb"]
@@ -47,24 +47,27 @@ class Exchange:
     note: str = ""
     """A sentence about the state of the exchange, such as that it failed. Empty if there is none."""
 
-    @property
-    def coverage(self) -> str:
-        """Sentences on which of the rows are shown."""
-        count = self.row_count
-        shown = len(self.rows)
-        parts = [
-            f"The first {shown:,} of {count:,} rows." if shown < count else f"{count:,} {_rows(count)}.",
-            cut_sentence(
-                Rows(
-                    columns=list(self.columns),
-                    rows=[],
-                    row_count=count,
-                    truncated=self.truncated,
-                    cut_by=self.cut_by,
-                )
-            ),
+    def provenance(self, words: ReportWords) -> list[tuple[str, str]]:
+        """Returns the question, how it was understood, the database and the time, with their names."""
+        dialect = f" ({self.dialect})" if self.dialect else ""
+        said = [
+            (words.say("question"), self.question),
+            (words.say("explanation"), self.explanation),
+            (words.say("database"), f"{self.database}{dialect}"),
+            (words.say("answered"), words.moment(self.at)),
         ]
-        return " ".join(filter(None, parts))
+        return [each for each in said if each[1]]
+
+    def coverage(self, words: ReportWords) -> str:
+        """Returns sentences on which of the rows are shown."""
+        rows = Rows(
+            columns=list(self.columns),
+            rows=[],
+            row_count=self.row_count,
+            truncated=self.truncated,
+            cut_by=self.cut_by,
+        )
+        return words.coverage(len(self.rows), rows)
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,4 @@ class Report:
     title: str
     made_at: int
     parts: Sequence[Part]
-
-
-def _rows(count: int) -> str:
-    return "row" if count == 1 else "rows"
+    words: ReportWords

@@ -10,6 +10,7 @@ from app.modules.analysis.chart.plan import Spec
 from app.modules.reports.html import table_html
 from app.modules.reports.markdown import exchange_markdown, fenced, markdown_of, without_html
 from app.modules.reports.model import Exchange, OwnText, Report
+from app.modules.reports.words import ReportWords
 
 _SETUP = (
     "# pip install jupysql, and the driver of your database\n"
@@ -20,10 +21,14 @@ _SETUP = (
 
 def notebook_of(report: Report) -> str:
     """JSON of version 4.5 of the format. Statements hold no address and no password."""
-    head = Report(title=report.title, made_at=report.made_at, parts=[])
+    head = Report(title=report.title, made_at=report.made_at, parts=[], words=report.words)
     cells = [_markdown(markdown_of(head)), _code(_SETUP, [])]
     for part in report.parts:
-        cells += [_markdown(without_html(part.markdown))] if isinstance(part, OwnText) else _cells(part)
+        cells += (
+            [_markdown(without_html(part.markdown))]
+            if isinstance(part, OwnText)
+            else _cells(part, report.words)
+        )
     numbered = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(cells)]
     notebook = {
         "nbformat": 4,
@@ -37,8 +42,8 @@ def notebook_of(report: Report) -> str:
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 
 
-def _cells(exchange: Exchange) -> Iterator[dict[str, JsonValue]]:
-    about, *rest = exchange_markdown(exchange, with_sql=False, with_chart=False)
+def _cells(exchange: Exchange, words: ReportWords) -> Iterator[dict[str, JsonValue]]:
+    about, *rest = exchange_markdown(exchange, words, with_sql=False, with_chart=False)
     text = [about, *(rest[:4] if exchange.columns else rest)]
     yield _markdown("\n\n".join(filter(None, text)))
     if exchange.sql is None:
@@ -47,8 +52,9 @@ def _cells(exchange: Exchange) -> Iterator[dict[str, JsonValue]]:
     if exchange.chart is not None:
         shown.append(_output(_chart(exchange, exchange.chart)))
     if exchange.columns:
-        html = f"{table_html(exchange)}<p>{exchange.coverage}</p>"
-        shown.append(_output({"text/html": html, "text/plain": exchange.coverage}))
+        coverage = exchange.coverage(words)
+        html = f"{table_html(exchange)}<p>{coverage}</p>"
+        shown.append(_output({"text/html": html, "text/plain": coverage}))
     if not exchange.columns or _has_magic(exchange.sql):  # without a result it may be one that was refused
         yield _markdown(fenced(exchange.sql, "sql"))
         return

@@ -8,7 +8,6 @@ from urllib.parse import quote
 from fastapi import Depends, Request, Response
 
 from app.http.callers import READ, Owner
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.modules.reports.model import ReportFormat
 from app.modules.reports.schemas import NewReport
@@ -22,7 +21,7 @@ _TYPES: Mapping[ReportFormat, tuple[str, str, str]] = {
 """Media type, file ending and JSON schema's type of each."""
 _NOT_OF_A_FILE = re.compile(r"[^\w .-]+")
 
-router = Router(prefix="/reports", tags=["reports"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/reports", tags=["reports"])
 
 
 async def _reports(request: Request) -> Reports:

@@ -2,10 +2,12 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from app.core.values.dates import time_zones
 from app.http.routes import Body, Text
 from app.modules.reports.model import MAX_PARTS, MAX_ROWS, ReportFormat
+from app.modules.reports.words import ReportLanguage
 
 Id = Annotated[Text, Field(min_length=1, max_length=100)]
 
@@ -75,6 +77,17 @@ class NewReport(Body):
     """Parts in order. Default: the latest answers of the session, oldest first, or all pins of the board."""
     rows: Annotated[int, Field(ge=0, le=MAX_ROWS)] = 200
     """Most rows of a table. The report says how many there are."""
+    language: ReportLanguage = "en"
+    """Language of the report's own words. Answers stay in that of their question."""
+    time_zone: Annotated[Text, Field(max_length=60)] = "UTC"
+    """Time zone of its times, by its IANA name."""
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known(cls, time_zone: str) -> str:
+        if time_zone not in time_zones():
+            raise ValueError("There is no such time zone. Name one of IANA, like Europe/Berlin.")
+        return time_zone
 
     @model_validator(mode="after")
     def _about_one_thing(self) -> Self:

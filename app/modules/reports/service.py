@@ -5,6 +5,7 @@ import base64
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 from app.core.clock import now_ms
 from app.core.pictures import NoPicture
@@ -26,11 +27,10 @@ from app.modules.reports.model import (
     ReportFormat,
 )
 from app.modules.reports.schemas import NewReport, PinPart, ReportPart, TextPart
+from app.modules.reports.words import ReportWords
 from app.modules.session.service import SessionService
 
 audit = logging.getLogger("kai.audit")
-
-_ROWS_GONE = "The rows of this answer are no longer stored. Ask the question again."
 
 
 class Reports:
@@ -93,34 +93,45 @@ class Reports:
     async def _of_session(self, owner: str, session_id: str, wanted: NewReport) -> Report:
         session = await self._sessions.repository.get(owner, session_id)
         connection = await self._connections.repository.get(owner, session.connection_id)
+        words = _words_of(wanted)
         parts = PartList()
         for part in wanted.parts or ():
             if isinstance(part, TextPart):
                 parts.add(OwnText(part.markdown))
             elif not isinstance(part, PinPart):
                 answer = await self._sessions.answers.with_rows(owner, session_id, part.message_id)
-                parts.add(await self._answer(answer, connection, heading=part.heading, rows=wanted.rows))
+                parts.add(
+                    await self._answer(
+                        answer, connection, heading=part.heading, rows=wanted.rows, words=words
+                    )
+                )
         if wanted.parts is None:
             history = await self._sessions.history(session)
             for each in [each for each in history if each.role == "assistant"][-MAX_PARTS:]:
-                parts.add(await self._answer(each, connection, heading=None, rows=wanted.rows))
-        title = wanted.title or session.title or "Report"
-        return _report(title, parts.gathered)
+                parts.add(await self._answer(each, connection, heading=None, rows=wanted.rows, words=words))
+        title = wanted.title or session.title or words.say("report")
+        return _report(title, parts.gathered, words)
 
     async def _answer(
-        self, answer: Message, connection: Connection, *, heading: str | None, rows: int
+        self,
+        answer: Message,
+        connection: Connection,
+        *,
+        heading: str | None,
+        rows: int,
+        words: ReportWords,
     ) -> Exchange:
         note = ""
         if answer.error is not None:
             note = f"{answer.error.title}. {answer.error.detail}"
         elif answer.status == "cancelled":
-            note = "The answer was stopped."
+            note = words.say("stopped")
         shown: list[Row] = []
         if answer.row_count:
             try:
                 shown = await self._sessions.rows.read(answer.id, 0, min(rows, answer.row_count))
             except RowsGone:
-                note = _ROWS_GONE
+                note = words.say("rows_gone")
                 shown = answer.rows_head[:rows]
         return Exchange(
             heading=heading or answer.query,
@@ -143,6 +154,7 @@ class Reports:
 
     async def _of_board(self, owner: str, board_id: str, wanted: NewReport) -> Report:
         shown = await self._boards.read(owner, board_id)
+        words = _words_of(wanted)
         known = {each.pin.id: each for each in shown.pins}
         listed: Sequence[ReportPart] = wanted.parts or [PinPart(pin_id=name) for name in known]
         parts = PartList()
@@ -152,18 +164,25 @@ class Reports:
             elif isinstance(part, PinPart):
                 if part.pin_id not in known:
                     raise NothingToReport("The board has no such pin.")
-                parts.add(await self._pin(owner, known[part.pin_id], heading=part.heading, rows=wanted.rows))
-        return _report(wanted.title or shown.board.title, parts.gathered)
+                parts.add(
+                    await self._pin(
+                        owner, known[part.pin_id], heading=part.heading, rows=wanted.rows, words=words
+                    )
+                )
+        return _report(wanted.title or shown.board.title, parts.gathered, words)
 
-    async def _pin(self, owner: str, shown: ShownPin, *, heading: str | None, rows: int) -> Exchange:
+    async def _pin(
+        self, owner: str, shown: ShownPin, *, heading: str | None, rows: int, words: ReportWords
+    ) -> Exchange:
         """The last good rows of a pin. Without a right to its database only its name is shown."""
         pin = shown.pin
         if shown.state in ("no_right", "connection_gone"):
-            return _exchange(pin, heading, "", note="The database of this pin cannot be used any more.")
+            return _exchange(pin, heading, words.say("unknown"), note=words.say("no_database"), sql=None)
         connection = await self._connections.repository.get(owner, pin.db_connection_id)
-        note = _note(pin)
+        note = _note(pin, words)
         if pin.result is None:
-            return _exchange(pin, heading, connection.name, note=note or "The statement has not run yet.")
+            note = note or words.say("not_run")
+            return _exchange(pin, heading, connection.name, note=note, sql=pin.sql)
         result, found, _ = await self._boards.rows_of(pin, limit=max(rows, 1), cursor=None)
         return Exchange(
             heading=heading or pin.title,
@@ -184,26 +203,29 @@ class Reports:
         )
 
 
-def _note(pin: Pin) -> str:
+def _note(pin: Pin, words: ReportWords) -> str:
     """Says why the latest refresh failed, and the period of the rows that there are."""
     failure = f"{pin.failure.title}. {pin.failure.detail}" if pin.failure is not None else ""
     period = None if pin.result is None else pin.result.period
     if period is None:
         return failure
-    if period.column is None:
-        return f"{failure} Not by the period of the board. {period.reason}".strip()
-    return f"{failure} {period.since} to {period.until}, by {period.column}.".strip()
+    if period.column is None or period.since is None or period.until is None:
+        return f"{failure} {words.say('not_by_period', reason=period.reason or '')}".strip()
+    text = words.say(
+        "period", since=words.day(period.since), until=words.day(period.until), column=period.column
+    )
+    return f"{failure} {text}".strip()
 
 
-def _exchange(pin: Pin, heading: str | None, database: str, *, note: str) -> Exchange:
+def _exchange(pin: Pin, heading: str | None, database: str, *, note: str, sql: str | None) -> Exchange:
     return Exchange(
         heading=heading or pin.title,
         question=pin.question,
         explanation="",
         text="",
-        sql=pin.sql if database else None,
+        sql=sql,
         dialect=pin.dialect,
-        database=database or "unknown",
+        database=database,
         columns=[],
         rows=[],
         row_count=0,
@@ -215,10 +237,14 @@ def _exchange(pin: Pin, heading: str | None, database: str, *, note: str) -> Exc
     )
 
 
-def _report(title: str, parts: Sequence[Part]) -> Report:
+def _words_of(wanted: NewReport) -> ReportWords:
+    return ReportWords(wanted.language, ZoneInfo(wanted.time_zone))
+
+
+def _report(title: str, parts: Sequence[Part], words: ReportWords) -> Report:
     if not parts:
         raise NothingToReport("There is no answer yet. Ask a question first.")
-    return Report(title=title, made_at=now_ms(), parts=parts)
+    return Report(title=title, made_at=now_ms(), parts=parts, words=words)
 
 
 def _write(report: Report, file_format: ReportFormat) -> str:

@@ -9,13 +9,12 @@ from app.core.errors import NotFound
 from app.http.callers import MANAGE, READ, CurrentCaller, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageQuery
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.rules.schemas import NewRule, RuleBody, RuleChange
 from app.modules.rules.service import Rules
 
-router = Router(prefix="/rules", tags=["rules"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/rules", tags=["rules"])
 
 OFF = "Rules are off: they need a language model, and KAI_AGENT__ENABLED. GET /capabilities says more."
 

@@ -20,6 +20,7 @@ class NotKeptYet(Problem):
     problem = "not-kept-yet"
     title = "The question is being stored"
     status = 202
+    cure = "Follow the run in `run_id` instead of asking again."
 
     def __init__(self, session_id: str, run_id: str) -> None:
         super().__init__(
@@ -63,6 +64,7 @@ class StillStopping(Conflict):
 
     problem = "still-stopping"
     sentence = "The session is still stopping its runs. Try again in a moment."
+    retryable = True
 
 
 class QueueFull(TooMany):

@@ -43,10 +43,7 @@ class NoticingAnalyst:
         if question.author == "builtin" and (
             unheeded := await self.schema_context.unheeded(question.text, sql)
         ):
-            notes += f"\n\n**{wording.say('not_followed')}** {unheeded}"
-        if limiting := await self.schema_context.row_policies(sql):
-            rules = ", ".join(f"*{name}*" for name in limiting)
-            notes += f"\n\n{wording.say('limited_rows', rules=rules)}"
+            notes += f"\n\n**{wording.say('not_followed')}** {unheeded.say(wording.language)}"
         if not notes:
             return read
         emit(TextChunk(content=notes, channel="analysis"))

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from app.core.clock import as_datetime
+from app.core.values.dates import format_moment
 from app.modules.schedules.model import MessageLanguage, Notice, Schedule
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -85,9 +85,10 @@ _TEXTS = {
 def message_of(notice: Notice, schedule: Schedule, page: str | None) -> NoticeMessage:
     """Returns the message of a notice in the language of its schedule. `page` is KAI's own address."""
     words = _Words(schedule.language)
+    time = format_moment(notice.scheduled_for, schedule.language, ZoneInfo(schedule.time_zone))
     lines = [
         *_details(notice, words),
-        words.say("for", time=_time(notice, schedule), zone=schedule.time_zone),
+        words.say("for", time=time, zone=schedule.time_zone),
     ]
     return _message(notice, words, f"{notice.title}: {_outcome(notice, words)}", lines=lines, page=page)
 
@@ -147,11 +148,6 @@ def _details(notice: Notice, words: "_Words") -> list[str]:
     if notice.missed:
         lines.append(words.count(notice.missed, "times", "time"))
     return lines
-
-
-def _time(notice: Notice, schedule: Schedule) -> str:
-    local = as_datetime(notice.scheduled_for).astimezone(ZoneInfo(schedule.time_zone))
-    return local.strftime("%Y-%m-%d %H:%M")
 
 
 class _Words:

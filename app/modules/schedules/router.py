@@ -7,7 +7,6 @@ from fastapi import Depends, Path, Query, Request, status
 from app.http.callers import ASK, READ, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageParameters, PageQuery
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.schedules.schemas import (
@@ -22,7 +21,7 @@ from app.modules.schedules.schemas import (
 )
 from app.modules.schedules.service import Schedules
 
-router = Router(tags=["schedules"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["schedules"])
 
 
 async def _schedules(request: Request) -> Schedules:

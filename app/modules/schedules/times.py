@@ -1,13 +1,13 @@
 """Times of schedules: cron expressions in a time zone. Times are epoch milliseconds."""
 
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
 from app.core.clock import as_datetime, epoch_ms
+from app.core.values.dates import time_zones
 from app.modules.schedules.errors import BadTimes
 
 MOST_MISSED = 2_000
@@ -20,7 +20,7 @@ _FIELDS = 5
 
 def check_times(cron: str, time_zone: str) -> None:
     """Raises `BadTimes` for an expression or a time zone that cannot be used."""
-    if time_zone not in _time_zones():
+    if time_zone not in time_zones():
         raise BadTimes(f"There is no time zone {time_zone!r}. Name one of IANA, like Europe/Berlin.")
     if len(cron.split()) != _FIELDS:
         raise BadTimes(
@@ -71,8 +71,3 @@ def _times(cron: str, time_zone: str, after: int) -> Iterator[int]:
         if (at := epoch_ms(time)) > last:
             last = at
             yield at
-
-
-@cache
-def _time_zones() -> frozenset[str]:
-    return frozenset(available_timezones())

@@ -22,7 +22,11 @@ Ending = Annotated[PictureFormat, Path(description="Format of the file.")]
 PICTURE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The picture.",
-        "content": {media_type: {"schema": {"type": "string"}} for media_type in MEDIA_TYPES.values()},
+        # Generators of clients know no pictures, but bytes.
+        "content": {
+            media_type: {"schema": {"type": "string", "format": "binary"}}
+            for media_type in (*MEDIA_TYPES.values(), "application/octet-stream")
+        },
     },
     304: {"description": "The picture is that of `If-None-Match`."},
 }

@@ -5,12 +5,14 @@ from typing import Annotated, Literal
 
 from fastapi import Depends, Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
+from pydantic import RootModel
 
 from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner, owner_of
+from app.http.description.documents import PROBLEM
 from app.http.entity_tags import located
 from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId, PageParameters
-from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
+from app.http.problems import PROBLEM_JSON
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf, Text
@@ -71,7 +73,7 @@ from graph.events import (
 )
 from graph.state import Rows
 
-router = Router(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/sessions", tags=["sessions"])
 
 
 SessionId = Annotated[str, Path(description="Id of the session.")]
@@ -96,30 +98,36 @@ NOT_KEPT_YET: dict[int | str, dict[str, object]] = {
         "description": "The store is unavailable, so the question is not known to be stored yet; KAI goes on "
         "trying. `run_id` names its run, which is unknown (404), or 503 while the "
         "store takes no writes, as long as the question is not stored.",
-        "content": {PROBLEM_JSON: {"schema": ProblemBody.model_json_schema()}},
+        "content": {PROBLEM_JSON: {"schema": PROBLEM}},
         "headers": {"X-Run-Id": {"description": "The run, for following it", "schema": {"type": "string"}}},
     }
 }
+
+
+class RunEvent(
+    RootModel[
+        Status
+        | Chunk
+        | ToolCalled
+        | ToolReturned
+        | Confirmation
+        | ConfirmationDecided
+        | Progress
+        | Memory
+        | Reset
+        | Failure
+        | Done
+    ]
+):
+    """The JSON of an event of a stream. `event` is also the name of its frame."""
+
 
 EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
         "description": "Server-sent events: status, chunk, tool_call, tool_result, confirmation, "
         "confirmation_decided, progress, memory, reset and "
-        "error, then exactly one done. "
-        "`event` in the JSON is also the name of the frame.",
-        "model": (
-            Status
-            | Chunk
-            | ToolCalled
-            | ToolReturned
-            | Confirmation
-            | ConfirmationDecided
-            | Progress
-            | Memory
-            | Reset
-            | Failure
-            | Done
-        ),
+        "error, then exactly one done. The data of each is a `RunEvent` as JSON.",
+        "model": RunEvent,
         "headers": {
             "X-Run-Id": {"description": "Id of the run, to follow it again", "schema": {"type": "string"}}
         },
@@ -179,7 +187,7 @@ class RowsQuery(PageParameters):
     response_class=EventStream,
     dependencies=[ASK, STREAM],
 )
-async def ask(
+async def stream_session_answer(
     request: Request,
     session_id: SessionId,
     body: SessionQuery,
@@ -188,16 +196,13 @@ async def ask(
     """Starts a run for the question and streams its events until `done`. Needs scope `ask`.
 
     The run is stored before the stream begins and continues if the client disconnects: follow it again with
-    `X-Run-Id`. Send an `Idempotency-Key` to retry safely: the same key and question stream the first run
-    again, and the same key with another question answers 422 (`idempotency-key-reused`). A rule that does not
-    exist answers 422 (`rule-unknown`). A session without a database needs `db_connection_id`
-    (422 `connection-needed`); another one than the session's answers 409 (`session-bound`).
+    `X-Run-Id`. A repeat with its `Idempotency-Key` streams the first run again; with another question it
+    answers 422 (`idempotency-key-reused`). Answers 422 for an unknown rule (`rule-unknown`) and if the
+    session has no database and none is named (`connection-needed`); 409 for another one (`session-bound`),
+    `session-busy`, `session-closed` and `connection-gone`.
 
-    Every refusal is an HTTP error before the stream: 409 `session-busy`, `session-closed` or
-    `connection-gone`, 429 for a full queue, a rate limit or a quota, 503 if the question cannot be queued:
-    then nothing of it is stored. If the store becomes unavailable while it stores the question, the answer is
-    202 with `run_id` (`not-kept-yet`): follow that run instead of asking again.
-
+    Every refusal is an HTTP error before the stream, and stores nothing. If the store becomes unavailable
+    while it stores the question, the answer is 202 (`not-kept-yet`): follow `run_id` instead of asking again.
     Errors of the run itself are `error` events.
     """
     await count_question(request)  # what is no dependency delays the first event less
@@ -343,7 +348,7 @@ async def delete_session(session_id: SessionId, owner: Owner, service: CurrentSe
     response_class=EventStream,
     dependencies=[READ, STREAM],
 )
-async def follow(
+async def stream_run(
     session_id: SessionId,
     run_id: RunId,
     owner: Owner,
@@ -368,7 +373,9 @@ async def follow(
     response_class=Response,
     dependencies=[ASK],
 )
-async def cancel(session_id: SessionId, run_id: RunId, owner: Owner, service: CurrentSessions) -> Response:
+async def cancel_run(
+    session_id: SessionId, run_id: RunId, owner: Owner, service: CurrentSessions
+) -> Response:
     """Requests that the run stops, also while its statement runs in the database. Needs scope `ask`.
 
     Answers 202 at once; the run's stream then ends with `done` and status `cancelled`. Can be repeated: a
@@ -585,7 +592,7 @@ async def list_confirmations(
     summary="Approve, edit or deny a call",
     dependencies=[APPROVE],
 )
-async def decide(
+async def decide_call(
     session_id: SessionId,
     confirmation_id: Annotated[str, Path(description="Id of the confirmation, from its event or the list.")],
     body: ConfirmationDecision,

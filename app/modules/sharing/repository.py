@@ -1,11 +1,8 @@
 """Links in the store."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
-from pydantic import TypeAdapter
-
-from app.core.storage.documents import Documents
+from app.core.storage.documents import Documents, adapter_of
 from app.core.storage.port import AnyOf, Condition, Document, Equals, Query, Storage
 from app.modules.analysis.chart.specification import mapping
 from app.modules.analysis.chart.stored import read_earlier_computed
@@ -16,13 +13,7 @@ class LinkRepository:
     """Access is checked by the service, not here."""
 
     def __init__(self, storage: Storage) -> None:
-        self._links = Documents(
-            storage,
-            "links",
-            ShareLink,
-            write=partial(TypeAdapter(ShareLink).dump_python, mode="json"),
-            upgrade=_upgrade,
-        )
+        self._links = Documents(storage, "links", ShareLink, write=_document, upgrade=_upgrade)
 
     async def add(self, link: ShareLink) -> ShareLink:
         """Returns the link that is stored."""
@@ -62,3 +53,8 @@ def _upgrade(stored: Document) -> Mapping[str, object]:
         for answer_id, chart in mapping(stored.get("charts")).items()
     }
     return {**stored, "charts": charts}
+
+
+def _document(link: ShareLink) -> Document:
+    document: Document = adapter_of(ShareLink).dump_python(link, mode="json")
+    return document

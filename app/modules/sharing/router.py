@@ -7,14 +7,13 @@ from fastapi import Depends, Path, Query, Request, status
 from app.http.callers import ASK, READ, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageParameters, PageQuery
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf
 from app.modules.session.schemas import RowsPage, SessionBody
 from app.modules.sharing.schemas import LinkBody, NewLink, SharedBody
 from app.modules.sharing.service import Sharing
 
-router = Router(tags=["links"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["links"])
 
 
 async def _sharing(request: Request) -> Sharing:

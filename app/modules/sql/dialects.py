@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from sqlglot import exp
-from sqlglot.dialects import duckdb, sqlite
+from sqlglot.dialects import clickhouse, duckdb, sqlite
 from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.generators.sqlite import SQLiteGenerator
+from sqlglot.parser import Parser
+from sqlglot.parsers.clickhouse import ClickHouseParser
 from sqlglot.parsers.sqlite import SQLiteParser
 
 _CASTS: Mapping[exp.DType, str] = {
@@ -34,19 +36,32 @@ class SQLite(sqlite.SQLite):
 
     class Parser(SQLiteParser):
         def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
-            found = super()._parse_in(this, alias)
-            named = found.args.get("field")
-            if isinstance(named, exp.Expr):
-                found.set("field", None)
-                found.set("query", exp.select("*").from_(self._table_named(named), copy=False).subquery())
-            return found
+            return _with_query(super()._parse_in(this, alias), self)
 
-        def _table_named(self, named: exp.Expr) -> exp.Table:
-            if isinstance(named, exp.Literal) and named.is_string:
-                return exp.Table(this=exp.to_identifier(named.name, quoted=True))
-            if not isinstance(named, exp.Column) or named.args.get("db"):
-                self.raise_error("Expecting a list, a query or a table after IN")
-            return exp.Table(this=named.this, db=named.args.get("table"))
+
+class ClickHouse(clickhouse.ClickHouse):
+    """ClickHouse reads a name after IN as a table, too."""
+
+    class Parser(ClickHouseParser):
+        def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
+            return _with_query(super()._parse_in(this, alias), self)
+
+
+def _with_query(found: exp.In, parser: Parser) -> exp.In:
+    """Returns a test with the name after IN as a query of that table."""
+    named = found.args.get("field")
+    if isinstance(named, exp.Expr):
+        found.set("field", None)
+        found.set("query", exp.select("*").from_(_table_named(named, parser), copy=False).subquery())
+    return found
+
+
+def _table_named(named: exp.Expr, parser: Parser) -> exp.Table:
+    if isinstance(named, exp.Literal) and named.is_string:
+        return exp.Table(this=exp.to_identifier(named.name, quoted=True))
+    if not isinstance(named, exp.Column) or named.args.get("db"):
+        parser.raise_error("Expecting a list, a query or a table after IN")
+    return exp.Table(this=named.this, db=named.args.get("table"))
 
 
 class DuckDB(duckdb.DuckDB):

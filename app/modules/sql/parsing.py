@@ -10,7 +10,13 @@ from sqlglot.tokenizer_core import Token
 
 import app.modules.sql.dialects  # noqa: F401 - replaces two of sqlglot's
 
-DATABASE_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL", "duckdb": "DuckDB"}
+DATABASE_NAMES = {
+    "sqlite": "SQLite",
+    "postgres": "PostgreSQL",
+    "mysql": "MySQL",
+    "duckdb": "DuckDB",
+    "clickhouse": "ClickHouse",
+}
 """Names of the databases, by dialect, for users."""
 
 

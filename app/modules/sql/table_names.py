@@ -10,6 +10,7 @@ from sqlglot.dialects.dialect import Dialect
 
 _DEFAULT_SCHEMAS = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
 """Schemas of tables that are known without one."""
+_SCHEMAS_ARE_DATABASES = {"clickhouse", "mysql"}
 _OWN_MARKS = {".", '"', "`"}
 
 
@@ -135,7 +136,11 @@ class TableNames:
 
     @property
     def _own_schema(self) -> str:
-        return self._database if self.dialect == "mysql" else _DEFAULT_SCHEMAS.get(self.dialect, "")
+        return (
+            self._database
+            if self.dialect in _SCHEMAS_ARE_DATABASES
+            else _DEFAULT_SCHEMAS.get(self.dialect, "")
+        )
 
     def full(self, shown: str) -> TableName:
         """Returns a table's name with its schema, also where the scan knew none, and no catalog."""
@@ -266,7 +271,7 @@ class TableNames:
         name = self._names[shown]
         if name.catalog:
             return self._folds.part(name.catalog)
-        return "" if self.dialect == "mysql" else self._database
+        return "" if self.dialect in _SCHEMAS_ARE_DATABASES else self._database
 
     def _whole(self, shown: str) -> list[str]:
         whole = (self._catalog_of(shown), self.schema_of(shown), self._names[shown].name)

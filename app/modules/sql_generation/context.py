@@ -92,6 +92,8 @@ def tables_read(sql: str, index: SchemaIndex) -> list[str]:
     """Returns the tables of the schema that a statement reads. Empty for a statement that cannot be
     parsed.
     """
+    if not sql:
+        return []
     names = index.names
     try:
         statement = statement_of(sql, names.dialect).folded

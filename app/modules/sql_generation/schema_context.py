@@ -11,7 +11,6 @@ from app.modules.context_store.model import (
     Instruction,
     Knowledge,
     Term,
-    known_to_person,
     question_key,
     without_hidden,
 )
@@ -32,7 +31,7 @@ from app.modules.sql_generation.result_warnings.warnings import Intent, find_war
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from app.modules.sql_generation.statement_faults import find_fault
 from app.modules.sql_generation.unheeded import find_unheeded
-from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused
+from graph.errors import DatabaseUnavailable, StatementRefused
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, Rows
 
@@ -83,7 +82,7 @@ class SchemaContext:
         if question.repair is None and (verified := await self.verified_answer(question.text)) is not None:
             self.shown_tables = await asyncio.to_thread(tables_read, verified.sql, index)
             return NO_CONTEXT
-        business = Business(without_hidden(examples, index.scanned.schema), *_known(rules, index))
+        business = Business(without_hidden(examples, index.scanned.schema), *rules)
 
         def shown(near: Sequence[str]) -> tuple[Context, Sequence[str]]:
             linked = linked_for(question, index, budget_tokens=budget_tokens, near=near)
@@ -102,6 +101,7 @@ class SchemaContext:
             near = await self._connections.nearest_tables(self._connection, said)
             found = await asyncio.to_thread(shown, near)
         context, self.shown_tables = found
+        self._connections.want_values(self._connection, self.shown_tables)
         return context
 
     async def verified_answer(self, question: str) -> Example | None:
@@ -176,21 +176,13 @@ class SchemaContext:
         except (StatementRefused, DatabaseUnavailable):
             return []  # the result stands without them
 
-    async def row_policies(self, sql: str) -> Sequence[str]:
-        """Returns the names of the policies that limit the rows of a statement to those of the person."""
-        try:
-            return await self._connections.row_policies(self._connection, sql)
-        except StatementFailed:
-            return ()  # it has run: the database may have changed since
-
     async def join_probes(self, sql: str) -> list[JoinProbe]:
         """Returns statements that show which joins of a statement find no pair."""
         return await self._connections.examine(sql, join_probes, sql, await self.index())
 
     async def terms(self) -> Sequence[Term]:
         """Returns the terms of the glossary, the latest first."""
-        terms, _ = _known(await self._read_rules(), await self.index())
-        return terms
+        return (await self._read_rules())[0]
 
     async def is_named_in(self, text: str) -> bool:
         """True if a word of a text names a table, a column, or a term of the glossary."""
@@ -199,9 +191,9 @@ class SchemaContext:
             index.is_named_in, text
         )
 
-    async def unheeded(self, asked: str, sql: str) -> str:
+    async def unheeded(self, asked: str, sql: str) -> ResultWarning | None:
         """Returns which instructions and terms apply to a statement whose writer has not read them."""
-        terms, instructions = _known(await self._read_rules(), await self.index())
+        terms, instructions = await self._read_rules()
         business = Business(terms=terms, instructions=instructions)
         return await asyncio.to_thread(find_unheeded, business, asked, sql, index=await self.index())
 
@@ -223,10 +215,3 @@ class SchemaContext:
                 self._context.terms.latest(connection_id), self._context.instructions.latest(connection_id)
             )
         return self._rules
-
-
-def _known(rules: Rules, index: SchemaIndex) -> Rules:
-    """Returns the rules that name nothing that the person may not know of."""
-    terms, instructions = rules
-    schema = index.scanned.schema
-    return known_to_person(terms, schema), known_to_person(instructions, schema)

@@ -10,8 +10,10 @@ from app.modules.context_store.model import Instruction
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.business import Business, mentioned_terms, one_line
 from app.modules.sql_generation.context import tables_read
+from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 from app.modules.sql_generation.linking.mentions import mentions
 from app.modules.sql_generation.linking.words import telling_words, words_of
+from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.schema_index import SchemaIndex
 
 _MOST_NAMED = 3
@@ -22,8 +24,8 @@ _LEAVES_OUT = re.compile(
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w|\.\d)")
 
 
-def find_unheeded(business: Business, asked: str, sql: str, *, index: SchemaIndex) -> str:
-    """Returns a sentence that names them; empty if there are none.
+def find_unheeded(business: Business, asked: str, sql: str, *, index: SchemaIndex) -> ResultWarning | None:
+    """Returns a warning that names them; None if there are none.
 
     An instruction for a table applies to the statements that read it. It also has to be about what the
     question or the statement names, unless it says which rows do not count. A term with SQL is looked for in
@@ -32,15 +34,15 @@ def find_unheeded(business: Business, asked: str, sql: str, *, index: SchemaInde
     try:
         tree = statement_of(sql, index.names.dialect).tree
     except (SqlglotError, RecursionError):
-        return ""
+        return None
     statement = _Statement(asked, tree, tables_read(sql, index), index=index)
     rules = [f"“{one_line(each.text)}”" for each in business.instructions if statement.breaks(each)]
     terms = [f"“{one_line(each.term)}”" for each in mentioned_terms(business.terms, [asked]) if not each.sql]
-    parts = [
-        *([f"instructions ({_few(rules)})"] if rules else []),
-        *([f"the glossary ({_few(terms)})"] if terms else []),
-    ]
-    return f"The built-in writer does not follow {' or '.join(parts)}; a model would." if parts else ""
+    if rules and terms:
+        return ResultWarning("unheeded instructions and terms", (_few(rules), _few(terms)))
+    if rules:
+        return ResultWarning("unheeded instructions", (_few(rules),))
+    return ResultWarning("unheeded terms", (_few(terms),)) if terms else None
 
 
 class _Statement:
@@ -89,6 +91,7 @@ def _words_of_name(name: str) -> list[str]:
     return telling_words(name) or words_of(name)
 
 
-def _few(texts: Sequence[str]) -> str:
+def _few(texts: Sequence[str]) -> str | WarningPhrase:
+    named = ", ".join(texts[:_MOST_NAMED])
     more = len(texts) - _MOST_NAMED
-    return ", ".join(texts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return WarningPhrase("and more", (named, more)) if more > 0 else named

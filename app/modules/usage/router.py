@@ -4,12 +4,11 @@ from fastapi import Request
 
 from app.core.rates import Rates
 from app.http.callers import READ, Owner
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.modules.usage.schemas import RateBody, UsageBody, Used, UsedToday
 from app.modules.usage.service import Allowances
 
-router = Router(tags=["usage"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["usage"])
 
 
 @router.get("/usage", summary="Get usage and limits", dependencies=[READ])

@@ -7,14 +7,13 @@ from fastapi import Depends, Path, Query, Request, status
 from app.http.callers import ASK, READ, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageParameters, PageQuery
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf
 from app.modules.webhooks.retries import DeliveryState
 from app.modules.webhooks.schemas import NewWebhook, WebhookBody, WebhookChange, WebhookDeliveryBody
 from app.modules.webhooks.service import WebhookService
 
-router = Router(tags=["webhooks"], responses=PROBLEM_RESPONSES)
+router = Router(tags=["webhooks"])
 
 
 async def _webhooks(request: Request) -> WebhookService:
@@ -118,7 +117,7 @@ async def list_webhook_deliveries(
     status_code=status.HTTP_202_ACCEPTED,
     dependencies=[ASK],
 )
-async def redeliver(
+async def repeat_delivery(
     webhook_id: WebhookId, delivery_id: DeliveryId, owner: Owner, webhooks: Service
 ) -> WebhookDeliveryBody:
     """Sends a delivery once more, with its `webhook-id`, within seconds. Needs scope `ask`."""

@@ -1,7 +1,9 @@
 """Databases on the page."""
 
 import re
+from pathlib import Path
 
+import duckdb
 import httpx
 from playwright.sync_api import Page, expect
 
@@ -121,3 +123,40 @@ def test_a_database_is_disconnected_after_a_second_thought(
     disconnect()
     expect(page.get_by_text("“Shop” disconnected")).to_be_visible()
     assert api.get(f"/database-connections/{connection}").status_code == 404
+
+
+def test_the_schemas_that_are_read_are_chosen_with_their_numbers_of_tables(
+    page: Page, api: httpx.Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.duckdb"
+    with duckdb.connect(str(file)) as made:
+        for schema, names in (("sales", ("orders", "returns")), ("raw", ("lines",))):
+            made.execute(f"CREATE SCHEMA {schema}")
+            for table in names:
+                made.execute(f"CREATE TABLE {schema}.{table} (id INTEGER)")
+    page.goto("/connections")
+    page.get_by_role("button", name="Connect a database").click()
+    page.get_by_role("textbox", name="Name").fill("Many")
+    page.get_by_label("Kind of database").select_option("DuckDB file")
+    page.get_by_label("Path of the file").fill(str(file))
+    page.get_by_label("Schemas").fill("salse")
+    page.get_by_role("button", name="Connect", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("It may use: main, raw, sales")
+    page.get_by_label("Schemas").fill("sales, !main")
+    page.get_by_role("button", name="Connect", exact=True).click()
+    tables = page.locator(".table-names strong")
+    expect(tables).to_have_text(["orders", "returns"])
+
+    page.get_by_role("button", name="More for Many").click()
+    page.get_by_role("menuitem", name="Schemas").click()
+    dialog = page.get_by_role("dialog", name="Schemas of Many")
+    rows = dialog.get_by_role("listitem")
+    expect(rows).to_have_text(["main" + "not read yet", "raw" + "not read yet", "sales" + "2 tables"])
+    expect(dialog.get_by_role("checkbox", name="sales")).to_be_checked()
+    expect(dialog.get_by_role("checkbox", name="sales")).to_be_disabled()
+    dialog.get_by_role("checkbox", name="raw").check()
+    expect(dialog.get_by_role("textbox")).to_have_value("sales, !main, raw")
+    dialog.get_by_role("button", name="Save").click()
+    expect(tables).to_have_text(["lines", "orders", "returns"])
+    kept = next(each for each in api.get("/database-connections").json()["items"] if each["name"] == "Many")
+    assert kept["schemas"] == ["sales", "!main", "raw"]

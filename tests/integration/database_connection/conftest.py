@@ -11,8 +11,10 @@ from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
 from tests.support import targets
+from tests.support.clickhouse_server import ClickhouseServer, clickhouse_server
 from tests.support.mariadb_server import MariadbServer, installed, mariadb_server
 from tests.support.shop import make_shop
+from tests.support.shops import CLICKHOUSE
 from tests.support.targets import Target
 
 
@@ -43,6 +45,12 @@ def mariadb() -> Iterator[MariadbServer]:
 
 
 @pytest.fixture(scope="session")
+def clickhouse() -> Iterator[ClickhouseServer]:
+    with clickhouse_server(CLICKHOUSE) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def made() -> dict[str, Target]:
     return {}
 
@@ -67,5 +75,7 @@ def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Target:
             return targets.duckdb_target(folder)
         case "postgres":
             return targets.postgres_target(request.getfixturevalue("postgres"))
+        case "clickhouse":
+            return targets.clickhouse_target(request.getfixturevalue("clickhouse"))
         case _:
             return targets.mysql_target(request.getfixturevalue("mariadb"))

@@ -15,6 +15,8 @@ from app.core.storage.port import Query
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.scan.order import ReadingOrder
+from app.modules.database_connection.schema import Table
 from app.modules.database_connection.service import DatabaseConnections
 from tests.support.records import ASKER, no_records
 
@@ -103,3 +105,48 @@ async def test_a_new_scan_leaves_old_profiles_in_place_until_it_has_better_ones(
     await connections.start_scan("ann", endless.id)
     schema = await connections.schema(endless)
     assert schema.tables[0].columns[1].values == ["Brazil", "Norway"]
+
+
+async def test_a_scan_that_is_stopped_keeps_what_it_has_read(
+    connections: DatabaseConnections, endless: Connection
+) -> None:
+    await connections.schema(endless)
+    async with asyncio.timeout(60):
+        progress = await connections.stop_scan("ann", endless.id)
+    assert (progress.state, "was stopped" in str(progress.error)) == ("failed", True)
+    assert len((await connections.schema(endless)).tables) == 2
+    assert await connections.stop_scan("ann", endless.id) == progress
+
+
+async def test_a_scan_says_what_has_changed_since_the_one_before(
+    storage: SqliteStorage, tmp_path: Path
+) -> None:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript("create table a (id, x); create table b (id); create table c (id)")
+    connections = DatabaseConnections(storage, SECRETS, ConnectionLimits(), records=no_records())
+    shop = await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
+    await connections.scan("ann", shop.id)
+    assert (await connections.scan_progress("ann", shop.id)).changes is None
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript(
+            "drop table a; create table a (id, y, z); drop table b; create table d (id); create table e (id)"
+        )
+    await connections.scan("ann", shop.id)
+    changes = (await connections.scan_progress("ann", shop.id)).changes
+    assert changes is not None
+    assert changes.sentence == "2 tables new, 1 table gone, 2 columns new, 1 column gone."
+    await connections.scan("ann", shop.id)
+    changes = (await connections.scan_progress("ann", shop.id)).changes
+    assert changes is not None
+    assert changes.sentence == ""
+    await connections.close()
+
+
+def test_values_are_read_of_tables_that_questions_need_then_of_unread_and_used_ones() -> None:
+    tables = [Table(name=name, kind="table", columns=[]) for name in "abcdef"]
+    order = ReadingOrder(read_before={"a", "e"})
+    reading = order.tables(tables, most_used=["e", "d"])
+    assert next(reading).name == "d"
+    order.want(["f", "gone", "d"])
+    assert [table.name for table in reading] == ["f", "b", "c", "e", "a"]

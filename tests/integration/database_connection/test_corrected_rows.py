@@ -27,6 +27,13 @@ insert into sales values
     (3, 2, 'North', 'Bergen', 'hose', 9, 4), (4, 2, 'North', 'Bergen', 'hose', 4, 4),
     (5, 3, 'South', 'Kiel', 'spade', 8, 3), (6, 3, 'South', 'Oslo', 'hose', 3, 3);
 """
+CLICKHOUSE_SALES = f"""
+create database corrected;
+create table corrected.shops (id Int32, town String) engine = MergeTree order by id;
+create table corrected.sales (id Int32, shop_id Int32, region String, town String, kind String, units Int32,
+    pack Int32) engine = MergeTree order by id;
+{SALES[SALES.index("insert") :].replace("into ", "into corrected.")}
+"""
 LIMITS = StatementLimits(timeout_seconds=60)
 
 SUMMED = "select region, town, kind, sum(units) as units from sales group by {}"
@@ -87,6 +94,18 @@ ACCEPTED: dict[str, list[str]] = {
         NAMED.format("place, 2 with rollup"),
         "select region, max(town) as town, sum(units) as units from sales group by region with rollup",
     ],
+    "clickhouse": [
+        *PLAIN,
+        SUMMED.format("rollup (region, town, kind)"),
+        SUMMED.format("cube (region, town, kind)"),
+        SUMMED.format("grouping sets ((region, town), (kind), ())"),
+        SUMMED.format("region, town, kind with rollup"),
+        SUMMED.format("all"),
+        NAMED.format("rollup (place, region)"),
+        "select region, sumIf(units, kind = 'hose') as hoses from sales group by region",
+        "select region, uniqExact(town), quantile(0.5)(units) from sales group by region",
+        "select region, id from sales order by units desc limit 1 by region",
+    ],
 }
 
 
@@ -132,6 +151,10 @@ def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> str:
             with psycopg.connect(server.url("corrected"), autocommit=True) as connection:
                 connection.execute(SALES)
             return str(server.url("corrected"))
+        case "clickhouse":
+            clickhouse = request.getfixturevalue("clickhouse")
+            clickhouse.run(CLICKHOUSE_SALES)
+            return str(clickhouse.url("corrected"))
         case _:
             mariadb = request.getfixturevalue("mariadb")
             mariadb.run(f"create database corrected; use corrected; {SALES}")

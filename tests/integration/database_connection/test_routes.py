@@ -298,3 +298,16 @@ async def test_a_pattern_that_fits_no_schema_changes_nothing(client: httpx.Async
     one = f"{ROUTE}/{registered['id']}"
     assert (await client.patch(one, json={"schemas": ["wares"]})).status_code == 422
     assert (await client.get(one)).json()["schemas"] == []
+
+
+async def test_a_database_is_tested_step_by_step_and_a_scan_can_be_stopped(
+    client: httpx.AsyncClient, body: dict[str, str]
+) -> None:
+    tried = await client.post(f"{ROUTE}/test/steps", json={"url": body["url"]})
+    assert (tried.status_code, tried.json()["is_usable"]) == (200, True)
+    assert [each["name"] for each in tried.json()["items"]] == ["address", "open", "list", "read"]
+    refused = (await client.post(f"{ROUTE}/test/steps", json={"url": "oracle://ann:s3cret@host/db"})).json()
+    assert (refused["is_usable"], refused["items"][0]["state"]) == (False, "failed")
+    assert "s3cret" not in json.dumps(refused)
+    registered = (await client.post(ROUTE, json=body)).json()
+    assert (await client.delete(f"{ROUTE}/{registered['id']}/scan")).status_code == 204

@@ -3,6 +3,11 @@
 import pytest
 
 from app.core.language import Language
+from app.modules.analysis.facts.sheet import fact_sheet
+from app.modules.analysis.facts.table import FactTable
+from app.modules.analysis.facts.wording import Wording
+from app.modules.analysis.figures import figures
+from graph.state import Column, Rows
 from tests.unit.analysis.test_facts_of_shapes import Case, Cells, sheet_of
 
 LOANS = "FROM genres g JOIN books b ON b.genre_id = g.id JOIN loans l ON l.book_id = b.id GROUP BY g.name"
@@ -65,3 +70,22 @@ def test_what_the_counted_things_have_is_said_in_the_language_of_the_question(
     language: Language, text: str
 ) -> None:
     assert first(BOOKS + SEEKING.format(f"EXISTS {LOAN}"), language=language).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "things"),
+    [
+        ("customers", "orders", "orders"),
+        ("number of customers", "orders", "orders"),
+        ("orders", "orders", "orders"),
+        ("visits", "orders", "visits"),
+        ("customers", "customers", "customers"),
+    ],
+)
+def test_a_count_is_not_called_by_what_its_rows_refer_to(name: str, table: str, things: str) -> None:
+    columns = [Column(name="city", type="text"), Column(name=name, type="integer")]
+    rows = Rows(columns=columns, rows=[["Ulm", 7], ["Bonn", 2]], row_count=2, truncated=False)
+    sql = f'SELECT city, COUNT(*) AS "{name}" FROM {table} GROUP BY city ORDER BY 2 DESC'
+    found = figures("", sql, "sqlite", rows=rows, keys=frozenset({"customer_id", "id"}))
+    made = fact_sheet(FactTable(question="", rows=rows, found=found, wording=Wording("en")))
+    assert made.facts[0].statement.startswith(f"**Ulm** has the most {things}: 7")

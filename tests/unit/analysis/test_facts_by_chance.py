@@ -88,6 +88,12 @@ SHAPES: Mapping[str, Shape] = {
         BY_LABEL,
         measures=("average_amount",),
     ),
+    "scale": Shape(
+        "average amount by units",
+        "SELECT units, AVG(amount + 2500 * units) AS average_amount FROM t GROUP BY units ORDER BY units",
+        ("units",),
+        measures=("average_amount",),
+    ),
     "two measures": Shape(
         "revenue and units per label",
         "SELECT label, SUM(amount) AS revenue, SUM(units) AS units FROM t GROUP BY label",
@@ -127,6 +133,14 @@ SHAPES: Mapping[str, Shape] = {
         "latest 5 months",
         "SELECT month, SUM(amount) AS revenue FROM t GROUP BY month ORDER BY month DESC LIMIT 5",
         time="month",
+    ),
+    "courses": Shape(
+        "How did the average amount of each channel develop?",
+        "SELECT month, channel, AVG(amount) AS average_amount FROM t GROUP BY month, channel",
+        ("channel",),
+        measures=("average_amount",),
+        time="month",
+        is_partial=True,
     ),
     "grouped months": Shape(
         "monthly revenue by channel",
@@ -234,7 +248,7 @@ def named(trial: Trial) -> str:
 
 def entries_sql(trial: Trial, measure: str, by: Sequence[str]) -> str:
     """The named values of a measure."""
-    names = " || ' / ' || ".join(by)
+    names = " || ' / ' || ".join(by) + " || ''"
     grouped = "rowid" if trial.shape.are_rows else "name"
     return (
         f"SELECT {names} AS name, SUM({measure}) AS value FROM r "
@@ -257,7 +271,7 @@ def full_periods(
     sums: dict[Period, Decimal] = {}
     for name, value in trial.database.execute(gathered):
         period = known[str(name)].within(unit)
-        sums[period] = sums.get(period, Decimal(0)) + Decimal(value)
+        sums[period] = sums.get(period, Decimal(0)) + exactly(value)
     course = trial.found.months if unit != trial.shape.time else trial.found.course
     partial = {each.period for each in (course.partial if course is not None else [])}
     return sorted((period, value) for period, value in sums.items() if period not in partial)
@@ -337,6 +351,7 @@ def all_figures(trial: Trial, measure: str) -> set[Decimal]:
     found |= set(trial.values(f"SELECT COUNT(*) FROM r WHERE {measure} IS NULL"))
     found |= set(trial.values(f"SELECT COUNT(*) {known} AND {measure} < 0"))
     found |= set(trial.values(f"SELECT COUNT(DISTINCT {trial.shape.time or measure}) FROM r"))
+    found |= set(trial.values("SELECT units FROM r")) if "units" in trial.shape.by else set()
     for column in trial.shape.by:
         found |= set(trial.values(f"SELECT COUNT(*) FROM r GROUP BY {column}"))
         found |= set(trial.values(f"SELECT COUNT(*) FROM r WHERE {column} IS NULL"))
@@ -350,6 +365,8 @@ def all_figures(trial: Trial, measure: str) -> set[Decimal]:
         found.add(sum(middle, Decimal(0)) / len(middle))
     if trial.shape.by:
         found |= set(label_figures(trial, measure, trial.shape.by))
+    if trial.shape.by and trial.shape.time is not None and measure.startswith("average"):
+        found |= set(label_figures(trial, measure, [*trial.shape.by, trial.shape.time]))
     if trial.shape.time is not None:
         found |= set(period_figures(trial, measure))
     return found
@@ -420,6 +437,24 @@ def check_same(trial: Trial, fact: Fact, entries: str) -> None:
         assert sorted(fact.labels) == sorted(name for (name,) in found)
 
 
+def check_scale(trial: Trial, fact: Fact, entries: str) -> None:
+    ordered = f"SELECT value, LAG(value) OVER (ORDER BY CAST(name AS INTEGER)) AS before FROM ({entries})"
+    ends = trial.values(f"SELECT value FROM ({entries}) ORDER BY CAST(name AS INTEGER)")
+    way = ">" if ends[-1] > ends[0] else "<"
+    assert fact.value == trial.value(f"SELECT COUNT(*) FROM ({ordered}) WHERE value {way} before")
+    verbs = ("rose", "steigt", "sube", "augmente") if way == ">" else ("fell", "sinkt", "baja", "diminue")
+    assert any(f" {verb} " in fact.statement for verb in verbs)
+
+
+def check_courses(trial: Trial, fact: Fact) -> None:
+    """The cells are the first and the last value of each channel in months that the data covers whole."""
+    partial = [str(each.period) for each in trial.found.partial]
+    whole = f"month NOT IN ({', '.join(map(repr, partial)) or 'NULL'})" if partial else "1"
+    ends = f"month IN (SELECT MIN(month) FROM r WHERE {whole} UNION SELECT MAX(month) FROM r WHERE {whole})"
+    wanted = trial.database.execute(f"SELECT rowid - 1 FROM r WHERE {ends}")
+    assert {row for row, _ in fact.cells} == {row for (row,) in wanted}
+
+
 KINDS: Mapping[str, Callable[[Trial, Fact, str], None]] = {
     "highest": check_end,
     "lowest": check_end,
@@ -427,12 +462,15 @@ KINDS: Mapping[str, Callable[[Trial, Fact, str], None]] = {
     "order": check_order,
     "share": check_label,
     "same": check_same,
+    "rises": check_scale,
 }
 
 
 def check_statistics(trial: Trial, fact: Fact) -> None:
     measure = fact.columns[0]
     match fact.kind:
+        case "rises" if fact.key.endswith("courses"):
+            check_courses(trial, fact)
         case "total":
             assert fact.value == trial.value(f"SELECT SUM({measure}) FROM r")
             assert fact.cell_count == trial.value(f"SELECT COUNT({measure}) FROM r")

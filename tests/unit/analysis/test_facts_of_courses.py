@@ -344,3 +344,20 @@ def test_the_number_of_rows_of_a_list_that_has_its_own_limit_comes_last() -> Non
     rows: Cells = [["Ada", "2019-04-01"], ["Ben", "2020-02-01"]]
     facts = sheet_of(Case("Longest serving staff", sql, {"name": "text", "hired": "date"}, rows, [])).facts
     assert [fact.kind for fact in facts] == ["order", "count"]
+
+
+def test_dates_of_the_last_days_of_months_are_months_and_stock_on_hand_has_no_total() -> None:
+    rows: Cells = [["2026-01-31", 10], ["2026-02-28", 30], ["2026-03-31", 20]]
+    sql = "SELECT month_end, units_on_hand FROM snapshots ORDER BY month_end"
+    case = Case("How did stock change?", sql, {"month_end": "date", "units_on_hand": "integer"}, rows, [])
+    assert lead(case).startswith("Units on hand in March 2026 rose by 100% on January 2026, from 10 to 20.")
+    assert "60" not in said(case)
+
+
+def test_the_months_since_a_beginning_are_no_measure() -> None:
+    rows: Cells = [[cohort, at, 100 - 7 * at] for cohort in ("2026-01", "2026-02") for at in range(3)]
+    sql = "SELECT cohort, months_since_signup, retention_percent FROM cohorts ORDER BY 1, 2"
+    columns = {"cohort": "text", "months_since_signup": "integer", "retention_percent": "number"}
+    text = said(Case("How many stay?", sql, columns, rows, []))
+    assert "retention percent: 100%" in text
+    assert "since signup goes from" not in text

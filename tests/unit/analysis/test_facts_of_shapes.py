@@ -758,7 +758,7 @@ OTHERS = {
         "SELECT id, name, category, unit_price FROM products",
         {"id": "integer", "name": "text", "category": "text", "unit_price": "number"},
         [[1, "A", "x", 5.0], [2, "B", "y", 7.0]],
-        ["2 rows with id, name, category, unit price.", "Unit price goes from 5 to 7, 6 on average."],
+        ["2 products with id, name, category, unit price.", "Unit price goes from 5 to 7, 6 on average."],
         ["highest", "%"],
     ),
     "the newest of a list": Case(
@@ -814,7 +814,7 @@ OTHERS = {
         "SELECT id, name, region_id, active FROM customers",
         {"id": "integer", "name": "text", "region_id": "integer", "active": "integer"},
         [[1, "A", 7, 1], [2, "B", 9, 0]],
-        ["2 rows with id, name, region id, active."],
+        ["2 customers with id, name, region id, active."],
         ["highest", "average"],
     ),
     "a reference is no measure even when it is named": Case(
@@ -822,7 +822,7 @@ OTHERS = {
         "SELECT maker, model FROM models",
         {"maker": "integer", "model": "text"},
         [[1, "amc"], [23, "hyundai"]],
-        ["2 rows with maker, model."],
+        ["2 models with maker, model."],
         ["highest"],
         keys=frozenset({"maker"}),
     ),
@@ -862,7 +862,7 @@ OTHERS = {
         "SELECT weight, height FROM people",
         {"weight": "number", "height": "number"},
         [[50.0, 1.5], [70.0, None], [90.0, 1.9]],
-        ["3 rows", "Weight goes from 50 to 90, 70 on average.", "1 row has no height."],
+        ["3 people", "Weight goes from 50 to 90, 70 on average.", "1 row has no height."],
     ),
     "all null": Case(
         "revenue per country",
@@ -897,7 +897,7 @@ OTHERS = {
         "SELECT id, order_date, status FROM orders",
         {"id": "integer", "order_date": "date", "status": "text"},
         [[1, "2026-01-01", "paid"], [2, "2026-01-01", "paid"], [3, "2026-01-02", "sent"]],
-        ["3 rows with id, order date, status."],
+        ["3 orders with id, order date, status."],
         ["rose", "fell"],
     ),
     "numbers beyond any use": Case(

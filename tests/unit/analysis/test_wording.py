@@ -351,6 +351,8 @@ ORDINARY: dict[str, Slot] = {
     "measure": MeasureName("revenue", None),
     "pairs": "Revenue: 5",
     "steps": Names(["5 in June (1 to 9)"]),
+    "after": "West",
+    "groups": 3,
     **dict.fromkeys(("change", "amount", "percent"), Percent(Decimal("0.164"))),
     "count": 12,
     "last": "West",

@@ -18,6 +18,8 @@ from tests.support.cases import assert_each
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
+SHARE = "What share of revenue comes from Germany?"
+SHARE_IN_2024 = "which share of revenue in 2024 came from Tents"
 
 
 def answer_of(question: str, *, before: WrittenSql | None = None, schema: Schema | None = None) -> WrittenSql:
@@ -55,6 +57,25 @@ def test_a_follow_up_gives_the_rows_of_the_whole_question() -> None:
             ("list products", "with price over 100", "products with price over 100"),
             ("list customers", "only the first 2", "first 2 customers"),
             ("list orders", "since June", "orders since June"),
+            (
+                "list products",
+                "Sort them in descending order of unit price",
+                "products sorted by unit price descending",
+            ),
+            (
+                "names of products",
+                "For each of them, also show the category",
+                "name and category of products",
+            ),
+            ("names of products", "also show the category for each.", "name and category of products"),
+            (SHARE, "and from France?", "What share of revenue comes from France?"),
+            ("share of revenue by category", "and in 2025?", "share of revenue by category in 2025"),
+            ("which share of revenue in 2025 came from Tents", "and in 2024?", SHARE_IN_2024),
+            (
+                "What share of revenue was in 2024?",
+                "and in 2025?",
+                "What share of revenue was in 2025?",
+            ),
         ],
         check,
     )
@@ -349,3 +370,10 @@ def test_a_table_without_a_column_to_list_asks_for_the_columns() -> None:
     named = write("page of scans", _WITH_DOCUMENTS, previous=None, today=TODAY)
     assert isinstance(named, WrittenSql)
     assert '"page"' in named.sql
+
+
+@pytest.mark.parametrize("then", ["for Tents", "by month", "which is the highest?", "how many are there?"])
+def test_a_share_is_changed_in_its_period_or_part_only(then: str) -> None:
+    before = answer_of(SHARE)
+    with pytest.raises(Beyond):
+        answer_of(then, before=before)

@@ -29,6 +29,8 @@ SCHEMA = schema_of(business())
     [
         "customers who bought products that are not Tents",
         "all products except returns",
+        "cities of customers without orders",
+        "How many orders do they have?",
         "revenue growth in 2025",
         "compare revenue of Germany and Tents",
         "compare customers and orders",

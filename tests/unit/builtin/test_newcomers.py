@@ -18,6 +18,10 @@ from tests.unit.builtin.databases import CHINOOK, business, chinook, rows, sampl
 TODAY = date(2025, 7, 15)
 SCHEMA = schema_of(business())
 _ORDERED = "from orders group by 1 order by 2 desc limit 1"
+ORDERS_EACH = (
+    "select c.name, count(*) from orders o join customers c on c.id = o.customer_id"
+    " group by c.id order by 2 desc"
+)
 
 QUESTIONS = {
     "What's the total revenue?": "select sum(amount) from order_lines",
@@ -77,6 +81,21 @@ QUESTIONS = {
     "on average, how expensive are tents": "select 275.0",
     "What do products cost on average per category?": "select category, avg(cost) from products group by 1",
     "How expensive is the most expensive product?": "select * from products where id = 2",
+    "Compare revenue of 2024 and 2025 per month": "select strftime('%Y-%m', order_date) m, sum(amount)"
+    " from order_lines l join orders o on o.id = order_id group by m order by m",
+    "compare revenue of 2024 and 2025 per country": "select country, strftime('%Y', order_date) y,"
+    " sum(amount) from order_lines l join orders o on o.id = order_id join customers c"
+    " on c.id = customer_id group by 1, 2 order by 1, 2",
+    "Show the names of customers and the number of orders they have": ORDERS_EACH,
+    "List the customers and how many orders": ORDERS_EACH,
+    "What is the name of each customer, and how many orders does each have?": ORDERS_EACH,
+    "Which country has the most customers? List the country and the number of customers it has.": (
+        "select 'Germany', 3"
+    ),
+    "What is the country with the most customers and how many does it have?": "select 'Germany', 3",
+    "List the names of products and sort in ascending order of unit price": (
+        "select name from products order by unit_price"
+    ),
     "What share of revenue comes from Germany?": "select 2304 * 100.0 / 3364",
     "What percentage of customers are from Germany?": "select 60.0",
     "what percentage of orders was cancelled": "select 100.0 / 6",
@@ -383,3 +402,38 @@ def test_a_month_is_a_period_where_a_column_of_this_name_is_of_something_else() 
 )
 def test_an_offered_period_has_its_preposition(question: str, offered: str) -> None:
     assert offered in [each.question for each in nearest_questions(question, SCHEMA, today=TODAY)]
+
+
+MEASURED = """
+create table customers (customer_id integer primary key, name text);
+create table trips (id integer primary key, title text, duration_min integer, wait_seconds integer);
+create table songs (id integer primary key, title text, length_ms integer);
+create table sensors (id integer primary key, place text, temperature_c numeric);
+insert into trips values (1, 'far', 61, 9), (2, 'near', 30, 70);
+insert into songs values (1, 'brief', 61000), (2, 'epic', 600001);
+insert into sensors values (1, 'roof', 21.5), (2, 'cellar', 11);
+"""
+
+
+def test_numbers_are_compared_in_the_unit_at_the_end_of_a_column_name() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(MEASURED)
+
+    def check(question: str, title: str) -> None:
+        answer = write(question, schema_of(connection), previous=None, today=TODAY)
+        assert isinstance(answer, WrittenSql)
+        assert [row[1] for row in rows(connection, answer.sql)] == [title], answer.sql
+
+    assert_each(
+        [
+            ("songs longer than 10 minutes", "epic"),
+            ("songs shorter than 100 seconds", "brief"),
+            ("trips longer than 1 hour", "far"),
+            ("longest trip", "far"),
+            ("trips with a wait of more than 1 minute", "near"),
+            ("sensors with a temperature above 20 degrees", "roof"),
+        ],
+        check,
+    )
+    with pytest.raises(Beyond, match="no key that relates trips to customers"):
+        write("How many trips per customer?", schema_of(connection), previous=None, today=TODAY)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.core.language import Language
 from app.modules.context_store.model import Term
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql.parsing import parsed_one
@@ -14,6 +15,7 @@ from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.contradictions.find import find_contradictions
 from app.modules.sql_generation.contradictions.periods import Span, periods_of
 from app.modules.sql_generation.contradictions.terms import find_ignored_terms
+from app.modules.sql_generation.result_warnings.texts import text
 
 TODAY = date(2026, 6, 15)
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -35,7 +37,12 @@ def pairs() -> list[Pair]:
 
 
 def found(question: str, sql: str, dialect: str = "sqlite") -> list[str]:
-    return list(find_contradictions(question, parsed_one(sql, dialect), TODAY))
+    return said_in("en", question, sql, dialect)
+
+
+def said_in(language: Language, question: str, sql: str, dialect: str = "sqlite") -> list[str]:
+    contradictions = find_contradictions(question, parsed_one(sql, dialect), TODAY)
+    return [text(language, each.name, *each.values) for each in contradictions]
 
 
 def right() -> Iterator[tuple[str, str]]:
@@ -78,7 +85,7 @@ def test_right_statements_raise_no_alarm() -> None:
         (
             "sales in May 2026",
             "select sum(units) from sales where sold >= '2026-04-01' and sold < '2026-05-01'",
-            "The question asks for may 2026, and the statement reads another period.",
+            "The question asks for 2026-05, and the statement reads another period.",
         ),
         (
             "shops that never sold anything",
@@ -98,12 +105,53 @@ def test_right_statements_raise_no_alarm() -> None:
         (
             "shops with more than 20 staff",
             "select * from shops where staff <= 20",
-            "The question asks for “more than 20”, and the statement compares with 20 the other way round.",
+            "The question asks for values from 20 upwards, and the statement compares the other way round.",
         ),
     ],
 )
 def test_a_contradiction_is_said_in_one_sentence(question: str, wrong: str, said: str) -> None:
     assert found(question, wrong) == [said]
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "wrong", "said"),
+    [
+        (
+            "de",
+            "Welches Produkt wurde am wenigsten verkauft?",
+            "select name, sum(units) as u from sales group by name order by u desc limit 1",
+            "Die Frage gilt dem niedrigsten Wert, die Abfrage behält den höchsten.",
+        ),
+        (
+            "de",
+            "Verkäufe seit 2024",
+            "select sum(units) from sales where sold < '2023-01-01'",
+            "Die Frage gilt dem Zeitraum seit 2024, die Abfrage liest einen anderen.",
+        ),
+        (
+            "es",
+            "las 3 tiendas con más ventas",
+            "select shop, sum(units) from sales group by shop order by 2 desc limit 10",
+            "La pregunta pide 3 y la consulta devuelve como máximo 10.",
+        ),
+        (
+            "fr",
+            "ventes en mai 2026",
+            "select sum(units) from sales where sold >= '2026-04-01' and sold < '2026-05-01'",
+            "La question porte sur la période 2026-05 et la requête en lit une autre.",
+        ),
+        (
+            "fr",
+            "magasins sans vente",
+            "select distinct name from shops join sales on sales.shop = shops.id",
+            "La question demande ce qui manque («\u00a0sans\u00a0») et la requête n'exclut rien.",
+        ),
+    ],
+)
+def test_a_contradiction_is_said_in_the_language_of_the_question(
+    language: Language, question: str, wrong: str, said: str
+) -> None:
+    assert said_in(language, question, wrong) == [said]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +259,8 @@ def term(name: str, sql: str | None) -> Term:
 
 
 def ignored(question: str, sql: str, *terms: Term) -> list[str]:
-    return list(find_ignored_terms(question, parsed_one(sql, "sqlite"), terms, names=NAMES))
+    found = find_ignored_terms(question, parsed_one(sql, "sqlite"), terms, names=NAMES)
+    return [text("en", each.name, *each.values) for each in found]
 
 
 ACTIVE = term("active customer", "status = 'active' AND spent > 0")

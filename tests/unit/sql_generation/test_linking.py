@@ -7,7 +7,7 @@ from app.core.ranking import fused
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.foreign_keys import ForeignKeyGraph
-from app.modules.sql_generation.linking.columns import Columns
+from app.modules.sql_generation.linking.columns import Columns, words_of_names
 from app.modules.sql_generation.linking.mentions import mentions
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 from app.modules.sql_generation.linking.words import text_key, words_of
@@ -19,7 +19,7 @@ TEXTS = {
     "artist": {"name": ["AC/DC", "Ada Lovelace", "Heavy Metal Kings"]},
 }
 
-NO_COLUMNS = Columns([], {})
+NO_COLUMNS = Columns({}, {}, frozenset())
 
 
 def table(name: str, *columns: str, refers: tuple[str, ...] = (), description: str = "") -> Table:
@@ -131,7 +131,11 @@ STORED = {
 
 
 def said_in(text: str) -> set[str]:
-    found = mentions([text], StoredTexts(STORED), Columns(PRODUCTS, STORED))
+    found = mentions(
+        [text],
+        StoredTexts(STORED),
+        Columns({table.name: table for table in PRODUCTS}, STORED, words_of_names(PRODUCTS)),
+    )
     return {place.text for each in found for place in each.places}
 
 

@@ -67,8 +67,9 @@ def term(name: str, sql: str | None = None) -> Term:
     ],
 )
 def test_an_instruction_that_applies_is_named(text: str, scope: str | None, asked: str, sql: str) -> None:
-    said = find_unheeded(Business(instructions=[instruction(text, scope)]), asked, sql, index=INDEX)
-    assert said == f"The built-in writer does not follow instructions (“{text}”); a model would."
+    found = find_unheeded(Business(instructions=[instruction(text, scope)]), asked, sql, index=INDEX)
+    assert found is not None
+    assert found.text == f"The built-in writer does not follow instructions (“{text}”); a model would."
 
 
 @pytest.mark.parametrize(
@@ -93,13 +94,15 @@ def test_an_instruction_that_does_not_apply_or_is_kept_is_not_named(
 
 def test_a_term_is_named_only_if_no_sql_says_what_it_is() -> None:
     business = Business(terms=[term("net revenue", "sum(amount)"), term("revenue")])
-    assert find_unheeded(business, "net revenue", REVENUE, index=INDEX) == (
-        "The built-in writer does not follow the glossary (“revenue”); a model would."
-    )
+    found = find_unheeded(business, "net revenue", REVENUE, index=INDEX)
+    assert found is not None
+    assert found.text == "The built-in writer does not follow the glossary (“revenue”); a model would."
 
 
 def test_only_the_first_three_instructions_are_named() -> None:
     many = [instruction(f"Leave out orders under {number}.") for number in range(5)]
-    said = find_unheeded(Business(instructions=many), "revenue of orders", REVENUE, index=INDEX)
-    assert said.count("“Leave") == 3
-    assert "and 2 more" in said
+    found = find_unheeded(Business(instructions=many), "revenue of orders", REVENUE, index=INDEX)
+    assert found is not None
+    assert found.text.count("“Leave") == 3
+    assert "and 2 more" in found.text
+    assert "und 2 weitere" in found.say("de")

@@ -524,6 +524,7 @@ export interface NewConnection {
   name: string;
   description: string;
   shared: boolean;
+  schemas?: string[];
 }
 
 export function addConnection(body: NewConnection): Promise<Connection> {

@@ -43,6 +43,7 @@ export type {
   BoardWithPins,
   CapabilitiesBody as Capabilities,
   CheckedDatabaseBody as CheckedDatabase,
+  DatabaseSchemaBody as DatabaseSchema,
   CheckpointBody as Checkpoint,
   ChartChoice,
   Column,

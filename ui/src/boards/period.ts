@@ -1,12 +1,11 @@
 /** The period of a board, as its tiles show it. */
 import type { Cell, Pin } from "../api/types";
 import { locale } from "../shared/locale";
+import { daysText } from "../shared/time";
 import { periodTexts } from "./texts";
 
 export const LENGTHS = [7, 30, 90, 365];
 
-const DAYS = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
-const YEARS = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
 const PERCENT = new Intl.NumberFormat(locale, {
   style: "percent",
   maximumFractionDigits: 1,
@@ -18,7 +17,7 @@ export function daysOf({ period }: Pin, now = new Date()): string {
   if (!period?.since || !period.until || !period.column) return "";
   const [since, until] = [new Date(`${period.since}T00:00`), new Date(`${period.until}T00:00`)];
   const isThisYear = [since, until].every((each) => each.getFullYear() === now.getFullYear());
-  const days = (isThisYear ? DAYS : YEARS).formatRange(since, until);
+  const days = daysText(since, until, isThisYear ? "dayOfYear" : "day");
   return periodTexts.by(days, period.column.split(".").at(-1) ?? "");
 }
 

@@ -8,6 +8,8 @@ import { addressOf, EMPTY, withoutSecrets } from "./address";
 import { AddressFields } from "./address_fields";
 import { refreshConnections, rememberConnection } from "./connections";
 import { NameFields } from "./name_fields";
+import { patternsOf } from "./schemas";
+import { SchemasField } from "./schemas_field";
 import { connectionTexts, form } from "./texts";
 import { useUnsent } from "../identity/unsent";
 
@@ -16,6 +18,7 @@ export function AddForm() {
   const [named, setNamed] = useUnsent("new connection names", { name: "", description: "" });
   const [parts, setParts] = useUnsent("new connection address", EMPTY, withoutSecrets);
   const [shared, setShared] = useUnsent("new connection shared", false);
+  const [schemas, setSchemas] = useUnsent("new connection schemas", "");
   const [testing, setTesting] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const onSubmit = async (event: Event) => {
@@ -25,7 +28,7 @@ export function AddForm() {
     setTesting(true);
     setProblem(null);
     try {
-      const connection = await addConnection({ ...named, url, shared });
+      const connection = await addConnection({ ...named, url, shared, schemas: patternsOf(schemas) });
       rememberConnection(connection.id);
       void refreshConnections();
       go(`/connections/${connection.id}`);
@@ -38,6 +41,7 @@ export function AddForm() {
     <form class="form" onSubmit={(event) => void onSubmit(event)}>
       <NameFields named={named} set={(part) => setNamed({ ...named, ...part })} />
       <AddressFields parts={parts} set={(part) => setParts({ ...parts, ...part })} />
+      {parts.engine !== "sqlite" && <SchemasField value={schemas} set={setSchemas} />}
       <label class="check">
         <input
           type="checkbox"

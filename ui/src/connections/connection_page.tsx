@@ -1,4 +1,4 @@
-import { ArrowLeft, Ellipsis, MessageSquarePlus, Pencil, RefreshCw, Unplug, Users } from "lucide";
+import { ArrowLeft, Ellipsis, ListChecks, MessageSquarePlus, Pencil, RefreshCw, Unplug, Users } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import { deleteConnection, shareConnection } from "../api/client";
 import { asProblem } from "../api/problem";
@@ -18,6 +18,7 @@ import { ConnectionParts } from "./connection_parts";
 import { EditForm } from "./edit_form";
 import { scan } from "./scan";
 import { ScanProgress } from "./scan_progress";
+import { SchemasDialog } from "./schemas_dialog";
 import { connectionTexts, form } from "./texts";
 import "./connections.css";
 
@@ -87,6 +88,7 @@ function Head({
   scan: () => void;
 }) {
   const [editing, edit] = useState(false);
+  const [choosing, choose] = useState(false);
   const { ask, more, neverScanned, removed, scan: scanText, scanned, sure } = connectionTexts;
   const start = () => {
     rememberConnection(connection.id);
@@ -108,6 +110,9 @@ function Head({
   };
   const items = [
     { icon: Pencil, label: form.edit, onSelect: () => edit(true) },
+    ...(connection.dialect === "sqlite"
+      ? []
+      : [{ icon: ListChecks, label: form.schemas, onSelect: () => choose(true) }]),
     {
       icon: Users,
       label: connection.shared ? connectionTexts.unshare : connectionTexts.share,
@@ -151,6 +156,7 @@ function Head({
         )}
       </div>
       {editing && <EditForm connection={connection} onClose={() => edit(false)} onMoved={scan} />}
+      {choosing && <SchemasDialog connection={connection} onClose={() => choose(false)} onChanged={scan} />}
     </header>
   );
 }

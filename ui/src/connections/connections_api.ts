@@ -1,16 +1,24 @@
 /** Routes of databases that only their forms use. They raise what `call` raises. */
 import { call } from "../api/client";
-import type { CheckedDatabase, Connection } from "../api/types";
+import type { CheckedDatabase, Connection, DatabaseSchema } from "../api/types";
 
 export interface ConnectionChange {
-  name: string;
-  description: string;
+  name?: string;
+  description?: string;
   url?: string;
+  /** Patterns of the schemas to read; empty reads all. */
+  schemas?: string[];
 }
 
 /** Opens a database without storing its address, perhaps as the new address of a connection. */
 export function testConnection(url: string, db_connection_id?: string): Promise<CheckedDatabase> {
   return call("POST", "database-connections/test", { url, db_connection_id });
+}
+
+/** The schemas that the account may use. */
+export async function readSchemas(id: string): Promise<DatabaseSchema[]> {
+  const path = `database-connections/${encodeURIComponent(id)}/schemas`;
+  return (await call<{ items: DatabaseSchema[] }>("GET", path)).items;
 }
 
 export function changeConnection(id: string, change: ConnectionChange): Promise<Connection> {

@@ -25,6 +25,12 @@ export const form = {
     "postgresql://user:password@host/database, mysql://user:password@host/database, sqlite:////data/shop.db or duckdb:////data/shop.duckdb",
   addressKept: "Leave it empty to keep the address.",
   upload: (file: string) => `The data is a copy of the uploaded file ${file}.`,
+  schemas: "Schemas",
+  schemasOf: (name: string) => `Schemas of ${name}`,
+  schemasHint: "Separated by commas: sales_* reads some, !raw leaves one out. On MySQL they are databases.",
+  allSchemas: "all that the account may use",
+  schemasRead: "Saved. The schemas are being read.",
+  notRead: "not read yet",
   descriptionHint: "What is in it, in your words.",
   test: "Test connection",
   testing: "Testing the connection …",
@@ -47,10 +53,13 @@ export const connectionTexts = {
   scanned: (when: string) => `Scanned ${when}`,
   neverScanned: "Not scanned yet",
   /** By the name that the API has for the dialect. */
-  dialects: { postgres: "PostgreSQL", mysql: "MySQL", sqlite: "SQLite", duckdb: "DuckDB" } as Record<
-    string,
-    string
-  >,
+  dialects: {
+    postgres: "PostgreSQL",
+    mysql: "MySQL",
+    sqlite: "SQLite",
+    duckdb: "DuckDB",
+    clickhouse: "ClickHouse",
+  } as Record<string, string>,
   tables: (count: number) => (count === 1 ? "1 table" : `${count} tables`),
   search: "Search tables and columns",
   share: "Share with all users",

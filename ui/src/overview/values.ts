@@ -1,18 +1,16 @@
 /** Figures of an overview as they are written: compact where they are large. */
 import type { OverviewFigure } from "../api/types";
 import { locale } from "../shared/locale";
+import { dateText } from "../shared/time";
 
 const LARGE = 100_000;
 const WHOLE = 1_000;
 const PERCENT = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
-const MONTH = new Intl.DateTimeFormat(locale, { month: "short", year: "numeric", timeZone: "UTC" });
-const DAY = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
-const WEEKDAY = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
 
 export const percent = (ratio: number) => PERCENT.format(Math.abs(ratio));
-export const month = (text: string) => MONTH.format(new Date(`${text}-01`));
-export const day = (text: string) => DAY.format(new Date(text));
-export const weekday = (text: string) => WEEKDAY.format(new Date(text));
+export const month = (text: string) => dateText(`${text}-01`, "month", "UTC");
+export const day = (text: string) => dateText(text, "day", "UTC");
+export const weekday = (text: string) => dateText(text, "weekday", "UTC");
 
 /** 4.87 M, 10,812, €17.7. */
 export function written(value: number, unit: string | null): string {

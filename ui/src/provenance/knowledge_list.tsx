@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Provenance } from "../api/types";
 import { onLinkClick } from "../shared/route";
-import { dayOf } from "../shared/time";
+import { dateText } from "../shared/time";
 import type { ShownProvenance } from "./shown";
 import { provenanceTexts } from "./texts";
 import { verifiedTexts } from "./verified_texts";
@@ -34,7 +34,9 @@ export function KnowledgeList({ made, shown }: { made: Provenance; shown: ShownP
           <Entry key={each.id} kind={t.example} href={place} changed={each.is_changed}>
             {each.question}{" "}
             {each.verified_by && each.verified_at && (
-              <span class="quiet">{verifiedTexts.by(each.verified_by, dayOf(each.verified_at))}</span>
+              <span class="quiet">
+                {verifiedTexts.by(each.verified_by, dateText(each.verified_at, "day"))}
+              </span>
             )}
             {each.is_statement && <strong class="made-same">{t.sameStatement}</strong>}
           </Entry>

@@ -3,7 +3,7 @@ import { readProvenance } from "../api/client";
 import type { KnownExample } from "../api/types";
 import { orSay } from "../shared/or_say";
 import { texts } from "../shared/texts";
-import { dayOf, moment } from "../shared/time";
+import { dateText, moment } from "../shared/time";
 import { verifiedTexts } from "./verified_texts";
 
 export interface BadgeShown {
@@ -25,7 +25,7 @@ export default function VerifiedBadge({ sessionId, messageId }: BadgeShown) {
   if (!by || !at) return <span class="origin verified">{texts.answer.verified}</span>;
   return (
     <span class="origin verified" title={verifiedTexts.title(by, moment(at))}>
-      {verifiedTexts.by(by, dayOf(at))}
+      {verifiedTexts.by(by, dateText(at, "day"))}
     </span>
   );
 }

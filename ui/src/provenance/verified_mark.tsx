@@ -1,5 +1,5 @@
 import { texts } from "../shared/texts";
-import { dayOf, moment } from "../shared/time";
+import { dateText, moment } from "../shared/time";
 import { matchOf } from "./verified";
 import { verifiedTexts } from "./verified_texts";
 import "./verified_mark.css";
@@ -19,7 +19,7 @@ export default function VerifiedMark({ connectionId, sql, short = false }: Shown
   const who = by && at ? verifiedTexts.title(by, moment(at)) : texts.answer.verified;
   return (
     <span class="verified-mark" title={`${who} (${question})`}>
-      {!short && by && at && <span class="whole">{verifiedTexts.by(by, dayOf(at))}</span>}
+      {!short && by && at && <span class="whole">{verifiedTexts.by(by, dateText(at, "day"))}</span>}
       <span class="brief">{texts.answer.verified}</span>
     </span>
   );

@@ -7,6 +7,7 @@ import { Dialog } from "../shared/dialog";
 import { download, fileName } from "../shared/files";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
+import { readerZone } from "../shared/time";
 import { reports } from "./texts";
 import "./reports.css";
 
@@ -61,6 +62,8 @@ export default function ReportDialog({ of, onClose }: Shown) {
     title: title.trim() || texts.sessions.untitled,
     format: as,
     rows: 200,
+    language: texts.language,
+    time_zone: readerZone(),
     parts: (parts ?? [])
       .filter((part) => part.shown)
       .flatMap((part) => [

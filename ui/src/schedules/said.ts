@@ -1,7 +1,6 @@
 /** Schedules and their notices in words. */
 import type { Notice, Schedule } from "../api/types";
-import { locale } from "../shared/locale";
-import { count, moment } from "../shared/time";
+import { count, dateText, moment } from "../shared/time";
 import { commentTexts } from "../comments/texts";
 import { targetTexts } from "./targets_texts";
 import { scheduleTexts } from "./texts";
@@ -15,8 +14,7 @@ export function timesOf(schedule: Pick<Schedule, "cron">): string {
 
 /** The next time of a schedule, in its own time zone. */
 export function nextOf(time: string, timeZone: string): string {
-  const style = { dateStyle: "medium", timeStyle: "short", timeZone } as const;
-  return scheduleTexts.next(new Intl.DateTimeFormat(locale, style).format(new Date(time)), timeZone);
+  return scheduleTexts.next(dateText(time, "moment", timeZone), timeZone);
 }
 
 /** When a schedule tells of its runs, if not always. */

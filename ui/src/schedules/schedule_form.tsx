@@ -5,6 +5,7 @@ import type { Pin, Problem, Schedule } from "../api/types";
 import { Icon } from "../shared/icon";
 import { locale } from "../shared/locale";
 import { ProblemBox } from "../shared/problem_box";
+import { readerZone } from "../shared/time";
 import { addSchedule, changeSchedule } from "./schedules_api";
 import { type NewTarget, TargetsField } from "./targets_field";
 import { scheduleTexts } from "./texts";
@@ -24,7 +25,7 @@ interface Shown {
 
 /** Asks for the times, the condition and the receivers of a schedule. */
 export function ScheduleForm({ boardId, pin, schedule, onSaved }: Shown) {
-  const [zone, setZone] = useState(schedule?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [zone, setZone] = useState(schedule?.time_zone ?? readerZone());
   const condition = schedule?.condition ?? null;
   const usual = schedule !== undefined && schedule.cron in scheduleTexts.times;
   const columns = (pin?.columns ?? []).filter((each) => each.type === "integer" || each.type === "number");

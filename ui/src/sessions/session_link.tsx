@@ -6,7 +6,7 @@ import { lazy } from "../shared/lazy";
 import { Menu } from "../shared/menu";
 import { onLinkClick, route } from "../shared/route";
 import { texts } from "../shared/texts";
-import { dayOf, timeOf } from "../shared/time";
+import { dateText } from "../shared/time";
 import { close, pin, remove, rename } from "./sessions";
 
 const ReportDialog = lazy(() => import("../reports/report_dialog"));
@@ -106,7 +106,7 @@ function About({ session }: { session: Session }) {
   const connection = connectionOf(session.db_connection_id);
   const today = new Date().toDateString() === new Date(session.updated_at).toDateString();
   const parts = [
-    today ? timeOf(session.updated_at) : dayOf(session.updated_at),
+    dateText(session.updated_at, today ? "time" : "dayOfYear"),
     connection?.name,
     session.turns > 0 && texts.sessions.questions(session.turns),
     session.status === "closed" && texts.sessions.closed,

@@ -165,13 +165,13 @@ async def _close(client: ollama.Client | None, async_client: ollama.AsyncClient 
 
 def _client_options(settings: ModelSettings) -> dict[str, object]:
     timeout = httpx.Timeout(settings.total_timeout_seconds, connect=settings.connect_timeout_seconds)
-    return {"timeout": timeout, "headers": ollama_api.headers_of(settings)}
+    return {"timeout": timeout, "headers": ollama_api.headers_of(settings), "follow_redirects": False}
 
 
 def _translated(error: Exception, model: str) -> errors.ModelUnavailable | errors.ModelRejected:
     cures = ollama_api.CURES
     match error:
-        case ollama.ResponseError() if error.status_code >= 400:
+        case ollama.ResponseError() if error.status_code >= 300:
             refusal = errors.ServiceRefusal(
                 status=error.status_code, message=error.error, headers={}, cures=cures
             )

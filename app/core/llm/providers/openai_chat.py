@@ -149,7 +149,9 @@ class ChatConnection:
         model = self.client.model_name
         try:
             content = json.dumps(body, ensure_ascii=False).encode()
-            async with self._session.post(self.client.url, data=content, proxy=self._proxy) as response:
+            async with self._session.post(
+                self.client.url, data=content, proxy=self._proxy, allow_redirects=False
+            ) as response:
                 if not 200 <= response.status < 300:
                     raise errors.refused(await _refusal(response, self._cures), model)
                 async for chunk in _chunks(response):
@@ -173,15 +175,20 @@ class ChatConnection:
 async def _chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[ReplyChunk]:
     events = EventData()
     reader = ChunkReader()
+    is_stream = False
     async for piece in response.content.iter_any():
         for data in events.feed(piece):
             if data.startswith(_DONE):
                 await _drain(response)
                 return
+            is_stream = True
             yield reader.read(data)
     for data in events.end():
         if not data.startswith(_DONE):
+            is_stream = True
             yield reader.read(data)
+    if not is_stream:
+        raise ValueError("The response has no event.")
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:

@@ -159,8 +159,14 @@ async def connect_embedding(settings: ModelSettings) -> EmbeddingConnection:
 
 
 def _make_embedding_client(settings: ModelSettings) -> "AsyncOpenAI | AsyncAzureOpenAI":
-    from openai import AsyncAzureOpenAI, AsyncOpenAI, Timeout  # noqa: PLC0415 - a second of import
+    from openai import (  # noqa: PLC0415 - a second of import
+        AsyncAzureOpenAI,
+        AsyncOpenAI,
+        DefaultAsyncHttpxClient,
+        Timeout,
+    )
 
+    http_client = DefaultAsyncHttpxClient(follow_redirects=False)
     timeout = Timeout(settings.total_timeout_seconds, connect=settings.connect_timeout_seconds)
     key = (settings.api_key or _NO_KEY).get_secret_value()
     if settings.provider == "azure":
@@ -170,12 +176,14 @@ def _make_embedding_client(settings: ModelSettings) -> "AsyncOpenAI | AsyncAzure
             api_key=key,
             timeout=timeout,
             max_retries=settings.max_retries,
+            http_client=http_client,
         )
     return AsyncOpenAI(
         base_url=settings.base_url or OPENAI_URL,
         api_key=key,
         timeout=timeout,
         max_retries=settings.max_retries,
+        http_client=http_client,
     )
 
 

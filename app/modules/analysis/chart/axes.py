@@ -10,10 +10,10 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from app.core.language import Language
+from app.core.values.dates import format_date
 from app.modules.analysis.chart.numbers import Numbers
 from app.modules.analysis.chart.plan import Spec
 from app.modules.analysis.figures.calendar import CalendarUnit
-from app.modules.analysis.localized import format_date, locale_of
 
 WIDTH = 880
 HEIGHT = 300
@@ -178,11 +178,10 @@ def _calendar_marks(
     first: datetime, last: datetime, *, unit: CalendarUnit | None, language: Language
 ) -> list[_Mark]:
     days = (last - first).days
-    locale = locale_of("en_GB" if language == "en" else language)
     if days <= 100 and unit in (None, "day", "week"):
 
         def day(at: date) -> str:
-            return format_date(at, "d MMM", locale=locale)
+            return format_date(at, "day of year", language)
 
         if unit is None and days < 4:
             return _hours(first, last, day)
@@ -203,7 +202,7 @@ def _calendar_marks(
         return [(each, str(each.year), "") for each in begins]
     if unit == "quarter":
         return [(each, f"Q{(each.month + 2) // 3}", str(each.year)) for each in begins]
-    return [(each, format_date(each.date(), "LLL", locale=locale), str(each.year)) for each in begins]
+    return [(each, format_date(each.date(), "month letters", language), str(each.year)) for each in begins]
 
 
 def _days(first: datetime, last: datetime, day: _DayName, *, is_week: bool) -> list[_Mark]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from app.core.language import Language
+from app.core.values.dates import format_date
 from app.modules.analysis.chart.canvas import MAX_POINTS, Canvas
 from app.modules.analysis.chart.choice import ChosenValue
 from app.modules.analysis.chart.covered import Covered
@@ -13,7 +14,6 @@ from app.modules.analysis.chart.values import Point, gathered, moment_text
 from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, Period
 from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.figures.trend import Partial
-from app.modules.analysis.localized import format_date, locale_of
 
 MOST_PLACES = 370
 """Periods that a picture of bars has places for: the days of a year."""
@@ -202,17 +202,16 @@ def _gaps(points: Sequence[Point]) -> list[list[Period]]:
 
 def short_period(period: Period, language: Language, *, year: bool = True) -> str:
     """A period as it is written in a picture: "Nov 2026", "Q3 2026", "24 Nov 2026"."""
-    locale = locale_of("en_GB" if language == "en" else language)
     start = period.start
     match period.unit:
         case "hour":
             return f"{start:%H:%M}"
         case "day":
-            return format_date(start, "d MMM y" if year else "d MMM", locale=locale)
+            return format_date(start, "day" if year else "day of year", language)
         case "week":
             return f"W{period.numbered_week[1]}" + (f" {period.numbered_week[0]}" if year else "")
         case "month":
-            return format_date(start, "LLL y" if year else "LLL", locale=locale)
+            return format_date(start, "month" if year else "month letters", language)
         case "quarter":
             return f"Q{(start.month + 2) // 3}" + (f" {start.year}" if year else "")
         case "year":

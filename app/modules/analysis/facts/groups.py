@@ -1,4 +1,4 @@
-"""The course of each group of a series: which grew and which fell most, and how often each rose."""
+"""The course of each group of a series: its ends, which grew and which fell most, and how often each rose."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -13,7 +13,7 @@ from app.modules.analysis.facts.over_time import (
     steps,
 )
 from app.modules.analysis.facts.table import FactTable
-from app.modules.analysis.facts.wording import Counted, Names, Slot
+from app.modules.analysis.facts.wording import Counted, Names, PeriodSpan, Slot
 from app.modules.analysis.figures.trend import PeriodValue
 
 _ALL_GROUPS = 4
@@ -22,17 +22,52 @@ _LARGEST = 3
 
 def group_facts(table: FactTable, together: OverTime | None) -> list[Fact]:
     """`together` is the course of all groups; None if their values may not be added up."""
+    groups = _groups(table)
+    growth = _growth(table, groups, together) if together is not None else []
+    return [*growth, *_rises(table, groups)]
+
+
+def _groups(table: FactTable) -> dict[str, OverTime]:
+    """The course of each group by its name; none of rows with a second label."""
     found = table.found
     main, at = found.main, found.label
     if found.shape != "grouped series" or main is None or at is None or found.group is not None:
-        return []
+        return {}
     gathered: dict[str, list[int]] = {}
     for row, value in enumerate(main.values):
         if value is not None and found.periods[row] is not None and not table.is_unnamed(row, [at]):
             gathered.setdefault(table.named(row, [at]), []).append(row)
-    groups = {name: over_rows(table, main, rows) for name, rows in gathered.items()}
-    growth = _growth(table, groups, together) if together is not None else []
-    return [*growth, *_rises(table, groups)]
+    return {name: over_rows(table, main, rows) for name, rows in gathered.items()}
+
+
+def group_courses(table: FactTable) -> list[Fact]:
+    """The values of each of a few groups in the first and the last full period, if each has both."""
+    groups = _groups(table)
+    if not 1 < len(groups) <= _ALL_GROUPS or any(len(each.course.full) < 2 for each in groups.values()):
+        return []
+    main = next(iter(groups.values())).measure
+    ends = {name: (each.course.full[0], each.course.full[-1]) for name, each in groups.items()}
+    periods = {(first.period, last.period) for first, last in ends.values()}
+    if len(periods) > 1 or any(len(each.rows_of(ends[name])) > 2 for name, each in groups.items()):
+        return []
+    ((first_period, last_period),) = periods
+    pairs = [
+        table.wording.say(
+            "courses.pair",
+            label=name,
+            old=table.amount(first.value, main),
+            new=table.amount(last.value, main),
+        )
+        for name, (first, last) in ends.items()
+    ]
+    slots: dict[str, Slot] = {
+        "leaders": Names(pairs),
+        "span": PeriodSpan(first_period, last_period),
+        "groups": len(groups),
+    }
+    rows = sorted(row for name, each in groups.items() for row in each.rows_of(ends[name]))
+    key = [main.name, "courses"]
+    return [table.measure_fact("rises", "courses", main, slots=slots, rows=rows, how="values", key=key)]
 
 
 def _growth(table: FactTable, groups: Mapping[str, OverTime], together: OverTime) -> list[Fact]:

@@ -48,7 +48,7 @@ def counted(table: FactTable) -> Fact:
     titles = [table.title(at) for at in range(len(table.rows["columns"]))]
     more = len(titles) - _NAMED_COLUMNS
     slots: dict[str, Slot] = {
-        "rows": Counted(count, "row"),
+        "rows": Counted(count, table.listed_things or "row"),
         "columns": ", ".join(titles[:_NAMED_COLUMNS]),
         "more": more if more > 0 else None,
     }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal
 
 from app.modules.analysis.facts.entries import Entry, RankedEntries, entries_of
@@ -13,6 +13,10 @@ from app.modules.analysis.facts.statistics import statistics
 from app.modules.analysis.facts.table import FactTable, is_named, names
 from app.modules.analysis.facts.wording import Amount, Counted, Names, Percent, Points, Slot
 from app.modules.analysis.figures import Direction, NumericColumn
+from app.modules.analysis.figures.names import is_calendar_or_key
+from app.modules.analysis.figures.numbers import exact
+from app.modules.analysis.figures.requested_measures import names_difference
+from app.modules.analysis.words import label
 
 _MEASURES = 4
 _SHARES = 3
@@ -20,6 +24,7 @@ _ORDERED = 3
 _FEW = 5
 _SAME = 4
 _NEAR = Decimal("0.001")
+_MOSTLY = Decimal("0.75")
 
 Proof = Literal["all", "selected", "sorted", "none"]
 """Why an end of the entries is what it is called: `all` entries are at hand, all that the statement
@@ -109,7 +114,14 @@ def ranking_facts(table: FactTable, *, course: Sequence[Fact] = (), led: int = 0
     facts += partial_notes(table) if found.course is None else []
     facts += [*unnamed_rows(table, main.entries), *missing_values(table, found.main)]
     if not table.found.bounded:
-        facts += [*statistics(table, found.main, named=_losses(main))]
+        figures = statistics(table, found.main, named=_losses(main))
+        if figures and figures[-1].kind == "below_zero" and names_difference(found.main.name):
+            facts.insert(1, figures.pop())
+        rising = _rising(main)
+        if found.sorted_by in main.entries.by:
+            facts[:0] = rising
+            rising = []
+        facts += [*rising, *figures]
         facts += [*_shares(main), *_gap(main), *_same(main)]
         more = [_ranked_by(table, each, over=over) for each in _others(table)]
         facts += [fact for each in more for fact in _other(each)]
@@ -120,6 +132,46 @@ def ranking_facts(table: FactTable, *, course: Sequence[Fact] = (), led: int = 0
     facts += _order(main)
     facts += [] if table.found.bounded else _next(main)
     return facts
+
+
+def _rising(ranked: Ranked) -> list[Fact]:
+    """How often a measure rises, or falls, from one number of the label to the next, if it mostly does."""
+    table, entries = ranked.table, ranked.entries
+    (at, *others) = entries.by
+    column = table.rows["columns"][at]
+    is_scale = column["type"] in ("integer", "number") and not is_calendar_or_key(column["name"])
+    cells = {id(each): exact(table.rows["rows"][each.rows[0]][at]) for each in entries.all}
+    if others or not is_scale or table.is_flag(at) or entries.nameless or None in cells.values():
+        return []
+    way = sorted(entries.all, key=lambda each: cells[id(each)] or Decimal(0))
+    if len(set(cells.values())) < len(way) or len(way) <= _ORDERED:
+        return []
+    rises = sum(after.value > before.value for before, after in pairwise(way))
+    falls = sum(after.value < before.value for before, after in pairwise(way))
+    first, last = way[0], way[-1]
+    count, template = (rises, "scale.rises") if last.value > first.value else (falls, "scale.falls")
+    if count < _MOSTLY * (len(way) - 1) or first.value == last.value:
+        return []
+    slots: dict[str, Slot] = {
+        "label": table.title(at),
+        "count": count,
+        "steps": len(way) - 1,
+        "before": label(table.rows["rows"][first.rows[0]][at]),
+        "old": ranked.amount(first.value),
+        "after": label(table.rows["rows"][last.rows[0]][at]),
+        "new": ranked.amount(last.value),
+    }
+    return [
+        ranked.fact(
+            "rises",
+            template,
+            way,
+            slots=slots,
+            how="values",
+            value=Decimal(count),
+            key=[ranked.measure.name, column["name"]],
+        )
+    ]
 
 
 def begins_low(table: FactTable) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.modules.analysis.facts.compared import compared_facts, compares
 from app.modules.analysis.facts.fact import MOST_FACTS, Fact, FactKind, FactSheet
-from app.modules.analysis.facts.groups import group_facts
+from app.modules.analysis.facts.groups import group_courses, group_facts
 from app.modules.analysis.facts.listing import counted, date_facts, listing_facts, measures_facts
 from app.modules.analysis.facts.notes import note, notice_of, partial_notes
 from app.modules.analysis.facts.ranking import ranking_facts
@@ -52,6 +52,11 @@ _DATES = word_set("""
     when last latest newest recent recently earliest oldest wann zuletzt letzte letzten cuándo última último
     quand dernier dernière
 """)
+_DEVELOPMENT = re.compile(
+    r"\b(?:develop|chang|grow|grew|trend|evol|entwickl|veränder|wachs|wuchs|desarroll|cambi|crec|évol"
+    r"|augment)\w*|over time|im zeitverlauf|con el tiempo|au fil",
+    re.IGNORECASE,
+)
 _GROUPING = frozenset({"per", "by", "each", "every", "pro", "je", "por", "cada", "par", "chaque", "nach"})
 
 
@@ -119,7 +124,10 @@ def _made(table: FactTable) -> list[Fact]:
             course = together_facts(over) if over is not None else []
             at = 1 if course and course[0].kind == "change" else 0
             course = [*course[:at], *groups, *course[at:]]
-            return [*totals, *ranking_facts(table, course=course, led=at + bool(groups))]
+            ranked = ranking_facts(table, course=course, led=at + bool(groups))
+            courses = group_courses(table) if over is None else []
+            is_first = courses and not totals and _DEVELOPMENT.search(table.question)
+            return [*courses, *ranked] if is_first else [*totals, *ranked, *courses]
 
 
 def _asks_for_date(table: FactTable) -> bool:
@@ -194,6 +202,8 @@ def _relevance(table: FactTable, fact: Fact) -> int:
 def _lead(facts: Sequence[Fact]) -> list[Fact]:
     """The first three facts, and the notes that concern their columns; none repeats the names of another."""
     others = [fact for fact in facts if fact.kind not in ("note", "missing")]
+    spread = {fact.columns for fact in others if fact.kind == "span"}
+    others = [fact for fact in others if fact.kind != "average" or fact.columns not in spread]
     first = others[:_LEAD]
     if any(fact.kind in ("highest", "lowest", "second") for fact in first):
         first = [fact for fact in first if fact.kind != "order" or not _is_repeated(fact, first)]

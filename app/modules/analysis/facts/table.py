@@ -46,6 +46,11 @@ _MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$")
 _SHORTEST_NAME = 3
 _NUMBER_OF = re.compile(r"^(?:number of|(?:an)?zahl(?: der| von)?|n[uú]mero de|cantidad de|nombre de) ")
 _SHORT_COUNTS = frozenset({"n", "c", "cnt", "ct", "num"})
+_PLAIN_NAME = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]{3,})*")
+_NO_THINGS = word_set("""
+    dim fact tbl stg src raw tmp vw view mart table data list log history stock inventory feedback traffic
+    information content
+""")
 _FLAGS = word_set("""
     active consent enabled flag paid cancelled canceled damaged verified aktiv bezahlt einwilligung
     storniert beschädigt beschaedigt activo consentimiento pagado cancelado dañado actif consentement payé
@@ -98,6 +103,17 @@ class FactTable:
             return False
         is_whole = all(value == value.to_integral_value() for value in measure.known)
         return is_whole and self.unit(measure) is None
+
+    @property
+    def listed_things(self) -> str | None:
+        """The plural of what the rows are, if each is a row of one table with a plain name."""
+        words = title(self.found.statement.listed or "")
+        language = self.wording.language
+        if not _PLAIN_NAME.fullmatch(words) or _NO_THINGS & set(words.split(" ")):
+            return None
+        if language != "en" and not is_plural(words, language, counted=True):
+            return None
+        return label(self.wording.formats.noun(plural(words) if language == "en" else words))
 
     def _title(self, formats: Formats, at: int) -> str:
         name = self.rows["columns"][at]["name"]

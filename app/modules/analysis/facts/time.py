@@ -30,7 +30,7 @@ from app.modules.analysis.facts.wording import Counted, Percent, Points, Slot
 from app.modules.analysis.figures import Direction, NumericColumn
 from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.names import is_part
-from app.modules.analysis.figures.requested_measures import DIFFERENCES, words_of
+from app.modules.analysis.figures.requested_measures import names_difference
 from app.modules.analysis.figures.trend import Course, PeriodValue, sharing
 from app.modules.analysis.words import title, word_set
 
@@ -84,7 +84,7 @@ def _course(over: OverTime, months: Course | None) -> list[Fact]:
         facts = [*ends, *moved]
     elif moved[0].kind == "change":
         facts = [*moved, *ends]
-    elif DIFFERENCES & set(words_of(title(over.measure.name))):  # such as profit minus plan: its sign tells
+    elif names_difference(over.measure.name):
         facts = [*statistics(table, over.measure)[::-1], *moved, *_latest(over), *ends]
     else:  # the level names the extremes already
         telling = [fact for fact, pairs in risen[:1] if _is_telling(fact, pairs)]

@@ -1,7 +1,7 @@
 """Parse cells as calendar periods: hours, days, weeks, months, quarters and years in the usual formats."""
 
 import re
-from calendar import month_abbr, month_name
+from calendar import month_abbr, month_name, monthrange
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -297,7 +297,8 @@ def _start(parts: dict[str, str]) -> date | None:
 
 
 def _unit_of(days: Sequence[date]) -> CalendarUnit:
-    """Infer the unit that dates stand for: years, months or weeks if all are first days of these, else days.
+    """Infer the unit that dates stand for: years, months or weeks if all are first days of these, months also
+    if all are last days, else days.
 
     If most periods of that unit have no date, the dates are days.
     """
@@ -307,7 +308,8 @@ def _unit_of(days: Sequence[date]) -> CalendarUnit:
     candidates: list[CalendarUnit] = []
     if len(distinct) > 2 and all(day.month == day.day == 1 for day in distinct):
         candidates.append("year")
-    if all(day.day == 1 for day in distinct):
+    are_last = all(day.day == monthrange(day.year, day.month)[1] for day in distinct)
+    if are_last or all(day.day == 1 for day in distinct):
         candidates.append("month")
     if len(distinct) > 2 and all(day.weekday() == 0 for day in distinct):
         candidates.append("week")

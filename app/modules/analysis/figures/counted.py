@@ -1,6 +1,6 @@
 """What the counts of a statement count, where it is not all rows of the table that they are named by."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -61,6 +61,20 @@ def counted_things(select: exp.Select) -> Mapping[int, CountedThings]:
         if isinstance(each.unalias(), exp.Count) and (things := _counted(select, each, tables)) is not None:
             found[at] = things
     return found
+
+
+def misnamed_counts(
+    names: Sequence[str], counts: Collection[int], *, table: str, keys: Collection[str]
+) -> Mapping[int, CountedThings]:
+    """The things of `COUNT(*)` over one table that are called by what its rows only refer to.
+
+    `counts` are the positions of these among the `names` of the outputs, `keys` the columns that identify or
+    refer to rows: orders that have a `customer_id` are no customers.
+    """
+    rows = _things(table)
+    referred = {_things(" ".join(title(key).split()[:-1])) for key in keys if title(key).endswith(" id")}
+    called = {at: _things(title(names[at]).removeprefix("number of ")) for at in counts}
+    return {at: CountedThings(rows) for at, noun in called.items() if noun in referred - {rows}}
 
 
 def _counted(select: exp.Select, output: exp.Expr, tables: _Tables) -> CountedThings | None:

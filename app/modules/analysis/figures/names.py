@@ -71,6 +71,9 @@ _LEVELS = word_set("""
     balance stock inventory headcount level backlog outstanding population bestand saldo plantilla
     existencias effectif solde
 """)
+_ON_HAND = re.compile(r"\bon hand\b")
+_OFFSET = re.compile(r"^(?:hour|day|week|month|quarter|year)s? (?:since|after|number|no|nr|index|offset)\b")
+"""Names of the distance of a row from a beginning, such as months since signup."""
 _OPEN = word_set("""
     open pending unresolved unpaid active employed enrolled offen offene abierto abiertas abiertos pendientes
     ouvert ouverts ouvertes
@@ -85,6 +88,8 @@ def is_calendar_or_key(name: str) -> bool:
     last = _IN_ENGLISH.get(without_accents(last), last)
     if len(words) > 1 and last in _CALENDAR and title(name).endswith("s"):
         return False  # a number of days, say
+    if _OFFSET.match(calendar_title(name)):
+        return True
     return is_key(name) or last in _CALENDAR | _POSITIONS | _REFERRING or words == ["number"]
 
 
@@ -188,7 +193,7 @@ def is_money(name: str) -> bool:
 
 def is_level(name: str) -> bool:
     """Return True for levels at a point in time, such as stock: they add up over groups, not over time."""
-    return bool(_LEVELS & set(_words(name)))
+    return bool(_LEVELS & set(_words(name))) or bool(_ON_HAND.search(title(name)))
 
 
 def is_open(name: str) -> bool:

@@ -40,7 +40,7 @@ _RATES = word_set("""
     media tasa taux moyenne pourcentage
 """)
 _CALENDAR = frozenset({"day", "week", "month", "quarter", "year", "hour", "weekday"})
-DIFFERENCES = word_set("""
+_DIFFERENCES = word_set("""
     variance difference diff deviation delta gap overrun excess minus differenz abweichung diferencia
     desviacion desviación ecart écart
 """)
@@ -87,6 +87,11 @@ def _plain_words(text: str) -> list[str]:
 def words_of(text: str) -> list[str]:
     """The words of a text, in lower case and in the singular."""
     return [singular(word) for word in _WORD.findall(text.lower())]
+
+
+def names_difference(column: str) -> bool:
+    """Return True for names of differences, such as variance or profit minus plan, whose sign tells most."""
+    return bool(_DIFFERENCES & set(words_of(title(column))))
 
 
 def naming(question: str, column: str) -> float:
@@ -149,7 +154,7 @@ def measure_asked_for(
     passed = bool(others) and sorted_by not in counts and _asks_for_degree(question, counts)
     columns = others if passed else columns
     if sorted_by in columns and sorted_by is not None:
-        is_difference = bool(DIFFERENCES & set(words_of(title(sorted_by))))
+        is_difference = names_difference(sorted_by)
         return (
             sorted_by
             if is_difference and _COMPARED.search(question)
@@ -162,7 +167,7 @@ def measure_asked_for(
         return ranked_by(stripped, found) or min(found, key=lambda each: place_of(stripped, each))
     compared = [each["object"] for each in _COMPARED.finditer(question)]
     if any(naming(each, column) > 0 for each in compared for column in columns):
-        return next((each for each in columns if DIFFERENCES & set(words_of(title(each)))), None)
+        return next(filter(names_difference, columns), None)
     return columns[0] if columns and (passed or (rated is not None and rates)) else None
 
 

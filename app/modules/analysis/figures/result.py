@@ -1,17 +1,18 @@
 """The figures of a result: its shape, its measures, and the columns that label and order the rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Literal
 
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
 from app.modules.analysis.figures.comparing import MeasureComparison, comparisons
+from app.modules.analysis.figures.counted import misnamed_counts
 from app.modules.analysis.figures.ends import Direction, direction_of, leading_end
 from app.modules.analysis.figures.measure import NumericColumn
 from app.modules.analysis.figures.numbers import number
-from app.modules.analysis.figures.requested_measures import DIFFERENCES, words_of
+from app.modules.analysis.figures.requested_measures import names_difference
 from app.modules.analysis.figures.roles import ColumnRoles, roles_of
 from app.modules.analysis.figures.statement import StatementReading, read_statement
 from app.modules.analysis.figures.trend import (
@@ -126,6 +127,10 @@ def figures(
     running. `keys` are the names, in lower case, of columns that identify or refer to rows.
     """
     statement = read_statement(sql, dialect)
+    if statement.counted is not None and statement.outputs is not None:
+        names = [each.name for each in statement.outputs]
+        misnamed = misnamed_counts(names, statement.row_counts, table=statement.counted, keys=keys)
+        statement = replace(statement, things={**statement.things, **misnamed})
     roles = roles_of(question, statement, rows, keys=keys)
     measures = [
         each for each in roles.measures[:_MEASURED] if any(number(cell) is not None for cell in each.cells)
@@ -171,10 +176,7 @@ def _comparisons(
 ) -> list[MeasureComparison]:
     """The pairs of measures that the result sets side by side; a difference of two is in none of them."""
     labels = [row[roles.label] for row in rows["rows"]] if roles.label is not None else []
-    names = [
-        "" if each.is_change or DIFFERENCES & set(words_of(title(each.name))) else each.name
-        for each in measures
-    ]
+    names = ["" if each.is_change or names_difference(each.name) else each.name for each in measures]
     return comparisons(names, labels, today)
 
 

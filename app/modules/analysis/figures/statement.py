@@ -93,6 +93,7 @@ class StatementReading:
     that of an inner query whose rows are sorted or limited again. `selective` is true when groups were left
     out by HAVING, OFFSET or a rank. `added_up` is true when the rows include subtotals or come from several
     queries, so that they may not be added up. `counted` is the one table whose rows `COUNT(*)` counts.
+    `listed` is the one table of which each row of the result is a row.
     `row_counts` are the positions of outputs that are `COUNT(*)`, and `things` says of the counts in other
     positions what they count. `conditions` are the simple ones of the
     outermost WHERE and HAVING, such as "region = West". `winners` tells of rows kept as the first of their
@@ -109,6 +110,7 @@ class StatementReading:
     selective: bool = False
     added_up: bool = False
     counted: str | None = None
+    listed: str | None = None
     row_counts: frozenset[int] = frozenset()
     things: Mapping[int, CountedThings] = field(default_factory=dict)
     conditions: Sequence[str] = ()
@@ -156,7 +158,7 @@ def _united(readings: Sequence[StatementReading]) -> StatementReading:
             mine if mine.kind == theirs.kind else replace(mine, kind="mixed")
             for mine, theirs in zip(outputs, other.outputs, strict=True)
         ]
-    return replace(first, outputs=outputs or None, added_up=True, order=None, limit=None)
+    return replace(first, outputs=outputs or None, added_up=True, listed=None, order=None, limit=None)
 
 
 def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReading:
@@ -177,6 +179,7 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
         inner=next((each.winners for each in sources.derived.values() if each.winners), None),
         regrouped=any(each.grouped for each in sources.derived.values()),
     )
+    counted = None if sources.joined or sources.derived else _table_name(select)
     return StatementReading(
         outputs=outputs,
         grouped=grouped or any(each.grouped for each in sources.derived.values()),
@@ -189,7 +192,8 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
             (each.limit for each in sources.derived.values() if each.limit and not grouped), default=None
         ),
         within=min((each.within for each in sources.derived.values() if each.within), default=None),
-        counted=None if sources.joined or sources.derived else _table_name(select),
+        counted=counted,
+        listed=None if grouped or select.args.get("distinct") else counted,
         row_counts=_row_counts(select),
         things=counted_things(select),
         conditions=simple_conditions(select),

@@ -1,4 +1,4 @@
-"""Protocols of database engines, implemented by `sqlite`, `postgres`, `mysql` and `duckdb`."""
+"""Protocols of database engines, one folder each beside this file."""
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
@@ -6,11 +6,18 @@ from typing import Literal, Protocol, runtime_checkable
 
 from sqlalchemy import Connection, Engine
 
+from app.modules.database_connection.engines.catalogs import Listing
+from app.modules.database_connection.network import Access
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
-from graph.errors import StatementTimedOut
+from graph.errors import DatabaseUnavailable, StatementTimedOut
 
-Dialect = Literal["sqlite", "postgres", "mysql", "duckdb"]
+
+class EncryptionRefused(DatabaseUnavailable):
+    """Client and server agree on no encryption, or the certificate is not the server's."""
+
+
+Dialect = Literal["sqlite", "postgres", "mysql", "duckdb", "clickhouse"]
 
 
 class DatabaseSession(Protocol):
@@ -49,6 +56,16 @@ class Database(Protocol):
         read one, if there is none, and for an engine without accounts.
         """
 
+    def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
+        """True if the schemas have tables or views that the account sees. SQLite has no schemas."""
+
+    def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
+        """Returns the tables and views of the schemas, without system and temporary ones and partitions.
+
+        The number of queries does not grow with the schemas or tables, except for SQLite. Raises
+        `sqlalchemy.exc.DBAPIError`.
+        """
+
     def session(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[DatabaseSession]:
         """Opens a session for one statement, which ends when `stop` is due.
 
@@ -61,6 +78,27 @@ class Database(Protocol):
 
         Raises `DatabaseUnavailable`. A statement that `stop` ended raises `sqlalchemy.exc.DBAPIError`.
         """
+
+
+@runtime_checkable
+class ServerDatabase(Database, Protocol):
+    """A database of a server that accounts sign in to."""
+
+    @property
+    def host(self) -> str: ...
+
+    @property
+    def port(self) -> int: ...
+
+    @property
+    def user(self) -> str: ...
+
+    @property
+    def access(self) -> Access:
+        """The addresses that may be connected to."""
+
+    def is_encrypted(self, connection: Connection) -> bool:
+        """True if what is sent over this connection is encrypted."""
 
 
 @runtime_checkable

@@ -1,6 +1,5 @@
 """SQLite files, opened read-only."""
 
-import hashlib
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,8 +7,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from sqlalchemy import Engine, StaticPool, create_engine
+from sqlalchemy import Connection, Engine, StaticPool, create_engine
 
+from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.engines.databases import stopped
 from app.modules.database_connection.engines.files import FileDatabase
 from app.modules.database_connection.engines.sqlite_authorizers import (
@@ -17,11 +17,11 @@ from app.modules.database_connection.engines.sqlite_authorizers import (
     authorize_query,
     authorize_scan,
 )
+from app.modules.database_connection.engines.sqlite_catalog import has_tables, list_tables
 from app.modules.database_connection.guard.named import NamedTable
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
-from app.modules.policies.masks import HASH_FUNCTION
 from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused
 
 _PROGRESS_OPCODES = 20_000  # about a millisecond of work
@@ -65,6 +65,12 @@ class SqliteDatabase(FileDatabase):
         Its `execute` raises `StatementRefused` if SQLite would read another table or column.
         """
         return replace(self, named=named)
+
+    def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
+        return has_tables(connection)
+
+    def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
+        return list_tables(connection)
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator["_SqliteSession"]:
@@ -134,15 +140,10 @@ def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
         )
     # The first use of a table function creates its virtual table, which the authorizers below refuse.
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
-    connection.create_function(HASH_FUNCTION, 2, _hashed, deterministic=True)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     for category, bound in _LIMITS.items():
         connection.setlimit(category, bound)
     connection.set_progress_handler(lambda: stop.due, _PROGRESS_OPCODES)
-
-
-def _hashed(key: str, value: object) -> str | None:
-    return None if value is None else hashlib.sha256(f"{key}{value}".encode()).hexdigest()
 
 
 def _is_kais_own(connection: sqlite3.Connection) -> bool:

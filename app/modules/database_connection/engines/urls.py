@@ -15,9 +15,14 @@ from app.modules.database_connection.network import ONE_USER, Access
 
 _SUPPORTED = (
     "Supported are sqlite:///path/to/file, duckdb:///path/to/file, "
-    "postgresql://user:password@host:port/database and mysql://user:password@host:port/database."
+    "postgresql://user:password@host:port/database, mysql://user:password@host:port/database and "
+    "clickhouse://user:password@host:port/database."
 )
 _SSL_MODES = {"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
+_TLS_PORTS = {443, 8443}
+_NEEDS_WAREHOUSES = (
+    "KAI has no driver for {} here. Install its warehouses: .venv/bin/pip install -e '.[warehouses]'."
+)
 _DUCKDB_OWN_NAMES = {"main", "system", "temp"}
 _CONNECT_SECONDS = [str(seconds) for seconds in range(1, 11)]
 
@@ -76,7 +81,7 @@ def _account(url: URL) -> tuple[str, str | None, int, str | None]:
 def database_name(dialect: str, masked_url: str) -> str:
     """Returns a database's own name in SQL, from its masked URL: for DuckDB the name of its file."""
     match dialect:
-        case "postgres" | "mysql":
+        case "postgres" | "mysql" | "clickhouse":
             return make_url(masked_url).database or ""
         case "duckdb":
             name = masked_url.split(".", maxsplit=1)[0]
@@ -157,6 +162,33 @@ def _mysql(url: URL, access: Access) -> Database:
     )
 
 
+def _clickhouse(url: URL, access: Access) -> Database:
+    try:
+        from app.modules.database_connection.engines.clickhouse.database import ClickhouseDatabase  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        raise UrlNotSupported(_NEEDS_WAREHOUSES.format("ClickHouse")) from None
+
+    user, host, name = _server(url)
+    options = _options(url, allowed=("secure", "max_bytes_to_read"))
+    port = url.port or (8443 if options.get("secure") == "true" else 8123)
+    secure = options.get("secure", "true" if port in _TLS_PORTS else "false")
+    if secure not in {"true", "false"}:
+        raise UrlNotSupported("secure is true or false.")
+    most = options.get("max_bytes_to_read")
+    if most is not None and (not most.isdecimal() or not 0 < int(most) < 2**63):
+        raise UrlNotSupported("max_bytes_to_read is a whole number of bytes, 1 or more.")
+    return ClickhouseDatabase(
+        host=host,
+        port=port,
+        user=user,
+        password=url.password or "",
+        name=name,
+        secure=secure == "true",
+        max_bytes_to_read=None if most is None else int(most),
+        access=access,
+    )
+
+
 def _server(url: URL) -> tuple[str, str, str]:
     """Returns user, host and database. Raises `UrlNotSupported`."""
     if not (url.host and url.username and url.database):
@@ -179,12 +211,15 @@ def _options(url: URL, allowed: tuple[str, ...]) -> dict[str, str]:
 
 
 _SERVERS: Mapping[str, tuple[str, int]] = {
+    **dict.fromkeys(("clickhouse", "clickhousedb"), ("clickhouse", 8123)),
     **dict.fromkeys(("mariadb", "mariadb+pymysql", "mysql", "mysql+pymysql"), ("mysql", 3306)),
     **dict.fromkeys(("postgres", "postgresql", "postgresql+psycopg"), ("postgresql", 5432)),
 }
 """Engines and usual ports by the kinds of URLs."""
 
 _KINDS: Mapping[str, Callable[[URL, Access], Database]] = {
+    "clickhouse": _clickhouse,
+    "clickhousedb": _clickhouse,
     "duckdb": _duckdb,
     "mariadb": _mysql,
     "mariadb+pymysql": _mysql,

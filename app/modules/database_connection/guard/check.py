@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import exp
@@ -20,13 +20,18 @@ from sqlglot.errors import ParseError, SqlglotError
 from app.modules.database_connection.guard.amplification import check_amplification
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_allowed_function, is_table_function, names_of
-from app.modules.database_connection.guard.grammar import has_placeholder, is_allowed, is_query
+from app.modules.database_connection.guard.grammar import (
+    has_placeholder,
+    is_allowed,
+    is_query,
+    refused_clause,
+)
 from app.modules.database_connection.guard.joins import Joins
 from app.modules.database_connection.guard.keywords import check_keyword
 from app.modules.database_connection.guard.plans import without_explain
 from app.modules.database_connection.guard.references import Catalog
 from app.modules.database_connection.guard.rewriting import is_same, outline, rewritten
-from app.modules.database_connection.guard.running import CheckedStatement, statement_to_run
+from app.modules.database_connection.guard.running import statement_to_run
 from app.modules.database_connection.guard.spelling import pivot_as_select, spell_plainly
 from app.modules.database_connection.guard.statement_text import check_length, check_text, check_words
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
@@ -62,12 +67,7 @@ class GuardedStatement:
 
 
 def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> str:
-    """Returns the text of what `checked` returns."""
-    return checked(sql, schema, max_characters).sql
-
-
-def checked(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> CheckedStatement:
-    """Returns the statement to run in place of `sql`, limited to what the person of the schema may see.
+    """Returns the statement to run in place of `sql`.
 
     Raises `StatementRefused`, whose text helps to repair the statement. Takes up to half a second of
     processor time for the largest statements.
@@ -78,12 +78,7 @@ def checked(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS
         _check_tables(found.nodes, Catalog(schema.dialect, schema.names), Joins(schema))
         _check_namesakes(found.nodes, schema.names)
         _check_stars(found.nodes, schema)
-        if found.prefix and schema.limiter is not None:
-            raise StatementRefused(
-                "EXPLAIN is not run where rows belong to people: its estimates count all of them.", "policy"
-            )
-        to_run = statement_to_run(found.tree, found.text, schema)
-        return replace(to_run, sql=found.prefix + to_run.sql)
+        return found.prefix + statement_to_run(found.tree, found.text, schema)
 
 
 def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> None:
@@ -194,6 +189,8 @@ def _check_node(node: exp.Expr, dialect: str) -> None:
         raise StatementRefused("The statement has a placeholder; write the value itself.", "placeholder")
     if not is_allowed(node):
         raise StatementRefused(f"{node.key.upper()} is not allowed in queries here.", "construct")
+    if clause := refused_clause(node, dialect):
+        raise StatementRefused(f"{clause} is not allowed in queries here.", "construct")
     check_keyword(node, dialect)
     if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Func) is not None:
         # sqlglot simplifies such a bound while generating, and that may not terminate.

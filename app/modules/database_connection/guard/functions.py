@@ -41,10 +41,15 @@ _TABLE_FUNCTIONS: Mapping[str, frozenset[str]] = {
         }
     ),
     "mysql": frozenset({"j_s_o_n_table"}),
+    "clickhouse": frozenset({"numbers"}),
     "duckdb": frozenset(
         {"generate_series", "exploding_generate_series", "json_each", "json_tree", "range", "unnest"}
     ),
 }
+
+
+_NAMED = (exp.Anonymous, exp.AnonymousAggFunc, exp.ParameterizedAgg)
+"""Functions that sqlglot knows by their text alone."""
 
 
 @cache
@@ -62,7 +67,7 @@ def _known_names(dialect: str) -> frozenset[str]:
 
 def is_allowed_function(function: exp.Func, dialect: str) -> bool:
     """True if a function in a parse tree may be called."""
-    if isinstance(function, exp.Anonymous | exp.AnonymousAggFunc):
+    if isinstance(function, _NAMED):
         return function.name.lower() in allowed_names(dialect)
     return not names_of(function).isdisjoint(_known_names(dialect))
 
@@ -74,6 +79,6 @@ def is_table_function(name: str, dialect: str) -> bool:
 
 def names_of(function: exp.Func) -> set[str]:
     """Returns the names of a function in a parse tree, in lower case."""
-    if isinstance(function, exp.Anonymous | exp.AnonymousAggFunc):
+    if isinstance(function, _NAMED):
         return {function.name.lower()}
     return {name.lower() for name in function.sql_names()}

@@ -43,6 +43,7 @@ _PARTS = (
     exp.Distinct,
     exp.Fetch,
     exp.Filter,
+    exp.Final,
     exp.From,
     exp.Group,
     exp.GroupingSets,
@@ -72,6 +73,7 @@ _PARTS = (
     exp.Ordered,
     exp.Pivot,
     exp.PivotAlias,
+    exp.PreWhere,
     exp.PropertyEQ,
     exp.PseudoType,
     exp.Qualify,
@@ -102,6 +104,26 @@ def is_query(statement: exp.Expr, dialect: str) -> bool:
 
 def is_allowed(node: exp.Expr) -> bool:
     return isinstance(node, _PARTS) and not isinstance(node, _REFUSED)
+
+
+def refused_clause(node: exp.Expr, dialect: str) -> str:
+    """Returns the name of a clause of ClickHouse that changes settings, writes the answer elsewhere, or names
+    columns by a pattern or a table in place of a value. Empty if the node has none.
+    """
+    if dialect != "clickhouse":
+        return ""
+    match node:
+        case exp.Columns():
+            return "COLUMNS"
+        case exp.CTE() if isinstance(node.this.unnest(), exp.Column):
+            return "A column in WITH"
+        case exp.From(this=exp.Column()):
+            return "A query in ARRAY JOIN"  # whose tables are columns to the parser
+        case exp.Query():
+            pass
+        case _:
+            return ""
+    return next((name.upper() for name in ("settings", "format", "into") if node.args.get(name)), "")
 
 
 def has_placeholder(node: exp.Expr) -> bool:

@@ -12,6 +12,7 @@ _OF_SESSION: Mapping[str, frozenset[str]] = {
     "postgres": frozenset({"current_role", "system_user", "user"}),
     "mysql": frozenset({"current_role"}),
     "duckdb": frozenset({"current_schema"}),
+    "clickhouse": frozenset(),
 }
 _HARMLESS_TYPES = frozenset({"pg_lsn", "regconfig", "regdictionary"})
 

@@ -15,7 +15,7 @@ from graph.errors import StatementRefused
 _NAMES_SHOWN = 20
 _LONGEST_NAME = 200
 # System schemas and tables of the databases.
-_CATALOGS = {"information_schema", "mysql", "performance_schema", "pg_catalog", "pg_toast", "sys"}
+_CATALOGS = {"information_schema", "mysql", "performance_schema", "pg_catalog", "pg_toast", "sys", "system"}
 _CATALOG_TABLES = re.compile(r"(pg|sqlite|duckdb|pragma)_.*|dbstat", re.IGNORECASE)
 _FILES = re.compile(r".*[./\\:*].*", re.DOTALL)
 

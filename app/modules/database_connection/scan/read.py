@@ -1,7 +1,7 @@
 """Reads the whole schema of a database, with profiles of its values."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from sqlalchemy.exc import DBAPIError
@@ -10,7 +10,8 @@ from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.urls import database_name
 from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.asking import Questions
-from app.modules.database_connection.scan.catalog import read_catalog
+from app.modules.database_connection.scan.catalog import tables_of
+from app.modules.database_connection.scan.order import ReadingOrder
 from app.modules.database_connection.scan.profile import profiled
 from app.modules.database_connection.scan.schemas import read_schemas
 from app.modules.database_connection.scan.views import with_secrets_of_views
@@ -30,6 +31,7 @@ def scan(
     stop: Stop,
     *,
     schemas: Sequence[str] = (),
+    order: ReadingOrder | None = None,
     tell: Tell = lambda _: None,
 ) -> Schema:
     """Returns the schema. `schemas` are patterns of the schemas to read; without one all are read.
@@ -44,8 +46,9 @@ def scan(
             stop.after(limits.scan_seconds)
             if missing := database.missing_right(connection):
                 raise DatabaseUnavailable(missing)
-            found = read_catalog(connection, read_schemas(connection, schemas))
-            tables = with_secrets_of_views(found, connection, database.dialect)
+            listing = database.list_tables(connection, read_schemas(connection, schemas))
+            listed = tables_of(listing, database.dialect)
+            tables = with_secrets_of_views(listed.tables, connection, database.dialect)
             plain = [TableProfile(table, {}) for table in tables]
             tell(plain)
             own_name = database_name(database.dialect, database.masked_url)
@@ -54,12 +57,18 @@ def scan(
                 return Schema(database.dialect, tables, own_name)
             end = time.monotonic() + limits.profile_seconds
             questions = Questions(connection, stop, limits.profile_statement_seconds, end)
-            return Schema(database.dialect, _profiles(tables, questions, tell), own_name)
+            in_order = (order or ReadingOrder()).tables(tables, listed.most_used)
+            return Schema(database.dialect, _profiles(in_order, questions, tell), own_name)
     except DBAPIError:
+        if stop.due and not stop.abandoned:
+            raise DatabaseUnavailable(
+                f"The catalog of the database took longer than {limits.scan_seconds:g} s to read. Read fewer "
+                "schemas: name them by the connection's patterns, such as sales_*."
+            ) from None
         raise DatabaseUnavailable("The schema of the database could not be read.") from None
 
 
-def _profiles(tables: Sequence[Table], questions: Questions, tell: Tell) -> list[Table]:
+def _profiles(tables: Iterable[Table], questions: Questions, tell: Tell) -> list[Table]:
     done: list[Table] = []
     unreported: list[TableProfile] = []
     reported_at = time.monotonic()
@@ -72,4 +81,4 @@ def _profiles(tables: Sequence[Table], questions: Questions, tell: Tell) -> list
             unreported = []
             reported_at = time.monotonic()
     tell(unreported)
-    return done
+    return sorted(done, key=lambda table: table.name)

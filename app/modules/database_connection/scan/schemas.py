@@ -8,7 +8,7 @@ from sqlalchemy.sql import column, exists
 
 from graph.errors import DatabaseUnavailable
 
-_SYSTEM = {"information_schema", "mysql", "performance_schema", "sys", "pg_catalog"}
+_SYSTEM = {"information_schema", "mysql", "performance_schema", "sys", "system", "pg_catalog"}
 _EXCLUDES = "!"
 _SHOWN = 20
 _SHOWN_CHARACTERS = 64

@@ -22,6 +22,8 @@ _DEFINITIONS: Mapping[str, str] = {
     "postgres": "SELECT n.nspname, c.relname, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c"
     " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
     " WHERE c.relkind IN ('v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')",
+    "clickhouse": "SELECT database, name, as_select FROM system.tables WHERE engine LIKE '%View'"
+    " AND lower(database) NOT IN ('information_schema', 'system')",
     "mysql": "SELECT table_schema, table_name, view_definition FROM information_schema.views",
     "duckdb": "SELECT schema_name, view_name, sql FROM duckdb_views()"
     " WHERE database_name = current_database() AND NOT internal",
@@ -30,17 +32,15 @@ _WORD = re.compile(r"\w+")
 
 
 def with_secrets_of_views(tables: Sequence[Table], connection: Connection, dialect: str) -> list[Table]:
-    """Returns the tables, the views among them with their definitions and the columns that they make of
-    secrets.
+    """Returns the tables, the views among them with the columns that they make of secrets.
 
     A view keeps to the names of its columns if its definition cannot be read.
     """
-    definitions = _definitions(tables, connection, dialect)
-    known = {table.name: replace(table, definition=definitions.get(table.name, "")) for table in tables}
+    known = {table.name: table for table in tables}
     names = TableNames(dialect, {table.name: table.in_database for table in tables})
     own_schema = connection.dialect.default_schema_name or "main"
     trees: dict[str, exp.Expr] = {}
-    for view, sql in _suspects(tables, definitions):
+    for view, sql in _suspects(tables, _definitions(tables, connection, dialect)):
         if (tree := _query(sql, dialect)) is not None:
             _place(tree, names, (known[view].in_database.schema, own_schema))
             trees[view] = tree

@@ -7,7 +7,6 @@ from fastapi import Depends, Query, Request
 from app.core.clock import now_ms
 from app.http.callers import ASK, MANAGE, READ, CurrentCaller, Owner
 from app.http.parameters import PageParameters
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.memory.consent import TEXT, TEXT_VERSION, Consent
@@ -25,7 +24,7 @@ from app.modules.memory.graphiti.schemas import (
 if TYPE_CHECKING:
     from app.modules.memory.graphiti.service import Graphiti
 
-router = Router(prefix="/memory", tags=["memory"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/memory", tags=["memory"])
 
 
 async def _external(request: Request) -> ExternalMemory:

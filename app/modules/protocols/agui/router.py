@@ -10,7 +10,6 @@ from app.core.auth.caller import Caller, ScopeMissing
 from app.core.errors import Invalid
 from app.http.callers import ASK, CurrentCaller
 from app.http.open_streams import STREAM
-from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.modules.database_connection.repository import Connection
@@ -40,7 +39,7 @@ _CANCEL_SECONDS = 5
 """Time for a client to come back before its run is cancelled. The protocol has no other way to stop one."""
 _MAX_WAITING_CALLS = 100
 
-router = Router(prefix="/ag-ui", tags=["ag-ui"], responses=PROBLEM_RESPONSES)
+router = Router(prefix="/ag-ui", tags=["ag-ui"])
 
 
 class NotHonoured(Invalid):

@@ -1,6 +1,8 @@
 """Routes of assistants: the databases that a caller may ask."""
 
-from fastapi import Request
+from typing import Annotated
+
+from fastapi import Path, Request
 from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 
@@ -17,10 +19,12 @@ from app.modules.protocols.langgraph.assistants import (
     schemas,
     selected,
 )
-from app.modules.protocols.langgraph.dependencies import PREFIX
+from app.modules.protocols.langgraph.dependencies import PREFIX, AssistantId
 from app.modules.protocols.langgraph.schemas import AssistantSearch, VersionSearch
 
-router = Router(prefix=PREFIX)
+router = Router(prefix=PREFIX, tags=["assistants"])
+
+Namespace = Annotated[str, Path(description="Empty, or a slash and the namespace of a subgraph.")]
 
 
 async def read_ok(_: Request) -> JSONResponse:
@@ -52,14 +56,16 @@ async def count_assistants(body: AssistantSearch, owner: Owner, threads: Current
 
 
 @router.get("/assistants/{assistant_id}", summary="Get an assistant", dependencies=[READ])
-async def read_assistant(assistant_id: str, owner: Owner, threads: CurrentThreads) -> dict[str, JsonValue]:
+async def get_assistant(
+    assistant_id: AssistantId, owner: Owner, threads: CurrentThreads
+) -> dict[str, JsonValue]:
     """Returns an assistant: a database that the caller may ask. Needs scope `read`."""
     return assistant_of(await threads.assistant(owner, assistant_id))
 
 
 @router.get("/assistants/{assistant_id}/graph", summary="Get the graph of an assistant", dependencies=[READ])
-async def read_graph(
-    assistant_id: str, owner: Owner, threads: CurrentThreads
+async def get_assistant_graph(
+    assistant_id: AssistantId, owner: Owner, threads: CurrentThreads
 ) -> dict[str, list[dict[str, JsonValue]]]:
     """Returns the nodes and edges of KAI's graph, which all assistants share. Needs scope `read`."""
     await threads.assistant(owner, assistant_id)
@@ -69,7 +75,9 @@ async def read_graph(
 @router.get(
     "/assistants/{assistant_id}/schemas", summary="Get the schemas of an assistant", dependencies=[READ]
 )
-async def read_schemas(assistant_id: str, owner: Owner, threads: CurrentThreads) -> dict[str, JsonValue]:
+async def get_assistant_schemas(
+    assistant_id: AssistantId, owner: Owner, threads: CurrentThreads
+) -> dict[str, JsonValue]:
     """Returns the JSON schemas of what is asked and answered. Needs scope `read`."""
     assistant = assistant_of(await threads.assistant(owner, assistant_id))
     return {"assistant_id": assistant["assistant_id"], **schemas()}
@@ -80,7 +88,9 @@ async def read_schemas(assistant_id: str, owner: Owner, threads: CurrentThreads)
     summary="List the subgraphs of an assistant",
     dependencies=[READ],
 )
-async def read_subgraphs(assistant_id: str, owner: Owner, threads: CurrentThreads) -> dict[str, JsonValue]:
+async def get_assistant_subgraphs(
+    assistant_id: AssistantId, namespace: Namespace, owner: Owner, threads: CurrentThreads
+) -> dict[str, JsonValue]:
     """Returns an empty object, because KAI's graph has no subgraphs. Needs scope `read`."""
     await threads.assistant(owner, assistant_id)
     return {}
@@ -89,8 +99,8 @@ async def read_subgraphs(assistant_id: str, owner: Owner, threads: CurrentThread
 @router.post(
     "/assistants/{assistant_id}/versions", summary="List the versions of an assistant", dependencies=[READ]
 )
-async def list_versions(
-    assistant_id: str, owner: Owner, threads: CurrentThreads, body: VersionSearch | None = None
+async def get_assistant_versions(
+    assistant_id: AssistantId, owner: Owner, threads: CurrentThreads, body: VersionSearch | None = None
 ) -> list[dict[str, JsonValue]]:
     """Returns the only version: assistants are not changed here. Needs scope `read`."""
     only = assistant_of(await threads.assistant(owner, assistant_id))

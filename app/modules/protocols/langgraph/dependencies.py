@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Query, Request
 
 from app.http.callers import CurrentCaller
 from app.modules.items.service import ClientItems
@@ -28,4 +28,11 @@ CurrentConversations = Annotated[Conversations, Depends(_conversations)]
 CurrentItems = Annotated[ClientItems, Depends(_items)]
 
 ThreadIdPath = Annotated[str, Path(description="Id of the thread.")]
+AssistantId = Annotated[str, Path(description="Id or name of a database.")]
 RunIdPath = Annotated[str, Path(description="Id of the run.")]
+StreamModes = Annotated[
+    list[str] | None,
+    Query(max_length=20, description="Kinds of frames, such as `values` and `messages-tuple`."),
+]
+CancelOnDisconnect = Annotated[bool, Query(description="Cancel the run when the client leaves.")]
+CancelAction = Annotated[str, Query(description="`interrupt`: the question stays in the record.")]

@@ -79,6 +79,7 @@ class ThreadPartNotOffered(Problem):
     problem = "not-offered"
     title = "Not offered"
     status = 404
+    cure = "Use what `detail` names instead."
 
 
 class NoWebSockets(Problem):
@@ -87,4 +88,5 @@ class NoWebSockets(Problem):
     problem = "not-offered"
     title = "Not offered"
     status = 426
+    cure = "Use what `detail` names instead."
     headers: Mapping[str, str] = {"Upgrade": "HTTP/1.1"}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import Depends, Query
+from fastapi import Depends
 from pydantic import JsonValue, ValidationError
 
 from app.core.auth.caller import Caller
@@ -17,7 +17,12 @@ from app.http.router import Router
 from app.modules.database_connection.lookup import ONLY_DATABASE
 from app.modules.protocols.frame_stream import START, Frame, Position
 from app.modules.protocols.langgraph.conversations import Conversations, Started
-from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, ThreadIdPath
+from app.modules.protocols.langgraph.dependencies import (
+    PREFIX,
+    CurrentConversations,
+    StreamModes,
+    ThreadIdPath,
+)
 from app.modules.protocols.langgraph.errors import ValueUnsupported
 from app.modules.protocols.langgraph.fold import MODES, WHOLE, Mode, RunFold, ThreadRun
 from app.modules.protocols.langgraph.schemas import (
@@ -40,7 +45,7 @@ from app.modules.records.model import Run
 from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
 
-router = Router(prefix=f"{PREFIX}/threads/{{thread_id}}")
+router = Router(prefix=f"{PREFIX}/threads/{{thread_id}}", tags=["threads"])
 
 _START = "run.start"
 _RESPOND = "input.respond"
@@ -166,7 +171,7 @@ async def join_thread_stream(
     owner: Owner,
     conversations: CurrentConversations,
     follower: CurrentFollower,
-    stream_mode: Annotated[list[str] | None, Query(max_length=20)] = None,
+    stream_mode: StreamModes = None,
     last_event: LastEventId = None,
 ) -> EventStream:
     """Streams the runs of a thread as they come, after `Last-Event-ID` or from the run that is open, with the

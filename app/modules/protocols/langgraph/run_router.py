@@ -29,7 +29,15 @@ from app.modules.protocols.langgraph.conversations import (
     Started,
     run_body,
 )
-from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, RunIdPath, ThreadIdPath
+from app.modules.protocols.langgraph.dependencies import (
+    PREFIX,
+    CancelAction,
+    CancelOnDisconnect,
+    CurrentConversations,
+    RunIdPath,
+    StreamModes,
+    ThreadIdPath,
+)
 from app.modules.protocols.langgraph.errors import ValueUnsupported
 from app.modules.protocols.langgraph.fold import MODES, WHOLE, Mode, RunFold, RunStatus
 from app.modules.protocols.langgraph.schemas import (
@@ -44,7 +52,7 @@ from app.modules.protocols.options import question_headers
 from app.modules.run.sse import EventStream
 from app.modules.session.dependencies import CurrentSessions
 
-router = Router(prefix=PREFIX)
+router = Router(prefix=PREFIX, tags=["runs"])
 
 _MODES: TypeAdapter[list[str]] = TypeAdapter(Modes)
 _ASKING = [ASK, Depends(count_question)]
@@ -171,7 +179,7 @@ async def stream_run(
     dependencies=[*_ASKING, STREAM],
     response_class=EventStream,
 )
-async def stream_stateless_run(
+async def stream_run_stateless(
     body: NewRun, caller: CurrentCaller, conversations: CurrentConversations, streams: CurrentStreams
 ) -> EventStream:
     """Starts a run in a thread of its own, which is gone when its stream has ended. For a
@@ -182,7 +190,7 @@ async def stream_stateless_run(
 
 
 @router.post("/threads/{thread_id}/runs/wait", summary="Start a run and wait for it", dependencies=_ASKING)
-async def wait_for_run(
+async def wait_run(
     thread_id: ThreadIdPath,
     body: NewRun,
     caller: CurrentCaller,
@@ -195,7 +203,7 @@ async def wait_for_run(
 
 
 @router.post("/runs/wait", summary="Start a run without a thread and wait for it", dependencies=_ASKING)
-async def wait_for_stateless_run(
+async def wait_run_stateless(
     body: NewRun, caller: CurrentCaller, conversations: CurrentConversations, streams: CurrentStreams
 ) -> StreamingResponse:
     """Starts a run in a thread of its own, which is gone when the answer ends. For a minute,
@@ -219,7 +227,7 @@ async def create_run(
 
 
 @router.post("/runs", summary="Start a run without a thread", dependencies=_ASKING)
-async def create_stateless_run(
+async def run_stateless(
     body: NewRun,
     caller: CurrentCaller,
     conversations: CurrentConversations,
@@ -235,7 +243,7 @@ async def create_stateless_run(
 
 
 @router.post("/runs/batch", summary="Start several runs without a thread", dependencies=[ASK])
-async def create_batch(
+async def run_batch_stateless(
     bodies: list[BatchedRun],
     owner: Owner,
     conversations: CurrentConversations,
@@ -264,7 +272,7 @@ async def cancel_runs(
     owner: Owner,
     conversations: CurrentConversations,
     sessions: CurrentSessions,
-    action: str = "interrupt",
+    action: CancelAction = "interrupt",
 ) -> None:
     """Requests that runs of a thread stop, or all of the caller's in a status. Those that have ended stay as
     they are. Needs scope `ask`.
@@ -275,14 +283,16 @@ async def cancel_runs(
 
 
 @router.get("/threads/{thread_id}/runs", summary="List the runs of a thread", dependencies=[READ])
-async def list_runs(
+async def list_runs_http(
     thread_id: ThreadIdPath,
     owner: Owner,
     conversations: CurrentConversations,
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 10,
-    offset: Annotated[int, Query(ge=0, le=1_000)] = 0,
-    status: RunStatus | Literal["timeout"] | None = None,
-    select: Annotated[list[RunField] | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="The most runs.")] = 10,
+    offset: Annotated[int, Query(ge=0, le=1_000, description="Runs to leave out.")] = 0,
+    status: Annotated[
+        RunStatus | Literal["timeout"] | None, Query(description="Only runs in this state.")
+    ] = None,
+    select: Annotated[list[RunField] | None, Query(description="Only these fields.")] = None,
 ) -> list[dict[str, JsonValue]]:
     """Lists the runs of a thread, newest first, in all states or in one. None ends as `timeout`: a run that
     took too long is an `error`. Needs scope `read`.
@@ -292,7 +302,7 @@ async def list_runs(
 
 
 @router.get("/threads/{thread_id}/runs/{run_id}", summary="Get a run of a thread", dependencies=[READ])
-async def read_run(
+async def get_run_http(
     thread_id: ThreadIdPath, run_id: RunIdPath, owner: Owner, conversations: CurrentConversations
 ) -> dict[str, JsonValue]:
     """Returns a run of a thread with its state and its metadata. Needs scope `read`."""
@@ -303,13 +313,13 @@ async def read_run(
 @router.get(
     "/threads/{thread_id}/runs/{run_id}/join", summary="Wait for a run that was started", dependencies=[READ]
 )
-async def join_run(
+async def join_run_http(
     thread_id: ThreadIdPath,
     run_id: RunIdPath,
     caller: CurrentCaller,
     conversations: CurrentConversations,
     streams: CurrentStreams,
-    cancel_on_disconnect: bool = False,
+    cancel_on_disconnect: CancelOnDisconnect = False,
 ) -> StreamingResponse:
     """Waits for the end of a run, and returns the values or its error. `cancel_on_disconnect` counts if the
     caller may ask, too. Needs scope `read`.
@@ -324,14 +334,14 @@ async def join_run(
     dependencies=[READ, STREAM],
     response_class=EventStream,
 )
-async def join_stream(
+async def stream_run_http(
     thread_id: ThreadIdPath,
     run_id: RunIdPath,
     caller: CurrentCaller,
     conversations: CurrentConversations,
     streams: CurrentStreams,
-    stream_mode: Annotated[list[str] | None, Query(max_length=20)] = None,
-    cancel_on_disconnect: bool = False,
+    stream_mode: StreamModes = None,
+    cancel_on_disconnect: CancelOnDisconnect = False,
     last_event: LastEventId = None,
 ) -> EventStream:
     """Streams the events of a run, from its start or after `Last-Event-ID`. Without modes, the stream has all
@@ -354,14 +364,14 @@ def _modes_of(given: list[str] | None) -> Sequence[Mode]:
 
 
 @router.post("/threads/{thread_id}/runs/{run_id}/cancel", summary="Cancel one run", dependencies=[ASK])
-async def cancel_run(
+async def cancel_run_http(
     thread_id: ThreadIdPath,
     run_id: RunIdPath,
     owner: Owner,
     conversations: CurrentConversations,
     sessions: CurrentSessions,
-    wait: bool = False,
-    action: str = "interrupt",
+    wait: Annotated[bool, Query(description="Answer when the run has ended.")] = False,
+    action: CancelAction = "interrupt",
 ) -> Response:
     """Requests that a run stops; with `wait`, answers when it has stopped. Needs scope `ask`."""
     _check_action(action)

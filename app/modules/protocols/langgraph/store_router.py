@@ -20,7 +20,7 @@ from app.modules.protocols.langgraph.store_schemas import (
     labels_of,
 )
 
-router = Router(prefix=f"{PREFIX}/store")
+router = Router(prefix=f"{PREFIX}/store", tags=["store"])
 
 
 @router.put("/items", summary="Put an item", dependencies=[ASK], status_code=status.HTTP_204_NO_CONTENT)
@@ -30,7 +30,7 @@ async def put_item(body: NewItem, owner: Owner, items: CurrentItems) -> None:
 
 
 @router.get("/items", summary="Get an item", dependencies=[READ])
-async def read_item(
+async def get_item(
     namespace: Annotated[QueriedPlace, Query(description="Labels, joined by dots.")],
     key: Annotated[Key, Query(description="Key of the item in its namespace.")],
     owner: Owner,

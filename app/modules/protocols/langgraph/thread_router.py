@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import Query, Request, Response, status
+from fastapi import Path, Query, Request, Response, status
 from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 
@@ -25,9 +25,9 @@ from app.modules.protocols.langgraph.schemas import (
 from app.modules.protocols.langgraph.state import State, selected_of_state
 from app.modules.session.dependencies import CurrentSessions
 
-router = Router(prefix=f"{PREFIX}/threads")
+router = Router(prefix=f"{PREFIX}/threads", tags=["threads"])
 
-Select = Annotated[list[StateField] | None, Query()]
+Select = Annotated[list[StateField] | None, Query(description="Only these fields.")]
 
 
 @router.post("", summary="Create a thread", dependencies=[ASK])
@@ -80,7 +80,7 @@ async def prune_threads(
 
 
 @router.get("/{thread_id}", summary="Get a thread", dependencies=[READ])
-async def read_thread(
+async def get_thread(
     thread_id: ThreadIdPath, owner: Owner, conversations: CurrentConversations
 ) -> dict[str, JsonValue]:
     """Returns a thread with its values and the calls that wait for an approval. Needs scope `read`."""
@@ -96,7 +96,7 @@ async def _read(conversations: Conversations, owner: str, thread_id: str) -> dic
 
 
 @router.patch("/{thread_id}", summary="Change a thread", dependencies=[ASK], response_model=None)
-async def change_thread(
+async def patch_thread(
     thread_id: ThreadIdPath,
     body: ThreadChange,
     owner: Owner,
@@ -119,7 +119,7 @@ async def delete_thread(thread_id: ThreadIdPath, owner: Owner, conversations: Cu
 
 
 @router.post("/{thread_id}/copy", summary="Copy a thread", dependencies=[ASK])
-async def copy_thread(
+async def copy_thread_post(
     thread_id: ThreadIdPath, owner: Owner, conversations: CurrentConversations
 ) -> dict[str, JsonValue]:
     """Creates a thread with the history of another, up to its latest answer. Needs scope `ask`."""
@@ -128,7 +128,7 @@ async def copy_thread(
 
 
 @router.patch("/{thread_id}/state", summary="Change the metadata of a thread", dependencies=[ASK])
-async def change_metadata(
+async def patch_thread_state(
     thread_id: ThreadIdPath, body: ThreadChange, owner: Owner, conversations: CurrentConversations
 ) -> dict[str, JsonValue]:
     """Sets keys of the thread's metadata, as older clients ask for it. Needs scope `ask`."""
@@ -136,7 +136,7 @@ async def change_metadata(
 
 
 @router.get("/{thread_id}/state", summary="Get the state of a thread", dependencies=[READ])
-async def read_state(
+async def get_latest_thread_state(
     thread_id: ThreadIdPath, owner: Owner, conversations: CurrentConversations, select: Select = None
 ) -> State:
     """Returns the latest state, with the calls that wait for an approval. Needs scope `read`."""
@@ -147,7 +147,7 @@ async def read_state(
 @router.post(
     "/{thread_id}/state/checkpoint", summary="Get the state of a checkpoint in the body", dependencies=[READ]
 )
-async def read_state_of_checkpoint(
+async def post_thread_state_at_checkpoint(
     thread_id: ThreadIdPath, body: StateAt, owner: Owner, conversations: CurrentConversations
 ) -> State:
     """Returns the state at the end of a turn, or the latest one. Needs scope `read`."""
@@ -161,9 +161,9 @@ async def read_state_of_checkpoint(
     summary="Get the state of a checkpoint in the path",
     dependencies=[READ],
 )
-async def read_state_at(
+async def get_thread_state_at_checkpoint(
     thread_id: ThreadIdPath,
-    checkpoint_id: str,
+    checkpoint_id: Annotated[str, Path(description="Id of the checkpoint.")],
     owner: Owner,
     conversations: CurrentConversations,
     select: Select = None,
@@ -174,7 +174,7 @@ async def read_state_at(
 
 
 @router.post("/{thread_id}/history", summary="List the states of a thread", dependencies=[READ])
-async def read_history(
+async def get_thread_history_post(
     thread_id: ThreadIdPath, body: HistoryQuery, owner: Owner, conversations: CurrentConversations
 ) -> list[State]:
     """Returns the states of a thread, newest first: one for each finished turn. Needs scope `read`."""
@@ -185,12 +185,12 @@ async def read_history(
 
 
 @router.get("/{thread_id}/history", summary="List the states of a thread by query", dependencies=[READ])
-async def read_history_before(
+async def get_thread_history(
     thread_id: ThreadIdPath,
     owner: Owner,
     conversations: CurrentConversations,
-    limit: Annotated[int, Query(ge=1, le=100)] = 10,
-    before: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=100, description="The most states.")] = 10,
+    before: Annotated[str | None, Query(description="Id of a checkpoint: only earlier states.")] = None,
 ) -> list[State]:
     """Returns the states of a thread, as older clients ask for them. Needs scope `read`."""
     session = await conversations.find(owner, thread_id)

@@ -158,7 +158,7 @@ async def read_model(
     },
     dependencies=[ASK, STREAM],
 )
-async def complete(
+async def create_chat_completion(
     request: Request,
     body: CompletionRequest,
     names: Annotated[ChatNames, Depends(_chat_names)],

@@ -12,7 +12,9 @@ from typing import Literal, get_args
 PeriodUnit = Literal["day", "week", "month", "quarter", "year"]
 CalendarUnit = Literal[PeriodUnit, "weekday", "hour"]
 """A unit to group by. A weekday and an hour are parts of a date, and no period."""
-_UNITS: dict[str, PeriodUnit] = {unit: unit for unit in get_args(PeriodUnit)}
+PERIOD_UNITS: Sequence[PeriodUnit] = get_args(PeriodUnit)
+"""The shortest first."""
+_UNITS: dict[str, PeriodUnit] = {unit: unit for unit in PERIOD_UNITS}
 _CALENDAR_UNITS: dict[str, CalendarUnit] = {unit: unit for unit in get_args(CalendarUnit)}
 _MONTHS = {
     name.lower(): number for names in (month_name, month_abbr) for number, name in enumerate(names) if name

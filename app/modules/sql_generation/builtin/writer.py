@@ -33,6 +33,7 @@ from app.modules.sql_generation.builtin.question.pointing import (
 )
 from app.modules.sql_generation.builtin.question.preferences import require, split
 from app.modules.sql_generation.builtin.question.reading import UnknownWord, read
+from app.modules.sql_generation.builtin.question.rephrase import rephrase
 from app.modules.sql_generation.builtin.question.roles import assign
 from app.modules.sql_generation.builtin.question.small_talk import reply
 from app.modules.sql_generation.builtin.question.words import Token, tokenise, tokenise_question
@@ -122,6 +123,7 @@ def write(
         at_hand = previous is not None and previous.columns
         return FromRows() if at_hand else Clarification("There is no answer to look at yet.")
     lexicon = Lexicon(schema, stored, read_definitions(terms, schema))
+    question = rephrase(question, lexicon)
     tokens = tokenise_question(question)
     _refuse_fiscal(tokens, lexicon)
     corrected: dict[str, str] = {}
@@ -241,4 +243,4 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: da
     account(items, query, select, network=network)
     require(preferences, select)
     explanation = explain(query) + explain_unlisted(query, network)
-    return PlannedStatement(select, explanation, None if query.whole else query)
+    return PlannedStatement(select, explanation, query)

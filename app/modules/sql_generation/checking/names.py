@@ -1,6 +1,7 @@
 """The names of a schema as its database compares them. Built once, used for every statement."""
 
 from collections.abc import Collection, Sequence
+from copy import copy
 
 from rapidfuzz import fuzz, process
 from sqlglot import exp
@@ -37,7 +38,7 @@ class SchemaNames:
         self.table_names = schema.names
         self.tables = schema.names.folded_names
         """The texts that the tables are shown as, by their folded form."""
-        self._tables = {table.name: table for table in schema.tables}
+        self.by_name = schema.by_name
         self._columns = {
             table.name: {self.folded(column.name): column.name for column in table.columns}
             for table in schema.tables
@@ -51,6 +52,13 @@ class SchemaNames:
             normalize=False,
         )
 
+    def with_profiles(self, schema: Schema) -> "SchemaNames":
+        """Returns the lookups of the same names, with what a scan has read of the tables since."""
+        newer = copy(self)
+        newer.all_tables = schema.tables
+        newer.by_name = schema.by_name
+        return newer
+
     def folded(self, name: str) -> str:
         """Returns the folded form of a real name."""
         return self._folds.normalize_identifier(exp.to_identifier(name, quoted=True)).name
@@ -61,11 +69,11 @@ class SchemaNames:
 
     def table(self, folded: str) -> Table | None:
         """Returns the table with a folded name, or None."""
-        return self._tables.get(self.tables.get(folded, ""))
+        return self.by_name.get(self.tables.get(folded, ""))
 
     def table_of(self, source: exp.Table) -> Table | None:
         """Returns the one table that a source of a statement means, or None."""
-        return self._tables.get(self.table_names.find(source) or "")
+        return self.by_name.get(self.table_names.find(source) or "")
 
     def real_column(self, table: str, folded_column: str) -> str:
         """Returns the real name of a column; an unknown name unchanged. `table` is a real name."""

@@ -8,6 +8,7 @@ from typing import Literal
 from sqlglot import exp
 
 from app.modules.sql_generation.contradictions.asked import NUMBER, is_turned, number_of
+from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 
 _FEW = (
     rf"(?:{NUMBER} (?:\w+ )?)?(?:order|purchase|sale|invoice|customer|employee|hire|payment|visit"
@@ -93,31 +94,27 @@ _OPPOSITE = {
 }
 
 
-def find_opposite_ends(asked: str, tree: exp.Expr) -> Iterator[str]:
+def find_opposite_ends(asked: str, tree: exp.Expr) -> Iterator[WarningPhrase]:
     """Yields a sentence if the question asks for one end of a scale and the statement keeps the other."""
     end = _end_of(asked, tree)
     if end is not None:
         kept = [_kept(each, end) for each in _picks(tree)]
         if kept and all(each == _OPPOSITE[end] for each in kept):
-            yield f"The question asks for the {end}, and the statement keeps the {_OPPOSITE[end]}."
+            yield WarningPhrase(f"keeps the {_OPPOSITE[end]}")
             return
     yield from _opposite_order(asked, tree)
 
 
-def find_opposite_comparisons(asked: str, tree: exp.Expr) -> Iterator[str]:
+def find_opposite_comparisons(asked: str, tree: exp.Expr) -> Iterator[WarningPhrase]:
     """Yields a sentence for a number that is compared the other way round."""
     if _TURNED.search(re.sub(r"\b(?:no|not) (?:more|less|fewer) than\b", "", asked)):
         return
     for found in _COMPARED.finditer(asked):
         is_more = bool(found["more"] or found["or_more"])
-        word = found["more"] or found["or_more"] or found["less"] or found["or_less"]
-        sides = list(_sides(tree, number_of(word)))
+        number = number_of(found["more"] or found["or_more"] or found["less"] or found["or_less"])
+        sides = list(_sides(tree, number))
         if sides and all(side is not None and side != is_more for side in sides):
-            yield (
-                f"The question asks for “{found[0].strip()}”, and the statement compares with {word}"
-                f" the other "
-                "way round."
-            )
+            yield WarningPhrase("keeps what is less" if is_more else "keeps what is more", (number,))
 
 
 def _end_of(asked: str, tree: exp.Expr) -> End | None:
@@ -200,7 +197,7 @@ def _kept(pick: _Pick, end: End) -> End | None:
     return None
 
 
-def _opposite_order(asked: str, tree: exp.Expr) -> Iterator[str]:
+def _opposite_order(asked: str, tree: exp.Expr) -> Iterator[WarningPhrase]:
     order = tree.args.get("order")
     if not isinstance(order, exp.Order):
         return
@@ -210,8 +207,7 @@ def _opposite_order(asked: str, tree: exp.Expr) -> Iterator[str]:
         return
     descends = [bool(each.args.get("desc")) for each in order.expressions]
     if falling not in descends:
-        asked_order = "descending" if falling else "ascending"
-        yield f"The question asks for {asked_order} order, and the statement sorts the other way round."
+        yield WarningPhrase("sorts ascending" if falling else "sorts descending")
 
 
 _DESCENDING_WORD = re.compile(r"\b(?:de|a)scending\b")

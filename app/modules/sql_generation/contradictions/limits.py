@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from app.modules.sql_generation.contradictions.asked import NUMBER, number_of
+from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 
 _ENDS = (
     r"(?:most|least|highest|lowest|largest|smallest|biggest|best|worst|cheapest|longest|shortest|newest"
@@ -34,22 +35,21 @@ _SHOWN = re.compile(
 _EACH = re.compile(r"\b(?:than|each|every|per|between|page|sample|offset|next)\b")
 
 
-def find_other_limits(asked: str, tree: exp.Expr) -> Iterator[str]:
+def find_other_limits(asked: str, tree: exp.Expr) -> Iterator[WarningPhrase]:
     """Yields a sentence if the question names the number of rows, and the statement returns another one."""
     found = _COUNTED.search(asked)
     shown = None if found else _SHOWN.search(asked)
     if found is None and shown is None:
         return
-    word = shown["shown"] if found is None and shown else _word(found)
-    number = number_of(word)
+    number = number_of(shown["shown"] if found is None and shown else _word(found))
     literals = {each.this for each in tree.find_all(exp.Literal) if not each.is_string}
     if str(number) in literals or str(number + 1) in literals or _EACH.search(asked):
         return
     limit = _limit(tree)
     if limit is not None:
-        yield f"The question asks for {word}, and the statement returns at most {limit:,}."
+        yield WarningPhrase("other limit", (number, limit))
     elif found is not None and tree.find(exp.Limit, exp.Fetch, exp.Window) is None and not _returns_one(tree):
-        yield f"The question asks for {word}, and the statement has no such limit."
+        yield WarningPhrase("no limit", (number,))
 
 
 def _word(found: re.Match[str] | None) -> str:

@@ -7,12 +7,13 @@ from sqlglot import exp
 
 from app.modules.sql_generation.contradictions.asked import is_excluded, is_turned, texts_of
 from app.modules.sql_generation.contradictions.negation_words import ABSENCE, ANY, IDIOMS, NOT, NOT_YET
+from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 
 _DIGITS = re.compile(r"[\d\s:./-]+")
 _FALSE = {"0", "f", "n", "no", "false", "none", "null", "", "never", "off", "inactive"}
 
 
-def find_lost_negations(asked: str, question: str, tree: exp.Expr) -> Iterator[str]:
+def find_lost_negations(asked: str, question: str, tree: exp.Expr) -> Iterator[WarningPhrase]:
     """Yields a sentence if the question excludes something and the statement does not.
 
     `asked` is the question without the values of the statement, `question` with them, in lower case.
@@ -22,26 +23,26 @@ def find_lost_negations(asked: str, question: str, tree: exp.Expr) -> Iterator[s
     plain = IDIOMS.sub(" ", question)
     for value in sorted(_compared(tree), key=len, reverse=True):
         if re.search(rf"\b{NOT} (?:\w+ ){{0,3}}?(?:the |a |an )?[“\"']?{re.escape(value)}(?!\w)", plain):
-            yield f"The question excludes “{value}”, and the statement asks for it."
+            yield WarningPhrase("keeps what is excluded", (value,))
             return
     for flag in _flags(tree):
         if re.search(rf"\b{NOT_YET} {re.escape(flag)}\b", plain):
-            yield f"The question asks for what is not {flag}, and the statement for what is."
+            yield WarningPhrase("keeps what has a flag", (flag,))
             return
     is_open = _has_threshold(tree) or any(
         value not in question for value in _compared(tree) if not _DIGITS.fullmatch(value)
     )
     if not is_open and (found := ABSENCE.search(IDIOMS.sub(" ", asked))) and _reads_more(tree):
-        yield f"The question asks for what is missing (“{found[0]}”), and the statement excludes nothing."
+        yield WarningPhrase("excludes nothing", (found[0],))
 
 
-def find_added_negations(question: str, tree: exp.Expr) -> Iterator[str]:
+def find_added_negations(question: str, tree: exp.Expr) -> Iterator[WarningPhrase]:
     """Yields a sentence if the statement excludes what the question asks for."""
     if ANY.search(question):
         return
     for value, node in _excluded(tree):
         if value and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", question) and not _is_twice(node):
-            yield f"The statement excludes “{value}”, which the question asks for."
+            yield WarningPhrase("excludes what is asked for", (value,))
             return
 
 

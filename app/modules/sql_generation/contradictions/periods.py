@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from app.modules.sql_generation.contradictions.asked import is_turned
+from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 
 
 class Span(NamedTuple):
@@ -81,32 +82,32 @@ _GROWTH = re.compile(
 
 
 class RequestedPeriod(NamedTuple):
-    """A period of the question, with its words."""
+    """A period of the question, and what to call it."""
 
-    words: str
+    name: str | WarningPhrase
     span: Span
 
 
-def find_other_periods(asked: str, tree: exp.Expr, today: date) -> Iterator[str]:
+def find_other_periods(asked: str, tree: exp.Expr, today: date) -> Iterator[WarningPhrase]:
     """Yields a sentence for the first period of the question that the statement does not read."""
     periods = list(periods_of(asked, today))
     if not periods or _FISCAL.search(asked):
         return
     spans = _Spans(tree)
-    for words, span in periods:
+    for name, span in periods:
         if spans.are_open or _names(tree, span):
             continue
         if not spans.found:
             if not spans.are_grouped:
-                yield f"The question asks for {words}, and the statement has no condition on it."
+                yield WarningPhrase("no period", (name,))
                 return
         elif not any(_agrees(span, each) for each in spans.found):
-            yield f"The question asks for {words}, and the statement reads another period."
+            yield WarningPhrase("other period", (name,))
             return
         elif span.days <= 93 and len(periods) == 1 and not spans.are_grouped and not _GROWTH.search(asked):
             read = min((each.days for each in spans.found if span.meets(each) and each.is_bounded), default=0)
             if 3 * span.days < read and not spans.have_parts:
-                yield f"The question asks for {words}, and the statement reads a longer period."
+                yield WarningPhrase("longer period", (name,))
                 return
 
 
@@ -137,7 +138,7 @@ def periods_of(asked: str, today: date) -> Iterator[RequestedPeriod]:
         if each["year"] and _NUMBER_BEFORE.search(before):
             continue
         span = _span(each)
-        words = each[0]
+        words = _written(span)
         following = found[index + 1] if index + 1 < len(found) else None
         if (
             following is not None
@@ -145,17 +146,16 @@ def periods_of(asked: str, today: date) -> Iterator[RequestedPeriod]:
             and _RANGE.match(asked[each.end() : following.start()])
         ):
             used.add(index + 1)
-            yield RequestedPeriod(
-                asked[each.start() : following.end()], Span(span.start, _span(following).end)
-            )
+            both = Span(span.start, _span(following).end)
+            yield RequestedPeriod(_written(both), both)
         elif _FROM_ON.search(before) or _OR_LATER.search(after):
-            yield RequestedPeriod(f"the time since {words}", Span(span.start, date.max))
+            yield RequestedPeriod(WarningPhrase("time since", (words,)), Span(span.start, date.max))
         elif _AFTER.search(before):
-            yield RequestedPeriod(f"the time after {words}", Span(span.end, date.max))
+            yield RequestedPeriod(WarningPhrase("time after", (words,)), Span(span.end, date.max))
         elif _BEFORE.search(before):
-            yield RequestedPeriod(f"the time before {words}", Span(date.min, span.start))
+            yield RequestedPeriod(WarningPhrase("time before", (words,)), Span(date.min, span.start))
         elif _UNTIL.search(before) or _OR_EARLIER.search(after):
-            yield RequestedPeriod(f"the time until {words}", Span(date.min, span.end))
+            yield RequestedPeriod(WarningPhrase("time until", (words,)), Span(date.min, span.end))
         else:
             yield RequestedPeriod(words, span)
     for each in _RELATIVE.finditer(asked):
@@ -167,10 +167,19 @@ def periods_of(asked: str, today: date) -> Iterator[RequestedPeriod]:
                 else _month(start - timedelta(days=1)).start
             )
         span = _year(start.year) if each["unit"] == "year" else _month(start)
-        yield RequestedPeriod(
-            f"{each[0]} ({span.start:%Y})" if each["unit"] == "year" else f"{each[0]} ({span.start:%Y-%m})",
-            span,
-        )
+        yield RequestedPeriod(_written(span), span)
+
+
+def _written(span: Span) -> str:
+    """Returns the months of a period in figures, which are read in every language."""
+    first, last = span.start, span.end - timedelta(days=1)
+    if (first.month, last.month) == (1, 12):
+        return f"{first.year}" if first.year == last.year else f"{first.year}–{last.year}"
+    if span == _month(first):
+        return f"{first:%Y-%m}"
+    if first.year == last.year and first.month % 3 == 1 and last.month == first.month + 2:
+        return f"Q{last.month // 3} {first.year}"
+    return f"{first:%Y-%m}–{last:%Y-%m}"
 
 
 def _span(found: re.Match[str]) -> Span:

@@ -10,6 +10,7 @@ from app.modules.sql.parsing import parsed_one
 from app.modules.sql_generation.business import mentioned_terms
 from app.modules.sql_generation.checking.findings import quoted
 from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 
 _NEUTRAL = {"0", "1", "100", "1.0", "100.0"}
 """Numbers that a formula may have or not: flags, and factors of a percentage."""
@@ -17,7 +18,7 @@ _NEUTRAL = {"0", "1", "100", "1.0", "100.0"}
 
 def find_ignored_terms(
     question: str, tree: exp.Expr, terms: Sequence[Term], *, names: SchemaNames
-) -> Iterator[str]:
+) -> Iterator[WarningPhrase]:
     """Yields a sentence for each term of the question of whose SQL a column or a value is missing.
 
     Terms without SQL, or with a column that the schema lacks, are left out, and so are statements that read
@@ -30,11 +31,7 @@ def find_ignored_terms(
     for term in mentioned_terms(terms, [question]):
         if term.sql and (needed := _needed(term.sql, names)) and not needed <= used:
             definition = " ".join(term.sql.split())
-            yield (
-                f"The glossary defines \u201c{term.term}\u201d as {quoted(definition)}, and the"
-                f" statement does not "
-                "use that."
-            )
+            yield WarningPhrase("ignored term", (term.term, quoted(definition)))
 
 
 def _needed(sql: str, names: SchemaNames) -> set[str] | None:

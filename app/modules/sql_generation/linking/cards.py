@@ -8,6 +8,7 @@ A card does not depend on the question, so a provider can cache the part of the 
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -30,6 +31,7 @@ _SAMPLES = 3
 """Samples of a column that looks like personal data or free text: enough to show its format."""
 _DATES = {"date", "datetime"}
 _MIDNIGHT = " 00:00:00"
+_MOST_WRITTEN = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +132,7 @@ def _composite_key(table: Table) -> list[str]:
     return [f"  primary key ({', '.join(keys)})"] if len(keys) > 1 else []
 
 
+@lru_cache(maxsize=_MOST_WRITTEN)
 def _written(name: str) -> str:
     """Returns a name in one line, in double quotes if it needs them."""
     return exp.to_identifier(in_one_line(name)).sql()

@@ -1,7 +1,6 @@
 """The columns of a schema: the words of their names, and the kind of text they hold."""
 
 from collections.abc import Mapping, Sequence, Set
-from functools import cached_property
 
 from app.modules.database_connection.schema import Table, TableColumn
 from app.modules.sql_generation.linking.contents import ColumnContents, contents_of
@@ -9,18 +8,21 @@ from app.modules.sql_generation.linking.words import telling_words, words_of
 
 
 class Columns:
-    """The columns of a schema with their stored texts. Each column is classified on first use."""
+    """The columns of a schema, by table, with their stored texts. Each is classified on first use.
 
-    def __init__(self, tables: Sequence[Table], texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-        self._tables = {table.name: table for table in tables}
+    `words` are those of all names: see `words_of_names`.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Table],
+        texts: Mapping[str, Mapping[str, Sequence[str]]],
+        words: Set[str],
+    ) -> None:
+        self.words = words
+        self._tables = tables
         self._texts = texts
         self._contents: dict[tuple[str, str], ColumnContents] = {}
-
-    @cached_property
-    def words(self) -> Set[str]:
-        """The words of all names of tables and columns."""
-        names = [name for table in self._tables.values() for name in (table.name, *_names(table))]
-        return frozenset(words_of(" ".join(names)))
 
     def holds(self, table: str, column: str) -> ColumnContents:
         """Returns the kind of text in a column. A column that is not in the schema is judged by its texts."""
@@ -40,5 +42,7 @@ def is_named(column: str, asked: Set[str]) -> bool:
     return bool(words) and words <= asked
 
 
-def _names(table: Table) -> list[str]:
-    return [column.name for column in table.columns]
+def words_of_names(tables: Sequence[Table]) -> frozenset[str]:
+    """Returns the words of all names of tables and columns."""
+    names = {name for table in tables for name in (table.name, *(column.name for column in table.columns))}
+    return frozenset(words_of(" ".join(names)))

@@ -1,10 +1,10 @@
 """The texts stored in a database, looked up by what users write."""
 
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from threading import Lock
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
@@ -34,28 +34,40 @@ class StoredTexts:
     is found here stands in prompts, warnings and results of tools.
     """
 
-    def __init__(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+    def __init__(
+        self, texts: Mapping[str, Mapping[str, Sequence[str]]], before: "StoredTexts | None" = None
+    ) -> None:
+        """`before` are the texts of an earlier state of the scan: what it has read since is added to them."""
         self.scanned = texts
-        self.texts = {
-            table: {name: stored for name, stored in columns.items() if not names_secret(name)}
-            for table, columns in texts.items()
-        }
+        kept = {} if before is None else before.kept_in(texts)
+        self.texts = {table: kept[table] if table in kept else _shown(each) for table, each in texts.items()}
         self.made_at = time.monotonic()
+        if before is not None and len(kept) == len(before.texts) and "places" in before.__dict__:
+            self.places = before.places
+            self.places.add({table: each for table, each in self.texts.items() if table not in kept})
+
+    def kept_in(
+        self, texts: Mapping[str, Mapping[str, Sequence[str]]]
+    ) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """Returns the columns of the tables whose texts are the same objects in `texts`."""
+        return {
+            table: shown for table, shown in self.texts.items() if texts.get(table) is self.scanned[table]
+        }
 
     def of_key(self, key: str) -> Sequence[StoredText]:
         """Returns the places where a text with this key (see `text_key`) is stored."""
-        return self._places.by_key.get(key, ())
+        return self.places.by_key.get(key, ())
 
     def of_word(self, word: str) -> Sequence[StoredText]:
         """Returns the texts of several words that contain `word`; none if there are many."""
-        keys = self._places.by_word.get(word, set())
+        keys = self.places.by_word.get(word, [])
         if len(keys) > _SELECTIVE:
             return ()
-        return [each for key in sorted(keys) for each in self._places.by_key[key]]
+        return [each for key in sorted(keys) for each in self.places.by_key[key]]
 
     def like(self, key: str, limit: int) -> list[StoredText]:
         """Returns texts whose keys are similar to `key`, nearest first. `limit` counts keys."""
-        places = self._places
+        places = self.places
         near = process.extract(key, places.keys, scorer=fuzz.ratio, score_cutoff=_CLOSE, limit=limit)
         return [each for match, _, _ in near for each in places.by_key[match]]
 
@@ -75,24 +87,47 @@ class StoredTexts:
         return [each for _, _, each in near]
 
     @cached_property
-    def _places(self) -> "_Places":
+    def places(self) -> "_Places":
         """Built on first use: for the most texts it takes a second or two."""
-        return _Places(islice(_each(self.texts), _MOST_TEXTS))
+        places = _Places()
+        places.add(self.texts)
+        return places
 
 
 class _Places:
-    """Texts by their keys, and the keys of longer texts by their words."""
+    """Texts by their keys, and the keys of longer texts by their words.
 
-    def __init__(self, texts: Iterable[StoredText]) -> None:
-        self.by_key: defaultdict[str, list[StoredText]] = defaultdict(list)
-        self.by_word: defaultdict[str, set[str]] = defaultdict(set)
-        for stored in texts:
-            if key := text_key(stored.text):
-                self.by_key[key].append(stored)
-                words = key.split()
-                for word in words if 1 < len(words) <= _LONGEST_NAME else ():
-                    self.by_word[word].add(key)
-        self.keys = list(self.by_key)
+    Another thread may read while texts are added.
+    """
+
+    def __init__(self) -> None:
+        self.by_key: dict[str, list[StoredText]] = {}
+        self.by_word: dict[str, list[str]] = {}
+        self.keys: list[str] = []
+        self._count = 0
+        self._adding = Lock()
+
+    def add(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        """Add the texts of tables that are not here yet, up to the most."""
+        with self._adding:
+            for stored in islice(_each(texts), _MOST_TEXTS - self._count):
+                self._count += 1
+                if key := text_key(stored.text):
+                    self._add(key, stored)
+
+    def _add(self, key: str, stored: StoredText) -> None:
+        if key in self.by_key:
+            self.by_key[key].append(stored)
+            return
+        self.by_key[key] = [stored]
+        words = dict.fromkeys(key.split())
+        for word in words if 1 < len(key.split()) <= _LONGEST_NAME else ():
+            self.by_word.setdefault(word, []).append(key)
+        self.keys.append(key)
+
+
+def _shown(columns: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    return {name: stored for name, stored in columns.items() if not names_secret(name)}
 
 
 def _each(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[StoredText]:

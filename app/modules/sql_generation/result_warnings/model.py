@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.core.language import Language
+from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 from app.modules.sql_generation.result_warnings.texts import text
 
 
@@ -17,7 +18,7 @@ class ResultWarning:
     """
 
     name: str
-    values: tuple[str | int, ...] = ()
+    values: tuple[str | int | WarningPhrase, ...] = ()
     worth_repair: bool = False
     is_doubt: bool = False
     probe: str = ""

@@ -77,7 +77,7 @@ def _find_contradicted(sql: str, index: SchemaIndex, intent: Intent) -> list[Res
         *find_contradictions(intent.question, tree, intent.today),
         *find_ignored_terms(intent.question, tree, intent.terms, names=index.names),
     ]
-    return [ResultWarning("as it is", (each,), worth_repair=True, is_doubt=True) for each in found]
+    return [ResultWarning(each.name, each.values, worth_repair=True, is_doubt=True) for each in found]
 
 
 def _find_in_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> Iterator[ResultWarning]:

@@ -43,17 +43,19 @@ async def search_examples(given: SearchKnowledge, context: ToolContext) -> ToolR
 
 async def search_glossary(given: SearchKnowledge, context: ToolContext) -> ToolResult:
     connection = context.databases.named(given.database).connection
-    known = await context.knowledge.knowledge_of_person(connection)
+    terms, rules = await asyncio.gather(
+        context.knowledge.terms.latest(connection.id), context.knowledge.instructions.latest(connection.id)
+    )
     entries = [
         *(
             f"{each.term}: {each.meaning}"
             + (f" (SQL: {each.sql})" if each.sql else "")
             + f" (term {each.id})"
-            for each in known.terms
+            for each in terms
         ),
         *(
             f"Rule{f' for {each.scope}' if each.scope else ''}: {each.text} (instruction {each.id})"
-            for each in known.instructions
+            for each in rules
         ),
     ]
     best = await asyncio.to_thread(_best, given.words, entries)

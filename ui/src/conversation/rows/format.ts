@@ -1,6 +1,7 @@
 /** Cells as people read them. */
 import type { Cell, Column, Row } from "../../api/types";
 import { locale } from "../../shared/locale";
+import { dateText } from "../../shared/time";
 
 export type Format = (cell: Cell) => string;
 
@@ -8,13 +9,6 @@ const NUMERIC = new Set(["integer", "number"]);
 const MOST_DECIMALS = 4;
 const PLAIN_NUMBER = /(^|_)(id|year|zip|code|no)$|Id$/i;
 const ZONED = /(Z|[+-]\d\d:?\d\d)$/;
-const DATE = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
-const WALL_TIME = new Intl.DateTimeFormat(locale, {
-  dateStyle: "medium",
-  timeStyle: "medium",
-  timeZone: "UTC",
-});
-const MOMENT = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 
 export const isNumeric = (column: Column) => NUMERIC.has(column.type);
 
@@ -24,7 +18,7 @@ export const isCode = (column: Column) => PLAIN_NUMBER.test(column.name);
 /** A column's format: numbers get as many decimals as the rows at hand have, so that they line up. */
 export function formatOf(column: Column, index: number, rows: Row[]): Format {
   if (isNumeric(column)) return numberFormat(column, index, rows);
-  if (column.type === "date") return (cell) => onDate(DATE, cell);
+  if (column.type === "date") return (cell) => onDate(cell, "day", "UTC");
   if (column.type === "datetime") return datetime;
   return plain;
 }
@@ -63,10 +57,13 @@ function decimalsOf(cell: Cell): number {
 /** A time without a zone is shown as stored; one with a zone is shown in the reader's zone. */
 function datetime(cell: Cell): string {
   if (typeof cell !== "string") return plain(cell);
-  return ZONED.test(cell) ? onDate(MOMENT, cell) : onDate(WALL_TIME, `${cell.replace(" ", "T")}Z`, cell);
+  return ZONED.test(cell) ? onDate(cell, "second") : onDate(cell, "second", "UTC");
 }
 
-function onDate(format: Intl.DateTimeFormat, cell: Cell, otherwise: Cell = cell): string {
-  const time = new Date(plain(cell));
-  return cell === null || Number.isNaN(time.getTime()) ? plain(otherwise) : format.format(time);
+/** A date of a column; a cell that is none stays as it is. In UTC those without a zone are as stored. */
+function onDate(cell: Cell, form: "day" | "second", timeZone?: string): string {
+  const text = plain(cell);
+  const isWallTime = form === "second" && timeZone !== undefined;
+  const time = new Date(isWallTime ? `${text.replace(" ", "T")}Z` : text);
+  return cell === null || Number.isNaN(time.getTime()) ? text : dateText(time, form, timeZone);
 }

@@ -24,7 +24,6 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} weitere {count|Änderung steht|Änderungen stehen} beim SQL.",
     "worth_checking": "Zu prüfen:",
     "not_followed": "Nicht befolgt:",
-    "limited_rows": "Die Zeilen sind durch die Regel {rules} begrenzt.",
     "limit_reached": "**Grenze erreicht:** Die Untersuchung endete nach {limit}. Der Rest bleibt offen.",
     "no_answer": "Die Untersuchung endete, bevor sie eine Antwort hatte.",
     "looked_at": "Angesehen wurde:",
@@ -138,6 +137,15 @@ TABLE: Mapping[str, str] = {
     "{before:the} in denen davor.",
     "season.unknown": "Ohne {periods} mit vollständigen Daten lässt sich Wachstum nicht von einem saisonalen "
     "Verlauf unterscheiden.",
+    "scale.rises": "mit steigendem {label} steigt {measure} in {count} von {steps} Schritten"
+    ": von {old} (bei {before}) auf {new} (bei {after}).",
+    "scale.rises.headline": "mit steigendem {label} steigt {measure} in {count} von {steps} Schritten",
+    "scale.falls": "mit steigendem {label} sinkt {measure} in {count} von {steps} Schritten"
+    ": von {old} (bei {before}) auf {new} (bei {after}).",
+    "scale.falls.headline": "mit steigendem {label} sinkt {measure} in {count} von {steps} Schritten",
+    "courses": "{measure} {span:from}: {leaders}.",
+    "courses.headline": "{measure} von {groups} Gruppen {span:from}",
+    "courses.pair": "{label} von {old} auf {new}",
     "rises.before": "{measure}[ {scope}]: Anstieg gegenüber dem Zeitraum davor in {count} von "
     "{periods:dative}.",
     "rises.groups": "{measure}, Anstieg gegenüber dem Zeitraum davor: {leaders}.",

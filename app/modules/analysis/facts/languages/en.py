@@ -23,7 +23,6 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} more {count|change is|changes are} listed with the SQL.",
     "worth_checking": "Worth checking:",
     "not_followed": "Not followed:",
-    "limited_rows": "Rows are limited by the rule {rules}.",
     "limit_reached": "**Limit reached:** the investigation ended after {limit}. The rest stays open.",
     "no_answer": "The investigation ended before it had an answer.",
     "looked_at": "It looked at:",
@@ -133,6 +132,15 @@ TABLE: Mapping[str, str] = {
     "season.lowest": "[{scope}, ]{label} has {measure:lowest} of the {periods} to {last}, as {before} has "
     "of those before.",
     "season.unknown": "With fewer than {periods:complete}, growth cannot be distinguished from a season.",
+    "scale.rises": "with rising {label}, {measure} rose in {count} of {steps} steps"
+    ": from {old} (at {before}) to {new} (at {after}).",
+    "scale.rises.headline": "with rising {label}, {measure} rose in {count} of {steps} steps",
+    "scale.falls": "with rising {label}, {measure} fell in {count} of {steps} steps"
+    ": from {old} (at {before}) to {new} (at {after}).",
+    "scale.falls.headline": "with rising {label}, {measure} fell in {count} of {steps} steps",
+    "courses": "{measure} {span:from}: {leaders}.",
+    "courses.headline": "{measure} of {groups} groups {span:from}",
+    "courses.pair": "{label} from {old} to {new}",
     "rises.before": "[{scope}, ]{measure} rose on the period before in {count} of {periods}.",
     "rises.groups": "{measure} rose on the period before: {leaders}.",
     "rises.group": "{label} in {count} of {periods}",

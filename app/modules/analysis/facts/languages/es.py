@@ -24,7 +24,6 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} {count|cambio más figura|cambios más figuran} junto al SQL.",
     "worth_checking": "Conviene comprobar:",
     "not_followed": "No se siguió:",
-    "limited_rows": "Las filas están limitadas por la regla {rules}.",
     "limit_reached": "**Límite alcanzado:** la investigación terminó tras {limit}. Lo demás queda abierto.",
     "no_answer": "La investigación terminó antes de tener una respuesta.",
     "looked_at": "Se consultó:",
@@ -138,6 +137,15 @@ TABLE: Mapping[str, str] = {
     "igual que {before:the} en los anteriores.",
     "season.unknown": "Con menos de {periods} completos, el crecimiento no se puede distinguir de un efecto "
     "estacional.",
+    "scale.rises": "al subir {label}, {measure} sube en {count} de {steps} pasos"
+    ": de {old} (con {before}) a {new} (con {after}).",
+    "scale.rises.headline": "al subir {label}, {measure} sube en {count} de {steps} pasos",
+    "scale.falls": "al subir {label}, {measure} baja en {count} de {steps} pasos"
+    ": de {old} (con {before}) a {new} (con {after}).",
+    "scale.falls.headline": "al subir {label}, {measure} baja en {count} de {steps} pasos",
+    "courses": "{measure} {span:from}: {leaders}.",
+    "courses.headline": "{measure} de {groups} grupos {span:from}",
+    "courses.pair": "{label} de {old} a {new}",
     "rises.before": "[{scope}, ]{measure}: aumento respecto al periodo anterior en {count} de {periods}.",
     "rises.groups": "{measure}, aumento respecto al periodo anterior: {leaders}.",
     "rises.group": "{label} en {count} de {periods}",

@@ -24,7 +24,6 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} {count|autre modification figure|autres modifications figurent} avec le SQL.",
     "worth_checking": "À vérifier\u00a0:",
     "not_followed": "Non suivi\u00a0:",
-    "limited_rows": "Les lignes sont limitées par la règle {rules}.",
     "limit_reached": "**Limite atteinte\u00a0:** l'enquête s'est arrêtée après {limit}. Le reste demeure "
     "ouvert.",
     "no_answer": "L'enquête s'est arrêtée avant d'avoir une réponse.",
@@ -143,6 +142,15 @@ TABLE: Mapping[str, str] = {
     "comme {before:the} pour les précédents.",
     "season.unknown": "Avec moins de {periods} complets, la croissance ne se distingue pas d'un effet "
     "saisonnier.",
+    "scale.rises": "quand {label} augmente, {measure} augmente dans {count} cas sur {steps}"
+    "\u00a0: de {old} (à {before}) à {new} (à {after}).",
+    "scale.rises.headline": "quand {label} augmente, {measure} augmente dans {count} cas sur {steps}",
+    "scale.falls": "quand {label} augmente, {measure} diminue dans {count} cas sur {steps}"
+    "\u00a0: de {old} (à {before}) à {new} (à {after}).",
+    "scale.falls.headline": "quand {label} augmente, {measure} diminue dans {count} cas sur {steps}",
+    "courses": "{measure} {span:from}\u00a0: {leaders}.",
+    "courses.headline": "{measure} de {groups} groupes {span:from}",
+    "courses.pair": "{label} de {old} à {new}",
     "rises.before": "[{scope}, ]{measure}\u00a0: hausse par rapport à la période précédente dans {count} cas "
     "sur {periods}.",
     "rises.groups": "{measure}, hausse par rapport à la période précédente\u00a0: {leaders}.",

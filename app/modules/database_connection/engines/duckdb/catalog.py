@@ -1,56 +1,65 @@
 """SQLAlchemy dialect of DuckDB for scans: the catalog, and plain SELECTs."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from sys import intern
 from types import ModuleType
-from typing import Any, TypeAlias
 
 import duckdb
 from pydantic import JsonValue
-from sqlalchemy import Connection, Engine, Select, StaticPool, create_engine, false, func, or_, select, types
+from sqlalchemy import Connection, Engine, StaticPool, create_engine, false, func, or_, select
 from sqlalchemy.dialects import registry
 from sqlalchemy.engine.default import DefaultDialect
-from sqlalchemy.engine.interfaces import (
-    ReflectedColumn,
-    ReflectedForeignKeyConstraint,
-    ReflectedPrimaryKeyConstraint,
-    ReflectedTableComment,
+
+from app.modules.database_connection.engines.catalogs import (
+    ListedTable,
+    Listing,
+    keys_of,
+    listed_column,
+    rows_in,
 )
-
 from app.modules.database_connection.engines.duckdb.process import ChildEnded, DuckdbProcess, DuckdbRefused
-
-Constraint: TypeAlias = tuple[str, list[str], str, list[str]]
-"""Kind and columns of a constraint, and for a foreign key the referenced table and columns."""
+from app.modules.database_connection.schema import ColumnType, TableColumn
+from app.modules.sql.table_names import TableName
 
 _ALL = 1_000_000
-_TYPES: Mapping[str, type[types.TypeEngine[Any]]] = {
-    "BIGINT": types.BIGINT,
-    "BLOB": types.BLOB,
-    "BOOLEAN": types.BOOLEAN,
-    "DATE": types.DATE,
-    "DECIMAL": types.DECIMAL,
-    "DOUBLE": types.DOUBLE,
-    "FLOAT": types.FLOAT,
-    "HUGEINT": types.BIGINT,
-    "INTEGER": types.INTEGER,
-    "JSON": types.JSON,
-    "MAP": types.JSON,
-    "SMALLINT": types.SMALLINT,
-    "STRUCT": types.JSON,
-    "TIME": types.TIME,
-    "TIMESTAMP": types.TIMESTAMP,
-    "TIMESTAMP_MS": types.TIMESTAMP,
-    "TIMESTAMP_NS": types.TIMESTAMP,
-    "TIMESTAMP_S": types.TIMESTAMP,
-    "TINYINT": types.SMALLINT,
-    "UBIGINT": types.BIGINT,
-    "UHUGEINT": types.BIGINT,
-    "UINTEGER": types.BIGINT,
-    "UNION": types.JSON,
-    "USMALLINT": types.INTEGER,
-    "UTINYINT": types.SMALLINT,
+_TYPES: Mapping[str, ColumnType] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "integer"),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "integer"),
+    **dict.fromkeys(("DECIMAL", "DOUBLE", "FLOAT"), "number"),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP_S"), "datetime"),
+    **dict.fromkeys(("JSON", "MAP", "STRUCT", "UNION"), "json"),
+    "BLOB": "binary",
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "TIME": "time",
 }
+_TABLES = """
+SELECT schema_name, table_name, 'table' AS kind, comment FROM duckdb_tables()
+WHERE database_name = current_database() AND NOT internal AND schema_name IN :schemas
+UNION ALL
+SELECT schema_name, view_name, 'view', comment FROM duckdb_views()
+WHERE database_name = current_database() AND NOT internal AND schema_name IN :schemas
+"""
+_COLUMNS = """
+SELECT schema_name, table_name, column_name, data_type, is_nullable, comment FROM duckdb_columns()
+WHERE database_name = current_database() AND NOT internal AND schema_name IN :schemas
+ORDER BY schema_name, table_name, column_index
+"""
+_KEYS = """
+SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table,
+    referenced_column_names
+FROM duckdb_constraints()
+WHERE database_name = current_database() AND schema_name IN :schemas
+    AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
+ORDER BY schema_name, table_name, constraint_index
+"""
+_ONE = """
+SELECT 1 FROM duckdb_columns()
+WHERE database_name = current_database() AND NOT internal AND schema_name IN :schemas LIMIT 1
+"""
 
 
 def engine_over(process: DuckdbProcess) -> Engine:
@@ -107,13 +116,12 @@ def _as_dbapi_says() -> Iterator[None]:
 
 
 class DuckdbDialect(DefaultDialect):
-    """Reads the tables and views of the opened file."""
+    """Reads the schemas of the opened file."""
 
     name = "kaiduckdb"
     driver = "duckdb"
     default_paramstyle = "qmark"
     supports_statement_cache = True
-    supports_comments = True
     max_identifier_length = 10_000
 
     @classmethod
@@ -132,90 +140,64 @@ class DuckdbDialect(DefaultDialect):
         )
         return [str(name) for name in connection.scalars(found)]
 
-    def get_table_names(self, connection: Connection, schema: str | None = None, **_: object) -> list[str]:
-        return [str(name) for name in connection.scalars(_visible("duckdb_tables", schema, "table_name"))]
-
-    def get_view_names(self, connection: Connection, schema: str | None = None, **_: object) -> list[str]:
-        return [str(name) for name in connection.scalars(_visible("duckdb_views", schema, "view_name"))]
-
-    def get_columns(
-        self, connection: Connection, table_name: str, schema: str | None = None, **_: object
-    ) -> list[ReflectedColumn]:
-        asked = ("column_name", "data_type", "is_nullable", "comment")
-        rows = connection.execute(_of_table("duckdb_columns", schema, table_name, *asked))
-        return [
-            {"name": row[0], "type": _type(row[1]), "nullable": row[2], "default": None, "comment": row[3]}
-            for row in rows
-        ]
-
-    def get_pk_constraint(
-        self, connection: Connection, table_name: str, schema: str | None = None, **_: object
-    ) -> ReflectedPrimaryKeyConstraint:
-        keys = [
-            columns
-            for kind, columns, *_ in _constraints(connection, schema, table_name)
-            if kind == "PRIMARY KEY"
-        ]
-        return {"name": None, "constrained_columns": keys[0] if keys else []}
-
-    def get_foreign_keys(
-        self, connection: Connection, table_name: str, schema: str | None = None, **_: object
-    ) -> list[ReflectedForeignKeyConstraint]:
-        return [
-            {
-                "name": None,
-                "constrained_columns": columns,
-                "referred_schema": schema,
-                "referred_table": referred,
-                "referred_columns": referred_columns,
-                "options": {},
-            }
-            for kind, columns, referred, referred_columns in _constraints(connection, schema, table_name)
-            if kind == "FOREIGN KEY"
-        ]
-
-    def get_table_comment(
-        self, connection: Connection, table_name: str, schema: str | None = None, **_: object
-    ) -> ReflectedTableComment:
-        comment = connection.scalar(_of_table("duckdb_tables", schema, table_name, "comment"))
-        return {"text": None if comment is None else str(comment)}
-
 
 registry.register("kaiduckdb", __name__, DuckdbDialect.__name__)
 
 
-def _visible(catalog: str, schema: str | None, *asked: str) -> Select[Any]:
-    """Returns a SELECT of these columns of a catalog function, for a schema: None is the current one."""
-    names = dict.fromkeys((*asked, "table_name", "schema_name", "internal", "database_name"))
-    listed = getattr(func, catalog)().table_valued(*names)
-    return (
-        select(*(listed.c[name] for name in asked))
-        .where(listed.c.schema_name == (schema or func.current_schema()))
-        .where(listed.c.database_name == func.current_database())
-        .where(listed.c.internal == false())
-    )
+def has_tables(connection: Connection, schemas: Sequence[str]) -> bool:
+    return bool(rows_in(connection, _ONE, schemas))
 
 
-def _of_table(catalog: str, schema: str | None, table_name: str, *asked: str) -> Select[Any]:
-    visible = _visible(catalog, schema, *asked)
-    (listed,) = visible.get_final_froms()
-    return visible.where(listed.c.table_name == table_name)
+def list_tables(connection: Connection, schemas: Sequence[str]) -> Listing:
+    """A schema and its database may have the same name, so names have the database's, too."""
+    catalog = str(connection.scalar(select(func.current_database())))
+    primary: dict[TableName, Sequence[str]] = {}
+    foreign: list[tuple[TableName, str, str, TableName, str]] = []
+    for schema, name, kind, here, referred, there in rows_in(connection, _KEYS, schemas):
+        table = TableName(catalog, str(schema), str(name))
+        if not isinstance(here, list):
+            continue
+        if kind == "PRIMARY KEY":
+            primary[table] = here
+        elif isinstance(there, list):  # a key stays within its schema
+            other = TableName(catalog, table.schema, str(referred))
+            foreign.extend((table, str(here), *pair) for pair in _pairs(here, other, there))
+    keys = keys_of(foreign)
+    columns: defaultdict[TableName, list[TableColumn]] = defaultdict(list)
+    for schema, name, column, declared, is_nullable, comment in rows_in(connection, _COLUMNS, schemas):
+        table = TableName(catalog, intern(str(schema)), intern(str(name)))
+        columns[table].append(
+            listed_column(
+                str(column),
+                _type(str(declared)),
+                str(declared),
+                nullable=bool(is_nullable),
+                primary_key=column in primary.get(table, ()),
+                description=str(comment or ""),
+            )
+        )
+    return {
+        table: ListedTable(
+            kind="view" if kind == "view" else "table",
+            columns=columns[table],
+            keys=keys.get(table, ()),
+            description=str(comment or ""),
+        )
+        for schema, name, kind, comment in rows_in(connection, _TABLES, schemas)
+        if (table := TableName(catalog, intern(str(schema)), intern(str(name)))) in columns
+    }
 
 
-def _constraints(connection: Connection, schema: str | None, table_name: str) -> Sequence[Constraint]:
-    asked = ("constraint_type", "constraint_column_names", "referenced_table", "referenced_column_names")
-    listed = func.duckdb_constraints().table_valued(*asked, "table_name", "schema_name")
-    rows = connection.execute(
-        select(*(listed.c[name] for name in asked))
-        .where(listed.c.schema_name == (schema or func.current_schema()))
-        .where(listed.c.table_name == table_name)
-    )
-    return [(kind, columns, referred, referred_columns) for kind, columns, referred, referred_columns in rows]
+def _pairs(
+    here: Sequence[str], referred: TableName, there: Sequence[str]
+) -> Iterator[tuple[str, TableName, str]]:
+    for column, other in zip(here, there, strict=True):
+        yield column, referred, other
 
 
-def _type(declared: str) -> types.TypeEngine[Any]:
+def _type(declared: str) -> ColumnType:
     """Returns the type by its first word, as in `DECIMAL(10,2)`. Lists are JSON, unknown types are text."""
     if declared.endswith("]"):
-        return types.JSON()
+        return "json"
     word = declared.split("(", maxsplit=1)[0].split(" ", maxsplit=1)[0]
-    return _TYPES.get(word, types.VARCHAR)()
+    return _TYPES.get(word, "text")

@@ -5,9 +5,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
-from app.modules.database_connection.engines.duckdb.catalog import engine_over
+from app.modules.database_connection.engines.catalogs import Listing
+from app.modules.database_connection.engines.duckdb.catalog import engine_over, has_tables, list_tables
 from app.modules.database_connection.engines.duckdb.process import ChildEnded, DuckdbProcess, DuckdbRefused
 from app.modules.database_connection.engines.duckdb.session import DuckdbSession
 from app.modules.database_connection.engines.files import FileDatabase
@@ -30,6 +31,12 @@ class DuckdbDatabase(FileDatabase):
     """A file that existed when its URL was read. DuckDB runs in a child process."""
 
     dialect: Literal["duckdb"] = "duckdb"
+
+    def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
+        return has_tables(connection, schemas)
+
+    def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
+        return list_tables(connection, schemas)
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[DuckdbSession]:

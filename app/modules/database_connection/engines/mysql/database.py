@@ -10,9 +10,12 @@ from typing import Literal, NamedTuple
 
 import pymysql
 from pymysql.cursors import Cursor, SSCursor
-from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, text
 
+from app.modules.database_connection.engines.catalogs import Listing
+from app.modules.database_connection.engines.databases import EncryptionRefused
 from app.modules.database_connection.engines.mysql.account import missing_right, rights_beyond_reading
+from app.modules.database_connection.engines.mysql.catalog import has_tables, list_tables
 from app.modules.database_connection.engines.mysql.session import (
     MysqlConnection,
     MysqlSession,
@@ -30,6 +33,7 @@ SslMode = Literal["disabled", "preferred", "required", "verify_identity"]
 _KILL_SECONDS = 2.0
 _PATIENCE = 10  # tries of KILL QUERY, about a second, before KILL CONNECTION
 _SILENCE_SECONDS = 900.0  # read timeout, for dead servers; slow statements are stopped earlier
+_NO_ENCRYPTION = 2026
 # Error codes of the server or driver while connecting, and the sentence for users.
 _CAUSES: Mapping[int, str] = {
     1040: "it has no connection left",
@@ -42,7 +46,7 @@ _CAUSES: Mapping[int, str] = {
     1698: "the user name or the password is wrong",
     2003: "nothing listens at this host and port, or it did not answer in time",
     2013: "the server broke the connection off",
-    2026: "no agreement on encryption was reached; see the parameter ssl_mode",
+    _NO_ENCRYPTION: "no agreement on encryption was reached; see the parameter ssl_mode",
 }
 
 
@@ -85,6 +89,16 @@ class MysqlDatabase:
 
     def missing_right(self, connection: Connection) -> str:
         return missing_right(connection)
+
+    def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
+        return has_tables(connection, schemas)
+
+    def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
+        return list_tables(connection, schemas)
+
+    def is_encrypted(self, connection: Connection) -> bool:
+        found = connection.execute(text("SHOW SESSION STATUS LIKE 'Ssl_cipher'")).first()
+        return found is not None and bool(found[1])
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[MysqlSession]:
@@ -145,7 +159,9 @@ class MysqlDatabase:
             with _greeted_within(seconds, wire):
                 connection.connect(wire)
         except (pymysql.Error, OSError, ssl.SSLError) as error:
-            raise DatabaseUnavailable(f"The database cannot be used: {_cause(error)}.") from None
+            cause = _cause(error)
+            kind = EncryptionRefused if cause == _CAUSES[_NO_ENCRYPTION] else DatabaseUnavailable
+            raise kind(f"The database cannot be used: {cause}.") from None
         return connection
 
     def _socket(self, seconds: float) -> socket.socket:
@@ -222,5 +238,5 @@ def _cause(error: Exception) -> str:
     if isinstance(error, pymysql.Error) and error.args:
         return _CAUSES.get(error.args[0], "the server refused the connection")
     if isinstance(error, ssl.SSLError):
-        return _CAUSES[2026]
+        return _CAUSES[_NO_ENCRYPTION]
     return _CAUSES[2003]

@@ -8,8 +8,11 @@ from functools import partial
 from typing import Literal
 
 import psycopg
-from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, text
 
+from app.modules.database_connection.engines.catalogs import Listing
+from app.modules.database_connection.engines.databases import EncryptionRefused
+from app.modules.database_connection.engines.postgres.catalog import has_tables, list_tables
 from app.modules.database_connection.engines.postgres.role import (
     missing_right,
     rights_beyond_reading,
@@ -35,6 +38,7 @@ _SESSION: Mapping[str, str] = {
     "idle_in_transaction_session_timeout": "120s",
     "DateStyle": "ISO",
 }
+_NO_ENCRYPTION = "no agreement on encryption was reached; see the parameter sslmode"
 # Parts of the driver's error messages while connecting, and the texts for users. The first match counts.
 _CAUSES: Sequence[tuple[str, str]] = (
     ("password", "the user name or the password is wrong"),
@@ -52,9 +56,10 @@ _CAUSES: Sequence[tuple[str, str]] = (
     ("too many", "it has no connection left"),
     ("starting up", "it is starting up"),
     ("shutting down", "it is shutting down"),
-    ("ssl", "no agreement on encryption was reached; see the parameter sslmode"),
+    ("ssl", _NO_ENCRYPTION),
 )
 
+_IS_ENCRYPTED = "SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_catalog.pg_backend_pid()"
 _NO_FILE = f"{os.devnull}/none"
 """A path that cannot exist: libpq warns on stderr of one that is no plain file, such as the null device."""
 
@@ -94,6 +99,15 @@ class PostgresDatabase:
 
     def missing_right(self, connection: Connection) -> str:
         return missing_right(connection)
+
+    def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
+        return has_tables(connection, schemas)
+
+    def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
+        return list_tables(connection, schemas)
+
+    def is_encrypted(self, connection: Connection) -> bool:
+        return connection.scalar(text(_IS_ENCRYPTED)) is True
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[PostgresSession]:
@@ -147,7 +161,9 @@ class PostgresDatabase:
                 keepalives_interval=5,
             )
         except psycopg.Error as error:
-            raise DatabaseUnavailable(f"The database cannot be used: {_cause(str(error))}.") from None
+            cause = _cause(str(error))
+            kind = EncryptionRefused if cause == _NO_ENCRYPTION else DatabaseUnavailable
+            raise kind(f"The database cannot be used: {cause}.") from None
         connection.read_only = True
         load_times_as_text(connection)
         return connection

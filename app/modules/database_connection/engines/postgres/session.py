@@ -34,7 +34,7 @@ _CURES: Mapping[str, str] = {
     "schema: GRANT USAGE ON SCHEMA its name TO the account",
 }
 """What helps, by SQLSTATE: a missing right, and a table that the server does not find."""
-_TYPES: Mapping[str, ColumnType] = {
+TYPES: Mapping[str, ColumnType] = {
     "bool": "boolean",
     "bytea": "binary",
     "date": "date",
@@ -99,7 +99,7 @@ class PostgresSession:
         known = self.connection.adapters.types.get(oid)
         if known is None:
             return "text"
-        return "json" if oid == known.array_oid else _TYPES.get(known.name, "text")
+        return "json" if oid == known.array_oid else TYPES.get(known.name, "text")
 
     def _fetch(self, cursor: "Cursor | psycopg.ServerCursor[PostgresRow]") -> Iterator[Sequence[object]]:
         with _in_our_words(self.stop):

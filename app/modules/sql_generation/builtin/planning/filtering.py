@@ -35,7 +35,7 @@ from app.modules.sql_generation.builtin.question.reading import HAVING
 from app.modules.sql_generation.builtin.question.readings import offer_comparison, spoken
 from app.modules.sql_generation.builtin.question.roles import Measured, ReportingLine, is_number, is_table
 from app.modules.sql_generation.builtin.question.rules import BIRTH, DATE
-from app.modules.sql_generation.builtin.question.units import converted
+from app.modules.sql_generation.builtin.question.units import converted, quantity_of
 from app.modules.sql_generation.builtin.question.words import words_of
 
 _DATES = ("date", "datetime")
@@ -120,6 +120,10 @@ class Filters(ValueResolver):
         fields = measures.numbers_of(self.network, table)
         if by is not None:
             fields = [self.field(by, lambda link: link.is_number, table)]
+        hinted = (
+            [field for field in fields if quantity_of(field.column) == word] for word in comparison.hint
+        )
+        fields = next(filter(None, hinted), fields)
         field, numbers = self._in_unit_of(fields, comparison)
         return Compared(field, comparison.operator, numbers)
 
@@ -173,7 +177,7 @@ class Filters(ValueResolver):
         if hint == DATE and (date := self._dates_of(base)):
             return date
         fields = measures.numbers_of(self.network, base)
-        found = [field for word in hint for field in fields if words_of(field.column)[-1] == word]
+        found = [field for word in hint for field in fields if quantity_of(field.column) == word]
         if not found:
             raise Beyond(f"I find no {hint[0]} of {base}.")
         return found[0]

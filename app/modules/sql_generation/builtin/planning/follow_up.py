@@ -25,6 +25,7 @@ from app.modules.sql_generation.builtin.plan import (
     Related,
     SortOrder,
     Superior,
+    Within,
     Without,
 )
 from app.modules.sql_generation.builtin.planning.intent import Planner
@@ -97,6 +98,8 @@ def extreme_of_shown(plan: QueryPlan, asked: Extreme, network: SchemaNetwork) ->
 
     None if that column is not shown.
     """
+    if plan.whole is not None:
+        return None
     select = compose(plan, network)
     names = [shown.alias_or_name for shown in select.selects]
     parts = _parts(plan, network)
@@ -136,6 +139,8 @@ def change(
     """
     before = _FollowUp(plan, roles, network)
     before.drop_own_table()
+    if plan.whole is not None:
+        return before.of_share()
     if not points and roles.is_fragment:
         return before.varied()
     before.list_counted()
@@ -269,6 +274,28 @@ class _FollowUp:
             self._uses("grouped", *_FILTERS)
         return self.varied()
 
+    def of_share(self) -> PlannedStatement:
+        """Changes the period of a share, also that of its whole, or the part that it is of."""
+        if not self._roles.is_fragment:
+            raise Beyond(f"I can change the period or the part of a share, not more; {_WHOLE}")
+        self._uses(*_FILTERS)
+        plan, whole = self.plan, self.plan.whole
+        conditions = self._conditions()
+        old = {_columns(one) for one in plan.conditions}
+        for one in conditions:
+            is_part = _columns(one) in old and whole is not None
+            if is_part and isinstance(one, Within) and whole is not None:
+                is_part = _columns(one) not in map(_columns, whole.conditions)
+            if not (is_part or isinstance(one, Within)) or plan.with_tables:
+                raise Beyond(f"I cannot tell of which whole the share is meant; {_WHOLE}")
+            if not is_part and whole is not None:
+                whole = replace(whole, conditions=_replaced(whole.conditions, one))
+            plan = replace(plan, conditions=_replaced(plan.conditions, one))
+        if not conditions:
+            raise Beyond("I do not see what should change in the previous answer.")
+        said = f"The previous question, now {'; '.join(_said(conditions))}."
+        return _changed(replace(plan, whole=whole), said, self._network)
+
     def varied(self) -> PlannedStatement:
         """Changes the filter, group, order or limit of the previous question."""
         if self._roles.sorted_by:
@@ -389,6 +416,11 @@ class _FollowUp:
 
     def _changed(self, plan: QueryPlan, *said: str) -> PlannedStatement:
         return _changed(plan, _explained(*said), self._network)
+
+
+def _replaced(conditions: Sequence[QueryCondition], new: QueryCondition) -> tuple[QueryCondition, ...]:
+    """Returns the conditions with a new one in the place of those on the same."""
+    return (*(one for one in conditions if _columns(one) != _columns(new)), new)
 
 
 def _changed(plan: QueryPlan, explanation: str, network: SchemaNetwork) -> PlannedStatement:

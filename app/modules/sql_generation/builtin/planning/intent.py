@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.modules.sql_generation.builtin.periods import one_of
+from app.modules.sql_generation.builtin.periods import PERIOD_UNITS, one_of
 from app.modules.sql_generation.builtin.plan import (
     Among,
     Beyond,
@@ -15,6 +15,7 @@ from app.modules.sql_generation.builtin.plan import (
     PlanColumn,
     QueryPlan,
     Within,
+    Without,
 )
 from app.modules.sql_generation.builtin.planning.measures import is_quantity
 from app.modules.sql_generation.builtin.planning.ranking import RankingPlanner
@@ -36,7 +37,26 @@ class Planner(RankingPlanner):
         if self.roles.compares:
             self._compare_periods()
             return self._compare_values(self._queried())
-        return self._queried()
+        query = self._queried()
+        self._refuse_none_of_groups(query)
+        return query
+
+    def _refuse_none_of_groups(self, query: QueryPlan) -> None:
+        """Raises `Beyond` for values that many rows share, of rows that have none of others: a country with
+        one channel that plays no cartoon may have others that do.
+        """
+        fields = [one for one in query.shown if isinstance(one, PlanColumn)]
+        known = {*self.network.key(query.base), *self.network.name_fields(query.base)}
+        lacks = any(
+            isinstance(one, Without)
+            or (isinstance(one, Among) and one.negated and one.field.table != query.base)
+            for one in query.conditions
+        )
+        if lacks and fields and not known.intersection(fields):
+            raise Beyond(
+                f"I cannot tell whether all rows of {query.base} with the same "
+                f"{' and '.join(each.column for each in fields)} have to be so, or one of them."
+            )
 
     def _queried(self) -> QueryPlan:
         roles = self.roles
@@ -82,21 +102,23 @@ class Planner(RankingPlanner):
         return replace(query, measures=(measure,), whole=replace(whole, through=self.anchors))
 
     def _compare_periods(self) -> None:
-        """Groups by the unit of the periods that are compared."""
+        """Groups by the unit of the periods that are compared, unless by shorter ones."""
         roles = self.roles
         parts = [part for period, _ in roles.times for part in period.parts or (period,)]
         if len(parts) < 2:
             return
         units = {part.unit for part in parts}
         unit = units.pop() if len(units) == 1 else None
-        if unit is None or roles.grouped:
+        by = [each.unit for each in roles.grouped if isinstance(each, Calendar) and each.unit in PERIOD_UNITS]
+        if unit is None or any(PERIOD_UNITS.index(each) >= PERIOD_UNITS.index(unit) for each in by):
             raise Beyond("I can compare whole periods of one length only, such as two years.")
         mention = next((mention for _, mention in roles.times if mention), None)
         try:
             roles.times = [(one_of(parts), mention)]
         except ValueError:
             raise Beyond("The periods to compare overlap.") from None
-        roles.grouped = [Calendar(unit)]
+        if not by:  # shorter periods tell the compared ones apart
+            roles.grouped = [*roles.grouped, Calendar(unit)]
 
     def _compare_values(self, query: QueryPlan) -> QueryPlan:
         """Groups a number by the column whose values are compared."""

@@ -1,6 +1,6 @@
 """Resolution of mentions: each gets the meaning closest in words, then in joins to other mentions."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from app.modules.sql_generation.builtin.periods import unit_of
 from app.modules.sql_generation.builtin.plan import (
@@ -171,7 +171,7 @@ class Resolver:
             (rank, link) for link in mention.links if wanted(link) if (rank := self._rank(link, anchors))
         ]
         if not ranked:
-            raise Beyond("I do not know how the parts of this question are related.")
+            raise Beyond(self._why_unrelated(mention, wanted, anchors))
         best = min(rank for rank, _ in ranked)
         links = [link for rank, link in ranked if rank == best]
         if len(links) > 1:
@@ -179,6 +179,15 @@ class Resolver:
             names = dict.fromkeys(reading.label for reading in readings)
             raise Unclear(f"Which “{mention.text}” do you mean: {' or '.join(names)}?", readings)
         return links[0]
+
+    def _why_unrelated(
+        self, mention: SchemaMention, wanted: Callable[[LexiconEntry], bool], near: Collection[str]
+    ) -> str:
+        found = dict.fromkeys(link.table for link in mention.links if wanted(link))
+        apart = [table for table in near if table not in found]
+        if not found or not apart:
+            return "I do not know how the parts of this question are related."
+        return f"I see no key that relates {' or '.join(found)} to {' and '.join(apart)}."
 
     def _rank(self, link: LexiconEntry, near: Sequence[str]) -> tuple[int, int, int, int] | None:
         distances = [self.network.distance(table, link.table) for table in near]

@@ -7,6 +7,7 @@ from itertools import pairwise, product
 
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.builtin.plan import Definition, PlanColumn
+from app.modules.sql_generation.builtin.question.units import unit_of_column
 from app.modules.sql_generation.builtin.question.words import (
     ORDERING,
     SELLING,
@@ -261,6 +262,8 @@ class Lexicon:
         if own[-1:] != ("by",):  # in "cartoons written by", the cartoons are counted
             self._add((*table, *own), LexiconEntry(table=field.table, score=EXACT_TABLE, field=field))
         if own[-1:] == ("name",):
+            self._add(own[:-1], LexiconEntry(table=field.table, score=CLOSE, field=field))
+        if unit_of_column(field.column) is not None:
             self._add(own[:-1], LexiconEntry(table=field.table, score=CLOSE, field=field))
         if own[:1] in (("number",), ("count",)):
             self._add(("number", "of", *own[1:]), LexiconEntry(table=field.table, score=EXACT, field=field))

@@ -68,7 +68,7 @@ def _named(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, set[int]]:
         length, links = lexicon.find(tokens[at:])
         if any(link.is_table or (link.is_column and link.score >= EXACT_TABLE) for link in links):
             first = min(first, at)
-        if any(link.value is None for link in links):
+        if links:
             nouns.update(range(at, at + length))
     return first, nouns
 

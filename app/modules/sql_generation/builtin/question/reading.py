@@ -22,7 +22,7 @@ from app.modules.sql_generation.builtin.question.items import (
     Sort,
     Unrelated,
 )
-from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, LexiconEntry
+from app.modules.sql_generation.builtin.question.lexicon import CLOSE, EXACT, Lexicon, LexiconEntry
 from app.modules.sql_generation.builtin.question.phrases import (
     LENGTH,
     is_name_of_column,
@@ -62,7 +62,7 @@ _PASSED_OVER = word_set(
     " containing belong belongs ever yet already currently still including whats whos wheres hows pls plz"
     " info produced produces produce created built manufactured raised raise titled entitled"
     " offered offer offers working work works employed associated available come comes came appear appears"
-    " appeared"
+    " appeared play plays played playing teach teaches taught receive receives received awarded shared know"
 )
 _EXCLUDING = word_set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
@@ -251,7 +251,7 @@ class _Reading:
             return found
         said = text.split()[: found[0]]
         at = max(place for place, word in enumerate(said) if word == compared.unit)
-        if not self._lexicon.find(tokenise(compared.unit))[0]:
+        if all(link.score < CLOSE for link in self._lexicon.find(tokenise(compared.unit))[1]):
             return found
         return at, (replace(compared, unit=""),)
 

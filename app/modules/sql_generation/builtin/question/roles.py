@@ -404,7 +404,8 @@ class _Walk(_Parts):
         self._close_relation()
         if self._roles.ranked_unit and self._roles.lacking and not self._roles.rank:
             raise Beyond(
-                f"I can list each {self._roles.ranked_unit.unit} that has rows, not those that have none."
+                f"A {self._roles.ranked_unit.unit} without rows stands in no table, so I can list each "
+                f"{self._roles.ranked_unit.unit} that has rows, not those that have none."
             )
         if self._roles.ranked_unit and not self._roles.rank:
             raise Beyond(f"I cannot tell which {self._roles.ranked_unit.unit} is meant.")

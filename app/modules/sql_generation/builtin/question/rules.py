@@ -24,7 +24,7 @@ from app.modules.sql_generation.builtin.question.items import (
     Sort,
     Unrelated,
 )
-from app.modules.sql_generation.builtin.question.units import UNITS
+from app.modules.sql_generation.builtin.question.units import DEGREES, UNITS
 
 _PRICE = ("price", "cost")
 AGE = ("age",)
@@ -81,7 +81,7 @@ _QUALITIES = {
     "tall|high": ("height",),
 }
 _NUMBER = r"(\d+(?:\.\d+)?)"
-_UNIT = rf"(?: ({'|'.join(UNITS)})(?: long)?)?"
+_UNIT = rf"(?: ({'|'.join([*UNITS, *DEGREES])})(?: long)?)?"
 _Make = Callable[[re.Match[str]], tuple[QuestionItem, ...]]
 _Rule = tuple[re.Pattern[str], _Make]
 

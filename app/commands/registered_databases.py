@@ -1,0 +1,272 @@
+"""`kai databases` and `kai scan`: the databases of the configured store. A server may be running."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from getpass import getpass
+from pathlib import Path
+
+import typer
+from pydantic import JsonValue
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+from sqlalchemy import URL
+
+from app.bootstrap import open_databases
+from app.core.clock import rfc3339
+from app.core.errors import CannotRun, Invalid
+from app.core.exclusive import make_folder
+from app.modules.database_connection.connection_steps import ConnectionStep
+from app.modules.database_connection.lookup import all_connections, find_connection
+from app.modules.database_connection.repository import Connection, ConnectionEdit
+from app.modules.database_connection.schemas import ConnectionBody, DatabaseSchemaBody
+from app.modules.database_connection.service import DatabaseConnections
+from app.terminal.console import command_settings, database_url, say
+
+_WIDEST = 10_000
+_NONE = "There are no databases. Add one: kai databases add postgresql://user:password@host/database"
+_KINDS: Mapping[str, int | None] = {
+    "postgresql": 5432,
+    "mysql": 3306,
+    "mariadb": 3306,
+    "sqlite": None,
+    "duckdb": None,
+}
+"""Kinds of databases that are asked for, and their usual ports. None for files."""
+_LOOK_SECONDS = 0.2
+_SIGNS = {"passed": "ok", "failed": "FAILED", "skipped": "-"}
+
+
+@dataclass(frozen=True)
+class DatabaseStore:
+    """The store of the databases, and their owner."""
+
+    data_dir: Path | None
+    owner: str
+
+
+async def list_databases(store: DatabaseStore, *, as_json: bool) -> None:
+    async with _opened(store) as databases:
+        found = [each async for each in all_connections(databases.repository, store.owner)]
+    if as_json:
+        say(json.dumps([_json(each) for each in found], ensure_ascii=False, indent=2))
+        return
+    if not found:
+        say(_NONE)
+        return
+    table = Table("ID", "Name", "Kind", "Address", "Tables", "Scanned", "Schemas")
+    for each in found:
+        table.add_row(*(Text(cell) for cell in _cells(each)))
+    _print(table)
+
+
+async def add_database(
+    store: DatabaseStore, url: str | None, *, name: str | None, schemas: Sequence[str], shared: bool
+) -> int:
+    """Ask for what is missing on a terminal, test the database step by step, and register it.
+
+    Returns 1 if a step fails. Raises `Invalid` without a URL where there is no terminal.
+    """
+    if url is None and not sys.stdin.isatty():
+        raise Invalid(
+            "Give the URL of the database: kai databases add postgresql://user:password@host/database"
+        )
+    url = database_url(await asyncio.to_thread(_ask_url) if url is None else url)
+    async with _opened(store) as databases:
+        steps = await databases.test_steps(store.owner, url, schemas=schemas)
+        if not _show_steps(steps):
+            return 1
+        shown = steps[0].detail
+        connection = await databases.register(
+            store.owner,
+            url,
+            name or shown.rsplit("/", maxsplit=1)[-1].split(".", maxsplit=1)[0],
+            description="",
+            shared=shared,
+            schemas=schemas,
+        )
+    for warning in connection.warnings:
+        sys.stderr.write(f"kai: {warning}\n")
+    say(
+        f"{connection.name} is added: {connection.id}. Its tables are read at the first question, or by: "
+        f"kai scan {connection.id}"
+    )
+    return 0
+
+
+async def show_database(store: DatabaseStore, name: str, *, as_json: bool) -> None:
+    async with _opened(store) as databases:
+        connection = await find_connection(databases.repository, store.owner, name)
+    if as_json:
+        say(json.dumps(_json(connection), ensure_ascii=False, indent=2))
+        return
+    for field, value in _json(connection).items():
+        if value not in (None, "", [], False):
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            say(f"{field.replace('_', ' ')}: {_inert(shown)}")
+
+
+async def try_database(store: DatabaseStore, name: str, *, as_json: bool) -> int:
+    """Test a registered database, or a URL, step by step. Returns 1 if a step fails."""
+    async with _opened(store) as databases:
+        if "://" in name:
+            steps = await databases.test_steps(store.owner, database_url(name))
+        else:
+            connection = await find_connection(databases.repository, store.owner, name)
+            steps = await databases.test_steps(store.owner, None, connection.id)
+    if as_json:
+        shown = [{"name": each.name, "state": each.state, "detail": each.detail} for each in steps]
+        say(json.dumps(shown, ensure_ascii=False, indent=2))
+        return 0 if _are_passed(steps) else 1
+    return 0 if _show_steps(steps) else 1
+
+
+async def change_database(store: DatabaseStore, name: str, edit: ConnectionEdit, *, url: str | None) -> None:
+    """Raises `Invalid` if nothing is to be changed."""
+    if not edit and url is None:
+        raise Invalid(
+            "Say what to change: --name, --description, --schema, --all-schemas, --shared or --url."
+        )
+    async with _opened(store) as databases:
+        connection = await find_connection(databases.repository, store.owner, name)
+        url = None if url is None else database_url(url)
+        changed = await databases.change(store.owner, connection.id, edit, url=url)
+    say(f"{_inert(changed.name)} is changed.")
+    if url is not None or "schemas" in edit:
+        say(f"Its tables are read at the next question, or by: kai scan {changed.id}")
+
+
+async def list_schemas(store: DatabaseStore, name: str, *, as_json: bool) -> None:
+    async with _opened(store) as databases:
+        connection = await find_connection(databases.repository, store.owner, name)
+        found = await databases.database_schemas(store.owner, connection.id)
+    if as_json:
+        bodies = [DatabaseSchemaBody.model_validate(each).model_dump(mode="json") for each in found]
+        say(json.dumps(bodies, ensure_ascii=False, indent=2))
+        return
+    if not found:
+        say("This database has no schemas that the account may use, or, as SQLite, none at all.")
+        return
+    table = Table("Schema", "Read", "Tables")
+    for each in found:
+        count = "not counted yet" if each.table_count is None else f"{each.table_count:,}"
+        table.add_row(
+            Text(_inert(each.name)), "yes" if each.is_read else "no", count if each.is_read else "-"
+        )
+    _print(table)
+
+
+async def remove_database(store: DatabaseStore, name: str, *, yes: bool) -> None:
+    """Raises `Invalid` where it cannot ask."""
+    async with _opened(store) as databases:
+        connection = await find_connection(databases.repository, store.owner, name)
+        if not yes:
+            if not sys.stdin.isatty():
+                raise Invalid("Removing asks first: add --yes where there is no terminal.")
+            question = (
+                f"Remove {_inert(connection.name)} ({connection.masked_url}) with what KAI knows of it?"
+            )
+            if not await asyncio.to_thread(typer.confirm, question, default=False, err=True):
+                return
+        await databases.delete(store.owner, connection.id)
+    say(f"{_inert(connection.name)} is removed. The database itself is not touched.")
+
+
+async def scan_database(store: DatabaseStore, name: str | None) -> None:
+    """Scan a database with its progress on standard error. Raises `CannotRun` if the scan fails.
+
+    When it is interrupted, what was read is kept, and the next scan begins with the rest.
+    """
+    async with _opened(store) as databases:
+        connection = await find_connection(databases.repository, store.owner, name)
+        progress = await databases.start_scan(store.owner, connection.id)
+        with Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=Console(stderr=True)
+        ) as bar:
+            task = bar.add_task("listing the tables", total=None)
+            while progress.state == "running":
+                await asyncio.sleep(_LOOK_SECONDS)
+                progress = await databases.scan_progress(store.owner, connection.id)
+                doing = "listing the tables" if progress.tables_total is None else "reading values"
+                bar.update(
+                    task, total=progress.tables_total, completed=progress.tables_done, description=doing
+                )
+    if progress.error is not None:
+        raise CannotRun(progress.error)
+    changes = "" if progress.changes is None else progress.changes.sentence or "Nothing has changed."
+    say(" ".join(filter(None, [f"{progress.tables_total:,} tables of {_inert(connection.name)}.", changes])))
+
+
+@asynccontextmanager
+async def _opened(store: DatabaseStore) -> AsyncGenerator[DatabaseConnections]:
+    settings = command_settings(store.data_dir)
+    make_folder(settings.data_dir)
+    async with open_databases(settings) as databases:
+        yield databases
+
+
+def _ask_url() -> str:
+    """Ask for the parts of a URL one by one on the terminal. The password is not shown. Raises `Invalid`."""
+    kind: str = typer.prompt(f"Kind ({', '.join(_KINDS)})", default="postgresql", err=True)
+    if kind not in _KINDS:
+        raise Invalid(f"KAI opens no {kind}, but {', '.join(_KINDS)}.")
+    if _KINDS[kind] is None:
+        return f"{kind}:///{Path(typer.prompt('File', err=True)).expanduser().resolve()}"
+    return URL.create(
+        kind,
+        host=typer.prompt("Host", default="localhost", err=True),
+        port=typer.prompt("Port", default=_KINDS[kind], type=int, err=True),
+        database=typer.prompt("Database", err=True),
+        username=typer.prompt("User", err=True),
+        password=getpass("Password: ", stream=sys.stderr),
+    ).render_as_string(hide_password=False)
+
+
+def _show_steps(steps: Sequence[ConnectionStep]) -> bool:
+    """Print the steps to standard error. Returns True if all passed."""
+    for each in steps:
+        sys.stderr.write(
+            f"{_SIGNS[each.state]:>6}  {each.name.replace('_', ' '):<10}  {_inert(each.detail)}\n"
+        )
+    return _are_passed(steps)
+
+
+def _are_passed(steps: Sequence[ConnectionStep]) -> bool:
+    return all(each.state == "passed" for each in steps)
+
+
+def _json(connection: Connection) -> dict[str, JsonValue]:
+    return ConnectionBody.model_validate(connection).model_dump(mode="json")
+
+
+def _cells(connection: Connection) -> list[str]:
+    scanned = "-" if connection.scanned_at is None else rfc3339(connection.scanned_at)[:16].replace("T", " ")
+    count = "-" if connection.table_count is None else f"{connection.table_count:,}"
+    schemas = ", ".join(connection.schemas) or "all"
+    return [
+        connection.id,
+        _inert(connection.name),
+        connection.dialect,
+        _inert(connection.masked_url),
+        count,
+        scanned,
+        _inert(schemas),
+    ]
+
+
+def _inert(text: str) -> str:
+    """Returns text that is safe for a terminal: names are written by users."""
+    return "".join(each if each.isprintable() else " " for each in text)
+
+
+def _print(table: Table) -> None:
+    console = Console(highlight=False)
+    # Never narrower than its words: half an id names nothing.
+    everything = console.options.update(max_width=_WIDEST)
+    console.width = max(console.width, console.measure(table, options=everything).maximum)
+    console.print(table)

@@ -1,0 +1,290 @@
+"""OpenAPI documents, one an API: what FastAPI makes of the routes, as generators of clients take it.
+
+Problems are references to shared responses, values that answers may have besides those of today are open, and
+a stream is text.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import RouteContext, iter_route_contexts
+
+from app.http.description.kinds import problem_kinds
+from app.http.problems import PROBLEM_JSON, ProblemBody
+
+JsonObject = dict[str, Any]
+
+SCHEMAS = "#/components/schemas/"
+PROBLEM: JsonObject = {"$ref": f"{SCHEMAS}ProblemBody"}
+"""The schema of problems, for answers that a route describes by itself."""
+_RESPONSES = "#/components/responses/"
+_PROBLEMS = {
+    400: ("Malformed", "The request cannot be read"),
+    401: ("Unauthenticated", "The credential is missing or unknown"),
+    403: ("Forbidden", "The caller may not do this"),
+    404: ("NotFound", "There is no such thing"),
+    408: ("RequestTooSlow", "The body did not arrive in time"),
+    409: ("Conflict", "The request conflicts with the present state"),
+    412: ("ChangedMeanwhile", "The record has another version than `If-Match` names"),
+    413: ("BodyTooLarge", "The body is too large"),
+    422: ("Invalid", "It cannot be carried out as it is"),
+    429: ("TooMany", "A limit is reached"),
+    503: ("Unavailable", "A dependency is unavailable"),
+}
+FAILED_RUN: dict[int | str, dict[str, Any]] = {
+    status: {"$ref": f"{_RESPONSES}RunFailed"} for status in (500, 502, 504)
+}
+"""Statuses of runs that have failed, beside those of problems that every route has."""
+_LINE_END = re.compile(r"(?<!\n)\n(?![\n*-])")
+_LATER = (409, 429, 503)
+_STREAM = "text/event-stream"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Api:
+    """An API with a document of its own at `{prefix}/openapi.json`. `paths` match whole paths."""
+
+    prefix: str
+    title: str
+    summary: str
+    paths: str
+    tags: Mapping[str, str]
+    """Descriptions by tag, in the order in which they are shown."""
+    answers_problems: bool = True
+    """False for an API that describes its errors by itself."""
+
+
+def route_document(app: FastAPI, api: Api) -> JsonObject:
+    """Returns FastAPI's description of the routes of an API."""
+    found: JsonObject = get_openapi(
+        title=api.title,
+        version=app.version,
+        summary=api.summary,
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        servers=[{"url": "/", "description": "The server that answers this document"}],
+        tags=[{"name": name, "description": text} for name, text in api.tags.items()],
+        routes=_routes(app, api),
+        webhooks=app.webhooks.routes if "webhooks" in api.tags else None,
+    )
+    if api.answers_problems:
+        found["components"]["schemas"] |= _problem_schemas()
+    return found
+
+
+def document(app: FastAPI, api: Api) -> JsonObject:
+    """Returns the OpenAPI document of an API."""
+    found = route_document(app, api)
+    schemas: JsonObject = found["components"]["schemas"]
+    for path, methods in found["paths"].items():
+        for method, operation in methods.items():
+            if api.answers_problems:
+                _add_problems(path, method, operation)
+            operation.setdefault("security", [])
+            _send_streams_as_text(operation)
+            for parameter in operation.get("parameters", ()):
+                _shorten(parameter)
+    for methods in found.get("webhooks", {}).values():
+        methods["post"]["responses"].pop("422")
+        methods["post"]["security"] = []
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    _share_parameters(found)
+    _require_discriminators(schemas)
+    for schema in schemas.values():
+        schema.pop("title", None)
+        for field in schema.get("properties", {}).values():
+            field.pop("title", None)
+    for name in _answered(found):
+        _open_enums(schemas[name])
+    _write_null_as_type(schemas)
+    if api.answers_problems:
+        used = set(_references(found["paths"], _RESPONSES))
+        found["components"]["responses"] = {
+            name: answer for name, answer in _shared_responses().items() if name in used
+        }
+    _join_lines(found)
+    # Schemas of the same fields side by side: compressed, the document is a tenth smaller.
+    by_fields = sorted(schemas, key=lambda name: (sorted(schemas[name].get("properties", ())), name))
+    found["components"]["schemas"] = {name: schemas[name] for name in by_fields}
+    return found
+
+
+def _routes(app: FastAPI, api: Api) -> Sequence[RouteContext]:
+    pattern = re.compile(api.paths)
+    return [each for each in iter_route_contexts(app.routes) if pattern.fullmatch(each.path or "")]
+
+
+def _add_problems(path: str, method: str, operation: JsonObject) -> None:
+    responses: JsonObject = operation["responses"]
+    for known, answer in responses.items():
+        if "$ref" in answer:
+            responses[known] = {"$ref": answer["$ref"]}
+    responses.pop("422", None)
+    responses.setdefault("400", {"$ref": _RESPONSES + "Malformed"})  # HTTP that is ambiguous
+    if operation.get("security"):
+        for status in sorted(_statuses(path, method, operation)):
+            responses.setdefault(f"{status}", {"$ref": _RESPONSES + _PROBLEMS[status][0]})
+
+
+def _statuses(path: str, method: str, operation: JsonObject) -> set[int]:
+    """Statuses of problems that a route with these parameters and this body can answer."""
+    parameters = operation.get("parameters", ())
+    names = {each["name"] for each in parameters}
+    found = {401, 403, 429, 503}
+    if "requestBody" in operation:
+        found |= {408, 413}
+    if "{" in path or "requestBody" in operation or any(each.endswith("_id") for each in names):
+        found |= {404, 409}
+    if method != "get":
+        found |= {409}
+    if method == "patch":
+        found |= {412}
+    if parameters or method != "get":
+        found |= {422}
+    return found
+
+
+def _shorten(parameter: JsonObject) -> None:
+    """Leave out what a parameter says twice, and null: a parameter is left out instead."""
+    schema: JsonObject = parameter["schema"]
+    schema.pop("title", None)
+    schema.pop("description", None)
+    some = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    if len(some) == 1:
+        del schema["anyOf"]
+        parameter["schema"] = {**some[0], **schema}
+
+
+def _share_parameters(found: JsonObject) -> None:
+    """Describe once what several routes take: a parameter of a name that is described alike."""
+    shared: dict[str, JsonObject] = {}
+    for methods in found["paths"].values():
+        for operation in methods.values():
+            parameters = operation.get("parameters", [])
+            for place, parameter in enumerate(parameters):
+                name = parameter["name"]
+                if shared.setdefault(name, parameter) == parameter:
+                    parameters[place] = {"$ref": f"#/components/parameters/{name}"}
+    found["components"]["parameters"] = shared
+
+
+def _require_discriminators(schemas: JsonObject) -> None:
+    """Name what tells the kinds of a union apart as required: what lacks it is refused."""
+    for each in _objects(schemas):
+        match each.get("discriminator"):
+            case {"propertyName": str() as name, "mapping": dict() as kinds}:
+                for target in kinds.values():
+                    required = schemas[target.removeprefix(SCHEMAS)].setdefault("required", [])
+                    if name not in required:
+                        required.append(name)
+
+
+def _send_streams_as_text(operation: JsonObject) -> None:
+    for answer in operation["responses"].values():
+        if _STREAM in answer.get("content", {}):
+            events = answer["content"][_STREAM].get("schema", {})
+            link = {"contentSchema": {"$ref": events["$ref"]}} if "$ref" in events else {}
+            answer["content"][_STREAM] = {"schema": {"type": "string", **link}}
+
+
+def _answered(found: JsonObject) -> set[str]:
+    """Names of the schemas that answers have, at any depth."""
+    schemas = found["components"]["schemas"]
+    waiting = {
+        name
+        for methods in found["paths"].values()
+        for operation in methods.values()
+        for name in _references(operation["responses"])
+    }
+    answered: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in schemas:
+            answered.add(name)
+            waiting |= set(_references(schemas[name])) - answered
+    return answered
+
+
+def _references(part: object, prefix: str = SCHEMAS) -> Iterator[str]:
+    for each in _objects(part):
+        target = each.get("$ref")
+        if isinstance(target, str) and target.startswith(prefix):
+            yield target.removeprefix(prefix)
+
+
+def _objects(part: object) -> Iterator[JsonObject]:
+    """Yields the objects in a part of a document, the outer ones first."""
+    if isinstance(part, dict):
+        yield part
+        for each in part.values():
+            yield from _objects(each)
+    elif isinstance(part, list):
+        for each in part:
+            yield from _objects(each)
+
+
+def _join_lines(found: JsonObject) -> None:
+    """Write each paragraph of a description in one line; docstrings are wrapped."""
+    for each in _objects(found):
+        if isinstance(text := each.get("description"), str):
+            each["description"] = _LINE_END.sub(" ", text)
+
+
+def _write_null_as_type(schemas: JsonObject) -> None:
+    """Write a type or null as two types, which is shorter than a choice."""
+    for each in _objects(schemas):
+        match each.get("anyOf"):
+            case [{"type": str() as kind} as schema, {"type": "null"}] if "enum" not in schema:
+                del each["anyOf"]
+                each |= {**schema, "type": [kind, "null"]}
+
+
+def _open_enums(schema: MutableMapping[str, Any]) -> None:
+    """Let each enum of strings have any string besides: a new value must not break a generated client."""
+    for part in ("properties", "$defs"):
+        for each in schema.get(part, {}).values():
+            _open_enums(each)
+    for part in ("items", "additionalProperties"):
+        if isinstance(schema.get(part), dict):
+            _open_enums(schema[part])
+    if "enum" in schema:
+        described = {key: schema.pop(key) for key in ("enum", "type") if key in schema}
+        schema["anyOf"] = [described, {"type": "string"}]
+    for part in ("anyOf", "oneOf"):
+        found = schema.get(part, [])
+        if part in schema and any("enum" in each for each in found) and {"type": "string"} not in found:
+            found.append({"type": "string"})
+        for each in found:
+            if "enum" not in each:
+                _open_enums(each)
+
+
+def _problem_schemas() -> JsonObject:
+    kinds = [each.type for each in problem_kinds()]
+    body = ProblemBody.model_json_schema()
+    for field in body["properties"].values():
+        field.pop("title", None)
+    text = body["properties"]["type"]["description"]
+    body["properties"]["type"] = {"$ref": f"{SCHEMAS}ProblemType", "description": text}
+    kind = {"anyOf": [{"type": "string", "enum": kinds}, {"type": "string"}]}
+    return {"ProblemBody": body, "ProblemType": {**kind, "description": "Kind of a problem."}}
+
+
+def _shared_responses() -> JsonObject:
+    shared = {
+        name: _response(text, may_repeat=status in _LATER) for status, (name, text) in _PROBLEMS.items()
+    }
+    return {**shared, "RunFailed": _response("The run has failed", may_repeat=False)}
+
+
+def _response(text: str, *, may_repeat: bool) -> JsonObject:
+    link = {"description": "The page on this kind of problem, with `rel=help`", "schema": {"type": "string"}}
+    headers: JsonObject = {"Link": link}
+    if may_repeat:
+        seconds = {"type": "integer", "minimum": 0}
+        headers["Retry-After"] = {"description": "Seconds to wait, where they are known", "schema": seconds}
+    return {"description": text, "headers": headers, "content": {PROBLEM_JSON: {"schema": PROBLEM}}}

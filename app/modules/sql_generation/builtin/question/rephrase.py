@@ -1,0 +1,96 @@
+"""Roundabout wordings of a question in the plain words that are read."""
+
+import re
+
+from app.modules.sql_generation.builtin.question.lexicon import Lexicon
+from app.modules.sql_generation.builtin.question.words import tokenise, word_set, words_of
+
+_SECOND = re.compile(
+    r"(?P<first>[^?.!]+[?.!])\s*(?:please )?(?:list|give|show|return)\b(?P<columns>[^?.!]*)[?.!]*\s*",
+    re.IGNORECASE,
+)
+_COLUMN_WORDS = word_set("me u the and its it ha number of count name list that with")
+_RANKED = re.compile(r"\b(?:most|fewest|least|highest|lowest|largest|smallest)\b", re.IGNORECASE)
+_SEVERAL = re.compile(r"what are\b", re.IGNORECASE)
+_ITS_COUNT = re.compile(
+    r",? and how many(?: [\w ]+?)? (?:does it (?:have|use|contain)|it has|(?:use|have) it)(?=[?.!]*\s*$)",
+    re.IGNORECASE,
+)
+_AMOUNT = re.compile(
+    r"\b(?P<end>largest|highest|greatest|biggest|smallest|lowest|least|most) amount of (?P<of>\w+)",
+    re.IGNORECASE,
+)
+_USED_AS = re.compile(
+    r"\b(?:has|have|having|with) (?:a |an )?(?P<value>[\w ]+?) as (?:a|an|the|their|its|his|her)(?: type of)?"
+    r" (?P<column>[\w ]+?)(?=[?.!,]*\s*$| and | but )",
+    re.IGNORECASE,
+)
+_THERE = re.compile(
+    r"(?P<each>(?:for|in|at) each\b.+?)(?: (?:play|happen|occur|exist|are|live))? there\b", re.IGNORECASE
+)
+_SORTED = re.compile(
+    r"(?:(?P<first>^)|,? and )(?:order|sort|list|arrange)(?:ed)?"
+    r"(?: (?P<those>them|these|those|the (?:results?|list)))?"
+    r" (?=in (?:ascending|descending|alphabetical) )",
+    re.IGNORECASE,
+)
+_FOR_EACH = re.compile(
+    r"for each of (?:them|those|these),? (?=also )"
+    r"|(?P<also>^also .*?) for each(?: of (?:them|those|these)| one)?(?=[?.!]*\s*$)",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"number of|how many|count|total|average|max|min", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"(?:(?:what (?:is|are)|show|list|find|give(?: me)?|return|please) )*(?:the )?(?:different )?"
+    r"(?:names? of )?(?:(?:the|each|every|all) )*(?P<rows>[\w ]+?),?"
+    r" (?:and|with|along with|as well as) (?:also )?(?:(?:the|their|its) )?(?:corresponding |respective )?"
+    r"(?:number of|how many|count of) (?:(?:the|different) )*(?P<counted>[\w ]+?)"
+    r"(?: do| does)?(?: (?:they|it|each one|each|using it|(?:they|it|each) (?:has|have|owns?|teach(?:es)?"
+    r"|plays?|produces?|makes?|uses?|offers?|holds?|contains?|conducts?|sings?|are arranged to teach)))?"
+    r"(?P<rest> in (?:ascending|descending)\b.*)?[?.!]*\s*",
+    re.IGNORECASE,
+)
+
+
+def rephrase(question: str, lexicon: Lexicon) -> str:
+    """Returns the question in plain words: "number of courses for each teacher" for "names of teachers and
+    the number of courses they teach". What it asks for stays the same.
+    """
+    question = _without_second(question)
+    if _RANKED.search(question):
+        question = question if _SEVERAL.match(question) else _ITS_COUNT.sub("", question)
+        question = _AMOUNT.sub(r"\g<end> \g<of>", question)
+    question = _USED_AS.sub(lambda found: _as_column(found, lexicon), question)
+    question = _SORTED.sub(
+        lambda found: "those " if found["first"] is not None and found["those"] else " ", question
+    )
+    if not _NUMBERED.search(question):
+        question = _FOR_EACH.sub(lambda found: found["also"] or "", question)
+    question = _THERE.sub(r"\g<each>", question)
+    found = None if _RANKED.search(question) else _COUNTED.fullmatch(question)
+    if found and _names(found["rows"], lexicon) and _names(found["counted"], lexicon, tables=True):
+        return f"number of {found['counted']} for each {found['rows']}{found['rest'] or ''}"
+    return question
+
+
+def _without_second(question: str) -> str:
+    """Leaves out a second sentence that only asks for columns which the first names."""
+    found = _SECOND.fullmatch(question)
+    if found is None or not _RANKED.search(found["first"]):
+        return question
+    known = {*words_of(found["first"]), *_COLUMN_WORDS}
+    return found["first"] if set(words_of(found["columns"])) <= known else question
+
+
+def _as_column(found: re.Match[str], lexicon: Lexicon) -> str:
+    column = found["column"]
+    return f"with {column} {found['value']}" if _names(column, lexicon) else found[0]
+
+
+def _names(text: str, lexicon: Lexicon, *, tables: bool = False) -> bool:
+    """Returns True if the whole text is the name of a table, or also of a column."""
+    tokens = tokenise(text)
+    length, links = lexicon.find(tokens) if tokens else (0, ())
+    return 0 < length == len(tokens) and any(
+        link.is_table if tables else link.value is None for link in links
+    )
