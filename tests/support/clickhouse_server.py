@@ -86,12 +86,12 @@ class _Requests(BaseHTTPRequestHandler):
         if self.headers.get("Authorization") != f"Basic {basic}":
             self._fail(_FORBIDDEN)
             return
-        import chdb
+        from chdb.state.sqlitelike import connect
 
         if _OUTFILE.search(sql):
             self._fail("Code: 358. DB::Exception: INTO OUTFILE is not allowed. (INTO_OUTFILE_NOT_ALLOWED)")
             return
-        connection = chdb.connect(self.folder)
+        connection = connect(self.folder)
         try:
             _prepare(connection, parameters)
             self._answer(connection, sql, parameters)
@@ -150,10 +150,10 @@ def _prepare(connection: "Connection", parameters: Mapping[str, str]) -> None:
 
 
 def main(port: int, folder: str) -> None:
-    import chdb
+    from chdb.state.sqlitelike import connect
 
     _Requests.folder = f"{folder}/data"
-    connection = chdb.connect(_Requests.folder)
+    connection = connect(_Requests.folder)
     for statement in (Path(folder) / "script.sql").read_text(encoding="utf-8").split(";\n"):
         if statement.strip():
             connection.query(statement)
