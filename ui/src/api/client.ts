@@ -106,8 +106,14 @@ export async function addRule(body: NewRule): Promise<void> {
   await dataOf(http.POST("/api/v1/rules", { body }));
 }
 
-export async function changeRule(name: string, body: Partial<Omit<NewRule, "name">>): Promise<void> {
-  await dataOf(http.PATCH("/api/v1/rules/{name}", { params: { path: { name } }, body }));
+/** With a version, a rule that was changed since is not changed. */
+export async function changeRule(
+  name: string,
+  body: Partial<Omit<NewRule, "name">>,
+  version?: number,
+): Promise<void> {
+  const headers = version === undefined ? {} : ifMatch(version);
+  await dataOf(http.PATCH("/api/v1/rules/{name}", { params: { path: { name } }, body, headers }));
 }
 
 export async function deleteRule(name: string): Promise<void> {
@@ -612,9 +618,17 @@ export function countSteps(db_connection_id: string, sql: string): Promise<StepC
   );
 }
 
+/** The header of a change of one version only. */
+const ifMatch = (version: number) => ({ "If-Match": `"${version}"` });
+
 /** Calls a route by a path under /api/v1, for routes that are alike for several kinds of records. */
-export async function call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-  const headers = { "Content-Type": "application/json" };
+export async function call<Answer>(
+  method: string,
+  path: string,
+  body?: object,
+  version?: number,
+): Promise<Answer> {
+  const headers = { "Content-Type": "application/json", ...(version !== undefined && ifMatch(version)) };
   const sent = body && { headers, body: JSON.stringify(body) };
   const response = await signedFetch(new SignedRequest(`/api/v1/${path}`, { method, ...sent }));
   const answer: unknown = response.status === 204 ? {} : await response.json().catch(() => null);

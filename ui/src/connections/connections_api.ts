@@ -21,6 +21,6 @@ export async function readSchemas(id: string): Promise<DatabaseSchema[]> {
   return (await call<{ items: DatabaseSchema[] }>("GET", path)).items;
 }
 
-export function changeConnection(id: string, change: ConnectionChange): Promise<Connection> {
-  return call("PATCH", `database-connections/${encodeURIComponent(id)}`, change);
+export function changeConnection(id: string, change: ConnectionChange, version: number): Promise<Connection> {
+  return call("PATCH", `database-connections/${encodeURIComponent(id)}`, change, version);
 }

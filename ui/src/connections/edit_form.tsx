@@ -8,7 +8,7 @@ import { say } from "../shared/toasts";
 import { addressOf, partsOf } from "./address";
 import { AddressFields } from "./address_fields";
 import { refreshConnections } from "./connections";
-import { changeConnection } from "./connections_api";
+import { saveConnection } from "./save_connection";
 import { NameFields } from "./name_fields";
 import { form } from "./texts";
 import { useUnsent } from "../identity/unsent";
@@ -36,7 +36,7 @@ export function EditForm({ connection, onClose, onMoved }: Shown) {
     setSaving(true);
     setProblem(null);
     try {
-      await changeConnection(connection.id, { ...named, ...(moved && { url }) });
+      await saveConnection(connection, { ...named, ...(moved && { url }) });
       await refreshConnections();
       say(moved ? form.readAgain : form.saved);
       onClose();

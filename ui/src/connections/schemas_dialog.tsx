@@ -7,8 +7,9 @@ import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { refreshConnections } from "./connections";
-import { changeConnection, readSchemas } from "./connections_api";
+import { readSchemas } from "./connections_api";
 import { choose, isRead, patternsOf } from "./schemas";
+import { saveConnection } from "./save_connection";
 import { SchemasField } from "./schemas_field";
 import { connectionTexts, form } from "./texts";
 
@@ -34,7 +35,7 @@ export function SchemasDialog({ connection, onClose, onChanged }: Shown) {
     setSaving(true);
     setProblem(null);
     try {
-      await changeConnection(connection.id, { schemas: patterns });
+      await saveConnection(connection, { schemas: patterns });
       await refreshConnections();
       say(form.schemasRead);
       onClose();

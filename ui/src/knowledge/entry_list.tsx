@@ -4,6 +4,7 @@ import { asProblem } from "../api/problem";
 import type { Problem } from "../api/types";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
+import { saveEdit } from "../shared/edits";
 import { lazy } from "../shared/lazy";
 import { ProblemBox } from "../shared/problem_box";
 import { say } from "../shared/toasts";
@@ -14,6 +15,8 @@ import {
   CHANGED_GLOSSARY,
   changeEntry,
   type Entry,
+  type Field,
+  FIELDS,
   type Kind,
   readEntries,
   removeEntry,
@@ -26,6 +29,8 @@ const Starters = lazy(() => import("./starters"));
 const Transfer = lazy(() => import("./transfer"));
 const ReviewQueue = lazy(() => import("./review_queue"));
 
+type Fields = Partial<Record<Field, string | null>>;
+
 interface Shown {
   kind: Kind;
   connectionId: string;
@@ -36,11 +41,23 @@ interface Shown {
 export function EntryList({ kind, connectionId, mayChange }: Shown) {
   const { entries, problem, read, act } = useEntries(kind, connectionId);
   const [edited, edit] = useUnsent<Entry | "new" | null>(`${kind} ${connectionId}`, null);
-  const save = async (fields: object) => {
-    const saved =
-      edited === "new" ? addEntry(kind, connectionId, fields) : changeEntry(kind, idOf(edited), fields);
+  const save = async (fields: Fields) => {
+    if (edited === null) return;
+    const saved = edited === "new" ? addEntry(kind, connectionId, fields) : saveEntry(edited, fields);
     if (await act(saved)) edit(null);
   };
+  const saveEntry = ({ id, version }: Entry, fields: Fields) =>
+    saveEdit({
+      version,
+      send: (version) => changeEntry(kind, id, fields, version),
+      read: async () => (await readEntries(kind, connectionId)).find((each) => each.id === id),
+      beside: (theirs) =>
+        FIELDS[kind].map(({ name }) => ({
+          name: knowledgeTexts.fields[name],
+          mine: fields[name] ?? "",
+          theirs: theirs[name] ?? "",
+        })),
+    });
   return (
     <section class="entries">
       <header>

@@ -13,9 +13,13 @@ export type Field = "question" | "sql" | "term" | "meaning" | "text" | "scope";
 export type Status = "proposed" | "verified" | "rejected";
 
 /** An entry of any kind: the fields of its kind. An example also has its review, and why it would not run. */
-export type Entry = { id: string; status?: Status; fault?: string | null; uses?: number } & Partial<
-  Record<Field, string | null>
->;
+export type Entry = {
+  id: string;
+  version: number;
+  status?: Status;
+  fault?: string | null;
+  uses?: number;
+} & Partial<Record<Field, string | null>>;
 
 /** The fields of each kind of entry; an optional field may be left empty. */
 export const FIELDS: Record<Kind, { name: Field; optional?: true; code?: true; line?: true }[]> = {
@@ -33,8 +37,9 @@ export async function addEntry(kind: Kind, connectionId: string, fields: object)
   await call("POST", kind, { db_connection_id: connectionId, ...fields });
 }
 
-export async function changeEntry(kind: Kind, id: string, fields: object): Promise<void> {
-  await call("PATCH", `${kind}/${encodeURIComponent(id)}`, fields);
+/** With a version, an entry that was changed since is not changed. */
+export async function changeEntry(kind: Kind, id: string, fields: object, version?: number): Promise<void> {
+  await call("PATCH", `${kind}/${encodeURIComponent(id)}`, fields, version);
 }
 
 export async function removeEntry(kind: Kind, id: string): Promise<void> {

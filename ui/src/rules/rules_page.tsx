@@ -7,6 +7,7 @@ import { connectionOf, connections, refreshConnections } from "../connections/co
 import { isAdmin, mayManage } from "../identity/me";
 import { Blank } from "../shared/blank";
 import { Dialog } from "../shared/dialog";
+import { type Difference, saveEdit } from "../shared/edits";
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
@@ -28,7 +29,16 @@ export default function RulesPage() {
   }, []);
   const save = async (fields: Parameters<typeof addRule>[0]) => {
     const { name, ...rest } = fields;
-    if (await act(edited === "new" ? addRule(fields) : changeRule(name, rest))) edit(null);
+    const saved =
+      edited === null || edited === "new"
+        ? addRule(fields)
+        : saveEdit({
+            version: edited.version,
+            send: (version) => changeRule(name, rest, version),
+            read: async () => (await listRules()).find((each) => each.name === name),
+            beside: (theirs) => differencesOf(fields, theirs),
+          });
+    if (await act(saved)) edit(null);
   };
   return (
     <div class="page">
@@ -67,6 +77,25 @@ export default function RulesPage() {
       )}
     </div>
   );
+}
+
+/** The fields of an edited rule beside those of the stored one. */
+function differencesOf(mine: Parameters<typeof addRule>[0], theirs: Rule): Difference[] {
+  const { fields, applies, priority } = ruleTexts;
+  return [
+    { name: fields.text, mine: mine.text, theirs: theirs.text },
+    { name: fields.apply, mine: applies[mine.apply ?? theirs.apply], theirs: applies[theirs.apply] },
+    {
+      name: fields.priority,
+      mine: priority(mine.priority ?? theirs.priority),
+      theirs: priority(theirs.priority),
+    },
+    {
+      name: fields.patterns,
+      mine: mine.scope?.table_patterns?.join(", ") ?? "",
+      theirs: theirs.scope.table_patterns.join(", "),
+    },
+  ];
 }
 
 /** The rules, and a function that changes them and reads them again. Shows an error. */
