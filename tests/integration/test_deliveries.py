@@ -6,6 +6,7 @@ import logging
 import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from cryptography.fernet import Fernet
@@ -22,8 +23,9 @@ from app.modules.schedules.errors import TargetRefused
 from app.modules.schedules.mail import Mail
 from app.modules.schedules.messages import NoticeMessage
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.webhooks.retries import RETRY_SECONDS
+from app.modules.webhooks.retries import RETRY_SECONDS, DeliveryFailed
 from tests.support.boards import LOOPBACK, PER_COUNTRY, BoardKai, Json, kai_with_boards, store_settings
+from tests.support.certificates import Authority
 from tests.support.mail_server import Mailbox, mail_server
 from tests.support.scheduling import (
     COUNT,
@@ -406,3 +408,55 @@ async def test_a_server_without_tls_gets_neither_a_mail_nor_the_password(
     await sender.deliver_due(made)
     assert (mailbox.mails, mailbox.logins) == ([], [])
     assert [state for _, state, _ in await outcomes(kai)] == ["waiting"]
+
+
+@pytest.mark.parametrize("tls", ["starttls", "tls"])
+async def test_mail_goes_over_tls_with_its_login_to_a_server_that_is_trusted(
+    tls: Literal["starttls", "tls"], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path)
+    message = NoticeMessage(
+        notice_id="01970000-0000-7000-8000-000000000000",
+        owner="ada",
+        board_id=None,
+        pin_id=None,
+        at=1_780_000_000_000,
+        headline="Orders: it ran: 1 row",
+        lines=["Time of the schedule: 28 May 2026, 22:26 (Europe/Berlin)."],
+        link=None,
+        link_text="Open it in KAI",
+        is_failure=False,
+    )
+    async with mail_server(authority.sign("mail"), tls=tls) as server:
+        server.password = b"right"
+
+        async def send(password: str) -> str | None:
+            settings = MailSettings(
+                host="127.0.0.1",
+                port=server.port,
+                tls=tls,
+                user="kai",
+                password=SecretStr(password),
+                sender="kai@kai.example",
+            )
+            try:
+                await Mail(settings).send(ADDRESS, message, PNG)
+            except DeliveryFailed as failed:
+                return str(failed)
+            return None
+
+        unknown = await send("right")
+        assert unknown == "The mail server cannot be reached as it is set."
+        assert (server.mails, server.logins) == ([], [])
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+        assert await send("wrong") == "The mail server refuses the login of KAI_MAIL__USER."
+        assert await send("right") is None
+        assert server.logins[-1] == (b"kai", b"right")
+        assert set(server.logins) == {(b"kai", b"wrong"), (b"kai", b"right")}
+        (mail,) = server.mails
+        assert (mail["To"], mail["Subject"]) == (ADDRESS, message.headline)
+        assert [part.get_content_type() for part in mail.walk() if not part.is_multipart()] == [
+            "text/plain",
+            "text/html",
+            "image/png",
+        ]
