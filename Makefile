@@ -95,7 +95,7 @@ bench-store-client: .venv/test ## Measure what a request to Typesense costs in C
 bench-figures: .venv/test ## Measure the figures of ten thousand rows of sixty columns
 	@$(BIN)/python -m tests.bench.figures
 
-bench-references: .venv/test ## Show which statements are chosen for the results of a shop
+bench-references: .venv/test ## Show which statements are chosen for results of many shapes
 	@$(BIN)/python -m tests.bench.references
 
 bench-listing: .venv/test ## Measure lists of up to a million sessions

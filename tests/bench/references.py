@@ -1,4 +1,4 @@
-"""Which statements are chosen for the results of a shop: by a model, and by the order of the sheet.
+"""Which statements are chosen for results: by a model, and by the order of the sheet.
 
 `make bench-references` prints the order; with `--base-url` a model at an OpenAI-compatible address is asked,
 too: `python -m tests.bench.references --base-url http://127.0.0.1:8080/v1 --model qwen2.5-coder-1.5b`. Each
@@ -24,7 +24,8 @@ from graph.ports import Analysed, Question
 from graph.state import Column, Rows
 from tests.support.model_settings import SCRIPTED
 
-RESULTS = Path(__file__).parents[1] / "corpus" / "references" / "shop.jsonl"
+RESULTS = Path(__file__).parents[1] / "corpus" / "references"
+"""The results of a shop, and results of many shapes, such as cross tables, cohorts, stocks and targets."""
 TODAY = date(2026, 11, 23)
 """The last day of the shop: its last month is not whole."""
 
@@ -47,8 +48,8 @@ class NoDatabase:
 
 
 def results() -> Iterator[Result]:
-    for line in RESULTS.read_text(encoding="utf-8").splitlines():
-        kept = json.loads(line)
+    lines = [line for file in sorted(RESULTS.glob("*.jsonl")) for line in file.open(encoding="utf-8")]
+    for kept in map(json.loads, lines):
         columns = [Column(name=each["name"], type=each["type"]) for each in kept["columns"]]
         rows = Rows(columns=columns, rows=kept["rows"], row_count=len(kept["rows"]), truncated=False)
         yield Result(kept["question"], kept["sql"], rows)

@@ -89,3 +89,31 @@ def test_a_count_is_not_called_by_what_its_rows_refer_to(name: str, table: str, 
     found = figures("", sql, "sqlite", rows=rows, keys=frozenset({"customer_id", "id"}))
     made = fact_sheet(FactTable(question="", rows=rows, found=found, wording=Wording("en")))
     assert made.facts[0].statement.startswith(f"**Ulm** has the most {things}: 7")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "things"),
+    [
+        ("SUM(priority = 'low')", "SUM(priority = 'high')", "the most low tickets: 210"),
+        (
+            "SUM(CASE WHEN priority = 'low' THEN 1 ELSE 0 END)",
+            *("COUNT(CASE WHEN priority = 'high' THEN id END)", "the most low tickets: 210"),
+        ),
+        (
+            "COUNT(*) FILTER (WHERE priority = 'low')",
+            *("COUNT(*) FILTER (WHERE priority = 'high')", "the most low tickets: 210"),
+        ),
+        (
+            "SUM(CASE WHEN priority = 'low' THEN hours END)",
+            *("SUM(CASE WHEN priority = 'high' THEN hours END)", "the most low hours: 210"),
+        ),
+        ("SUM(CASE WHEN priority = 'low' THEN 2 END)", "SUM(priority = 'high')", "the highest low: 210"),
+        ("SUM(a)", "SUM(b)", "the highest low: 210"),
+    ],
+)
+def test_columns_for_single_values_are_called_by_what_they_count(low: str, high: str, things: str) -> None:
+    rows: Cells = [["Billing", 120, 90], ["Onboarding", 210, 40]]
+    columns = {"team": "text", "low": "integer", "high": "integer"}
+    sql = f"SELECT team, {low} AS low, {high} AS high FROM tickets GROUP BY team"
+    found = sheet_of(Case("Tickets per team and priority", sql, columns, rows, [])).facts
+    assert things in " ".join(fact.statement for fact in found)

@@ -16,7 +16,9 @@ from app.modules.analysis.figures.requested_measures import naming
 
 _FEW = 4
 _COMPARING = re.compile(
-    r"\b(?:compar\w+|against|versus|vs|vergleich\w*|verglichen|gegen|gegenüber|frente|rapport)\b",
+    r"\b(?:compar\w+|against|versus|vs|vergleich\w*|verglichen|gegen|gegenüber|frente|rapport"
+    r"|than (?:in )?(?:last|the previous|before|20\d\d)|als (?:im )?(?:vorjahr|letzte\w*|20\d\d)"
+    r"|que (?:el|en|l'|l’)? ?(?:año (?:anterior|pasado)|année (?:dernière|précédente)|20\d\d))\b",
     re.IGNORECASE,
 )
 

@@ -77,6 +77,48 @@ def misnamed_counts(
     return {at: CountedThings(rows) for at, noun in called.items() if noun in referred - {rows}}
 
 
+def pivoted_things(select: exp.Select, table: str | None) -> Mapping[int, CountedThings]:
+    """The things of columns that are called by one value of another column: with
+    `SUM(CASE WHEN priority = 'low' THEN 1 END) AS low` over tickets, the low tickets.
+
+    There are none unless two columns are for values of the same one. `table` is the only one read.
+    """
+    found = {at: part for at, each in enumerate(select.selects) if (part := _part(each)) is not None}
+    named: dict[int, CountedThings] = {}
+    for at, (column, value, summed) in found.items():
+        noun = title(summed) if summed else _things(table) if table else ""
+        called = title(select.selects[at].alias)
+        is_pivot = sum(other == column for other, *_ in found.values()) > 1
+        if noun and is_pivot and called == title(value):
+            named[at] = CountedThings(f"{called} {noun}")
+    return named
+
+
+def _part(output: exp.Expr) -> tuple[str, str, str] | None:
+    """The column and the value of the rows that a count or a sum is of, and the summed column, if any."""
+    whole = output.unalias()
+    function = whole.this if isinstance(whole, exp.Filter) else whole
+    if not isinstance(function, exp.Sum | exp.Count | exp.CountIf):
+        return None
+    condition, value = function.this, None
+    if isinstance(whole, exp.Filter):
+        condition, value = whole.expression.this, function.this
+    elif isinstance(condition, exp.Case | exp.If):
+        branches = condition.args.get("ifs") or [condition]
+        if len(branches) > 1:
+            return None
+        branch = branches[0]
+        condition, value = branch.this, branch.args.get("true")
+    if not isinstance(condition, exp.EQ) or not isinstance(condition.left, exp.Column):
+        return None
+    if not isinstance(condition.right, exp.Literal):
+        return None
+    summed = value.name if isinstance(value, exp.Column) and isinstance(function, exp.Sum) else ""
+    if not summed and isinstance(function, exp.Sum) and value is not None and value.name != "1":
+        return None
+    return condition.left.name, condition.right.name, summed
+
+
 def _counted(select: exp.Select, output: exp.Expr, tables: _Tables) -> CountedThings | None:
     count = output.unalias()
     noun = title(output.alias_or_name).removeprefix("number of ")

@@ -11,7 +11,7 @@ from sqlglot.optimizer.scope import Scope, build_scope
 
 from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, WeekNumbering, WrittenWeeks
 from app.modules.analysis.figures.conditions import simple_conditions
-from app.modules.analysis.figures.counted import CountedThings, counted_things
+from app.modules.analysis.figures.counted import CountedThings, counted_things, pivoted_things
 from app.modules.analysis.figures.winners import Winners, ranks_of, winners_of
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
@@ -195,7 +195,7 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
         counted=counted,
         listed=None if grouped or select.args.get("distinct") else counted,
         row_counts=_row_counts(select),
-        things=counted_things(select),
+        things={**counted_things(select), **pivoted_things(select, counted)},
         conditions=simple_conditions(select),
         winners=winners,
         ranks=ranks_of(select),
