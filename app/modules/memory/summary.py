@@ -13,6 +13,7 @@ from app.core.llm.model import LanguageModel, PromptMessage
 from app.modules.memory.model import RememberedExchange, Sentiment, Summary
 from app.modules.prompts.sections import sections
 from app.modules.sql.parsing import parsed_one
+from app.modules.sql.table_names import written_name
 
 MOST_WORDS = 120
 MOST_THEMES = 8
@@ -95,7 +96,7 @@ def digest(earlier: Summary | None, exchanges: Sequence[RememberedExchange]) -> 
 
 
 def _tables_read(exchange: RememberedExchange) -> list[str]:
-    """Names of the tables that the statement reads, in alphabetical order."""
+    """Names of the tables that the statement reads, as it writes them, in alphabetical order."""
     if exchange.sql is None:
         return []
     try:
@@ -103,7 +104,7 @@ def _tables_read(exchange: RememberedExchange) -> list[str]:
     except (SqlglotError, RecursionError, ValueError):  # the dialect may be unknown by now
         return []
     derived = {each.alias for each in statement.find_all(exp.CTE)}
-    return sorted({table.name for table in statement.find_all(exp.Table)} - derived)
+    return sorted({written_name(table).text for table in statement.find_all(exp.Table)} - derived)
 
 
 def _said(what: str, text: str) -> list[str]:

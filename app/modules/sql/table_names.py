@@ -76,6 +76,11 @@ def shortened(shown: str, name: TableName) -> TableName:
     return TableName("", "", name.name) if shown == name.name else name.name_in_catalog
 
 
+def written_name(table: exp.Table) -> TableName:
+    """Returns the name that a statement reads a table by, with as many parts as it writes."""
+    return TableName(table.catalog, table.db, table.name)
+
+
 def shown_names(names: Iterable[TableName], dialect: str) -> Mapping[TableName, TableName]:
     """Returns for each name the shortest form that has no second meaning among the names."""
     folds = _Folds(dialect)

@@ -81,7 +81,7 @@ def key_columns(sql: str, schema: Schema) -> frozenset[str]:
             tree = statement_of(sql, schema.dialect).tree
     except (SqlglotError, RecursionError):
         return frozenset()
-    read = {schema.names.find(table) for table in tree.find_all(exp.Table)}
+    read = {schema.names.find(node) for node in tree.find_all(exp.Table)}
     tables = [table for table in schema.tables if table.name in read]
     own = {column.name.lower() for table in tables for column in table.columns if column.primary_key}
     referring = {name.lower() for table in tables for key in table.foreign_keys for name in key.columns}

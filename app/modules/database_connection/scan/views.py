@@ -15,7 +15,7 @@ from app.modules.database_connection.schema import Table
 from app.modules.sql.parsing import parsed_one
 from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.secret_outputs import secret_outputs
-from app.modules.sql.table_names import TableName, TableNames
+from app.modules.sql.table_names import TableName, TableNames, written_name
 
 _DEFINITIONS: Mapping[str, str] = {
     "sqlite": "SELECT '', name, sql FROM sqlite_master WHERE type = 'view'",
@@ -145,7 +145,7 @@ def _unknown_tables(
     for table in query.find_all(exp.Table):
         if names.meanings(table) or (not table.db and table.name.casefold() in common):
             continue
-        found[TableName(table.catalog, table.db, table.name)] = [
+        found[written_name(table)] = [
             column.name
             for column in query.find_all(exp.Column)
             if column.table == table.alias_or_name or (not column.table and column.name not in others)
