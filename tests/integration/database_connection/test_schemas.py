@@ -1,6 +1,8 @@
 """Databases with several schemas: same-named tables, keys between schemas, names that need quotes."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,6 +88,12 @@ def on_duckdb(path: Path, request: pytest.FixtureRequest) -> Database:
         made.execute("".join(f"create schema {each};" for each in SCHEMAS))
         made.execute(COMPANY.replace("references sales.", "references ") + IN_QUOTES)
     return read_url(f"duckdb:///{path}/company.duckdb")
+
+
+def on_sqlite(path: Path, request: pytest.FixtureRequest) -> Database:
+    with closing(sqlite3.connect(path / "company.db")) as made:
+        made.execute("create table events (id integer)")
+    return read_url(f"sqlite:///{path}/company.db")
 
 
 @pytest.fixture(scope="module", params=[on_postgres, on_mariadb, on_duckdb])
@@ -220,14 +228,97 @@ def test_a_schema_of_the_databases_own_name_is_read(tmp_path: Path) -> None:
     assert rows("select n from sales.main.t", database, schema) == [["two"]]
 
 
-def test_a_dropped_table_is_said_with_the_cure(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    database = on_postgres(tmp_path, request)
+@pytest.mark.parametrize("make", [on_postgres, on_mariadb, on_duckdb, on_sqlite])
+def test_a_dropped_table_is_said_with_the_cure(
+    request: pytest.FixtureRequest, tmp_path: Path, make: Callable[[Path, pytest.FixtureRequest], Database]
+) -> None:
+    database = make(tmp_path, request)
     known = scan(database, ConnectionLimits(), Stop())
+    match known.dialect:
+        case "postgres":
+            server: PostgresServer = request.getfixturevalue("postgres")
+            with psycopg.connect(server.url("company"), autocommit=True) as connection:
+                connection.execute("drop table raw.events")
+        case "mysql":
+            request.getfixturevalue("mariadb").run("drop table raw.events")
+        case "duckdb":
+            with duckdb.connect(str(tmp_path / "company.duckdb")) as opened:
+                opened.execute("drop table raw.events")
+        case _:
+            with closing(sqlite3.connect(tmp_path / "company.db")) as lite:
+                lite.execute("drop table events")
+    with pytest.raises(StatementFailed, match=r"events.*\. It was removed since .* scan the database again"):
+        rows("select * from events", database, known)
+
+
+def test_a_foreign_table_is_a_table(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    on_postgres(tmp_path, request)
     server: PostgresServer = request.getfixturevalue("postgres")
     with psycopg.connect(server.url("company"), autocommit=True) as connection:
-        connection.execute("drop table raw.events")
-    with pytest.raises(StatementFailed, match="scan the database again"):
-        rows("select * from events", database, known)
+        connection.execute(
+            "create extension postgres_fdw; create schema far;"
+            "create server other foreign data wrapper postgres_fdw"
+            f" options (host '127.0.0.1', port '{server.port}', dbname 'company');"
+            "create user mapping for analyst server other"
+            " options (user 'analyst', password 's3cret/with@signs');"
+            "import foreign schema sales limit to (customers) from server other into far".encode()
+        )
+    database = read_url(server.url("company"))
+    found = scan(database, ConnectionLimits(), Stop())
+    far = found.by_name["far.customers"]
+    assert (far.kind, [each.name for each in far.columns]) == ("table", ["id", "name", "city"])
+    assert far.columns[2].values == ["Oslo", "Rome"]
+    assert rows("select count(*) from far.customers where city = 'Oslo'", database, found) == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("make", "lengths"), [(on_postgres, [63]), (on_mariadb, [64]), (on_duckdb, [63, 128, 300])]
+)
+def test_the_longest_names_are_read(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    make: Callable[[Path, pytest.FixtureRequest], Database],
+    lengths: list[int],
+) -> None:
+    """The longest that each database has, for a schema, a table and a column."""
+    database = make(tmp_path, request)
+    for length in lengths:
+        name = "n" * length
+        create = "create database" if database.dialect == "mysql" else "create schema"
+        script = f"{create} {name}; create table {name}.{name} ({name} integer);"
+        script += f"insert into {name}.{name} values ({length})"
+        match database.dialect:
+            case "postgres":
+                server: PostgresServer = request.getfixturevalue("postgres")
+                with psycopg.connect(server.url("company"), autocommit=True) as connection:
+                    connection.execute(script.encode())
+            case "mysql":
+                mariadb: MariadbServer = request.getfixturevalue("mariadb")
+                mariadb.run(
+                    f"drop database if exists {name}; {script}; grant select on {name}.* to company@'%'"
+                )
+            case _:
+                with duckdb.connect(str(tmp_path / "company.duckdb")) as opened:
+                    opened.execute(script)
+    known = scan(database, ConnectionLimits(), Stop())
+    for length in lengths:
+        name = "n" * length
+        shown = next(table for table in known.tables if table.in_database.name == name).name
+        assert rows(f"select {name} from {name}.{name}", database, known) == [[length]]
+        assert rows(f"select max({name}) from {known.names.written(shown)}", database, known) == [[length]]
+    if database.dialect == "mysql":
+        request.getfixturevalue("mariadb").run(f"drop database {'n' * 64}")
+
+
+def test_a_catalog_that_takes_too_long_is_given_up_with_the_cure(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    database = on_postgres(tmp_path, request)
+    server: PostgresServer = request.getfixturevalue("postgres")
+    with psycopg.connect(server.url("company")) as locking:
+        locking.execute("lock table pg_catalog.pg_description in access exclusive mode")
+        with pytest.raises(DatabaseUnavailable, match=r"longer than 1 s to read.*such as sales_\*"):
+            scan(database, ConnectionLimits(scan_seconds=1), Stop())
 
 
 def test_schemas_without_rights_are_left_out(request: pytest.FixtureRequest, tmp_path: Path) -> None:

@@ -17,6 +17,9 @@ class EncryptionRefused(DatabaseUnavailable):
     """Client and server agree on no encryption, or the certificate is not the server's."""
 
 
+SCAN_AGAIN = "It was removed since the last scan: scan the database again."
+"""Cure of a statement whose table the database does not find."""
+
 Dialect = Literal["sqlite", "postgres", "mysql", "duckdb", "clickhouse"]
 
 

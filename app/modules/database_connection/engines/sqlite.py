@@ -10,7 +10,7 @@ from typing import Literal
 from sqlalchemy import Connection, Engine, StaticPool, create_engine
 
 from app.modules.database_connection.engines.catalogs import Listing
-from app.modules.database_connection.engines.databases import stopped
+from app.modules.database_connection.engines.databases import SCAN_AGAIN, stopped
 from app.modules.database_connection.engines.files import FileDatabase
 from app.modules.database_connection.engines.sqlite_authorizers import (
     NamedOnly,
@@ -172,4 +172,5 @@ def _translated(error: Exception, stop: Stop) -> StatementFailed | DatabaseUnava
         return DatabaseUnavailable(f"The SQLite database cannot be used: {_AWAY[code]}.")
     if code == sqlite3.SQLITE_INTERRUPT:
         return stopped(stop)
-    return StatementFailed(str(error))
+    said = str(error)
+    return StatementFailed(f"{said}. {SCAN_AGAIN}" if said.startswith("no such table") else said)

@@ -1,12 +1,13 @@
 """Statements in read-only DuckDB sessions."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.core.values.numbers import of_single_precision
-from app.modules.database_connection.engines.databases import stopped
+from app.modules.database_connection.engines.databases import SCAN_AGAIN, stopped
 from app.modules.database_connection.engines.duckdb.process import ChildEnded, DuckdbProcess, DuckdbRefused
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.schema import ColumnType
@@ -14,6 +15,7 @@ from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 
 _FETCH_ROWS = 100
+_NO_TABLE = re.compile(r"\bTable with name .* does not exist")
 _NOT_THE_STATEMENT = {"IOException", "FatalException", "ConnectionException"}
 _TOO_MUCH_MEMORY = "The statement needs more memory than it may have; add filters, or aggregate earlier."
 _TYPES: Mapping[str, ColumnType] = {
@@ -100,4 +102,9 @@ def _translated(error: DuckdbRefused) -> StatementFailed | DatabaseUnavailable:
         return DatabaseUnavailable("The database file cannot be read.")
     if error.kind == "NotOneQuery":
         return StatementFailed("Exactly one query is run at a time: SELECT, WITH ... SELECT, VALUES.")
-    return StatementFailed(_TOO_MUCH_MEMORY if error.kind == "OutOfMemoryException" else str(error))
+    if error.kind == "OutOfMemoryException":
+        return StatementFailed(_TOO_MUCH_MEMORY)
+    if error.kind == "CatalogException" and _NO_TABLE.search(str(error)):
+        first = str(error).split("\n", maxsplit=1)[0].rstrip("!.")
+        return StatementFailed(f"{first}. {SCAN_AGAIN}")
+    return StatementFailed(str(error))

@@ -1,7 +1,7 @@
 """Statements in read-only sessions of MySQL and MariaDB."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -10,7 +10,7 @@ import pymysql
 from pymysql.constants import ER
 from pymysql.cursors import Cursor
 
-from app.modules.database_connection.engines.databases import stopped
+from app.modules.database_connection.engines.databases import SCAN_AGAIN, stopped
 from app.modules.database_connection.engines.mysql.values import TYPES
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.results import RawRows
@@ -27,8 +27,13 @@ _MODES_OF_WRITING = {
     *("NO_BACKSLASH_ESCAPES", "ORACLE", "PIPES_AS_CONCAT", "POSTGRESQL"),
 }
 _QUERY = re.compile(r"\s*(\(\s*)*(SELECT|WITH|VALUES|EXPLAIN)\b(?!\s+ANALYZE)", re.IGNORECASE)
-_DENIED = {ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR}
-_CURE = " An administrator allows KAI's account to read it: GRANT SELECT ON the table TO the account."
+_MAY_NOT = "An administrator allows KAI's account to read it: GRANT SELECT ON the table TO the account."
+_CURES: Mapping[int, str] = {
+    ER.TABLEACCESS_DENIED_ERROR: _MAY_NOT,
+    ER.COLUMNACCESS_DENIED_ERROR: _MAY_NOT,
+    ER.NO_SUCH_TABLE: SCAN_AGAIN,
+}
+"""What helps, by the server's code."""
 _STOPPED = {ER.QUERY_INTERRUPTED, ER.STATEMENT_TIMEOUT, ER.QUERY_TIMEOUT}
 _GONE = range(2000, 3000)  # the driver's own codes, for failures of the connection
 
@@ -138,4 +143,4 @@ def _translated(error: Exception, stop: Stop) -> StatementFailed | DatabaseUnava
         return stopped(stop)
     if not isinstance(code, int) or code in _GONE:
         return DatabaseUnavailable("The database broke the connection off.")
-    return StatementFailed(f"{error.args[-1]}.{_CURE if code in _DENIED else ''}")
+    return StatementFailed(f"{error.args[-1]}. {_CURES.get(code, '')}".rstrip())

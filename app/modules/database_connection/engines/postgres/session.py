@@ -12,7 +12,7 @@ from psycopg.adapt import Loader
 from psycopg.sql import SQL, Identifier
 from psycopg.types.string import TextLoader
 
-from app.modules.database_connection.engines.databases import stopped
+from app.modules.database_connection.engines.databases import SCAN_AGAIN, stopped
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.schema import ColumnType
@@ -30,8 +30,8 @@ _CONNECTION_STATES = {"08", "53", "57"}  # SQLSTATE classes: connection, resourc
 _CURES: Mapping[str, str] = {
     "42501": "A table's owner allows KAI's account to read it: GRANT SELECT ON the table TO the account, and "
     "where it may not use the schema GRANT USAGE ON SCHEMA its name TO the account",
-    "42P01": "It was removed since the last scan: scan the database again. Or KAI's account may not use its "
-    "schema: GRANT USAGE ON SCHEMA its name TO the account",
+    "42P01": f"{SCAN_AGAIN} Or KAI's account may not use its schema: GRANT USAGE ON SCHEMA its name TO the "
+    "account",
 }
 """What helps, by SQLSTATE: a missing right, and a table that the server does not find."""
 TYPES: Mapping[str, ColumnType] = {
