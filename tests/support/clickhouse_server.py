@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-import clickhouse_connect
-
 from app.core.servers import free_port
 
 if TYPE_CHECKING:
@@ -50,9 +48,10 @@ class ClickhouseServer:
 
     def run(self, script: str) -> None:
         """Run statements, each of which ends a line with a semicolon, with the right to write."""
-        with closing(
-            clickhouse_connect.get_client(dsn=self.url().replace("clickhouse", "http", 1))
-        ) as client:
+        import clickhouse_connect
+
+        dsn = self.url().replace("clickhouse", "http", 1)
+        with closing(clickhouse_connect.get_client(dsn=dsn)) as client:
             for statement in script.split(";\n"):
                 if statement.strip():
                     client.command(statement)

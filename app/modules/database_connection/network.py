@@ -44,6 +44,16 @@ class Access:
         in_own_folder = any(path.is_relative_to(folder.resolve()) for folder in self.own_folders)
         if in_own_folder or any(own.exists() and path.samefile(own) for own in self.own_files):
             raise UrlNotSupported("This file is part of KAI's own data. Questions about it are not allowed.")
+        self._check_place(path)
+
+    def check_folder(self, path: Path) -> None:
+        """`path` is resolved already and exists. Raises `UrlNotSupported`."""
+        for own in (folder.resolve() for folder in self.own_folders):
+            if path.is_relative_to(own) or own.is_relative_to(path):
+                raise UrlNotSupported("This folder has KAI's own data. Name a folder beside it.")
+        self._check_place(path)
+
+    def _check_place(self, path: Path) -> None:
         if not any(path.is_relative_to(folder.resolve()) for folder in self.folders):
             raise UrlNotSupported(
                 "Database files are opened in certain folders only. Move the file into one of them, or "

@@ -14,7 +14,7 @@ from app.modules.database_connection.errors import UrlNotSupported
 from app.modules.database_connection.network import ONE_USER, Access
 
 _SUPPORTED = (
-    "Supported are sqlite:///path/to/file, duckdb:///path/to/file, "
+    "Supported are sqlite:///path/to/file, duckdb:///path/to/file, parquet:///path/to/folder, "
     "postgresql://user:password@host:port/database, mysql://user:password@host:port/database and "
     "clickhouse://user:password@host:port/database."
 )
@@ -100,11 +100,31 @@ def _duckdb(url: URL, access: Access) -> Database:
     return DuckdbDatabase(_file(url, access))
 
 
-def _file(url: URL, access: Access) -> Path:
-    """Returns the path of the file, with links resolved."""
+def _parquet(url: URL, access: Access) -> Database:
+    from app.modules.database_connection.engines.duckdb.lake import ParquetFolder  # noqa: PLC0415 - slow to load
+
+    _check_form(url)
+    try:
+        path = Path(url.database or "").resolve()
+        if not path.is_dir():
+            raise UrlNotSupported(
+                f"The URL names no existing folder.{absolute_path_hint('parquet', url.database or '')}"
+            )
+        access.check_folder(path)
+    except (OSError, ValueError):
+        raise UrlNotSupported("The URL names a folder that KAI may not read.") from None
+    return ParquetFolder(path)
+
+
+def _check_form(url: URL) -> None:
     _options(url, allowed=())
     if url.host or url.username or url.password:
         raise UrlNotSupported(f"The URL has three slashes before the path: {url.drivername}:///path/to/file")
+
+
+def _file(url: URL, access: Access) -> Path:
+    """Returns the path of the file, with links resolved."""
+    _check_form(url)
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
         raise UrlNotSupported(f"The URL must name a file: {url.drivername}:///path/to/file")
     try:
@@ -225,6 +245,7 @@ _KINDS: Mapping[str, Callable[[URL, Access], Database]] = {
     "mariadb+pymysql": _mysql,
     "mysql": _mysql,
     "mysql+pymysql": _mysql,
+    "parquet": _parquet,
     "postgres": _postgres,
     "postgresql": _postgres,
     "postgresql+psycopg": _postgres,

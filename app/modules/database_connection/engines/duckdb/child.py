@@ -22,6 +22,7 @@ import duckdb
 
 _LONGEST_CELL = 1_000_000  # characters; KAI keeps fewer
 _LONGEST_ANSWER = 64 * 1024 * 1024
+_LOCKED = {"enable_external_access", "lock_configuration"}  # set once the paths of files are
 _QUERIES = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
 _QUERY = re.compile(r"\s*(\(\s*)*(SELECT|WITH|FROM|PIVOT|PIVOT_WIDER|EXPLAIN)\b(?!\s+ANALYZE)", re.IGNORECASE)
 
@@ -32,13 +33,30 @@ def main() -> None:
     for bound, most in ((resource.RLIMIT_DATA, opened["memory_bytes"]), (resource.RLIMIT_FSIZE, 0)):
         resource.setrlimit(bound, (most, most))
     try:
-        connection = duckdb.connect(opened["path"], read_only=True, config=opened["configuration"])
+        if opened["parquet"]:
+            connection = _over_parquet(opened["parquet"], opened["configuration"])
+        else:
+            connection = duckdb.connect(opened["path"], read_only=True, config=opened["configuration"])
     except duckdb.Error as error:
         _say({"error": [type(error).__name__, str(error)]})
         return
     _say({})
     for line in sys.stdin:
         _say(_answer(connection, json.loads(line)))
+
+
+def _over_parquet(
+    tables: dict[str, list[str]], configuration: dict[str, str | bool | int | float | list[str]]
+) -> duckdb.DuckDBPyConnection:
+    """Open a database in memory with a view of the files of each table. It can read these files alone."""
+    unlocked = {name: value for name, value in configuration.items() if name not in _LOCKED}
+    connection = duckdb.connect(":memory:", config=unlocked)
+    connection.execute("SET allowed_paths = ?", [[path for paths in tables.values() for path in paths]])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    for name, paths in tables.items():
+        connection.read_parquet(paths, hive_partitioning=True, union_by_name=True).create_view(name)
+    return connection
 
 
 def _answer(connection: duckdb.DuckDBPyConnection, request: dict[str, object]) -> dict[str, object]:

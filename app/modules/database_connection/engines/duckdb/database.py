@@ -50,19 +50,23 @@ class DuckdbDatabase(FileDatabase):
 
     @contextmanager
     def _opened(self, stop: Stop) -> Iterator[DuckdbProcess]:
-        process = DuckdbProcess(self.path)
+        process = self.process()
         with closing(process), cancelled_when_due(process.kill, stop):
             try:
                 process.open()
             except DuckdbRefused as error:
                 raise DatabaseUnavailable(
-                    f"The DuckDB database cannot be used: {_cause(str(error))}."
+                    f"The DuckDB database cannot be used: {self.cause(str(error))}."
                 ) from None
             except ChildEnded:
                 raise DatabaseUnavailable("The DuckDB database cannot be used: it took too long.") from None
             yield process
 
+    def process(self) -> DuckdbProcess:
+        """Returns the process that is to open the database."""
+        return DuckdbProcess(self.path)
 
-def _cause(said: str) -> str:
-    said = said.lower()
-    return next((cause for words, cause in _CAUSES if words in said), "the file cannot be opened")
+    def cause(self, said: str) -> str:
+        """Returns why the database cannot be opened, by the library's message."""
+        said = said.lower()
+        return next((cause for words, cause in _CAUSES if words in said), "the file cannot be opened")

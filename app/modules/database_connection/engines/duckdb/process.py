@@ -62,6 +62,8 @@ class DuckdbProcess:
     """
 
     path: Path
+    parquet: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The Parquet files of each table, in place of a DuckDB file."""
     columns: Sequence[tuple[str, str]] = ()
     """Name and type of each column of the last statement."""
     _process: "subprocess.Popen[str] | None" = field(default=None, init=False)
@@ -78,7 +80,12 @@ class DuckdbProcess:
                 cwd="/",
                 env={},
             )
-        self._ask(path=str(self.path), memory_bytes=_MEMORY_BYTES, configuration=dict(_CONFIGURATION))
+        self._ask(
+            path=str(self.path),
+            parquet={name: list(paths) for name, paths in self.parquet.items()},
+            memory_bytes=_MEMORY_BYTES,
+            configuration=dict(_CONFIGURATION),
+        )
 
     def query(self, sql: str) -> None:
         """Run one query. Raises `DuckdbRefused` of kind `NotOneQuery` for anything else."""
