@@ -5,11 +5,12 @@ import re
 import pytest
 
 from app.core.language import LANGUAGES
+from app.modules.sql_generation.result_warnings.filters import missing_text
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.texts import TEXTS
 
 SLOT = re.compile(r"\{\d\}")
-PARTS = ("time ", "and more")
+PARTS = ("time ", "and more", "quoted")
 """Texts of these names are parts of sentences."""
 
 
@@ -38,3 +39,10 @@ def test_a_warning_has_names_and_numbers_of_its_result(language: str, said: str)
 
 def test_braces_in_a_name_are_no_slots() -> None:
     assert ResultWarning("null column", ("{0}{x}",)).text == "Every value of “{0}{x}” is null."
+
+
+def test_near_texts_are_quoted_as_the_language_of_the_reader_does() -> None:
+    warning = missing_text("Customers.Country", "Brasil", ["Brazil", "Brunei"])
+    assert warning.text.endswith("The nearest stored there: “Brazil”, “Brunei”.")
+    assert warning.say("de").endswith("Dort am ähnlichsten: „Brazil“, „Brunei“.")
+    assert warning.say("es").endswith("Los más parecidos: «Brazil», «Brunei».")

@@ -7,6 +7,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from app.modules.database_connection.schema import Table
+from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.schema_index import SchemaIndex
 
@@ -78,5 +79,8 @@ def _compared(scope: Scope) -> Iterator[tuple[exp.Column, str, bool]]:
 def missing_text(column: str, text: str, near: list[str]) -> ResultWarning:
     if not near:
         return ResultWarning("unknown text", (column, text))
-    others = ", ".join(f"“{each}”" for each in near)
+    *first, last = near
+    others = WarningPhrase("quoted", (last,))
+    for each in reversed(first):
+        others = WarningPhrase("quoted before", (each, others))
     return ResultWarning("unknown text with others", (column, text, others), worth_repair=True)

@@ -160,6 +160,8 @@ TEXTS: Mapping[str, tuple[str, str, str, str]] = {
         "Todos los valores de «{0}» son nulos.",
         "Toutes les valeurs de «\u00a0{0}\u00a0» sont nulles.",
     ),
+    "quoted": ("“{0}”", "„{0}“", "«{0}»", "«\u00a0{0}\u00a0»"),
+    "quoted before": ("“{0}”, {1}", "„{0}“, {1}", "«{0}», {1}", "«\u00a0{0}\u00a0», {1}"),
     "unknown text": (
         "No {0} was “{1}” when the database was last scanned.",
         "Beim letzten Einlesen der Datenbank war kein Wert von {0} „{1}“.",
