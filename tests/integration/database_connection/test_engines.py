@@ -246,12 +246,13 @@ def test_an_honest_question_gets_what_the_database_would_answer(
         ("duckdb", "shop.main.customers"),
         ("postgres", "attacked.public.customers"),
         ("mysql", "shop.customers"),
+        ("clickhouse", "shop.customers"),
     ],
 )
 def test_check_sql_knows_the_tables_and_columns_of_a_real_database(
     dialect: str, own: str, target: Target, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    foreign_table = "nowhere.salaries" if dialect == "duckdb" else "secret.salaries"
+    foreign_table = "nowhere.salaries" if dialect in {"clickhouse", "duckdb"} else "secret.salaries"
     for table, column in ((own, "name"), (own, "nme"), (foreign_table, "name")):
         check_sql(f"select {column} from {table}", dialect, target.database.url, jsonl=None)
     allowed, unknown, foreign = capsys.readouterr().out.splitlines()
