@@ -60,11 +60,13 @@ class Scale:
         return self.low + share * (self.high - self.low)
 
 
-def scale_of(values: Sequence[float], *, zero: bool = False, count: int = 4) -> Scale:
-    """A scale with about `count` steps. It has a zero if asked for, or if the values vary enough for one."""
+def scale_of(values: Sequence[float], *, zero: bool = False, count: int = 4, flat: float = _FLAT) -> Scale:
+    """A scale with about `count` steps. It has a zero if asked for, or if the values vary enough for one:
+    by a share of `flat` of the largest.
+    """
     low = min(values, default=0.0)
     high = max(values, default=1.0)
-    if zero or low <= 0 <= high or abs(high - low) >= _FLAT * max(abs(low), abs(high)) or low == high:
+    if zero or low <= 0 <= high or abs(high - low) >= flat * max(abs(low), abs(high)) or low == high:
         low = min(low, 0.0)
         high = max(high, 0.0)
     if low == high:

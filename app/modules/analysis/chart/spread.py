@@ -28,6 +28,8 @@ _FEWEST_BINS = 5
 _HEXAGONS = 30
 _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 _ROWS_OF_HEXAGONS = 11
+_FLAT_POINTS = 0.75
+"""Points show places, not lengths: a zero that is far from them would push them into a corner."""
 
 
 def draw_histogram(canvas: Canvas) -> Picture:
@@ -121,8 +123,8 @@ def draw_points(canvas: Canvas) -> Picture:
         both = canvas.formats.listed([canvas.title(across), canvas.title(up)])
         canvas.note("without value", canvas.formats.count(missing), both)
     x_numbers = numbers_of(canvas.measure(across), canvas.formats, form=plan.format, suffix=None)
-    wide = scale_of([x for _, x, _ in pairs], count=6)
-    high = scale_of([y for _, _, y in pairs])
+    wide = scale_of([x for _, x, _ in pairs], count=6, flat=_FLAT_POINTS)
+    high = scale_of([y for _, _, y in pairs], flat=_FLAT_POINTS)
     is_numbered = bool(names) and names[0].isdecimal()
     series = sorted(set(names), key=natural) if is_numbered else [*dict.fromkeys(names)]
     has_colours = 1 < len(series) <= MAX_SERIES
