@@ -619,6 +619,15 @@ class LeftOutChunk(Model):
     content: list[str] = Field(default_factory=list)
 
 
+class LimitedStatement(Model):
+    """A statement as it would run for a person."""
+
+    sql: str = ""
+    row_policies: list[str] = Field(default_factory=list)
+    column_policies: list[str] = Field(default_factory=list)
+    has_barrier: bool = False
+
+
 class ResourceLink(Model):
     """A thing that an answer names, and that exists."""
 
@@ -791,6 +800,27 @@ class PinPeriod(Model):
     previous: list[JsonValue] | None = None
     reason: str | None = None
     choices: list[str] = Field(default_factory=list)
+
+
+class Policies(Model):
+    """The policies of a connection."""
+
+    version: int = 0
+    policies: dict[str, JsonValue] | None = None
+
+
+class PolicyFault(Model):
+    """A fault of policies."""
+
+    kind: Literal["error", "warning"] | str = ""
+    place: str = ""
+    detail: str = ""
+
+
+class PolicyFaults(Model):
+    """The faults of policies."""
+
+    items: list[PolicyFault] = Field(default_factory=list)
 
 
 class ProblemExample(Model):

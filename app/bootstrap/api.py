@@ -41,6 +41,7 @@ from app.modules.comments.repository import CommentRepository
 from app.modules.comments.service import Comments
 from app.modules.context_store.service import ContextStore
 from app.modules.context_store.transfer import KnowledgeFiles
+from app.modules.database_connection.connection_policies import ConnectionPolicies
 from app.modules.database_connection.file_connections import FileConnections, UploadLimits
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.forgetting.service import OwnerForgetting
@@ -82,6 +83,7 @@ class Services:
     storage: Storage
     database_connections: DatabaseConnections
     file_connections: FileConnections
+    connection_policies: ConnectionPolicies
     calls: ModelCalls
     models: Models | None
     overview: ModelOverview | None
@@ -220,6 +222,7 @@ async def open_services(
             storage=common.storage,
             database_connections=common.connections,
             file_connections=await _file_connections(common),
+            connection_policies=ConnectionPolicies(common.connections),
             calls=common.calls,
             models=common.models,
             overview=common.overview,

@@ -42,6 +42,7 @@ from app.modules.context_store.router import router as context_store
 from app.modules.context_store.transfer_router import router as knowledge_files
 from app.modules.database_connection.file_router import UPLOAD_PATH
 from app.modules.database_connection.file_router import router as uploads
+from app.modules.database_connection.policy_router import router as policies
 from app.modules.database_connection.router import router as database_connections
 from app.modules.forgetting.router import router as forgetting
 from app.modules.generating.router import router as generating
@@ -191,6 +192,7 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
         generating,
         database_connections,
         uploads,
+        policies,
         context_store,
         knowledge_files,
         facts,

@@ -15,7 +15,7 @@ INSTANCE_KEYS = "instance_keys"
 _ID = str(UUID(int=1))
 _AT_ONCE = 200
 _PLACES: Sequence[tuple[str, str | None, Sequence[str]]] = (
-    ("database_connections", None, ("encrypted_url",)),
+    ("database_connections", None, ("encrypted_url", "encrypted_hash_key")),
     ("schedules", "webhook", ("url", "secret")),
     ("schedules", "targets", ("url",)),
     ("webhooks", "receiver", ("url", "secret")),

@@ -495,13 +495,30 @@ def create_key(
     days: Annotated[int, typer.Option(min=1, max=3_650, help="How long it is good for.")] = 90,
     never_expires: Annotated[bool, typer.Option("--never-expires", help="Good until it is revoked.")] = False,
     name: Annotated[str, typer.Option(help="What it is for.")] = "",
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What policies of databases know of the owner, such as region=EMEA; repeatable. A repeated "
+            "name has several values.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Create a key and show it once."""
     from app.commands.keys import create as run  # noqa: PLC0415
 
     lifetime_days = None if never_expires else days
-    _run(run(data_dir, owner=owner, name=name, role=role, scopes=scope or [], days=lifetime_days))
+    made = run(
+        data_dir,
+        owner=owner,
+        name=name,
+        role=role,
+        scopes=scope or [],
+        days=lifetime_days,
+        attributes=attribute or [],
+    )
+    _run(made)
 
 
 @keys.command("list")

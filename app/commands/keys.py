@@ -30,10 +30,27 @@ _NONE = "There are no keys. Make one: kai keys create --owner YOU --role admin"
 
 
 async def create(
-    data_dir: Path | None, *, owner: str, name: str, role: Role, scopes: Sequence[str], days: int | None
+    data_dir: Path | None,
+    *,
+    owner: str,
+    name: str,
+    role: Role,
+    scopes: Sequence[str],
+    days: int | None,
+    attributes: Sequence[str] = (),
 ) -> None:
-    """Create a key and show it once. Raises `Invalid`."""
-    given = {"owner": owner, "name": name, "role": role, "scopes": set(scopes), "days": days}
+    """Create a key and show it once. `attributes` are `name=value`; a repeated name has a list of values.
+
+    Raises `Invalid`.
+    """
+    given = {
+        "owner": owner,
+        "name": name,
+        "role": role,
+        "scopes": set(scopes),
+        "days": days,
+        "attributes": _read_attributes(attributes),
+    }
     try:
         wanted = NewApiKey.model_validate(given).wanted()
     except ValidationError as error:
@@ -44,6 +61,19 @@ async def create(
         key, text = await keys.create(wanted)
     until = "does not expire" if key.expires_at is None else f"expires at {rfc3339(key.expires_at)}"
     say(f"{text}\n\nThe key is shown only now. It speaks for {owner} as {role} and {until}.")
+
+
+def _read_attributes(texts: Sequence[str]) -> dict[str, str | list[str]]:
+    """Raises `Invalid`."""
+    found: dict[str, str | list[str]] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise Invalid(f"The attribute {text!r} is not of the form name=value.")
+        before = found.get(name.strip(), [])
+        values = [before] if isinstance(before, str) else before
+        found[name.strip()] = [*values, value] if values else value
+    return found
 
 
 async def show_all(data_dir: Path | None) -> None:

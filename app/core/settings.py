@@ -725,6 +725,8 @@ class OidcSettings(_Group):
     admin_value: Annotated[str, Field(min_length=1)] = "kai-admin"
     database_claim: str | None = None
     """A text that chooses the role in databases registered with roles by claim."""
+    attribute_claims: dict[str, str] = {}
+    """Attributes of people, for policies of databases, and the claims that have them, as JSON."""
     leeway_seconds: Tuned[Annotated[float, Field(ge=0, le=300)]] = 30
     client_id: Annotated[str, Field(min_length=1)] | None = None
     """KAI's own name at the issuer. Without one the page has no button for it."""

@@ -1,5 +1,7 @@
 """API keys in every kind of store: what is kept of them, and when they stop to count."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.core.auth.api_keys import ApiKeys, KeyUnknown, NewKey
@@ -73,6 +75,7 @@ async def test_a_revoked_key_is_refused_at_once_here_and_what_is_no_key_is_unkno
 async def test_a_browser_that_an_issuer_has_signed_in_has_the_rights_of_the_token(reopen_ready: Open) -> None:
     scopes = SCOPES_OF_ROLE["user"]
     ann = Caller(owner="ann", role="user", scopes=scopes, signed_in_by="oidc", database_claim="north")
+    ann = replace(ann, attributes={"region": "EMEA", "teams": ("a", "b")})
     issuer, later = "https://login.example.com", now_ms() + 60_000
     async with reopen_ready() as storage:
         _, text = await ApiKeys(storage).sign_in_by_issuer(ann, issuer, expires_at=later)
@@ -80,6 +83,7 @@ async def test_a_browser_that_an_issuer_has_signed_in_has_the_rights_of_the_toke
         found = await keys.browser(text, issuer=issuer)
         assert (found.owner, found.scopes, found.signed_in_by) == ("ann", scopes, "oidc")
         assert found.database_claim == "north"
+        assert found.attributes == {"region": "EMEA", "teams": ["a", "b"]}
         assert await keys.usable() == []
         for other in (None, "https://another.example.com"):
             with pytest.raises(Unauthenticated):

@@ -52,6 +52,15 @@ async def test_the_claim_that_chooses_a_database_role_is_a_text(issuer: Issuer) 
         assert (await tokens.caller(issuer.token("ada"))).database_claim == expected
 
 
+async def test_claims_become_attributes_of_people_as_the_settings_map_them(issuer: Issuer) -> None:
+    mapped = {"person": "sub", "groups": "groups", "missing": "nothing_like_it"}
+    its_settings = settings(issuer.address).model_copy(update={"attribute_claims": mapped})
+    ada = await Tokens(its_settings, SigningKeys(issuer.address)).caller(issuer.token("ada"))
+    assert ada.attributes["person"] == "ada"
+    assert ADMINS in str(ada.attributes["groups"])
+    assert "missing" not in ada.attributes
+
+
 async def test_a_token_for_another_service_is_refused(issuer: Issuer) -> None:
     tokens = Tokens(settings(issuer.address, "another"), SigningKeys(issuer.address))
     with pytest.raises(Unauthenticated):

@@ -10,7 +10,16 @@ from hmac import compare_digest
 
 from cachetools import TTLCache
 
-from app.core.auth.caller import SCOPES_OF_ROLE, Caller, Role, Scope, checked_owner, unknown_credential
+from app.core.auth.caller import (
+    SCOPES_OF_ROLE,
+    Attribute,
+    Attributes,
+    Caller,
+    Role,
+    Scope,
+    checked_owner,
+    unknown_credential,
+)
 from app.core.clock import now_ms
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
@@ -58,6 +67,8 @@ class ApiKey:
     """Issuer that a browser was signed in by, likewise. The key counts while KAI trusts the issuer."""
     database_claim: str | None = None
     """As in the token (`Caller.database_claim`)."""
+    attributes: dict[str, Attribute] = field(default_factory=dict, repr=False)
+    """As of the caller (`Caller.attributes`)."""
 
     @property
     def of_browser(self) -> bool:
@@ -75,6 +86,7 @@ class ApiKey:
             credential=f"key {self.prefix}",
             key_id=self.id,
             database_claim=self.database_claim,
+            attributes=self.attributes,
         )
 
 
@@ -95,6 +107,7 @@ class NewKey:
     role: Role
     scopes: frozenset[Scope]
     expires_at: int | None
+    attributes: Attributes = field(default_factory=dict)
 
 
 class ApiKeys:
@@ -116,6 +129,7 @@ class ApiKeys:
             name=wanted.name,
             role=wanted.role,
             scopes=_scopes(wanted.role, wanted.scopes),
+            attributes=dict(wanted.attributes),
             created_at=now_ms(),
             expires_at=wanted.expires_at,
         )
@@ -180,6 +194,7 @@ class ApiKeys:
             expires_at=min(_last_of_browser(), expires_at),
             issuer=issuer,
             database_claim=caller.database_claim,
+            attributes=dict(caller.attributes),
         )
         await self._keys.create(browser)
         return browser, text

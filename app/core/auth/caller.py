@@ -1,10 +1,10 @@
 """Callers: owner, role and scopes."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from app.core.errors import Forbidden, Unauthenticated
 
@@ -13,6 +13,10 @@ Scope = Literal["read", "ask", "approve", "manage", "admin"]
 """`read`: read everything of one's own. `ask`: sessions, runs, feedback. `approve`: decide about calls of
 tools that wait. `manage`: databases and their context store. `admin`: API keys; it implies the others but
 `approve`."""
+Attribute: TypeAlias = str | bool | int | float | Sequence[str | bool | int | float]
+"""Value of an attribute of a caller."""
+Attributes: TypeAlias = Mapping[str, Attribute]
+
 SignIn = Literal["local", "api_key", "oidc"]
 
 LOCAL_OWNER = "local"
@@ -41,6 +45,8 @@ class Caller:
     """The API key that the caller is authenticated by, if any."""
     database_claim: str | None = None
     """The value of the token's claim that chooses a role in databases (`DATABASE_CLAIM`)."""
+    attributes: Attributes = field(default_factory=dict, repr=False)
+    """What policies of databases know of the caller: claims of the token, or what the key was made with."""
 
     def may(self, scope: Scope) -> bool:
         return scope in self.scopes or (scope != "approve" and "admin" in self.scopes)
@@ -48,6 +54,7 @@ class Caller:
 
 _database_claim: ContextVar[str | None] = ContextVar("kai_database_claim", default=None)
 _owner: ContextVar[str] = ContextVar("kai_owner", default="")
+_attributes: ContextVar[Attributes | None] = ContextVar("kai_attributes", default=None)
 
 
 @contextmanager
@@ -55,25 +62,32 @@ def calling(caller: Caller) -> Generator[None]:
     """The block answers this caller's request."""
     token = _database_claim.set(caller.database_claim)
     try:
-        with acting_for(caller.owner):
+        with acting_for(caller.owner, caller.attributes):
             yield
     finally:
         _database_claim.reset(token)
 
 
 @contextmanager
-def acting_for(owner: str) -> Generator[None]:
-    """The block does work of this owner."""
+def acting_for(owner: str, attributes: Attributes | None = None) -> Generator[None]:
+    """The block does work of this owner. Without attributes it reads no database that has policies."""
     token = _owner.set(owner)
+    of_person = _attributes.set(attributes)
     try:
         yield
     finally:
+        _attributes.reset(of_person)
         _owner.reset(token)
 
 
 def current_owner() -> str:
     """The owner whose work is being done; empty for work of KAI's own."""
     return _owner.get()
+
+
+def current_attributes() -> Attributes | None:
+    """The attributes of the person whose work is being done; None where it is not known who asks."""
+    return _attributes.get()
 
 
 def current_database_claim() -> str | None:

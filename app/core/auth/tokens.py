@@ -6,7 +6,7 @@ from hmac import compare_digest
 
 import jwt
 
-from app.core.auth.caller import SCOPES_OF_ROLE, Caller, Role, checked_owner, unknown_credential
+from app.core.auth.caller import SCOPES_OF_ROLE, Attribute, Caller, Role, checked_owner, unknown_credential
 from app.core.auth.signing_keys import SigningKeys
 from app.core.errors import Unauthenticated
 from app.core.settings import OidcSettings
@@ -94,4 +94,18 @@ class Tokens:
             signed_in_by="oidc",
             credential=f"token of {owner}",
             database_claim=claim if isinstance(claim, str) else None,
+            attributes={
+                name: value
+                for name, of_claim in self._settings.attribute_claims.items()
+                if (value := _attribute(claims.get(of_claim))) is not None
+            },
         )
+
+
+def _attribute(value: object) -> Attribute | None:
+    """Returns a claim as an attribute: a text, number, flag, or a list of these. None for others."""
+    if isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, list) and all(isinstance(each, str | int | float | bool) for each in value):
+        return tuple(value)
+    return None

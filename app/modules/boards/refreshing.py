@@ -23,7 +23,7 @@ from app.modules.boards.drawing import result_of_pin
 from app.modules.boards.model import Board, Pin, PinFailure, PinPeriod
 from app.modules.boards.period import Days, NotByPeriod, PeriodStatement
 from app.modules.boards.repository import BoardRepository
-from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.errors import ConnectionNotFound, PersonUnknown
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.service import DatabaseConnections
@@ -141,7 +141,7 @@ class Refreshing:
                 rows, period = await self._run(connection, pin.sql, asker), None
             else:
                 rows, period = await self._run_for(connection, pin, board.period_days, asker=asker)
-        except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing) as error:
+        except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing, PersonUnknown) as error:
             await self._fail(pin, _failure_of(error))
         else:
             await self._keep(pin, rows, period)
@@ -212,8 +212,12 @@ class Refreshing:
         self._refreshed.labels(outcome).inc()
 
 
-def _failure_of(error: StatementFailed | DatabaseUnavailable | DatabaseRoleMissing) -> PinFailure:
+def _failure_of(
+    error: StatementFailed | DatabaseUnavailable | DatabaseRoleMissing | PersonUnknown,
+) -> PinFailure:
     match error:
+        case PersonUnknown():
+            cure = "Ask the question in a session, and remove the pin."
         case DatabaseRoleMissing():
             cure = "Ask the owner of the database for a role."
         case DatabaseUnavailable():

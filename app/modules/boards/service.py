@@ -19,6 +19,7 @@ from app.modules.boards.errors import (
     AnswerUnknown,
     NothingToPin,
     PinRowsMissing,
+    RowsOfPerson,
     TooManyBoards,
     TooManyPins,
 )
@@ -303,14 +304,16 @@ class Boards:
         return await asyncio.to_thread(drawn.chosen, choice)
 
     async def _answer(self, owner: str, message_id: str) -> tuple[Message, Session]:
-        """Raises `AnswerUnknown`, `NothingToPin` or `ConnectionNotFound`."""
+        """Raises `AnswerUnknown`, `NothingToPin`, `RowsOfPerson` or `ConnectionNotFound`."""
         message = await self._sessions.repository.answer_of(owner, message_id)
         if message is None:
             raise AnswerUnknown
         session = await self._sessions.repository.get(owner, message.session_id)
         if message.sql is None or message.row_count is None:
             raise NothingToPin
-        await self._connections.repository.get(owner, session.connection_id)
+        connection = await self._connections.repository.get(owner, session.connection_id)
+        if connection.policies is not None:
+            raise RowsOfPerson
         return message, session
 
     async def _with_rows(self, board: Board, pin: Pin, message: Message) -> ShownPin:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from app.core.clock import now_ms
 from app.core.keyed_ids import created_id
@@ -88,9 +88,32 @@ class Knowledge:
 
 
 def without_hidden(examples: Sequence[Example], schema: Schema | None) -> list[Example]:
-    """Returns the examples whose statements name no column that the owner hides."""
+    """Returns the examples whose statements name no column that the owner hides, and nothing that the person
+    of the schema may not know of.
+    """
     hiding = [] if schema is None else [table for table in schema.tables if table.hides]
-    return [each for each in examples if not any(_names_hidden(each.sql, table) for table in hiding)]
+    shown = [each for each in examples if not any(_names_hidden(each.sql, table) for table in hiding)]
+    return shown if schema is None else known_to_person(shown, schema)
+
+
+Texts = TypeVar("Texts", Example, Term, Instruction)
+
+
+def known_to_person(entries: Sequence[Texts], schema: Schema) -> list[Texts]:
+    """Returns the entries that name nothing that the person of the schema may not know of."""
+    limiter = schema.limiter
+    if limiter is None:
+        return list(entries)
+    return [each for each in entries if not any(map(limiter.is_unknown_in, _texts(each)))]
+
+
+def _texts(entry: Example | Term | Instruction) -> Sequence[str]:
+    match entry:
+        case Example():
+            return entry.question, entry.sql
+        case Term():
+            return entry.term, entry.meaning, entry.sql or ""
+    return entry.text, entry.scope or ""
 
 
 def _names_hidden(sql: str, table: Table) -> bool:

@@ -50,7 +50,7 @@ class AnswerProposals:
         with suppress(ConnectionNotFound):
             connection = await self._connections.repository.get(owner, db_connection_id)
             proposed = new_example(connection, question, sql, status="proposed", message_id=message_id)
-            shown = answer if connection.roles is None else None
+            shown = None if connection.is_per_person else answer
             await self._examples.save(replace(proposed, session_id=session_id, asked_by=owner, answer=shown))
 
     async def withdraw(self, message_id: str) -> None:

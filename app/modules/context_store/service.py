@@ -25,6 +25,7 @@ from app.modules.context_store.model import (
     Instruction,
     Knowledge,
     Term,
+    known_to_person,
     new_example,
     question_key,
     without_hidden,
@@ -78,10 +79,10 @@ class ContextStore:
         entry = await entries.get(entry_id)
         if entry.owner != reader:
             try:
-                await self._connections.repository.get(reader, entry.db_connection_id)
+                connection = await self._connections.repository.get(reader, entry.db_connection_id)
             except ConnectionNotFound:
                 raise entries.unknown() from None
-            if not _is_public(entry):
+            if not _is_public(entry) or connection.policies is not None:
                 raise entries.unknown()
         return entry
 
@@ -106,6 +107,8 @@ class ContextStore:
         except ConnectionNotFound:
             return [Equals("owner", reader), Equals("db_connection_id", db_connection_id)]
         mine = Equals("db_connection_id", connection.id)
+        if connection.policies is not None:
+            return [mine, Equals("owner", reader)]  # they may name what others may not know of
         only_verified = entries is self.examples and connection.owner != reader
         return [mine, Equals("status", "verified")] if only_verified else [mine]
 
@@ -284,6 +287,18 @@ class ContextStore:
                 self.terms.latest(connection_id),
                 self.instructions.latest(connection_id),
             )
+        )
+
+    async def knowledge_of_person(self, connection: Connection) -> Knowledge:
+        """Returns what `knowledge` returns, without what the person who asks may not know of."""
+        known = await self.knowledge(connection.id)
+        schema = await self._connections.known_schema(connection)
+        if schema is None:
+            return known
+        return Knowledge(
+            known_to_person(known.examples, schema),
+            known_to_person(known.terms, schema),
+            known_to_person(known.instructions, schema),
         )
 
     async def verified_examples(self, connection: Connection) -> list[Example]:

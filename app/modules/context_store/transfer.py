@@ -60,7 +60,7 @@ class KnowledgeFiles:
         and the descriptions and units of tables and columns that are not hidden. Oldest first.
         """
         connection = await self._connections.repository.get(reader, connection_id)
-        known = await self._store.knowledge(connection.id)
+        known = await self._store.knowledge_of_person(connection)
         schema = await self._connections.known_schema(connection)
         entries = [*_of_knowledge(known), *_of_tables([] if schema is None else schema.tables)]
         return write_file(entries, file_format, connection.name)

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from app.core.errors import Forbidden, Invalid, NotFound, Problem
-from graph.errors import DatabaseUnavailable, StatementFailed
+from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
 
 
 class ConnectionNotFound(NotFound):
@@ -47,6 +47,21 @@ class RolesRefused(Invalid):
 
     problem = "database-roles-refused"
     title = "The roles cannot be taken"
+
+
+class PersonUnknown(TurnError):
+    """The connection has policies, and nothing says for which person the statement runs."""
+
+    problem = "policies-need-person"
+    title = "It is not known who reads"
+    status = 403
+
+
+class PoliciesRefused(Invalid):
+    """The policies cannot be kept as they are written."""
+
+    problem = "policies-not-valid"
+    title = "The policies are not valid"
 
 
 class StatementNotRun(Invalid):

@@ -61,6 +61,10 @@ class Connection:
     """A memory service outside of KAI may remember questions about it, if the user consents, too."""
     roles: Roles | None = None
     """Roles of people that statements run as. Values are then not scanned: every role sees others."""
+    policies: str | None = None
+    """Which rows and columns people may see (`Policies` as JSON). None: all that the account may see."""
+    encrypted_hash_key: str | None = field(default=None, repr=False)
+    """Key of the hashes that policies show in place of values. It stays when the policies change."""
     schemas: tuple[str, ...] = ()
     """Patterns of the schemas that are read, `!` before one that is not. Empty for all that the account may
     use."""
@@ -79,6 +83,16 @@ class Connection:
     def per_user_roles(self) -> bool:
         return self.roles is not None
 
+    @property
+    def has_external_memory(self) -> bool:
+        """True if a memory service may remember questions about it: of rows that belong to people, none."""
+        return self.external_memory and self.policies is None
+
+    @property
+    def is_per_person(self) -> bool:
+        """True if people see different rows: by roles of the database, or by policies."""
+        return self.roles is not None or self.policies is not None
+
 
 class ConnectionEdit(TypedDict, total=False):
     """Fields of a connection to change."""
@@ -88,6 +102,8 @@ class ConnectionEdit(TypedDict, total=False):
     shared: bool
     external_memory: bool
     roles: Roles
+    policies: str | None
+    encrypted_hash_key: str
     starters: Sequence[str]
     schemas: Sequence[str]
     address: "Address"
@@ -151,6 +167,8 @@ class ConnectionRepository:
             for name, value in edit.items()
             if isinstance(value, str | bool | Roles)
         }
+        if "policies" in edit:
+            changes["policies"] = edit["policies"]
         if "shared" in edit:
             changes["readers"] = _readers(connection.owner, edit["shared"])
         if "starters" in edit:

@@ -41,6 +41,8 @@ class ResultSet:
     cut_by: Cut | None = None
     are_secret: Sequence[bool] = ()
     """For each column whether its values are made of a column named as secrets are. Empty: none is."""
+    row_policies: Sequence[str] = ()
+    """Names of the policies that limit its rows to those that the person may see."""
 
     def as_rows(self) -> Rows:
         """Returns the same rows as an answer keeps them."""

@@ -6,6 +6,7 @@ from functools import cached_property, lru_cache
 from typing import Literal, TypedDict
 
 from app.core.redaction.names import names_secret
+from app.modules.policies.limiting import Limiter
 from app.modules.sql.table_names import TableName, TableNames, shortened
 from graph.described import described
 
@@ -87,6 +88,8 @@ class Table:
     """Names of columns that are left out of `columns`, because the owner hides them."""
     secrets: Sequence[str] = field(default_factory=list)
     """Columns of a view that it makes of columns which are named as secrets, under other names."""
+    definition: str = ""
+    """The statement of a view as the database tells it. Empty for tables, and if it could not be read."""
     version: int = 0
     """Number of edits. Scans are none."""
 
@@ -133,12 +136,14 @@ class Schema:
     """All tables of a connection; `dialect` is sqlglot's name for its SQL.
 
     `database` is the database's own name, which statements may write before that of a table; empty if it
-    has none.
+    has none. `limiter` are the rights of the person whose schema it is, where the connection has policies:
+    the tables and columns are those that the person knows, and statements are limited to their rows.
     """
 
     dialect: str
     tables: Sequence[Table]
     database: str = ""
+    limiter: Limiter | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def tables_with_secrets(self) -> frozenset[str]:

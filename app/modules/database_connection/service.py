@@ -1,6 +1,7 @@
 """Registered databases. All access to them goes through this service."""
 
 import asyncio
+import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -13,9 +14,10 @@ from typing import NamedTuple, ParamSpec, Protocol, TypeAlias, TypeVar
 from cachetools import LRUCache, TTLCache
 from sqlalchemy.exc import DBAPIError
 
-from app.core.auth.caller import current_database_claim, current_owner
+from app.core.auth.caller import current_attributes, current_database_claim, current_owner
 from app.core.bounded_threads import BoundedThreads, WorkTimedOut
 from app.core.clock import now_ms
+from app.core.cursor import cursor_position, position_cursor
 from app.core.keyed_ids import created_id
 from app.core.llm.calls import Charge, uncharged
 from app.core.llm.embedding import EmbeddingModel
@@ -28,20 +30,23 @@ from app.modules.database_connection.engines.urls import read_url, with_kept_sec
 from app.modules.database_connection.errors import (
     DatabaseDown,
     DatabaseUnreachable,
+    PersonUnknown,
     RolesRefused,
     TableNotFound,
     UrlNotSupported,
     as_problems,
 )
-from app.modules.database_connection.guard.check import check
+from app.modules.database_connection.guard.check import checked
 from app.modules.database_connection.guard.inspection import (
     InspectedStatement,
     inspect,
     sample_statement,
     sampled,
 )
+from app.modules.database_connection.guard.running import CheckedStatement
 from app.modules.database_connection.guard.secrets import find_secret_outputs, without_values
 from app.modules.database_connection.guard.statement_text import check_length
+from app.modules.database_connection.limited_schemas import LimitedSchemas
 from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.repository import (
@@ -59,9 +64,10 @@ from app.modules.database_connection.scan.schemas import chosen_schemas, read_sc
 from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import ColumnEdit, Schema, Table
-from app.modules.database_connection.statement_audit import Asker, StatementRecords
+from app.modules.database_connection.statement_audit import Asker, Purpose, StatementRecords
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.uploads.folder import UploadFolder, database_file_name
+from app.modules.policies.rights import Person
 from app.modules.sql.provenance.secret_outputs import SecretOutputs
 from graph.errors import (
     DatabaseSecretUnreadable,
@@ -91,7 +97,7 @@ R = TypeVar("R", bound=Rewritten)
 class _Checked(NamedTuple):
     """The statement to run, and which columns of its result are secret."""
 
-    sql: str
+    statement: CheckedStatement
     secret: SecretOutputs | None
 
 
@@ -107,6 +113,7 @@ _MOST_PASSED = 64
 _MOST_TIMED_OUT = 1_000
 _TIMED_OUT_SECONDS = 300.0
 """So long a statement that timed out is not run again."""
+_HASH_KEY_BYTES = 32
 _EMPTY = "This database has no tables that KAI can read, so there is nothing to ask about yet."
 _PROGRESS_IS_STALE_AFTER = timedelta(minutes=1)
 """A running scan stores its progress far more often than this."""
@@ -164,6 +171,7 @@ class DatabaseConnections:
         self._timed_out: TTLCache[_KnownStatement, bool] = TTLCache(_MOST_TIMED_OUT, _TIMED_OUT_SECONDS)
         records.watch_abandoned_checks(lambda: self._checks.abandoned)
         self._schemas = ScannedSchemas(limits.max_cached_schemas)
+        self._limited = LimitedSchemas(limits.max_cached_schemas)
         self._forgetting: list[Callable[[str], Awaitable[None]]] = []
         self._following: list[Callable[[Connection], Awaitable[None]]] = []
         self._vectors = TableVectors(storage, embedding, charge) if embedding else None
@@ -452,6 +460,12 @@ class DatabaseConnections:
     ) -> tuple[list[Table], str | None]:
         """Returns a page of the scanned tables without hidden columns, and the cursor of the next."""
         connection = await self.repository.get(owner, connection_id)
+        if connection.policies is not None:
+            known = await self.known_schema(connection)
+            tables = [] if known is None else known.tables
+            start = cursor_position(cursor)
+            more = len(tables) > start + limit
+            return list(tables[start : start + limit]), position_cursor(start + limit) if more else None
         tables, next_cursor = await self.repository.tables(connection, limit, cursor)
         return [table.without_hidden() for table in tables], next_cursor
 
@@ -593,21 +607,54 @@ class DatabaseConnections:
 
         The first call starts a scan and waits for all tables, but only a moment for their values.
         """
+        return self._of_person(connection, await self.whole_schema(connection))
+
+    async def whole_schema(self, connection: Connection) -> ScannedSchema:
+        """Returns all tables with all columns, for the owner of a connection. Raises what `scanned_schema`
+        raises.
+        """
         scanned = self._schemas.get(connection.encrypted_url)
         if scanned is None:
             await self._learn(connection)
             scanned = self._schemas.get(connection.encrypted_url) or await self.repository.scanned_schema(
                 connection
             )
-        return scanned.visible
+        return scanned
+
+    async def edit_policies(self, connection: Connection, policies: str | None) -> Connection:
+        """Store the policies of a connection. Views of it that have no definition yet are scanned again."""
+        edit: ConnectionEdit = {"policies": policies}
+        if connection.encrypted_hash_key is None:
+            edit["encrypted_hash_key"] = self._secrets.encrypt(secrets.token_urlsafe(_HASH_KEY_BYTES))
+        changed = await self.repository.edit(connection, edit)
+        self._records.changed(changed, ["policies"])
+        await self._tell_changed(changed)
+        tables = (await self.whole_schema(connection)).schema.tables
+        if any(table.kind == "view" and not table.definition for table in tables):
+            with as_problems():
+                self._start_scan(changed)
+        return changed
 
     async def known_schema(self, connection: Connection) -> Schema | None:
         """Returns the tables that the last scan found, without starting one. None before the first scan."""
         if (scanned := self._schemas.get(connection.encrypted_url)) is not None:
-            return scanned.visible.schema
+            return self._of_person(connection, scanned).schema
         if connection.scanned_at is None:
             return None
-        return (await self.repository.scanned_schema(connection)).visible.schema
+        return self._of_person(connection, await self.repository.scanned_schema(connection)).schema
+
+    def _of_person(self, connection: Connection, scanned: ScannedSchema) -> ScannedSchema:
+        """Returns what the person whose work is being done knows of a schema. Raises `PersonUnknown`."""
+        if connection.policies is None:
+            return scanned.visible
+        person = Person(current_owner(), current_attributes() or {})
+        if current_attributes() is None or not person.owner:
+            raise PersonUnknown(
+                f"The database {connection.name} shows each person what its policies let them see, and this "
+                "is done for no one who has signed in. Ask in a session, or by the API."
+            )
+        key = self._secret(connection.encrypted_hash_key or "")
+        return self._limited.of(scanned, connection.policies, person, key=key)
 
     async def nearest_tables(self, connection: Connection, text: str) -> list[str]:
         """The few tables whose descriptions are nearest to the text, nearest first.
@@ -619,6 +666,11 @@ class DatabaseConnections:
     async def check(self, connection: Connection, sql: str) -> None:
         """Check that a statement may run. Raises `StatementFailed` or `DatabaseUnavailable`."""
         await self._checked(sql, await self.schema(connection))
+
+    async def row_policies(self, connection: Connection, sql: str) -> Sequence[str]:
+        """Returns the names of policies that limit the rows of a statement. Raises what `check` raises."""
+        schema = await self.schema(connection)
+        return () if schema.limiter is None else (await self._checked(sql, schema)).statement.row_policies
 
     async def run(
         self, connection: Connection, sql: str, asker: Asker, *, check_names: CheckNames | None = None
@@ -633,6 +685,7 @@ class DatabaseConnections:
         with self._records.record(connection, sql, asker) as record:
             if check_names is not None:
                 await check_names(sql)
+            _check_asker(connection, asker)
             database = self._database(connection)
             if connection.roles is not None:
                 record.database_role = connection.roles.role_of(asker.owner, asker.claim)
@@ -644,11 +697,12 @@ class DatabaseConnections:
                 limits=limits.statement,
                 connect_seconds=limits.connect_seconds,
             )
-            checked, secret = await self._checked(sql, schema)
-            known_as = (connection.encrypted_url, record.database_role, checked)
+            to_run, secret = await self._checked(sql, schema)
+            record.policies = to_run.policies
+            known_as = (connection.encrypted_url, record.database_role, to_run.sql)
             self._refuse_slow(known_as)
             try:
-                result = await self._threads.run(lambda stop: statement.run_checked(checked, stop))
+                result = await self._threads.run(lambda stop: statement.run_checked(to_run.sql, stop))
             except StatementTimedOut:
                 self._timed_out[known_as] = True
                 raise
@@ -658,6 +712,7 @@ class DatabaseConnections:
                     raise
                 raise StatementFailed(said) from None
             record.gave(result)
+            result = replace(result, row_policies=to_run.row_policies)
             if secret is None:
                 return result
             return replace(result, are_secret=secret.among([column.name for column in result.columns]))
@@ -678,9 +733,14 @@ class DatabaseConnections:
                 raise DatabaseUnavailable("This KAI has no folder of uploaded files.")
             return self._uploads.database(connection.id, connection.upload.file_name)
         try:
-            return read_url(self._secrets.decrypt(connection.encrypted_url), self._access)
+            return read_url(self._secret(connection.encrypted_url), self._access)
         except UrlNotSupported as error:
             raise DatabaseUnavailable(error.detail) from None
+
+    def _secret(self, encrypted: str) -> str:
+        """Raises `DatabaseSecretUnreadable`."""
+        try:
+            return self._secrets.decrypt(encrypted)
         except SecretUnreadable:
             raise DatabaseSecretUnreadable(
                 "The URL of this connection was encrypted with another key. Add that key to "
@@ -717,7 +777,7 @@ class DatabaseConnections:
 
 
 def _checked(sql: str, schema: Schema, max_characters: int) -> _Checked:
-    return _Checked(check(sql, schema, max_characters), find_secret_outputs(sql, schema))
+    return _Checked(checked(sql, schema, max_characters), find_secret_outputs(sql, schema))
 
 
 def _rewritten_and_checked(
@@ -729,6 +789,29 @@ def _rewritten_and_checked(
         return rewritten, _checked(rewritten.sql, schema, limits.max_characters)
     except StatementRefused:
         return rewritten, None
+
+
+_NOT_LIMITED: Mapping[Purpose, str] = {
+    "board": "Boards keep rows that others read",
+    "schedule": "Schedules run when no one has signed in",
+    "overview": "Overviews are computed when no one has signed in",
+    "evaluation": "Evaluations run when no one has signed in",
+}
+"""Purposes whose rows could reach another person than the one who asks."""
+
+
+def _check_asker(connection: Connection, asker: Asker) -> None:
+    """Raises `PersonUnknown` where rows belong to people, and those of this statement may reach others."""
+    if connection.policies is None:
+        return
+    why = _NOT_LIMITED.get(asker.purpose)
+    if why is None and asker.owner != current_owner():
+        why = "The statement is another person's"
+    if why is not None:
+        raise PersonUnknown(
+            f"{why}, and the database {connection.name} shows each person what its policies let them see. "
+            "Ask in a session."
+        )
 
 
 def _if_alive(progress: ScanProgress) -> ScanProgress:

@@ -13,6 +13,7 @@ from opentelemetry.trace import SpanKind
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from app.core.tracing.spans import span
+from app.modules.database_connection.errors import PersonUnknown
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.roles import DatabaseRoleMissing
@@ -110,6 +111,10 @@ class StatementRecords:
             record.outcome = "refused"
             record.refused_as = "role"
             raise
+        except PersonUnknown:
+            record.outcome = "refused"
+            record.refused_as = "policy"
+            raise
         except StatementTimedOut:
             record.outcome = "timed_out"
             raise
@@ -171,6 +176,7 @@ class StatementRecords:
             "connection_id": connection.id,
             "dialect": connection.dialect,
             "database_role": record.database_role,
+            "policies": [*record.policies] or None,
             "statement_sha256": hashlib.sha256(sql.encode("utf-8", "replace")).hexdigest(),
             "rows": record.rows,
             "duration_ms": round(record.seconds * 1000),
@@ -187,6 +193,8 @@ class AuditRecord:
         self.outcome: _Outcome = "failed"
         self.refused_as: str | None = None
         self.database_role: str | None = None
+        self.policies: Sequence[str] = ()
+        """Names of the policies that changed the statement."""
         self.rows: int | None = None
         self._began = time.monotonic()
 

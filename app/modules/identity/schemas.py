@@ -1,7 +1,7 @@
 """Bodies of callers and API keys. A key's text is only in the answer to its creation."""
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
@@ -12,6 +12,12 @@ from app.http.routes import Body, ResponseBody, Time, storable
 
 MAX_DAYS = 3_650
 _MILLISECONDS = timedelta(milliseconds=1)
+
+
+AttributeName = Annotated[str, StringConstraints(pattern=r"^\w{1,100}$")]
+_AttributeText = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(storable)]
+_AttributeValue: TypeAlias = _AttributeText | bool | int | float
+KeyAttribute: TypeAlias = _AttributeValue | Annotated[list[_AttributeValue], Field(max_length=1_000)]
 
 
 class MeBody(ResponseBody):
@@ -47,6 +53,11 @@ class NewApiKey(Body):
     days: Annotated[int, Field(ge=1, le=MAX_DAYS)] | None
     """Days until the key expires. Null for a key that does not expire."""
 
+    attributes: Annotated[dict[AttributeName, KeyAttribute], Field(max_length=50)] = Field(
+        default_factory=dict
+    )
+    """What policies of databases know of the owner, such as `region` or `roles`."""
+
     def wanted(self) -> NewKey:
         return NewKey(
             owner=self.owner,
@@ -54,6 +65,7 @@ class NewApiKey(Body):
             role=self.role,
             scopes=self.scopes,
             expires_at=expires_in(self.days),
+            attributes=self.attributes,
         )
 
 

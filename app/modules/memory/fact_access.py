@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from app.core.errors import Problem
 from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.errors import FactPlaceUnclear
 from app.modules.memory.fact_repository import readers_of_connection, readers_of_owner
@@ -77,7 +78,12 @@ class FactAccess:
             if new.scope != "user":
                 raise FactPlaceUnclear(f"A fact of scope {new.scope} needs the id of a database connection.")
         elif new.scope == "shared":
-            await self._connections.repository.own(new.owner, new.connection_id)
+            connection = await self._connections.repository.own(new.owner, new.connection_id)
+            if not _shares_facts(connection):
+                raise FactPlaceUnclear(
+                    "The database shows each person what its policies let them see: no fact about it is "
+                    "shared. Give the fact the scope workspace."
+                )
         else:
             await self._connections.repository.get(new.owner, new.connection_id)
         return new.connection_id
@@ -95,10 +101,10 @@ class FactAccess:
         if fact.scope != "shared":
             return fact.owner == reader
         try:
-            await self._connections.repository.get(reader, str(fact.connection_id))
+            connection = await self._connections.repository.get(reader, str(fact.connection_id))
         except ConnectionNotFound:
             return False
-        return True
+        return _shares_facts(connection)
 
     async def readers(self, reader: str, scope: Scope | None, connection_id: str | None) -> set[str]:
         """Returns the names under which the reader may read facts, of a scope and a connection if wanted."""
@@ -107,12 +113,17 @@ class FactAccess:
             return own
         if connection_id is not None:
             try:
-                await self._connections.repository.get(reader, connection_id)
+                connection = await self._connections.repository.get(reader, connection_id)
             except ConnectionNotFound:
                 return own
-            return {*own, readers_of_connection(connection_id)}
+            return {*own, readers_of_connection(connection_id)} if _shares_facts(connection) else own
         readable, _ = await self._connections.repository.page(reader, _CONNECTIONS, None)
-        return own | {readers_of_connection(each.id) for each in readable}
+        return own | {readers_of_connection(each.id) for each in readable if _shares_facts(each)}
+
+
+def _shares_facts(connection: Connection) -> bool:
+    """False where people see different tables: a fact may name what a reader may not know of."""
+    return connection.policies is None
 
 
 def _tidy(text: str) -> str:

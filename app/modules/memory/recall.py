@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -12,6 +12,7 @@ from app.core.clock import now_ms
 from app.core.ids import id_of
 from app.core.llm.embedding import EmbeddingModel
 from app.core.ranking import fused
+from app.modules.database_connection.repository import Connection
 from app.modules.memory.fact_choice import (
     FactLimits,
     FactQuery,
@@ -83,6 +84,12 @@ class Reach:
     owner: str
     connection_id: str
     groups: Mapping[Scope, FactGroup]
+
+    def within(self, connection: Connection) -> "Reach":
+        """Returns the same without shared facts where people see different tables: some name hidden ones."""
+        if connection.policies is None:
+            return self
+        return replace(self, groups={name: each for name, each in self.groups.items() if name != "shared"})
 
     def has(self, fact: StoredFact) -> bool:
         """The second lock, whatever the store has returned."""

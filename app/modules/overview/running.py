@@ -104,6 +104,8 @@ class OverviewRuns:
         try:
             connection = await self._connections.repository.get(kept.owner, kept.db_connection_id)
             roles = connection.roles
+            if connection.policies is not None:
+                return {"due_at": None, "by_language": None}
             if roles is not None and roles.role_of(kept.owner, kept.claim) != kept.role:
                 return {"due_at": None, "by_language": None}
             with acting_for(kept.owner):

@@ -37,7 +37,7 @@ class Overviews:
     async def read(self, owner: str, connection_id: str, language: PageLanguage) -> ShownOverview:
         """Runs nothing in the database. Raises `ConnectionNotFound` or `DatabaseRoleMissing`."""
         connection = await self._connections.repository.get(owner, connection_id)
-        if not self._enabled:
+        if not self._enabled or connection.policies is not None:
             return ShownOverview(missing="off")
         claim = current_database_claim()
         role = None if connection.roles is None else connection.roles.role_of(owner, claim)
@@ -61,6 +61,9 @@ class Overviews:
         computed again. The owner's is computed in any case.
         """
         if not self._enabled:
+            return
+        if connection.policies is not None:
+            await self.repository.delete_of_connection(connection.id)
             return
         found = await self.repository.of_connection(connection.id)
         for each in found:

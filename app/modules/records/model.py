@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 from typing_extensions import TypedDict
 
+from app.core.auth.caller import Attribute
 from app.modules.analysis.chart.stored import StoredChoice, read_chosen_chart
 from graph.answer import Answer
 from graph.described import Described
@@ -262,6 +263,9 @@ class Run:
     """What the page showed when the question was asked."""
     database_claim: str | None = None
     """Claim of the token that the question was asked with. It chooses the role in a database."""
+    attributes: dict[str, Attribute] | None = None
+    """Attributes that the question was asked with, for policies of databases. None for a question of before
+    there were any."""
     turn: int | None = None
     """The number of its turn, if that is not the session's: it was cancelled before it held its session, or
     ended in an earlier turn."""

@@ -85,7 +85,7 @@ class RunAttempt:
         before the first event.
         """
         services, run = self._services, self._run
-        with acting_for(run.owner), services.observer.attempt(run), metered() as meter:
+        with acting_for(run.owner, run.attributes), services.observer.attempt(run), metered() as meter:
             if run.status != "open":
                 await self._finish_end(run.status)
                 return "ended"

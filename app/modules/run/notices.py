@@ -44,6 +44,9 @@ class NoticingAnalyst:
             unheeded := await self.schema_context.unheeded(question.text, sql)
         ):
             notes += f"\n\n**{wording.say('not_followed')}** {unheeded.say(wording.language)}"
+        if limiting := await self.schema_context.row_policies(sql):
+            rules = ", ".join(f"*{name}*" for name in limiting)
+            notes += f"\n\n{wording.say('limited_rows', rules=rules)}"
         if not notes:
             return read
         emit(TextChunk(content=notes, channel="analysis"))

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
-from app.core.auth.caller import current_database_claim
+from app.core.auth.caller import current_attributes, current_database_claim
 from app.core.bus.port import BusUnavailable, EventLogs, JobQueue
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
@@ -494,6 +494,7 @@ def _new_run(session: Session, question: NewQuestion, others: Sequence[Run]) -> 
         rules=tuple(question.rules),
         about=question.about,
         database_claim=current_database_claim(),
+        attributes=None if (known := current_attributes()) is None else dict(known),
         protocol=origin.protocol,
         client_message_id=origin.client_message_id,
         metadata=origin.metadata,

@@ -321,7 +321,7 @@ class Sharing:
     async def _is_open(self, reader: str, connection_id: str) -> bool:
         """True for a database that the reader may use, and of which all people see the same rows."""
         connection = await self._connection(reader, connection_id)
-        return connection is not None and not connection.per_user_roles
+        return connection is not None and not connection.is_per_person
 
     async def _connection(self, reader: str, connection_id: str) -> Connection | None:
         try:

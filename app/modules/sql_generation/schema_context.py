@@ -11,6 +11,7 @@ from app.modules.context_store.model import (
     Instruction,
     Knowledge,
     Term,
+    known_to_person,
     question_key,
     without_hidden,
 )
@@ -31,7 +32,7 @@ from app.modules.sql_generation.result_warnings.warnings import Intent, find_war
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from app.modules.sql_generation.statement_faults import find_fault
 from app.modules.sql_generation.unheeded import find_unheeded
-from graph.errors import DatabaseUnavailable, StatementRefused
+from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, Rows
 
@@ -82,7 +83,7 @@ class SchemaContext:
         if question.repair is None and (verified := await self.verified_answer(question.text)) is not None:
             self.shown_tables = await asyncio.to_thread(tables_read, verified.sql, index)
             return NO_CONTEXT
-        business = Business(without_hidden(examples, index.scanned.schema), *rules)
+        business = Business(without_hidden(examples, index.scanned.schema), *_known(rules, index))
 
         def shown(near: Sequence[str]) -> tuple[Context, Sequence[str]]:
             linked = linked_for(question, index, budget_tokens=budget_tokens, near=near)
@@ -176,13 +177,21 @@ class SchemaContext:
         except (StatementRefused, DatabaseUnavailable):
             return []  # the result stands without them
 
+    async def row_policies(self, sql: str) -> Sequence[str]:
+        """Returns the names of the policies that limit the rows of a statement to those of the person."""
+        try:
+            return await self._connections.row_policies(self._connection, sql)
+        except StatementFailed:
+            return ()  # it has run: the database may have changed since
+
     async def join_probes(self, sql: str) -> list[JoinProbe]:
         """Returns statements that show which joins of a statement find no pair."""
         return await self._connections.examine(sql, join_probes, sql, await self.index())
 
     async def terms(self) -> Sequence[Term]:
         """Returns the terms of the glossary, the latest first."""
-        return (await self._read_rules())[0]
+        terms, _ = _known(await self._read_rules(), await self.index())
+        return terms
 
     async def is_named_in(self, text: str) -> bool:
         """True if a word of a text names a table, a column, or a term of the glossary."""
@@ -193,7 +202,7 @@ class SchemaContext:
 
     async def unheeded(self, asked: str, sql: str) -> ResultWarning | None:
         """Returns which instructions and terms apply to a statement whose writer has not read them."""
-        terms, instructions = await self._read_rules()
+        terms, instructions = _known(await self._read_rules(), await self.index())
         business = Business(terms=terms, instructions=instructions)
         return await asyncio.to_thread(find_unheeded, business, asked, sql, index=await self.index())
 
@@ -215,3 +224,10 @@ class SchemaContext:
                 self._context.terms.latest(connection_id), self._context.instructions.latest(connection_id)
             )
         return self._rules
+
+
+def _known(rules: Rules, index: SchemaIndex) -> Rules:
+    """Returns the rules that name nothing that the person may not know of."""
+    terms, instructions = rules
+    schema = index.scanned.schema
+    return known_to_person(terms, schema), known_to_person(instructions, schema)

@@ -214,15 +214,18 @@ class SchemaIndexes:
 
     def __init__(self, limit: int, detail: CardDetail = DETAIL) -> None:
         self._detail = detail
-        self._indexes: LRUCache[str, SchemaIndex] = LRUCache(limit)
+        self._indexes: LRUCache[tuple[str, str], SchemaIndex] = LRUCache(limit)
+        """By connection, and by the rights of the person where it has policies."""
 
     def of(self, connection_id: str, scanned: ScannedSchema) -> SchemaIndex:
         """Rebuilt as soon as more of the schema is known; stored texts follow within ten seconds."""
-        index = self._indexes.get(connection_id)
+        limiter = scanned.schema.limiter
+        key = (connection_id, "" if limiter is None else limiter.rights.fingerprint)
+        index = self._indexes.get(key)
         stored = _texts(index, scanned)
         if index is None or index.scanned is not scanned or index.stored is not stored:
             index = SchemaIndex(scanned, stored, self._detail, before=index)
-            self._indexes[connection_id] = index
+            self._indexes[key] = index
         return index
 
 

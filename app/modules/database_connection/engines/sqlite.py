@@ -1,5 +1,6 @@
 """SQLite files, opened read-only."""
 
+import hashlib
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from app.modules.database_connection.guard.named import NamedTable
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
+from app.modules.policies.masks import HASH_FUNCTION
 from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused
 
 _PROGRESS_OPCODES = 20_000  # about a millisecond of work
@@ -140,10 +142,15 @@ def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
         )
     # The first use of a table function creates its virtual table, which the authorizers below refuse.
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
+    connection.create_function(HASH_FUNCTION, 2, _hashed, deterministic=True)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     for category, bound in _LIMITS.items():
         connection.setlimit(category, bound)
     connection.set_progress_handler(lambda: stop.due, _PROGRESS_OPCODES)
+
+
+def _hashed(key: str, value: object) -> str | None:
+    return None if value is None else hashlib.sha256(f"{key}{value}".encode()).hexdigest()
 
 
 def _is_kais_own(connection: sqlite3.Connection) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sqlglot import exp
@@ -31,7 +31,7 @@ from app.modules.database_connection.guard.keywords import check_keyword
 from app.modules.database_connection.guard.plans import without_explain
 from app.modules.database_connection.guard.references import Catalog
 from app.modules.database_connection.guard.rewriting import is_same, outline, rewritten
-from app.modules.database_connection.guard.running import statement_to_run
+from app.modules.database_connection.guard.running import CheckedStatement, statement_to_run
 from app.modules.database_connection.guard.spelling import pivot_as_select, spell_plainly
 from app.modules.database_connection.guard.statement_text import check_length, check_text, check_words
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
@@ -67,7 +67,12 @@ class GuardedStatement:
 
 
 def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> str:
-    """Returns the statement to run in place of `sql`.
+    """Returns the text of what `checked` returns."""
+    return checked(sql, schema, max_characters).sql
+
+
+def checked(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> CheckedStatement:
+    """Returns the statement to run in place of `sql`, limited to what the person of the schema may see.
 
     Raises `StatementRefused`, whose text helps to repair the statement. Takes up to half a second of
     processor time for the largest statements.
@@ -78,7 +83,12 @@ def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) 
         _check_tables(found.nodes, Catalog(schema.dialect, schema.names), Joins(schema))
         _check_namesakes(found.nodes, schema.names)
         _check_stars(found.nodes, schema)
-        return found.prefix + statement_to_run(found.tree, found.text, schema)
+        if found.prefix and schema.limiter is not None:
+            raise StatementRefused(
+                "EXPLAIN is not run where rows belong to people: its estimates count all of them.", "policy"
+            )
+        to_run = statement_to_run(found.tree, found.text, schema)
+        return replace(to_run, sql=found.prefix + to_run.sql)
 
 
 def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> None:

@@ -10,6 +10,7 @@ from app.modules.database_connection.guard.check import written
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import names_of
 from app.modules.database_connection.schema import Schema, Table
+from app.modules.policies.limiting import Limiter
 
 _WORD = re.compile(r"[\w$]+")
 ROW_ID = "rowid"
@@ -50,7 +51,21 @@ def named_tables(sql: str, schema: Schema) -> Mapping[str, NamedTable]:
             found |= {name: NamedTable(name) for name in names_of(node.this)}
         elif (shown := schema.names.find(node)) and (node.db or not common.are_named_by(node)):
             found[node.name.lower()] = _named(schema.by_name[shown], words)
+            found |= _read_by_rules(shown, schema.limiter)
     return found
+
+
+def _read_by_rules(shown: str, limiter: Limiter | None) -> Mapping[str, NamedTable]:
+    """Returns the tables that are read for one with a rule: by its condition, and by the definition of a
+    view. The rule itself holds the statement to its columns.
+    """
+    if limiter is None:
+        return {}
+    relation = limiter.catalog.by_shown[shown]
+    if not limiter.is_governed(relation):
+        return {}
+    names = [limiter.catalog.by_shown[each].name.name for each in limiter.reads(relation)]
+    return {name.lower(): NamedTable(name) for name in names}
 
 
 def _named(table: Table, words: Collection[str] | None) -> NamedTable:

@@ -2,7 +2,11 @@
 
 Each table with hidden columns is replaced by a query of its other columns. So the database itself knows no
 hidden column where the statement could name it, whichever way it does: `SELECT *`, a row as a whole, USING.
+Where the connection has policies, the query has the rows and columns that the person may see.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -14,11 +18,27 @@ from graph.errors import StatementRefused
 _OF_THE_NAME = ("this", "db", "catalog", "alias")
 
 
-def statement_to_run(statement: exp.Expr, sql: str, schema: Schema) -> str:
+@dataclass(frozen=True)
+class CheckedStatement:
+    """A statement as the database is to read it. `row_policies` limit its rows, `policies` change it."""
+
+    sql: str
+    row_policies: Sequence[str] = ()
+    policies: Sequence[str] = ()
+
+
+def statement_to_run(statement: exp.Expr, sql: str, schema: Schema) -> CheckedStatement:
     """Returns a checked statement, of which `sql` is the text, as the database is to read it.
 
     Raises `StatementRefused` for a form of a table that a query cannot replace.
     """
+    if schema.limiter is not None:
+        limited = schema.limiter.limit(statement.copy())
+        return CheckedStatement(limited.sql, limited.row_policies, limited.policies)
+    return CheckedStatement(_with_full_names(statement, sql, schema))
+
+
+def _with_full_names(statement: exp.Expr, sql: str, schema: Schema) -> str:
     if not any(table.full_name or table.hides for _, table in _tables(statement, schema)):
         return sql
     tree = statement.copy()

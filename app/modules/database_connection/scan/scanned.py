@@ -54,7 +54,7 @@ class ScannedSchema:
     def without_profiles(self) -> "ScannedSchema":
         """Returns the same tables without what was read of their rows. What users have written is kept."""
         tables = [
-            replace(table, row_count=None, columns=[_unprofiled(each) for each in table.columns])
+            replace(table, row_count=None, columns=[unprofiled(each) for each in table.columns])
             for table in self.schema.tables
         ]
         return ScannedSchema(replace(self.schema, tables=tables))
@@ -152,7 +152,8 @@ def _edited_column(column: TableColumn, before: TableColumn | None) -> TableColu
     return replace(column, description=description, unit=before.unit, hidden=before.hidden)
 
 
-def _unprofiled(column: TableColumn) -> TableColumn:
+def unprofiled(column: TableColumn) -> TableColumn:
+    """Returns a column without what was read of its values."""
     return replace(column, values=(), minimum=None, maximum=None, distinct_count=None, format="")
 
 

@@ -32,15 +32,17 @@ _WORD = re.compile(r"\w+")
 
 
 def with_secrets_of_views(tables: Sequence[Table], connection: Connection, dialect: str) -> list[Table]:
-    """Returns the tables, the views among them with the columns that they make of secrets.
+    """Returns the tables, the views among them with their definitions and the columns that they make of
+    secrets.
 
     A view keeps to the names of its columns if its definition cannot be read.
     """
-    known = {table.name: table for table in tables}
+    definitions = _definitions(tables, connection, dialect)
+    known = {table.name: replace(table, definition=definitions.get(table.name, "")) for table in tables}
     names = TableNames(dialect, {table.name: table.in_database for table in tables})
     own_schema = connection.dialect.default_schema_name or "main"
     trees: dict[str, exp.Expr] = {}
-    for view, sql in _suspects(tables, _definitions(tables, connection, dialect)):
+    for view, sql in _suspects(tables, definitions):
         if (tree := _query(sql, dialect)) is not None:
             _place(tree, names, (known[view].in_database.schema, own_schema))
             trees[view] = tree

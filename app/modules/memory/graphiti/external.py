@@ -26,7 +26,7 @@ class OutsideMemoryOfConnections:
             connection = await self._connections.get(reader, connection_id)
         except ConnectionNotFound:
             return None
-        return OutsideMemory(connection.external_memory, connection.name)
+        return OutsideMemory(connection.has_external_memory, connection.name)
 
 
 class FactsOutside:
@@ -69,7 +69,7 @@ class ExternalMemory:
     async def outside_memory(self, reader: str, connection_id: str) -> OutsideMemory:
         """Raises `ConnectionNotFound`."""
         connection = await self.connections.get(reader, connection_id)
-        return OutsideMemory(connection.external_memory, connection.name)
+        return OutsideMemory(connection.has_external_memory, connection.name)
 
     async def withdraw(self, owner: str, connection_id: str, now: int, *, erase: bool) -> int:
         """Withdraw all consents for a database. Returns the number of groups that hold something of it."""

@@ -43,19 +43,17 @@ async def search_examples(given: SearchKnowledge, context: ToolContext) -> ToolR
 
 async def search_glossary(given: SearchKnowledge, context: ToolContext) -> ToolResult:
     connection = context.databases.named(given.database).connection
-    terms, rules = await asyncio.gather(
-        context.knowledge.terms.latest(connection.id), context.knowledge.instructions.latest(connection.id)
-    )
+    known = await context.knowledge.knowledge_of_person(connection)
     entries = [
         *(
             f"{each.term}: {each.meaning}"
             + (f" (SQL: {each.sql})" if each.sql else "")
             + f" (term {each.id})"
-            for each in terms
+            for each in known.terms
         ),
         *(
             f"Rule{f' for {each.scope}' if each.scope else ''}: {each.text} (instruction {each.id})"
-            for each in rules
+            for each in known.instructions
         ),
     ]
     best = await asyncio.to_thread(_best, given.words, entries)

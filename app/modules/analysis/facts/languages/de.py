@@ -24,6 +24,7 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} weitere {count|Änderung steht|Änderungen stehen} beim SQL.",
     "worth_checking": "Zu prüfen:",
     "not_followed": "Nicht befolgt:",
+    "limited_rows": "Die Zeilen sind durch die Regel {rules} begrenzt.",
     "limit_reached": "**Grenze erreicht:** Die Untersuchung endete nach {limit}. Der Rest bleibt offen.",
     "no_answer": "Die Untersuchung endete, bevor sie eine Antwort hatte.",
     "looked_at": "Angesehen wurde:",

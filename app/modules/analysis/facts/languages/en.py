@@ -23,6 +23,7 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} more {count|change is|changes are} listed with the SQL.",
     "worth_checking": "Worth checking:",
     "not_followed": "Not followed:",
+    "limited_rows": "Rows are limited by the rule {rules}.",
     "limit_reached": "**Limit reached:** the investigation ended after {limit}. The rest stays open.",
     "no_answer": "The investigation ended before it had an answer.",
     "looked_at": "It looked at:",

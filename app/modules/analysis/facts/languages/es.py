@@ -24,6 +24,7 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} {count|cambio más figura|cambios más figuran} junto al SQL.",
     "worth_checking": "Conviene comprobar:",
     "not_followed": "No se siguió:",
+    "limited_rows": "Las filas están limitadas por la regla {rules}.",
     "limit_reached": "**Límite alcanzado:** la investigación terminó tras {limit}. Lo demás queda abierto.",
     "no_answer": "La investigación terminó antes de tener una respuesta.",
     "looked_at": "Se consultó:",

@@ -24,6 +24,7 @@ TABLE: Mapping[str, str] = {
     "changed.more": "{count} {count|autre modification figure|autres modifications figurent} avec le SQL.",
     "worth_checking": "À vérifier\u00a0:",
     "not_followed": "Non suivi\u00a0:",
+    "limited_rows": "Les lignes sont limitées par la règle {rules}.",
     "limit_reached": "**Limite atteinte\u00a0:** l'enquête s'est arrêtée après {limit}. Le reste demeure "
     "ouvert.",
     "no_answer": "L'enquête s'est arrêtée avant d'avoir une réponse.",

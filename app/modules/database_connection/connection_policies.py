@@ -1,0 +1,118 @@
+"""Policies of a connection, as its owner writes and tries them."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from app.modules.database_connection.errors import PoliciesRefused, as_problems
+from app.modules.database_connection.guard.check import check, written
+from app.modules.database_connection.limited_schemas import LimitedSchemas, catalog_of
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.scan.scanned import ScannedSchema
+from app.modules.database_connection.schema import Schema
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.policies.barriers import BARRIERS
+from app.modules.policies.checking import PolicyFault, find_faults
+from app.modules.policies.conditions import UnreadableCondition, attributes_in, bound_condition
+from app.modules.policies.limiting import Limited
+from app.modules.policies.model import Policies
+from app.modules.policies.rights import Person
+from app.modules.sql.parsing import DATABASE_NAMES
+from graph.errors import StatementRefused
+
+_SHOWN_KEY = "<key>"
+_MOST_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class ConnectionPolicies:
+    """Every method names the owner of a connection, who alone may read and change its policies."""
+
+    connections: DatabaseConnections
+
+    async def read(self, owner: str, connection_id: str) -> Connection:
+        return await self.connections.repository.own(owner, connection_id)
+
+    async def change(self, owner: str, connection_id: str, policies: Policies | None) -> Connection:
+        """Put policies in the place of those that hold, from the next statement on. None ends them.
+
+        Raises `PoliciesRefused` for policies with errors, and `DatabaseDown` if a first scan fails.
+        """
+        connection = await self.read(owner, connection_id)
+        if policies is not None:
+            if connection.dialect not in BARRIERS:
+                engine = DATABASE_NAMES.get(connection.dialect, connection.dialect)
+                raise PoliciesRefused(
+                    f"KAI has no proof that policies hold on {engine}. Limit people there by the database."
+                )
+            errors = [
+                each for each in await self.check(owner, connection_id, policies) if each.kind == "error"
+            ]
+            if errors:
+                shown = " ".join(f"{each.place}: {each.detail}" for each in errors[:_MOST_SHOWN])
+                more = f" There are {len(errors) - _MOST_SHOWN} more." if len(errors) > _MOST_SHOWN else ""
+                raise PoliciesRefused(shown + more)
+        text = None if policies is None else policies.model_dump_json()
+        return await self.connections.edit_policies(connection, text)
+
+    async def check(self, owner: str, connection_id: str, policies: Policies) -> list[PolicyFault]:
+        """Returns the faults of policies on the tables as scanned last. Raises `DatabaseDown`."""
+        scanned = await self._scanned(owner, connection_id)
+        return await asyncio.to_thread(_faults, policies, scanned.schema)
+
+    async def test(
+        self, owner: str, connection_id: str, person: Person, *, sql: str, policies: Policies | None
+    ) -> Limited:
+        """Returns a statement as it would run for a person, by these policies or by those that hold.
+
+        Raises `StatementNotRun` for one that would be refused, and `PoliciesRefused` without policies.
+        """
+        connection = await self.read(owner, connection_id)
+        text = connection.policies if policies is None else policies.model_dump_json()
+        if text is None:
+            raise PoliciesRefused("The database has no policies: every statement runs as it is written.")
+        scanned = await self._scanned(owner, connection_id)
+        with as_problems():
+            return await self.connections.examine(sql, _limited, sql, scanned, text, person=person)
+
+    async def _scanned(self, owner: str, connection_id: str) -> ScannedSchema:
+        """Returns all tables with all columns."""
+        connection = await self.read(owner, connection_id)
+        with as_problems():
+            return await self.connections.whole_schema(connection)
+
+
+def _limited(sql: str, scanned: ScannedSchema, policies: str, *, person: Person) -> Limited:
+    schema = LimitedSchemas(1).of(scanned, policies, person, key=_SHOWN_KEY).schema
+    check(sql, schema)
+    if schema.limiter is None:
+        raise StatementRefused("The statement could not be limited.", "policy")
+    return schema.limiter.limit(written(sql, schema.dialect).tree.copy())
+
+
+def _faults(policies: Policies, schema: Schema) -> list[PolicyFault]:
+    found = find_faults(policies, catalog_of(schema))
+    if any(each.kind == "error" for each in found):
+        return found
+    return [*found, *_refused_conditions(policies, schema)]
+
+
+def _refused_conditions(policies: Policies, schema: Schema) -> Sequence[PolicyFault]:
+    """Returns the conditions that the guard would let no statement have."""
+    found: list[PolicyFault] = []
+    plain = replace(schema, limiter=None)
+    for policy in policies.policies:
+        for shown, says in policy.tables.items():
+            for at, text in enumerate(says.rows if isinstance(says.rows, list) else ()):
+                try:
+                    known = dict.fromkeys(attributes_in(text), "")
+                    condition = bound_condition(text, known, schema.dialect)
+                    source = plain.names.short(shown).node()
+                    probe = exp.select(exp.Literal.number(1)).from_(source).where(condition)
+                    check(probe.sql(dialect=schema.dialect), plain)
+                except (UnreadableCondition, StatementRefused) as error:
+                    place = f"policy {policy.name!r}, table {shown!r}, rows[{at}]"
+                    found.append(PolicyFault("error", place, str(error)))
+    return found

@@ -1,0 +1,86 @@
+"""Faults of policies, before they hold: names that are unknown, conditions that cannot be read, masks that do
+not fit.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from app.modules.policies.catalog import DatabaseRelation, RelationCatalog
+from app.modules.policies.conditions import UnreadableCondition, attributes_in, bound_condition
+from app.modules.policies.limiting import qualified_condition
+from app.modules.policies.masks import fits
+from app.modules.policies.model import AccessPolicy, Policies, TablePolicy
+
+
+@dataclass(frozen=True)
+class PolicyFault:
+    """A sentence about a place in policies. With an `error` they are not kept."""
+
+    kind: Literal["error", "warning"]
+    place: str
+    detail: str
+
+
+def find_faults(policies: Policies, catalog: RelationCatalog) -> list[PolicyFault]:
+    """Returns the errors of policies, and what their writer may not have meant."""
+    return [
+        *(fault for policy in policies.policies for fault in _of_policy(policy, catalog)),
+        *_of_views(policies, catalog),
+        *_of_default(policies, catalog),
+    ]
+
+
+def _of_policy(policy: AccessPolicy, catalog: RelationCatalog) -> Iterator[PolicyFault]:
+    for shown, says in policy.tables.items():
+        place = f"policy {policy.name!r}, table {shown!r}"
+        relation = catalog.by_shown.get(shown)
+        if relation is None:
+            yield PolicyFault("error", place, "The latest scan has no table of this name.")
+            continue
+        yield from _of_columns(says, relation, place)
+        yield from _of_rows(says, relation, place, catalog=catalog)
+    known = {catalog.schema_of(each) for each in catalog.by_shown.values()}
+    for schema in policy.hidden_schemas:
+        if schema not in known:
+            place = f"policy {policy.name!r}, hidden_schemas"
+            yield PolicyFault("error", place, f"No table of the latest scan is in the schema {schema!r}.")
+
+
+def _of_columns(says: TablePolicy, relation: DatabaseRelation, place: str) -> Iterator[PolicyFault]:
+    for name, mask in says.columns.items():
+        column = relation.by_name.get(name)
+        if column is None:
+            yield PolicyFault("error", f"{place}, column {name!r}", "The table has no such column.")
+        elif not fits(mask, column.kind):
+            detail = f"The mask {mask} does not fit values of the type {column.kind}. Use null or hidden."
+            yield PolicyFault("error", f"{place}, column {name!r}", detail)
+
+
+def _of_rows(
+    says: TablePolicy, relation: DatabaseRelation, place: str, *, catalog: RelationCatalog
+) -> Iterator[PolicyFault]:
+    for at, text in enumerate(says.rows if isinstance(says.rows, list) else ()):
+        known = dict.fromkeys(attributes_in(text), "")
+        try:
+            qualified_condition(catalog, relation, [bound_condition(text, known, catalog.dialect)])
+        except UnreadableCondition as error:
+            said = str(error)
+            yield PolicyFault("error", f"{place}, rows[{at}]", f"{said[:1].upper()}{said[1:]}.")
+
+
+def _of_views(policies: Policies, catalog: RelationCatalog) -> Iterator[PolicyFault]:
+    for shown in policies.trusted_views:
+        relation = catalog.by_shown.get(shown)
+        if relation is None or not relation.is_view:
+            yield PolicyFault(
+                "error", f"trusted_views, {shown!r}", "The latest scan has no view of this name."
+            )
+
+
+def _of_default(policies: Policies, catalog: RelationCatalog) -> Iterator[PolicyFault]:
+    if policies.default == "allow":
+        return
+    named = {shown for policy in policies.policies for shown in policy.tables}
+    for shown in catalog.by_shown.keys() - named:
+        yield PolicyFault("warning", f"table {shown!r}", "No policy names it: it is unknown to everyone.")

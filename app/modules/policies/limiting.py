@@ -1,0 +1,414 @@
+"""Rules of rows and columns in the tree of a statement.
+
+Every reference to a table with a rule becomes a subquery of the rows and columns that the person may see. A
+reference that stands for something else, or that cannot be replaced, ends in a refusal.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.qualify import qualify
+
+from app.modules.policies.barriers import BARRIERS, IS_LIMITED, needs_barrier
+from app.modules.policies.catalog import DatabaseRelation, RelationCatalog
+from app.modules.policies.conditions import UnreadableCondition, bound_condition
+from app.modules.policies.masks import masked_column
+from app.modules.policies.references import References, RelationReference
+from app.modules.policies.rights import Rights, TableRule
+from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql.table_names import TableName
+from graph.errors import StatementRefused
+
+BASE = "_p"
+"""Alias of a table inside of the subquery that stands for it."""
+_LARGEST_CHARACTERS = 1_000_000
+_LONGEST_NAME = 60
+_NAME = frozenset({"this", "db", "catalog", "alias"})
+_OUTSIDE = frozenset({"joins", "laterals", "pivots"})
+_NO_ROWS = exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(0))
+_WORD = re.compile(r"\w+")
+
+Write: TypeAlias = Callable[[exp.Expr], str]
+"""Writes a tree, which may be changed, as SQL."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limited:
+    """A statement for one person. `policies` are the names of those that changed it."""
+
+    sql: str
+    row_policies: Sequence[str]
+    column_policies: Sequence[str]
+    has_barrier: bool
+
+    @property
+    def policies(self) -> Sequence[str]:
+        return sorted({*self.row_policies, *self.column_policies})
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What stands for a relation: its SQL, without and with a barrier."""
+
+    sql: str
+    with_barrier: str
+    limits_rows: bool
+    read: frozenset[str]
+    """Shown names of the tables that it reads."""
+    rules: Sequence[TableRule]
+
+
+class _Unknown(Exception):
+    """A view that the person cannot read."""
+
+
+class Limiter:
+    """The rights of one person on the tables of one catalog. Its work is kept: a statement costs little.
+
+    `key` is that of the connection's hashes.
+    """
+
+    def __init__(self, catalog: RelationCatalog, rights: Rights, *, key: str, write: Write) -> None:
+        self.catalog = catalog
+        self.rights = rights
+        self._key = key
+        self._write = write
+        self._sources: dict[str, _Source | None] = {}
+        self._views: dict[str, Sequence[str] | None] = {}
+        self._rules: dict[str, TableRule] = {}
+
+    def rule(self, relation: DatabaseRelation) -> TableRule:
+        """Returns the rule of a relation, with what the owner hides from everyone."""
+        if relation.shown not in self._rules:
+            rule = self.rights.rules.get(relation.shown) or TableRule()
+            rule.hide_columns(relation.hides)
+            self._rules[relation.shown] = rule
+        return self._rules[relation.shown]
+
+    def visible_columns(self, relation: DatabaseRelation) -> Sequence[str] | None:
+        """Returns the names of the columns that the person knows. None if the relation itself is unknown."""
+        if self.rights.is_hidden(relation.shown, self.catalog.schema_of(relation)):
+            return None
+        names: Sequence[str] | None = list(relation.by_name)
+        if relation.is_view:
+            names = self._view_columns(relation)
+        if names is None:
+            return None
+        masks = self.rule(relation).masks
+        return [name for name in names if masks.get(name) != "hidden"] or None
+
+    def is_governed(self, relation: DatabaseRelation) -> bool:
+        """True if the person sees another relation than the account does."""
+        source = self._source(relation, ())
+        return source is not None
+
+    def reads(self, relation: DatabaseRelation) -> frozenset[str]:
+        """Returns the shown names of all tables that the database reads for a relation, itself among them."""
+        source = self._source(relation, ())
+        return frozenset({relation.shown}) if source is None else source.read | {relation.shown}
+
+    def is_unknown_in(self, text: str) -> bool:
+        """True if a text has a name that only tables and columns have that the person does not know."""
+        return not self._unknown_names.isdisjoint(_WORD.findall(text.casefold()))
+
+    @cached_property
+    def _unknown_names(self) -> frozenset[str]:
+        known: set[str] = set()
+        every: set[str] = set()
+        for relation in self.catalog.by_shown.values():
+            names = [relation.shown, relation.name.name, *relation.by_name]
+            columns = self.visible_columns(relation)
+            every.update(names)
+            known.update(() if columns is None else {relation.shown, relation.name.name, *columns})
+        return frozenset(_words(every) - _words(known))
+
+    def limit(self, tree: exp.Expr) -> Limited:
+        """Returns a statement that the guard has checked, limited. The tree is changed.
+
+        Raises `StatementRefused`.
+        """
+        references = References(tree, self.catalog)
+        for each in references.found:
+            if self.visible_columns(each.relation) is None:
+                raise StatementRefused(f"There is no table {each.node.name}.", "table")
+        if self.catalog.dialect != "postgres":
+            _name_outputs(references.tree, self.catalog.dialect)
+        replaced, kept, sources = self._replace(references)
+        has_barrier = any(each.limits_rows for each in sources) and needs_barrier(
+            references.tree, self.catalog.dialect
+        )
+        if has_barrier:
+            for node, source in zip(replaced, sources, strict=True):
+                if source.limits_rows:
+                    node.set("this", source.with_barrier)
+        _check_all_bound(references.tree, [*kept, *references.common])
+        sql = self._write(references.tree)
+        if len(sql) > _LARGEST_CHARACTERS:
+            raise StatementRefused("The statement names limited tables too often; shorten it.", "length")
+        rules = [rule for source in sources for rule in source.rules]
+        return Limited(
+            sql=sql,
+            row_policies=sorted({name for rule in rules for name in rule.row_policies if rule.limits_rows}),
+            column_policies=sorted({name for rule in rules for name in rule.column_policies}),
+            has_barrier=has_barrier,
+        )
+
+    # ---- references
+
+    def _replace(
+        self, references: References, views: Sequence[str] = ()
+    ) -> tuple[list[exp.Var], list[exp.Table], list[_Source]]:
+        """Replaces the references to governed relations. Returns the texts, the tables that are left as they
+        are, and what each text stands for.
+        """
+        replaced: list[exp.Var] = []
+        kept: list[exp.Table] = []
+        sources: list[_Source] = []
+        for each in references.found:
+            source = self._source(each.relation, views)
+            if source is None:
+                self._keep(each)
+                kept.append(each.node)
+            else:
+                replaced.append(self._put(each, source))
+                sources.append(source)
+        return replaced, kept, sources
+
+    def _keep(self, reference: RelationReference) -> None:
+        reference.relation.name.qualify(reference.node)
+        if reference.alias is not None:
+            reference.node.set("alias", exp.TableAlias(this=reference.alias.copy()))
+
+    def _put(self, reference: RelationReference, source: _Source) -> exp.Var:
+        """Puts a subquery in the place of a table. What stands after the table stays after the subquery."""
+        node = reference.node
+        beside = {name: value for name, value in node.args.items() if value and name not in _NAME}
+        # PostgreSQL samples no subquery. In DuckDB a sample follows the filter, as it must.
+        outside = _OUTSIDE | {"sample"} if self.catalog.dialect == "duckdb" else _OUTSIDE
+        if beside.keys() - outside:
+            raise StatementRefused(f"Read the table {node.name} in a plain FROM or JOIN.", "policy")
+        written = node.args.get("alias")
+        alias = exp.TableAlias(this=reference.known_as.copy(), columns=written and written.columns)
+        text = exp.Var(this=source.sql)
+        text.meta[IS_LIMITED] = True
+        node.replace(exp.Subquery(this=text, alias=alias, **beside))
+        return text
+
+    # ---- what stands for a relation
+
+    def _source(self, relation: DatabaseRelation, views: Sequence[str]) -> _Source | None:
+        """Returns what stands for a relation; None if it is read as it is. Raises `_Unknown`."""
+        if relation.shown in views:
+            raise _Unknown
+        if relation.shown not in self._sources:
+            self._sources[relation.shown] = self._made(relation, views)
+        return self._sources[relation.shown]
+
+    def _made(self, relation: DatabaseRelation, views: Sequence[str]) -> _Source | None:
+        rule = self.rule(relation)
+        base: exp.Expr = self.catalog.base(relation, BASE)
+        inner: list[_Source] = []
+        read = frozenset({relation.shown})
+        plain, barred = "", ""
+        if relation.is_view and relation.shown not in self.rights.trusted_views:
+            references = self._expanded(relation)
+            replaced, kept, inner = self._replace(references, (*views, relation.shown))
+            _check_all_bound(references.tree, [*kept, *references.common])
+            read |= {each.relation.shown for each in references.found}
+            if inner:
+                plain = self._write(references.tree.copy())
+                for node, source in zip(replaced, inner, strict=True):
+                    node.set("this", source.with_barrier if source.limits_rows else source.sql)
+                barred = self._write(references.tree)
+        if not inner and not rule.masked and not rule.limits_rows:
+            return None
+        limits_rows = rule.limits_rows or any(each.limits_rows for each in inner)
+        read = read.union(*(each.read for each in inner))
+        if rule.masked or rule.limits_rows:
+            condition, named = self._condition(relation, rule)
+            read |= named
+            plain = self._write(self._selection(relation, _derived(base, plain), condition))
+            barred = self._write(self._selection(relation, _derived(base, barred), condition))
+        barrier = BARRIERS[self.catalog.dialect] if rule.limits_rows else ""
+        rules = [each for source in inner for each in source.rules]
+        return _Source(plain, barred + barrier, limits_rows, read, [*rules, rule])
+
+    def _selection(
+        self, relation: DatabaseRelation, base: exp.Expr, condition: exp.Expr | None
+    ) -> exp.Select:
+        rule = self.rule(relation)
+        columns: list[exp.Expr] = []
+        for name in self.visible_columns(relation) or ():
+            known = relation.by_name[name]
+            mask = rule.masks.get(name, "clear")
+            column = exp.column(exp.to_identifier(name, quoted=True), table=BASE)
+            if mask != "clear":
+                masked = masked_column(
+                    column,
+                    mask,
+                    kind=known.kind,
+                    database_type=known.database_type,
+                    dialect=self.catalog.dialect,
+                    key=self._key,
+                )
+                columns.append(exp.alias_(masked, exp.to_identifier(name, quoted=True)))
+            else:
+                columns.append(column)
+        select = exp.select(*columns).from_(base.copy())
+        return select if condition is None else select.where(condition.copy(), copy=False)
+
+    # ---- conditions
+
+    def _condition(
+        self, relation: DatabaseRelation, rule: TableRule
+    ) -> tuple[exp.Expr | None, frozenset[str]]:
+        """Returns the filter of a relation, and the tables in it. Every name in it is qualified, so that no
+        name of a statement can take its place.
+        """
+        if not rule.limits_rows:
+            return None, frozenset()
+        parts = [self._bound(each) for each in rule.all_of]
+        if rule.is_denied or rule.any_of == [] or None in parts:
+            return _NO_ROWS.copy(), frozenset()
+        known = [part for part in parts if part is not None]
+        if rule.any_of is not None and [] not in rule.any_of:
+            ways = [[self._bound(each) for each in conditions] for conditions in rule.any_of]
+            open_ways = [exp.and_(*(each for each in way if each)) for way in ways if None not in way]
+            if not open_ways:
+                return _NO_ROWS.copy(), frozenset()
+            known.append(exp.paren(exp.or_(*open_ways), copy=False))
+        return self._qualified(relation, known)
+
+    def _bound(self, text: str) -> exp.Expr | None:
+        """Returns a condition of the person; None if their attributes do not fit it, so that it denies."""
+        try:
+            return bound_condition(text, self.rights.person.known, self.catalog.dialect)
+        except UnreadableCondition:
+            return None
+
+    def _qualified(
+        self, relation: DatabaseRelation, parts: Sequence[exp.Expr]
+    ) -> tuple[exp.Expr | None, frozenset[str]]:
+        try:
+            return qualified_condition(self.catalog, relation, parts)
+        except UnreadableCondition:
+            return _NO_ROWS.copy(), frozenset()
+
+    # ---- views
+
+    def _expanded(self, view: DatabaseRelation) -> References:
+        """Returns the definition of a view, with its references. Raises `_Unknown`."""
+        try:
+            tree = parsed_one(view.definition, self.catalog.dialect)
+            if isinstance(tree, exp.Create):
+                if not isinstance(tree.this, exp.Table):  # with names of columns
+                    raise _Unknown
+                tree = tree.expression
+            if not isinstance(tree, exp.Query):
+                raise _Unknown
+            return References(tree.copy(), self.catalog, schema=self.catalog.schema_of(view))
+        except (SqlglotError, RecursionError, StatementRefused):
+            raise _Unknown from None
+
+    def _view_columns(self, view: DatabaseRelation) -> Sequence[str] | None:
+        """Returns the columns of a view that are made of what the person knows; None if the view is unknown,
+        as one is that names a hidden column, or whose definition is not understood.
+        """
+        if view.shown in self.rights.trusted_views:
+            return list(view.by_name)
+        if view.shown not in self._views:
+            self._views[view.shown] = None  # of views that read each other, too
+            try:
+                self._views[view.shown] = self._columns_of(view)
+                self._source(view, ())
+            except _Unknown:
+                self._views[view.shown] = None
+        return self._views[view.shown]
+
+    def _columns_of(self, view: DatabaseRelation) -> Sequence[str] | None:
+        references = self._expanded(view)
+        left_out: dict[str, Sequence[str]] = {}
+        for each in references.found:
+            relation = each.relation
+            columns = self.visible_columns(relation)
+            if columns is None:
+                raise _Unknown
+            left_out[relation.shown] = [name for name in relation.by_name if name not in columns]
+        if not any(left_out.values()):
+            return list(view.by_name)
+        tree = parsed_one(view.definition, self.catalog.dialect)
+        query = tree.expression if isinstance(tree, exp.Create) else tree
+        schema = self.catalog.schema_of(view) or "main"
+        try:
+            with sqlglot_errors_only():
+                known = self.catalog.mapping_without(left_out)
+                done = qualify(query.copy(), dialect=self.catalog.dialect, db=schema, schema=known)
+        except SqlglotError:
+            raise _Unknown from None
+        if not isinstance(done, exp.Query):
+            raise _Unknown
+        shown = {self.catalog.fold_name(name) for name in done.named_selects}
+        return [name for name in view.by_name if self.catalog.fold_name(name) in shown]
+
+
+def _words(names: Iterable[str]) -> set[str]:
+    return {word for name in names for word in _WORD.findall(name.casefold())}
+
+
+def _name_outputs(tree: exp.Expr, dialect: str) -> None:
+    """Name the outputs that have no name and read a table. Databases name them by the text that runs, which
+    has the values of filters and the key of hashes; PostgreSQL does not.
+    """
+    for query in tree.find_all(exp.Select):
+        for each in query.expressions:
+            if not isinstance(each, exp.Alias | exp.Aliases) and each.find(exp.Table) is not None:
+                name = each.sql(dialect=dialect, comments=False)[:_LONGEST_NAME]
+                each.replace(exp.alias_(each.copy(), exp.to_identifier(name, quoted=True)))
+
+
+def qualified_condition(
+    catalog: RelationCatalog, relation: DatabaseRelation, parts: Sequence[exp.Expr]
+) -> tuple[exp.Expr, frozenset[str]]:
+    """Returns conditions of a relation as one, every name in it qualified, and the tables that it reads.
+
+    Raises `UnreadableCondition` for a name that is unknown.
+    """
+    schema = catalog.schema_of(relation) or "main"
+    base = TableName("", schema, relation.name.name).node(BASE)
+    probe = exp.select(exp.Literal.number(1)).from_(base).where(*parts, copy=False)
+    for column in probe.find_all(exp.Column):
+        if column.table == relation.name.name and not column.args.get("db"):
+            column.set("table", exp.to_identifier(BASE))
+    try:
+        with sqlglot_errors_only():
+            done = qualify(probe, dialect=catalog.dialect, db=schema, schema=catalog.mapping)
+    except SqlglotError as error:
+        raise UnreadableCondition(f"a name in it is unknown: {str(error)[:200]}") from None
+    condition: exp.Expr = done.args["where"].this
+    named: set[str] = set()
+    for table in condition.find_all(exp.Table):
+        found = catalog.find(table, schema)
+        if found is None:
+            raise UnreadableCondition(f"there is no table {table.name}")
+        named.add(found.shown)
+    return condition, frozenset(named)
+
+
+def _derived(base: exp.Expr, text: str) -> exp.Expr:
+    """Returns the table, or the subquery of a view's definition."""
+    if not text:
+        return base
+    return exp.Subquery(this=exp.Var(this=text), alias=exp.TableAlias(this=exp.to_identifier(BASE)))
+
+
+def _check_all_bound(tree: exp.Expr, known: Sequence[exp.Table]) -> None:
+    """Raises `StatementRefused` if a table stands in the tree that is not known to be free of rules."""
+    bound: Mapping[int, exp.Table] = {id(each): each for each in known}
+    for table in tree.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier) and id(table) not in bound:
+            raise StatementRefused("The statement could not be limited to what you may see.", "policy")

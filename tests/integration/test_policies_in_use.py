@@ -1,0 +1,232 @@
+"""People ask one connection with policies: each sees their own rows, and what others see reaches no one."""
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from app.bootstrap import Services, open_services
+from app.core.auth.caller import SCOPES_OF_ROLE, Attribute, Caller, calling
+from app.core.auth.identity import Identity
+from app.core.settings import LlmSettings, Settings
+from app.main import create_app
+from app.modules.boards.errors import RowsOfPerson
+from app.modules.boards.service import NewPin
+from app.modules.context_store.errors import EntryUnknown
+from app.modules.database_connection.errors import PersonUnknown, PoliciesRefused, StatementNotRun
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.statement_audit import Asker
+from app.modules.policies.model import Policies
+from app.modules.policies.rights import Person
+from app.modules.records.model import NewQuestion
+from tests.support.scripted_model import ScriptedModel
+from tests.support.shop import make_shop
+
+POLICIES = Policies.model_validate(
+    {
+        "default": "allow",
+        "policies": [
+            {
+                "name": "own country",
+                "tables": {
+                    "customers": {
+                        "rows": ["country = {{ user.country }}"],
+                        "columns": {"email": "hidden", "name": "hash"},
+                    },
+                    "categories": {"hidden": True},
+                },
+            }
+        ],
+    }
+)
+ASKED = "How many buyers are on the tree?"
+COUNT = "SELECT count(*) AS n FROM customers"
+ANNA: Mapping[str, Attribute] = {"country": "Norway"}
+BOB: Mapping[str, Attribute] = {"country": "Japan"}
+
+
+def person(owner: str, attributes: Mapping[str, Attribute]) -> Caller:
+    return Caller(
+        owner=owner,
+        role="admin",
+        scopes=SCOPES_OF_ROLE["admin"],
+        signed_in_by="oidc",
+        attributes=attributes,
+    )
+
+
+@pytest.fixture
+async def services(tmp_path: Path, model: ScriptedModel) -> AsyncGenerator[Services]:
+    llm = LlmSettings(base_url=model.base_url, api_key=SecretStr("sk-x"), model="scripted")
+    async with open_services(Settings(data_dir=tmp_path / "data", llm=llm)) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def shop(services: Services, tmp_path: Path) -> Connection:
+    path = make_shop(tmp_path / "shop.db")
+    databases = services.database_connections
+    known = await databases.register("anna", f"sqlite:///{path}", "Shop", description="", shared=True)
+    await databases.scan("anna", known.id)
+    await services.connection_policies.change("anna", known.id, POLICIES)
+    return await databases.repository.get("anna", known.id)
+
+
+async def ask(services: Services, connection: Connection, who: Caller, sql: str | None = COUNT) -> str:
+    """The events of a turn."""
+    with calling(who):
+        session = await services.sessions.create(who.owner, connection.id, None, mode="ask", metadata={})
+        asked = await services.sessions.ask(who.owner, session.id, NewQuestion(ASKED, sql=sql))
+    return "\n".join([entry.data async for entry in services.sessions.follower.events(asked[1])])
+
+
+async def test_each_person_sees_their_own_rows_and_reads_by_which_rule(
+    services: Services, shop: Connection, model: ScriptedModel
+) -> None:
+    model.rule("", "All of them.")
+    for who, count in ((person("anna", ANNA), 2), (person("bob", BOB), 1), (person("nil", {}), 0)):
+        events = await ask(services, shop, who)
+        results = [json.loads(line) for line in events.splitlines() if '"results"' in line]
+        assert results[0]["content"]["rows"] == [[count]]
+        assert "Rows are limited by the rule *own country*." in events
+    unlimited = await ask(services, shop, person("anna", ANNA), "SELECT id FROM orders")
+    assert "limited by the rule" not in unlimited
+
+
+async def test_hidden_things_read_like_missing_ones_and_are_in_no_prompt(
+    services: Services, shop: Connection, model: ScriptedModel
+) -> None:
+    model.rule("", "All of them.")
+    model.rule("SQL writer", "```sql\nSELECT id FROM customers\n```")
+    context = services.context_store
+    await context.add_term("anna", shop.id, "tree", meaning="See the table categories.", sql=None)
+    await context.add_term("anna", shop.id, "buyer", meaning="A row of customers.", sql=None)
+    anna = person("anna", ANNA)
+    await ask(services, shop, anna, None)
+    prompt = next(each.text for each in model.requests if "SQL writer" in each.text)
+    assert "customers" in prompt
+    assert "A row of customers" in prompt
+    for hidden in ("categories", "email", "Ann", "Bob", "Norway", "Japan"):
+        assert hidden not in prompt
+    said: list[str] = []
+    with calling(anna):
+        for name in ("categories", "caregories"):
+            with pytest.raises(StatementNotRun) as refused:
+                await services.database_connections.inspect("anna", shop.id, f"SELECT id FROM {name}")
+            said.append(refused.value.detail.replace(name, "it"))
+        assert said[0] == said[1]
+        tables, _ = await services.database_connections.tables("anna", shop.id, 50, cursor=None)
+    assert "categories" not in {each.name for each in tables}
+    customers = next(each for each in tables if each.name == "customers")
+    assert "email" not in {each.name for each in customers.columns}
+    assert not any(each.values or each.minimum for each in customers.columns)
+    assert customers.row_count is None
+
+
+async def test_what_carries_no_person_or_reaches_others_is_refused(
+    services: Services, shop: Connection
+) -> None:
+    databases = services.database_connections
+    with pytest.raises(PersonUnknown):
+        await databases.run(shop, COUNT, Asker(owner="anna", purpose="question"))
+    with calling(person("anna", ANNA)):
+        for asker in (
+            Asker(owner="bob", purpose="question"),
+            Asker(owner="anna", purpose="board"),
+            Asker(owner="anna", purpose="schedule"),
+            Asker(owner="anna", purpose="overview"),
+        ):
+            with pytest.raises(PersonUnknown):
+                await databases.run(shop, COUNT, asker)
+        session = await services.sessions.create("anna", shop.id, None, mode="ask", metadata={})
+        _, run = await services.sessions.ask("anna", session.id, NewQuestion(ASKED, sql=COUNT))
+        _ = [entry async for entry in services.sessions.follower.events(run)]
+        answer = next(each for each in await services.sessions.history(session) if each.role == "assistant")
+        board = await services.boards.create("anna", "Mine")
+        new = NewPin(message_id=answer.id, title=None, chart_choice=None, width=6, height=4)
+        with pytest.raises(RowsOfPerson):
+            await services.boards.pin("anna", board.id, new)
+    terms = services.context_store.terms
+    term = await services.context_store.add_term("anna", shop.id, "x", meaning="y", sql=None)
+    with pytest.raises(EntryUnknown):
+        await services.context_store.get(terms, "bob", term.id)
+    filters = await services.context_store.listed(terms, "bob", shop.id)
+    assert await terms.page(filters, limit=5, cursor=None) == ([], None)
+
+
+async def test_the_cache_of_checked_statements_does_not_mix_people(
+    services: Services, shop: Connection
+) -> None:
+    databases = services.database_connections
+    for _ in range(3):
+        for owner, attributes, count in (("anna", ANNA, 2), ("bob", BOB, 1)):
+            with calling(person(owner, attributes)):
+                found = await databases.run(shop, COUNT, Asker(owner=owner, purpose="question"))
+                assert found.rows == [[count]]
+
+
+async def test_policies_with_errors_are_refused_by_their_place(services: Services, shop: Connection) -> None:
+    wrong = {
+        "country": "no_such_column = 1",
+        "quotes": "country = '{{ user.country }}'",
+        "syntax": "country = ) OR (1 = 1",
+        "function": "load_extension('x') = 1",
+        "table": "id IN (SELECT id FROM no_such_table)",
+    }
+    for condition in wrong.values():
+        bad = {"name": "bad", "tables": {"customers": {"rows": [condition]}}}
+        written = {"default": "deny", "policies": [bad]}
+        with pytest.raises(PoliciesRefused, match=r"policy 'bad', table 'customers', rows\[0\]"):
+            await services.connection_policies.change("anna", shop.id, Policies.model_validate(written))
+    unknown = {"default": "allow", "policies": [{"name": "bad", "tables": {"customer": {"hidden": True}}}]}
+    with pytest.raises(PoliciesRefused, match="no table of this name"):
+        await services.connection_policies.change("anna", shop.id, Policies.model_validate(unknown))
+    shown = await services.connection_policies.test(
+        "anna", shop.id, Person("bob", BOB), sql="SELECT name FROM customers", policies=None
+    )
+    assert "'Japan'" in shown.sql
+    assert "<key>" in shown.sql
+    assert (shown.row_policies, shown.column_policies) == (["own country"], ["own country"])
+
+
+class ByCountry(Identity):
+    """Takes a credential for the country of the person anna."""
+
+    async def caller(self, credential: str | None) -> Caller:
+        return person("anna", {} if credential is None else {"country": credential})
+
+
+async def test_routes_read_change_check_and_test_policies(
+    services: Services, shop: Connection, tmp_path: Path
+) -> None:
+    identity = ByCountry(services.identity.keys, None, login_required=True)
+    app = create_app(replace(services, identity=identity), Settings(data_dir=tmp_path))
+    where = f"/api/v1/database-connections/{shop.id}"
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        client.headers["X-API-Key"] = "Japan"
+        read = await client.get(f"{where}/policies")
+        assert read.json()["policies"]["policies"][0]["name"] == "own country"
+        sample = await client.get(f"{where}/tables/customers/sample")
+        assert [row[2] for row in sample.json()["rows"]] == ["Japan"]
+        tag = {"If-Match": read.headers["ETag"]}
+        policies = {"default": "deny", "policies": []}
+        checked = await client.post(f"{where}/policies/check", json=policies)
+        assert {each["kind"] for each in checked.json()["items"]} == {"warning"}
+        body = {"sql": COUNT, "owner": "bob", "attributes": {"country": "Norway"}}
+        tested = await client.post(f"{where}/policies/test", json=body)
+        assert "'Norway'" in tested.json()["sql"]
+        changed = await client.patch(f"{where}/policies", json={"policies": policies}, headers=tag)
+        assert changed.status_code == 200
+        again = await client.patch(f"{where}/policies", json={"policies": None}, headers=tag)
+        assert again.status_code == 412
+        refused = await client.get(f"{where}/tables/customers/sample")
+        assert refused.status_code == 404
+        ended = await client.patch(f"{where}/policies", json={"policies": None})
+        assert ended.json()["policies"] is None
+        sample = await client.get(f"{where}/tables/customers/sample")
+        assert len(sample.json()["rows"]) == 3

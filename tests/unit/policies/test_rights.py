@@ -1,0 +1,135 @@
+"""What follows from policies for a person: the truth table of rows, and the order of masks."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from app.modules.policies.conditions import UnreadableCondition, bound_condition
+from app.modules.policies.model import Policies
+from app.modules.policies.rights import Person, Rights, rights_of, stricter
+
+BY_REGION = {"rows": ["region = {{ user.region }}"]}
+OPEN = {"rows": ["status = 'open'"]}
+EMEA = Person("ann", {"region": "EMEA", "roles": ["seller"]})
+UNKNOWN = Person("nil", {})
+
+
+def rights(person: Person, *policies: Mapping[str, object], default: str = "allow") -> Rights:
+    named = [{"name": f"p{at}", **each} for at, each in enumerate(policies)]
+    return rights_of(Policies.model_validate({"default": default, "policies": named}), person)
+
+
+def of_table(table: Mapping[str, object], **policy: object) -> Mapping[str, object]:
+    return {"tables": {"t": table}, **policy}
+
+
+def shown(found: Rights) -> str:
+    """The rows of the table t as one text."""
+    if found.is_hidden("t", ""):
+        return "unknown"
+    rule = found.rules.get("t")
+    if rule is None or not rule.limits_rows:
+        return "all"
+    if rule.is_denied or rule.any_of == []:
+        return "none"
+    ways = [" AND ".join(each) for each in rule.any_of or ()]
+    opened = [] if rule.any_of is None or [] in rule.any_of else [" OR ".join(ways)]
+    return " AND ".join([*opened, *rule.all_of])
+
+
+REGION = "region = {{ user.region }}"
+TABLE = [
+    (EMEA, [], "allow", "all"),
+    (EMEA, [], "deny", "unknown"),
+    (EMEA, [of_table({"hidden": True}), of_table({"rows": "all"})], "allow", "unknown"),
+    (EMEA, [of_table({"columns": {"a": "null"}})], "allow", "all"),
+    (EMEA, [of_table({"columns": {"a": "null"}})], "deny", "none"),
+    (EMEA, [of_table(BY_REGION)], "allow", REGION),
+    (EMEA, [of_table(BY_REGION), of_table(OPEN)], "allow", f"{REGION} OR status = 'open'"),
+    (EMEA, [of_table({"rows": ["a", "b"]})], "deny", "a AND b"),
+    (EMEA, [of_table(BY_REGION), of_table({"rows": "all"})], "allow", "all"),
+    (EMEA, [of_table(BY_REGION), of_table(OPEN, always=True)], "allow", f"{REGION} AND status = 'open'"),
+    (EMEA, [of_table({"rows": "all"}), of_table(OPEN, always=True)], "allow", "status = 'open'"),
+    (EMEA, [of_table(OPEN, always=True)], "allow", "status = 'open'"),
+    (EMEA, [of_table(OPEN, always=True)], "deny", "none"),
+    (UNKNOWN, [of_table(BY_REGION)], "allow", "none"),
+    (UNKNOWN, [of_table(BY_REGION), of_table(OPEN)], "allow", "status = 'open'"),
+    (UNKNOWN, [of_table({"rows": "all"}), of_table(BY_REGION, always=True)], "allow", "none"),
+    (UNKNOWN, [of_table({"rows": "all"}, when={"region": "EMEA"})], "allow", "none"),
+    (EMEA, [of_table({"rows": "all"}, when={"region": "EMEA"})], "deny", "all"),
+    (EMEA, [of_table({"rows": "all"}, when={"region": "APAC"})], "deny", "unknown"),
+    (EMEA, [of_table(OPEN, roles=["seller"])], "allow", "status = 'open'"),
+    (EMEA, [of_table(OPEN, roles=["manager"])], "allow", "all"),
+    (EMEA, [of_table(OPEN, roles=["seller"], groups=["x"])], "allow", "all"),
+]
+
+
+def test_rows_follow_the_truth_table() -> None:
+    wrong = [
+        f"{policies} {default}: {found}, not {expected}"
+        for person, policies, default, expected in TABLE
+        if (found := shown(rights(person, *policies, default=default))) != expected
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_schema_is_hidden_with_its_tables() -> None:
+    found = rights(EMEA, {"hidden_schemas": ["hr"]})
+    assert found.is_hidden("t", "hr")
+    assert not found.is_hidden("t", "sales")
+
+
+def test_the_stricter_mask_wins_and_two_of_one_rank_give_null() -> None:
+    order = ["clear", "year", "fixed", "null", "hidden"]
+    for at, one in enumerate(order):
+        for other in order[at:]:
+            assert stricter(one, other) == stricter(other, one) == other  # type: ignore[arg-type]
+    assert stricter("hash", "last4") == "null"
+    both = rights(UNKNOWN, of_table({"columns": {"a": "hash"}}), of_table({"columns": {"a": "hidden"}}))
+    assert both.rules["t"].masks == {"a": "hidden"}
+
+
+def test_masks_hold_where_an_attribute_is_missing() -> None:
+    found = rights(UNKNOWN, of_table({"columns": {"a": "null"}, **BY_REGION}, when={"level": 3}))
+    assert found.rules["t"].masks == {"a": "null"}
+
+
+def test_rights_have_one_fingerprint_and_others_another() -> None:
+    policy = of_table(BY_REGION)
+    first = rights(EMEA, policy).fingerprint
+    assert first == rights(Person("ann", {"roles": ["seller"], "region": "EMEA"}), policy).fingerprint
+    others = {
+        rights(Person("bob", EMEA.attributes), policy).fingerprint,
+        rights(Person("ann", {"region": "APAC"}), policy).fingerprint,
+        rights(EMEA, policy, default="deny").fingerprint,
+    }
+    assert len(others - {first}) == 3
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql", "duckdb"])
+def test_attributes_are_bound_as_literals(dialect: str) -> None:
+    hostile = "x' OR 1=1 -- \\' {{ user.b }}"
+    bound = bound_condition("a = {{ user.a }} AND b IN {{user.b}}", {"a": hostile, "b": [1, "2"]}, dialect)
+    assert [each.this for each in bound.find_all(type(bound.this.this.expression))][:1] == [hostile]
+    assert "__kai" not in bound.sql(dialect)
+    empty = bound_condition("b NOT IN {{ user.b }}", {"b": []}, dialect).sql(dialect)
+    assert empty in {"(NOT FALSE)", "(NOT 0)"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = '{{ user.a }}'",
+        "a = {{ user.b }}",
+        "a = {{ user.l }}",
+        "a = {{ user.missing }}",
+        "a = 1) OR (1 = 1",
+        "a = 1; DROP TABLE t",
+        "a = {{ a }}",
+        "a, b",
+        "__kai_attribute_a = 1",
+    ],
+)
+def test_a_condition_that_is_not_one_or_cannot_be_bound_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableCondition):
+        bound_condition(text, {"a": "x", "l": ["x"], "b": None}, "postgres")  # type: ignore[dict-item]
