@@ -40,6 +40,7 @@ FAILED_RUN: dict[int | str, dict[str, Any]] = {
 }
 """Statuses of runs that have failed, beside those of problems that every route has."""
 _LINE_END = re.compile(r"(?<!\n)\n(?![\n*-])")
+_CREDENTIALS: list[dict[str, list[str]]] = [{"HTTPBearer": []}, {"APIKeyHeader": []}]
 _LATER = (409, 429, 503)
 _STREAM = "text/event-stream"
 
@@ -72,6 +73,7 @@ def route_document(app: FastAPI, api: Api) -> JsonObject:
     )
     if api.answers_problems:
         found["components"]["schemas"] |= _problem_schemas()
+        found["components"]["responses"] = _shared_responses()
     return found
 
 
@@ -83,7 +85,8 @@ def document(app: FastAPI, api: Api) -> JsonObject:
         for method, operation in methods.items():
             if api.answers_problems:
                 _add_problems(path, method, operation)
-            operation.setdefault("security", [])
+            if operation.setdefault("security", []) == _CREDENTIALS:
+                del operation["security"]
             _send_streams_as_text(operation)
             for parameter in operation.get("parameters", ()):
                 _shorten(parameter)
@@ -103,9 +106,9 @@ def document(app: FastAPI, api: Api) -> JsonObject:
     _write_null_as_type(schemas)
     if api.answers_problems:
         used = set(_references(found["paths"], _RESPONSES))
-        found["components"]["responses"] = {
-            name: answer for name, answer in _shared_responses().items() if name in used
-        }
+        shared = found["components"]["responses"]
+        found["components"]["responses"] = {name: shared[name] for name in shared if name in used}
+    found["security"] = _CREDENTIALS
     _join_lines(found)
     # Schemas of the same fields side by side: compressed, the document is a tenth smaller.
     by_fields = sorted(schemas, key=lambda name: (sorted(schemas[name].get("properties", ())), name))
@@ -125,20 +128,21 @@ def _add_problems(path: str, method: str, operation: JsonObject) -> None:
             responses[known] = {"$ref": answer["$ref"]}
     responses.pop("422", None)
     responses.setdefault("400", {"$ref": _RESPONSES + "Malformed"})  # HTTP that is ambiguous
-    if operation.get("security"):
-        for status in sorted(_statuses(path, method, operation)):
-            responses.setdefault(f"{status}", {"$ref": _RESPONSES + _PROBLEMS[status][0]})
+    for status in sorted(_statuses(path, method, operation)):
+        responses.setdefault(f"{status}", {"$ref": _RESPONSES + _PROBLEMS[status][0]})
 
 
 def _statuses(path: str, method: str, operation: JsonObject) -> set[int]:
     """Statuses of problems that a route with these parameters and this body can answer."""
     parameters = operation.get("parameters", ())
     names = {each["name"] for each in parameters}
-    found = {401, 403, 429, 503}
+    if not operation.get("security"):
+        return {404} if "{" in path else set()
+    found = {401, 403, 404, 429, 503}  # 404, too, for what is switched off
     if "requestBody" in operation:
         found |= {408, 413}
     if "{" in path or "requestBody" in operation or any(each.endswith("_id") for each in names):
-        found |= {404, 409}
+        found |= {409}
     if method != "get":
         found |= {409}
     if method == "patch":
