@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from standardwebhooks import Webhook as StandardWebhook
 
 from kai_analyst_client import WebhookInvalid, verify_webhook
 from tests.support.scheduling import Hook, receiver
@@ -90,6 +91,7 @@ async def test_the_end_of_a_run_is_sent_with_its_ids_and_signed(kai: Client, sho
     }
     assert headers["webhook-signature"] == signatures(headers, body, webhook["secret"])
     assert verify_webhook(body, headers, webhook["secret"]) == sent
+    assert StandardWebhook(webhook["secret"]).verify(body, headers) == sent  # the official receiver
     for changed in (body + b" ", b"{}"):
         with pytest.raises(WebhookInvalid):
             verify_webhook(changed, headers, webhook["secret"])
@@ -201,6 +203,16 @@ async def test_a_receiver_that_never_answers_is_tried_again_and_holds_nothing_up
         assert found["error"] == "The receiver does not answer in time."
         assert found["due_at"] > found["at"]
         assert (await kai.http.get(f"/webhooks/{webhook['id']}")).json()["failing_since"]
+
+
+async def test_events_for_others_are_sent_while_a_receiver_does_not_answer(kai: Client, shop_id: str) -> None:
+    async with strange_receiver(b"", ends=False) as silent, receiver() as hook:
+        for url in (silent, hook.url):
+            await made(kai, url)
+        async with asyncio.timeout(8):  # a receiver has 10 seconds
+            for count in (1, 2):
+                await ask(kai, shop_id)
+                await arrived(hook, count)
 
 
 async def test_ten_megabytes_in_answer_are_not_read(kai: Client, server: Server) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
@@ -18,11 +19,14 @@ AT_ONCE = 4
 """Schedules that run at a time, in a process."""
 
 _LOOK_SECONDS = 5.0
-_SEND_SECONDS = 1.0
 
 
 class Sender(Protocol):
-    """Sends notices to one kind of receivers."""
+    """Sends notices or events to one kind of receivers."""
+
+    @property
+    def look_seconds(self) -> float:
+        """Time between two looks for what waits. What a schedule makes is sent when it has run."""
 
     async def deliver_due(self, now: int) -> None:
         """Send the notices that wait. Any number of processes may do so. Raises `StorageUnavailable`."""
@@ -40,7 +44,7 @@ class ScheduleWorker:
     def start(self) -> None:
         self._loops.every(_LOOK_SECONDS, "take", self._take)
         for each in self._senders:
-            self._loops.every(_SEND_SECONDS, type(each).__name__, partial(_deliver_due, each))
+            self._loops.every(each.look_seconds, type(each).__name__, partial(_deliver_due, each))
 
     async def stop(self) -> None:
         """Stop what runs. Another worker runs it again when its lease ends."""
@@ -65,6 +69,8 @@ class ScheduleWorker:
             logger.exception("schedule %s could not be run", schedule.id)
         else:
             logger.info("schedule %s has run", schedule.id)
+            with suppress(StorageUnavailable):  # then the next look sends it
+                await asyncio.gather(*map(_deliver_due, self._senders))
 
 
 async def _deliver_due(sender: Sender) -> None:

@@ -6,6 +6,9 @@ get the event again, with the same `webhook-id`.
 
 import asyncio
 import logging
+import time
+from asyncio import FIRST_COMPLETED
+from collections import Counter
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -13,6 +16,7 @@ from pydantic import JsonValue
 
 from app.core.clock import rfc3339
 from app.core.storage.port import StorageUnavailable
+from app.core.tasks import end_tasks
 from app.modules.webhooks.model import MOST_FAILING_MS, Webhook, WebhookContent, WebhookDelivery
 from app.modules.webhooks.repository import WebhookRepository
 from app.modules.webhooks.retries import DeliveryFailed, check_tries, settle_try
@@ -21,8 +25,11 @@ from app.modules.webhooks.sending import WebhookSender
 logger = logging.getLogger(__name__)
 
 LEASE_MS = 60_000
-_AT_ONCE = 20
-_ROUNDS = 25
+_AT_ONCE = 40
+_AT_ONCE_TO_ONE = 8
+"""Deliveries to one webhook."""
+_READ = 200
+_LOOK_SECONDS = 1.0
 
 
 class Subjects(Protocol):
@@ -35,6 +42,8 @@ class Subjects(Protocol):
 class WebhookDeliveries:
     """Sends the deliveries that wait. `subjects` are by the first word of an event."""
 
+    look_seconds = 1.0
+
     def __init__(
         self, repository: WebhookRepository, sender: WebhookSender, subjects: Mapping[str, Subjects]
     ) -> None:
@@ -43,12 +52,27 @@ class WebhookDeliveries:
         self._subjects = subjects
 
     async def deliver_due(self, now: int) -> None:
-        """Send the deliveries that wait. Any number of processes may do so: each claims a delivery first."""
-        for _ in range(_ROUNDS):
-            waiting = await self._repository.deliveries.due(now, _AT_ONCE)
-            await asyncio.gather(*(self._deliver(each, now) for each in waiting))
-            if len(waiting) < _AT_ONCE:
-                return
+        """Send the deliveries that wait, until none does. Any number of processes may do so: each claims a
+        delivery first. A receiver that does not answer holds up its own deliveries alone.
+        """
+        began, sending = time.monotonic(), dict[asyncio.Task[None], str]()
+        try:
+            while True:
+                now_there = now + int(1_000 * (time.monotonic() - began))
+                busy = Counter(sending.values())
+                for each in await self._repository.deliveries.due(now_there, _READ):
+                    if busy.total() < _AT_ONCE and busy[each.webhook_id] < _AT_ONCE_TO_ONE:
+                        busy[each.webhook_id] += 1
+                        task = asyncio.create_task(self._deliver(each, now_there), name=f"deliver {each.id}")
+                        sending[task] = each.webhook_id
+                if not sending:
+                    return
+                done, _ = await asyncio.wait(sending, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+                for task in done:
+                    del sending[task]
+                    task.result()
+        finally:
+            await end_tasks(sending)
 
     async def _deliver(self, delivery: WebhookDelivery, now: int) -> None:
         claim: dict[str, JsonValue] = {"due_at": now + LEASE_MS, "tries": delivery.tries + 1}

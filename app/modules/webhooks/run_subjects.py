@@ -8,9 +8,12 @@ from pydantic import JsonValue
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import Message, Run
 from app.modules.records.repository import SessionRepository
+from app.modules.records.steps import cut_text
 from app.modules.webhooks.model import WebhookContent
 
 _ROWS = 20
+_MOST_CHARACTERS = 64 * 1024
+"""Of a statement and of a text. The rows of a message are bounded where they are kept."""
 
 
 class RunSubjects:
@@ -44,10 +47,14 @@ class RunSubjects:
         rows: Sequence[JsonValue] = message.rows_head[:_ROWS]
         return {
             "query": run.question,
-            "sql": message.sql,
-            "analysis": message.analysis,
+            "sql": _cut(message.sql),
+            "analysis": _cut(message.analysis),
             "columns": [{"name": each["name"], "type": each["type"]} for each in message.columns or []],
             "rows": [*rows],
             "row_count": message.row_count,
             "error": None if message.error is None else message.error.model_dump(mode="json"),
         }
+
+
+def _cut(text: str | None) -> str | None:
+    return None if text is None else cut_text(text, _MOST_CHARACTERS)
