@@ -2,8 +2,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Most tests wait for processes that they start, so more of them than cores keep the cores busy.
 TESTS_AT_ONCE ?= 4
-# uv trusts its own list of authorities; where the network has another one, the system's list knows it.
-INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
+# uv trusts its own list of authorities; where the network has another one, the system's list knows it. What
+# fails with both is said by the second.
+INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) 2>/dev/null \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
 # Images of Python often forbid compiled files; without them each process compiles the application again.

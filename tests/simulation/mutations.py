@@ -50,16 +50,10 @@ MUTATIONS = (
         '        await self._queue.ack(leased) if leased.kind != "run" else None\n',
     ),
     Mutation(
-        "a message is published after its session is released",
-        f"{_RUN}.lifecycle:RunLifecycle.keep",
-        """        await self._publish_completed(ended)
-        status: SessionStatus = "error" if ended.status == "failed" else "idle"
-        released = await self._repository.release(session, ended.id, status, summary=answer.summary)
-""",
-        """        status: SessionStatus = "error" if ended.status == "failed" else "idle"
-        released = await self._repository.release(session, ended.id, status, summary=answer.summary)
-        await self._publish_completed(ended)
-""",
+        "follow-up jobs that the queue has lost are not published again",
+        f"{_RUN}.worker:Worker.sweep",
+        "if emptied_at > max(self._emptied_at, after):",
+        "if False:",
     ),
     Mutation(
         "done is emitted before the session is free",

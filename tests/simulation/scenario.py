@@ -49,6 +49,9 @@ _WITH_AGENT = 0.2
 _WITH_DELETION = 0.15
 """The part of the seeds in which a session, or everything of its owner, is deleted."""
 
+_WITH_ONE_MACHINE = 0.15
+"""The part of the seeds in which the bus is on the machines of the workers, and is lost with them."""
+
 _WITH_SCHEDULES = 0.15
 """The part of the seeds in which schedules are due."""
 
@@ -190,6 +193,7 @@ class Scenario:
             self._schedule(both=owners.random() < 0.5)
         if (deleting := random.Random(f"deletion {world.seed}")).random() < _WITH_DELETION:
             self.cluster.deletion = self._deletion(deleting, acts=acts)
+        self._loses_bus = random.Random(f"machines {world.seed}").random() < _WITH_ONE_MACHINE
         world.on_death = self._bury
         world.on_stop = self._stop
         world.on_begin = self._check_begin
@@ -365,6 +369,8 @@ class Scenario:
                 response.set_exception(ConnectionLost())
         self._sites.pop(name, None)
         role = next(role for role in _ROLES if name.startswith(role))
+        if role == "worker" and self._loses_bus:
+            self._lose_bus()
         self._world.later(self._chance.choice([0.1, 0.5, 2.0]), lambda: self._open(role))
 
     def _lose_bus(self) -> None:
