@@ -219,6 +219,45 @@ class Databases(Group[C_co]):
         return (yield from get(f"{_database(database)}/schemas", m.DatabaseSchemas))
 
     @endpoint
+    def policies(self, database: m.Database | str) -> Flow[m.Policies]:
+        """Which rows and columns people may see. Needs scope `manage`; its owner only."""
+        return (yield from get(f"{_database(database)}/policies", m.Policies))
+
+    @endpoint
+    def set_policies(
+        self, database: m.Database | str, policies: Mapping[str, JsonValue] | None
+    ) -> Flow[m.Policies]:
+        """Put policies in the place of those that hold. None ends them. Needs scope `manage`."""
+        body: dict[str, JsonValue] = {"policies": None if policies is None else dict(policies)}
+        return (yield from patch(f"{_database(database)}/policies", body, m.Policies))
+
+    @endpoint
+    def check_policies(
+        self, database: m.Database | str, policies: Mapping[str, JsonValue]
+    ) -> Flow[m.PolicyFaults]:
+        """The faults of policies. Nothing is stored. Needs scope `manage`."""
+        return (yield from post(f"{_database(database)}/policies/check", dict(policies), m.PolicyFaults))
+
+    @endpoint
+    def test_policies(
+        self,
+        database: m.Database | str,
+        sql: str,
+        *,
+        owner: str,
+        attributes: Mapping[str, JsonValue] | None = None,
+        policies: Mapping[str, JsonValue] | None = None,
+    ) -> Flow[m.LimitedStatement]:
+        """A statement as it would run for a person. Needs scope `manage`."""
+        body = given(
+            sql=sql,
+            owner=owner,
+            attributes=dict(attributes or {}),
+            policies=None if policies is None else dict(policies),
+        )
+        return (yield from post(f"{_database(database)}/policies/test", body, m.LimitedStatement))
+
+    @endpoint
     def scan(self, database: m.Database | str) -> Flow[m.Scan]:
         """Read its schema again, in the background. Needs scope `manage`."""
         return (yield from post(f"{_database(database)}/scan", {}, m.Scan))
@@ -1355,10 +1394,14 @@ class ApiKeys(Group[C_co]):
         name: str = "",
         role: Role = "user",
         scopes: Sequence[Scope] = (),
+        attributes: Mapping[str, JsonValue] | None = None,
     ) -> Flow[m.NewApiKey]:
-        """Create a key. Its text is in this answer only. `days` of None never expires."""
+        """Create a key. Its text is in this answer only. `days` of None never expires. Policies of databases
+        name `attributes`.
+        """
         body: dict[str, JsonValue] = {"owner": owner, "days": days, "name": name, "role": role}
-        return (yield from post("/api-keys", {**body, "scopes": [*scopes]}, m.NewApiKey))
+        body |= {"scopes": [*scopes], "attributes": dict(attributes or {})}
+        return (yield from post("/api-keys", body, m.NewApiKey))
 
     @endpoint
     def revoke(self, key_id: str) -> Flow[None]:

@@ -90,6 +90,8 @@ def test_the_secret_of_a_webhook_is_in_no_log() -> None:
 _KNOWN: dict[str, Any] = {"id": "db", "name": "Shop"}
 DATABASE = models.Database.model_construct(**_KNOWN)
 ARGUMENTS: dict[str, object] = {
+    "attributes": {"region": "EMEA"},
+    "policies": {"default": "allow", "policies": [], "trusted_views": []},
     "arguments": {"text": "Mine."},
     "version": 2,
     "about": ["orders.amount"],
