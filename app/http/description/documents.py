@@ -137,7 +137,7 @@ def _statuses(path: str, method: str, operation: JsonObject) -> set[int]:
     parameters = operation.get("parameters", ())
     names = {each["name"] for each in parameters}
     if not operation.get("security"):
-        return {404} if "{" in path else set()
+        return {404, 422} if "{" in path else set()
     found = {401, 403, 404, 429, 503}  # 404, too, for what is switched off
     if "requestBody" in operation:
         found |= {408, 413}
