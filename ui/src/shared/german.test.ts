@@ -7,7 +7,19 @@ const GERMAN = import.meta.glob<Module>(["../**/texts.de.ts", "../**/*_texts.de.
 /** The same in both languages: names, and words that German has from English or English from German. */
 const SAME = new Set([
   ...["KAI", "null", "CSV", "JSON", "PNG", "SVG", "SQL", "EUR", "Markdown", "Parquet", "Excel", "auto"],
-  ...["PostgreSQL", "MySQL", "SQLite", "DuckDB", "Port", "Name", "Test", "Text", "Links", "Format"],
+  ...[
+    "PostgreSQL",
+    "MySQL",
+    "SQLite",
+    "DuckDB",
+    "ClickHouse",
+    "Port",
+    "Name",
+    "Test",
+    "Text",
+    "Links",
+    "Format",
+  ],
   ...["English", "Deutsch", "Administrator", "Tokens", "Version @", "@ Tokens", "@.@", "→ @", "@ (@)"],
   ...["Enter", "Esc", "↑", "← →", "j · k", ""],
 ]);
