@@ -21,7 +21,9 @@ async def test_a_correction_is_said_with_the_statement_and_kept_with_the_answer(
     assert "repairing_sql" not in steps(events)
     question, answer = (await kai.session(session))["messages"]["items"]
     assert (question["corrections"], answer["corrections"]) == ([], SAID)
-    assert answer["analysis"].startswith(f"**The statement was changed:** {SAID[0]}\n\n2 rows with name.")
+    assert answer["analysis"].startswith(
+        f"**The statement was changed:** {SAID[0]}\n\n2 customers with name."
+    )
     assert chunks(events, "analysis") == [answer["analysis"]]
 
 
@@ -46,7 +48,7 @@ async def test_a_repair_by_the_model_is_said_first_with_its_reason_and_its_own_c
     answer = (await kai.session(session))["messages"]["items"][1]
     [said] = answer["corrections"]
     assert said.startswith("A first statement did not run and was written again: unknown column nope at line")
-    assert answer["analysis"].startswith(f"**The statement was changed:** {said}\n\n2 rows with name.")
+    assert answer["analysis"].startswith(f"**The statement was changed:** {said}\n\n2 customers with name.")
 
 
 async def test_a_statement_that_a_person_gives_is_run_as_it_stands(

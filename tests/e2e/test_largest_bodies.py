@@ -96,7 +96,7 @@ def operations() -> list[Operation]:
                     found.append(Operation(method, path, schema))
                 elif method != "DELETE" and path not in BODILESS:
                     found.append(Operation(method, path, None))
-    return found
+    return sorted(found, key=lambda each: each.name == f"PATCH {POLICIES}")  # it limits what others read
 
 
 def words(length: int) -> str:
@@ -252,11 +252,26 @@ def one_statement(known: Values) -> Values:
     return {"sql": many_values(LONGEST_STATEMENT)}
 
 
+def policies(_: Values) -> Values:
+    condition = "id = 1 OR " * 190 + "id = 1"
+    orders = {"rows": [condition], "columns": {"amount": "null"}}
+    rows = [{"name": f"rows {number}", "tables": {"orders": orders}} for number in range(26)]
+    masks = {"orders": {"columns": {"amount": "null"}}}
+    columns = [{"name": f"columns {number}", "tables": masks} for number in range(174)]
+    return {"default": "allow", "policies": [*rows, *columns]}
+
+
 METADATA = {"note": words(16_000)}
+POLICIES = "/api/v1/database-connections/{db_connection_id}/policies"
 STATEMENTS = "POST /api/v1/database-connections/{db_connection_id}/statements"
 WHOLE: dict[str, list[Callable[[Values], Any]]] = {
     STATEMENTS: [one_statement, alternatives],
     f"{STATEMENTS}/counts": [one_statement, alternatives],
+    f"PATCH {POLICIES}": [lambda known: {"policies": policies(known)}],
+    f"POST {POLICIES}/check": [policies],
+    f"POST {POLICIES}/test": [
+        lambda known: {**one_statement(known), "owner": "a", "policies": policies(known)}
+    ],
     "POST /api/v1/examples/matches": [matches],
     "POST /api/v1/knowledge/file": [knowledge],
     "POST /api/v1/memory/facts/import": [facts, facts_of_markdown],

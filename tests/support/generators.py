@@ -76,8 +76,9 @@ async def _install_python_generator() -> None:
     if not (_PYTHON_GENERATOR / "bin" / "openapi-python-client").exists():
         folder = _PYTHON_GENERATOR.parent
         await _run(folder, _UV, "venv", "--quiet", "--clear", _PYTHON_GENERATOR)
-        python: list[str | Path] = ["--python", _PYTHON_GENERATOR, "--require-hashes"]
-        await _run(folder, _UV, "pip", "install", "--quiet", *python, "-r", _REQUIREMENTS)
+        python: list[str | Path] = ["--python", _PYTHON_GENERATOR]
+        options = ["--quiet", "--system-certs", "--require-hashes"]
+        await _run(folder, _UV, "pip", "install", *options, *python, "-r", _REQUIREMENTS)
 
 
 async def _run(folder: Path, program: str | Path, *arguments: str | Path, address: str = "") -> str:

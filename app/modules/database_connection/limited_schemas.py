@@ -4,6 +4,7 @@ What they may not see is in no prompt, suggestion, error or check that is made o
 limited to their rows. It has no values of limited tables: the account has read those of all people.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,23 +20,24 @@ from app.modules.policies.rights import Person, rights_of
 
 
 class LimitedSchemas:
-    """Schemas of people, by the fingerprint of their rights; the least recently used are dropped."""
+    """Schemas of people, by what their rights follow from; the least recently used are dropped."""
 
     def __init__(self, limit: int) -> None:
-        self._known: LRUCache[tuple[str, str], tuple[ScannedSchema, ScannedSchema]] = LRUCache(limit)
+        self._known: LRUCache[tuple[str, str, str], tuple[ScannedSchema, ScannedSchema]] = LRUCache(limit)
 
     def of(self, scanned: ScannedSchema, policies: str, person: Person, *, key: str) -> ScannedSchema:
         """Returns what the person knows of a scanned schema: the same object for the same rights."""
-        rights = rights_of(read_policies(policies), person)
-        known = self._known.get((key, rights.fingerprint))
+        asked = (key, policies, json.dumps(person.known, sort_keys=True, default=list))
+        known = self._known.get(asked)
         if known is not None and known[0] is scanned:
             return known[1]
+        rights = rights_of(read_policies(policies), person)
         dialect = scanned.schema.dialect
         limiter = Limiter(
             catalog_of(scanned.schema), rights, key=key, write=lambda tree: rewritten(tree, dialect)
         )
         limited = _limited(scanned, limiter)
-        self._known[key, rights.fingerprint] = (scanned, limited)
+        self._known[asked] = (scanned, limited)
         return limited
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import Depends, Request
-from pydantic import Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue
 
 from app.http.callers import MANAGE, Owner
 from app.http.router import Router
@@ -27,8 +27,16 @@ class PoliciesBody(VersionedBody):
     """The policies, as PATCH takes them. Null if everyone sees what the database's account sees."""
 
 
+_EXAMPLE: JsonValue = {
+    "default": "allow",
+    "policies": [{"name": "own region", "tables": {"orders": {"rows": ["region = {{ user.region }}"]}}}],
+}
+
+
 class PoliciesChange(Body):
     """Policies to put in the place of those that hold."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"policies": _EXAMPLE}]})
 
     policies: Policies | None
     """The policies. Null ends them: everyone then sees what the database's account sees."""
@@ -54,6 +62,12 @@ class PolicyFaultsBody(ResponseBody):
 
 class PolicyTest(Body):
     """A statement to see as it would run for a person."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"sql": "SELECT * FROM orders", "owner": "anna", "attributes": {"region": "EMEA"}}]
+        }
+    )
 
     sql: Text
     """The statement."""

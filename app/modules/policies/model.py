@@ -17,6 +17,8 @@ Mask = Literal["clear", "year", "last4", "hash", "fixed", "null", "hidden"]
 _MOST_POLICIES = 200
 _MOST_TABLES = 1_000
 _MOST_CONDITIONS = 50
+_MOST_ENTRIES = 5_000
+_MOST_CHARACTERS = 50_000
 
 Name = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
@@ -100,6 +102,18 @@ class Policies(Body):
             if policy.name in seen:
                 raise ValueError(f"two policies have the name {policy.name!r}: give each its own")
             seen.add(policy.name)
+        return self
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> "Policies":
+        tables = [table for policy in self.policies for table in policy.tables.values()]
+        entries = len(tables) + sum(len(table.columns) for table in tables)
+        characters = sum(len(text) for table in tables for text in table.rows or () if table.rows != "all")
+        if entries > _MOST_ENTRIES or characters > _MOST_CHARACTERS:
+            raise ValueError(
+                f"policies name at most {_MOST_ENTRIES:,} tables and columns, and their conditions have at "
+                f"most {_MOST_CHARACTERS:,} characters together: leave the rest to views of the database"
+            )
         return self
 
 
