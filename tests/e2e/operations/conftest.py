@@ -60,6 +60,7 @@ def watched_server(
         "KAI_LOG_LEVEL": "debug",
         "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
         "OTEL_BSP_SCHEDULE_DELAY": "50",
+        "KAI_OVERVIEW__ENABLED": "false",  # its statements come whenever they are due
     }
     with running_server(folder / "data", settings, folder / "log") as server:
         yield server
