@@ -199,7 +199,8 @@ async def scan_database(store: DatabaseStore, name: str | None) -> None:
     if progress.error is not None:
         raise CannotRun(progress.error)
     changes = "" if progress.changes is None else progress.changes.sentence or "Nothing has changed."
-    say(" ".join(filter(None, [f"{progress.tables_total:,} tables of {_inert(connection.name)}.", changes])))
+    count = "1 table" if progress.tables_total == 1 else f"{progress.tables_total:,} tables"
+    say(" ".join(filter(None, [f"{count} of {_inert(connection.name)}.", changes])))
 
 
 @asynccontextmanager

@@ -68,9 +68,9 @@ def test_each_step_of_postgres_fails_in_words_of_its_own(postgres: PostgresServe
 
 def test_each_step_of_mariadb_fails_in_words_of_its_own(mariadb: MariadbServer) -> None:
     mariadb.run("create or replace database steps; create or replace table steps.t (id integer)")
-    url = mariadb.url("analyst", "steps")
-    mariadb.run("create or replace user analyst@'%' identified by 's3cret/with@signs'")
-    mariadb.run("grant select on steps.* to analyst@'%'")
+    url = mariadb.url("stepper", "steps")
+    mariadb.run("create or replace user stepper@'%' identified by 's3cret/with@signs'")
+    mariadb.run("grant select on steps.* to stepper@'%'")
     assert {each.state for each in steps(url).values()} == {"passed"}
     for changed, step in (
         (f"{url}?ssl_mode=verify_identity", "encryption"),
@@ -113,7 +113,7 @@ def test_databases_are_added_scanned_changed_and_removed_at_the_command_line(
     assert "FAILED  sign in" in run("databases", "add", url.replace("s3cret", "wr0ng"), code=1)
     assert "There are no databases" in run("databases", "list")
     assert "is added" in run("databases", "add", url, "--name", "Shop", "--schema", "sales")
-    assert "1 tables of Shop" in run("scan", "Shop")
+    assert "1 table of Shop" in run("scan", "Shop")
     (listed,) = json.loads(run("databases", "list", "--json"))
     assert (listed["name"], listed["schemas"], listed["table_count"]) == ("Shop", ["sales"], 1)
     assert "is changed" in run("databases", "change", "Shop", "--all-schemas")
