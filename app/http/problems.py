@@ -219,7 +219,7 @@ async def storage_unavailable(_: Request, error: Exception) -> JSONResponse:
     retry_after = 5
     problem = StoreUnavailable()
     if isinstance(error, StorageStarting):
-        problem = StoreUnavailable(f"{error} Nothing is lost.")
+        problem.detail = f"{error} Nothing is lost."
         retry_after = error.retry_after_seconds or retry_after
     problem.headers = {"Retry-After": str(retry_after)}
     return problem_answer(problem)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,8 @@ async def test_a_period_restricts_what_takes_one_and_tells_the_row_before(kai: B
     _, customers, _ = await kai.refreshed(board)
     assert (customers["rows_head"], customers["period"]["column"]) == ([["Ann", 20]], "orders.placed")
     report = await kai.http.post("/reports", json={"board_id": board, "format": "markdown"})
-    assert f"{days[0]} to {days[1]}, by orders.placed." in report.text
+    since, until = (f"{day.day} {day:%b %Y}" for day in map(date.fromisoformat, days))
+    assert f"{since} to {until}, by orders.placed." in report.text
     later = await kai.pinned(board, await kai.answer("SELECT count(*) AS orders FROM orders"))
     assert later["state"] == "running"
     await kai.call("PATCH", f"/boards/{board}", period_days=None)

@@ -5,8 +5,10 @@ import re
 import sqlite3
 from collections.abc import Iterator, Set
 from contextlib import closing
+from functools import cache
 from itertools import islice
 from random import Random
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
@@ -22,6 +24,9 @@ from graph.errors import StatementFailed, StatementRefused
 from tests.support.corpus import DIALECTS, honest
 from tests.support.sql_noise import statement
 from tests.support.targets import Target
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver import Client
 
 GENERATED = 1_500
 NAMES = (
@@ -91,6 +96,8 @@ def tables_in_plan(sql: str, target: Target) -> set[str] | None:
             case "postgres":
                 plan = _asked(f"explain (format json, verbose) {sql}", target)
                 return {each.lower() for each in _relations(json.loads(plan))}
+            case "clickhouse":
+                return _by_query_tree(sql, database.url)
             case _:
                 return _by_note(sql, database.url)
     except (StatementFailed, sqlite3.Error, duckdb.Error):
@@ -136,6 +143,24 @@ def _by_authorizer(sql: str, database: SqliteDatabase) -> set[str]:
         connection.set_authorizer(note)
         connection.execute(f"explain {sql}")
     return read - {"json_each", "json_tree"}
+
+
+def _by_query_tree(sql: str, url: str) -> set[str] | None:
+    from clickhouse_connect.driver.exceptions import ClickHouseError
+
+    try:
+        client = _clickhouse(url.partition("?")[0].replace("clickhouse", "http", 1))
+        tree = str(client.command(f"explain query tree {sql}"))
+    except ClickHouseError:
+        return None
+    return {name.lower() for name in re.findall(r"table_name: shop\.([^,\n]+)", tree)}
+
+
+@cache
+def _clickhouse(dsn: str) -> "Client":
+    import clickhouse_connect
+
+    return clickhouse_connect.get_client(dsn=dsn)
 
 
 def _by_note(sql: str, url: str) -> set[str] | None:

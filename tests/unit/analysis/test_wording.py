@@ -345,6 +345,7 @@ def test_all_languages_have_the_same_templates_with_the_same_slots(language: Lan
 _NAMED = ("label", "other", "at", "before", "span", "base", "period", "day", "one", "columns", "scope")
 ORDINARY: dict[str, Slot] = {
     **dict.fromkeys(_NAMED, "West"),
+    "rules": "*own region*",
     **dict.fromkeys(("leaders", "measures"), Names(["West", "North"], bold=True)),
     **dict.fromkeys(("value", "low", "high", "difference", "new", "old"), Amount(Decimal("262572.11"))),
     **dict.fromkeys(("which", "conditions", "statement"), "revenue"),

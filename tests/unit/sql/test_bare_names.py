@@ -13,6 +13,8 @@ READERS: Mapping[str, str] = {
     "modules/database_connection/guard/references.py": "names of system tables and files, and advice",
     "modules/database_connection/guard/named.py": "for SQLite, which has one schema",
     "modules/database_connection/scan/views.py": "a name of a WITH, which has no schema",
+    "modules/policies/limiting.py": "an error's text",
+    "modules/policies/references.py": "a name of a WITH, and an error's text",
     "modules/sql/provenance/sources.py": "a name of a WITH, or of a table that is not known",
     "modules/sql_generation/builtin/question/options.py": "a tree with the names that are shown",
     "modules/sql_generation/builtin/question/preferences.py": "a tree with the names that are shown",
