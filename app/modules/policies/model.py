@@ -18,7 +18,7 @@ _MOST_POLICIES = 200
 _MOST_TABLES = 1_000
 _MOST_CONDITIONS = 50
 _MOST_ENTRIES = 5_000
-_MOST_CHARACTERS = 50_000
+_MOST_CHARACTERS = 20_000
 
 Name = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
