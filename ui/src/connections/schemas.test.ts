@@ -9,6 +9,8 @@ test("patterns take schemas as the server does: none takes all, and ! leaves out
   expect(read(["sales_*", "!sales_raw"])).toEqual(["Sales_EU"]);
   expect(read(["h?r", "a[[]1]"])).toEqual(["h.r", "a[1]"]);
   expect(read(["!*_*"])).toEqual(["hr", "h.r", "a[1]"]);
+  expect(read(["[z-a]*", "[^-\\]r", "[xi-h-c]r"])).toEqual([]);
+  expect(read(["[z-ah]r", "[!z-a]?r", "sales[a-Z_]eu"])).toEqual(["Sales_EU", "hr", "h.r"]);
 });
 
 test("ticking a schema changes no pattern but its own", () => {

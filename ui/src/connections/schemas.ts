@@ -25,12 +25,21 @@ export function choose(name: string, read: boolean, patterns: readonly string[])
 }
 
 function fits(name: string, pattern: string): boolean {
-  const source = pattern.replace(
-    /\[(!?)([^\]]+)\]|[^]/gu,
-    (sign: string, not: string | undefined, among: string | undefined) => {
-      if (among) return `[${not ? "^" : ""}${among.replace(/[\\^[]/g, "\\$&")}]`;
+  const source = pattern
+    .toLowerCase()
+    .replace(/\[(!?)([^\]]+)\]|[^]/gu, (sign: string, not: string | undefined, among: string | undefined) => {
+      if (among) return `[${not ? "^" : ""}${rangesOf(among)}]`;
       return sign === "*" ? ".*" : sign === "?" ? "." : sign.replace(/[\\^$.*+?()[\]{}|/]/, "\\$&");
-    },
-  );
-  return new RegExp(`^${source}$`, "isu").test(name);
+    });
+  return new RegExp(`^${source}$`, "su").test(name.toLowerCase());
+}
+
+/** The signs and ranges of a class. A range that ends before it begins holds nothing, as for the server. */
+function rangesOf(among: string): string {
+  const escape = (sign: string) => sign.replace(/[\\^[-]/, "\\$&");
+  return among.replace(/(.)-(.)|[^]/gsu, (sign: string, first?: string, last?: string) => {
+    if (first === undefined || last === undefined) return escape(sign);
+    const isRange = Number(first.codePointAt(0)) <= Number(last.codePointAt(0));
+    return isRange ? `${escape(first)}-${escape(last)}` : "";
+  });
 }
