@@ -21,6 +21,10 @@ export async function readSchemas(id: string): Promise<DatabaseSchema[]> {
   return (await call<{ items: DatabaseSchema[] }>("GET", path)).items;
 }
 
+export function readConnection(id: string): Promise<Connection> {
+  return call("GET", `database-connections/${encodeURIComponent(id)}`);
+}
+
 export function changeConnection(id: string, change: ConnectionChange, version: number): Promise<Connection> {
   return call("PATCH", `database-connections/${encodeURIComponent(id)}`, change, version);
 }

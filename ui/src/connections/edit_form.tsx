@@ -7,7 +7,6 @@ import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { addressOf, partsOf } from "./address";
 import { AddressFields } from "./address_fields";
-import { refreshConnections } from "./connections";
 import { saveConnection } from "./save_connection";
 import { NameFields } from "./name_fields";
 import { form } from "./texts";
@@ -36,11 +35,10 @@ export function EditForm({ connection, onClose, onMoved }: Shown) {
     setSaving(true);
     setProblem(null);
     try {
-      await saveConnection(connection, { ...named, ...(moved && { url }) });
-      await refreshConnections();
-      say(moved ? form.readAgain : form.saved);
+      const saved = await saveConnection(connection, { ...named, ...(moved && { url }) });
+      if (saved) say(moved ? form.readAgain : form.saved);
       onClose();
-      if (moved) onMoved();
+      if (saved && moved) onMoved();
     } catch (error) {
       setProblem(asProblem(error));
       setSaving(false);

@@ -1,19 +1,17 @@
 import type { Connection } from "../api/types";
 import { saveEdit } from "../shared/edits";
-import { connectionOf, refreshConnections } from "./connections";
-import { changeConnection, type ConnectionChange } from "./connections_api";
+import { refreshConnections } from "./connections";
+import { changeConnection, type ConnectionChange, readConnection } from "./connections_api";
 import { connectionTexts, form } from "./texts";
 
-/** Saves changes of a connection as it was shown. If another edit came first, the reader chooses. */
-export function saveConnection(connection: Connection, change: ConnectionChange): Promise<void> {
+/** Saves changes of a connection as it was shown, and reads the connections again. If another edit came first,
+ * the reader chooses. Returns whether the changes are saved. */
+export async function saveConnection(connection: Connection, change: ConnectionChange): Promise<boolean> {
   const { id, version } = connection;
-  return saveEdit({
+  const saved = await saveEdit({
     version,
     send: (version) => changeConnection(id, change, version),
-    read: async () => {
-      await refreshConnections();
-      return connectionOf(id);
-    },
+    read: () => readConnection(id),
     beside: (theirs) => [
       { name: connectionTexts.name, mine: change.name ?? theirs.name, theirs: theirs.name },
       {
@@ -28,4 +26,6 @@ export function saveConnection(connection: Connection, change: ConnectionChange)
       },
     ],
   });
+  await refreshConnections();
+  return saved;
 }

@@ -6,7 +6,6 @@ import { Dialog } from "../shared/dialog";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
-import { refreshConnections } from "./connections";
 import { readSchemas } from "./connections_api";
 import { choose, isRead, patternsOf } from "./schemas";
 import { saveConnection } from "./save_connection";
@@ -35,11 +34,10 @@ export function SchemasDialog({ connection, onClose, onChanged }: Shown) {
     setSaving(true);
     setProblem(null);
     try {
-      await saveConnection(connection, { schemas: patterns });
-      await refreshConnections();
-      say(form.schemasRead);
+      const saved = await saveConnection(connection, { schemas: patterns });
+      if (saved) say(form.schemasRead);
       onClose();
-      onChanged();
+      if (saved) onChanged();
     } catch (error) {
       setProblem(asProblem(error));
       setSaving(false);

@@ -120,7 +120,7 @@ function useEntries(kind: Kind, connectionId: string) {
   const read = () =>
     readEntries(kind, connectionId).then(setEntries, (error: unknown) => setProblem(asProblem(error)));
   useEffect(() => void read(), []);
-  const act = async (done: Promise<void>): Promise<boolean> => {
+  const act = async (done: Promise<unknown>): Promise<boolean> => {
     try {
       await done;
     } catch (error) {

@@ -21,20 +21,20 @@ interface Edit<Edited extends { version: number }> {
 }
 
 /** Sends an edit of the version that was read. If another edit came first, the reader sees both and chooses.
- * Raises what `send` and `read` raise. */
-export async function saveEdit<Edited extends { version: number }>(edit: Edit<Edited>): Promise<void> {
+ * Returns whether this edit is the one that stays. Raises what `send` and `read` raise. */
+export async function saveEdit<Edited extends { version: number }>(edit: Edit<Edited>): Promise<boolean> {
   let { version } = edit;
   for (;;) {
     try {
       await edit.send(version);
-      return;
+      return true;
     } catch (error) {
       if (!(error instanceof ApiError) || error.problem.type !== CLASH) throw error;
       const theirs = await edit.read();
       if (theirs === undefined) throw error;
       const differences = edit.beside(theirs).filter(({ mine, theirs }) => mine !== theirs);
       const { chooseEdit } = await import("./clash_dialog");
-      if (differences.length > 0 && (await chooseEdit(differences)) === "theirs") return;
+      if (differences.length > 0 && (await chooseEdit(differences)) === "theirs") return false;
       version = theirs.version;
     }
   }
