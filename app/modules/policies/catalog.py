@@ -1,5 +1,6 @@
 """Tables and views of a database as policies know them: all of them, with all columns."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,6 +80,20 @@ class RelationCatalog:
         if self.dialect == "sqlite":
             name = TableName("", self.schema_of(relation), name.name)
         return name.node(alias)
+
+    def meanings(self, name: str) -> Sequence[str]:
+        """Returns the shown names of the relations that a name in policies may mean. It was written with the
+        schema or without, as it was shown then: a table is shown otherwise once another schema has its name.
+        """
+        return self._by_any_name.get(name, ())
+
+    @cached_property
+    def _by_any_name(self) -> Mapping[str, Sequence[str]]:
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for shown, each in self.by_shown.items():
+            for name in {shown, each.name.name, self.names.full(shown).text}:
+                found[name].append(shown)
+        return found
 
     @cached_property
     def mapping(self) -> MappingSchema:

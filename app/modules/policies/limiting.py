@@ -75,7 +75,7 @@ class Limiter:
 
     def __init__(self, catalog: RelationCatalog, rights: Rights, *, key: str, write: Write) -> None:
         self.catalog = catalog
-        self.rights = rights
+        self.rights = rights.resolve_names(catalog.meanings)
         self._key = key
         self._write = write
         self._sources: dict[str, _Source | None] = {}

@@ -5,8 +5,8 @@ A further policy only adds rows and only tightens columns, but for `always` ones
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from app.modules.policies.conditions import attributes_in
 from app.modules.policies.model import AccessPolicy, Attribute, Mask, Policies, TablePolicy
@@ -83,6 +83,21 @@ class Rights:
         if schema in self.hidden_schemas or (rule is not None and rule.is_hidden):
             return True
         return self.default == "deny" and rule is None
+
+    def resolve_names(self, meanings: Callable[[str], Sequence[str]]) -> "Rights":
+        """Returns the same rights by the present names of tables; `meanings` gives those a name may mean.
+
+        Tables that a name does not tell apart any more are hidden, and no view is trusted by such a name.
+        """
+        rules: dict[str, TableRule] = {}
+        for name, rule in self.rules.items():
+            found = meanings(name)
+            for shown in found:
+                is_clear = len(found) == 1 and shown not in rules
+                rules[shown] = rule if is_clear else TableRule(is_hidden=True)
+        views = map(meanings, self.trusted_views)
+        trusted = frozenset(found[0] for found in views if len(found) == 1)
+        return replace(self, rules=rules, trusted_views=trusted)
 
 
 def rights_of(policies: Policies, person: Person) -> Rights:

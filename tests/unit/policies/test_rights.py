@@ -133,3 +133,27 @@ def test_attributes_are_bound_as_literals(dialect: str) -> None:
 def test_a_condition_that_is_not_one_or_cannot_be_bound_is_refused(text: str) -> None:
     with pytest.raises(UnreadableCondition):
         bound_condition(text, {"a": "x", "l": ["x"], "b": None}, "postgres")  # type: ignore[dict-item]
+
+
+def test_a_name_holds_for_the_table_it_was_written_for_and_hides_those_it_does_not_tell_apart() -> None:
+    one = {"a.orders": ("a.orders",), "orders": ("a.orders", "b.orders"), "a.sums": ("sums",)}
+    policies = Policies.model_validate(
+        {
+            "default": "allow",
+            "policies": [{"name": "p", "tables": {"orders": BY_REGION, "a.sums": BY_REGION, "gone": OPEN}}],
+            "trusted_views": ["orders", "a.sums"],
+        }
+    )
+    found = rights_of(policies, EMEA).resolve_names(lambda name: one.get(name, ()))
+    assert {name: rule.is_hidden for name, rule in found.rules.items()} == {
+        "a.orders": True,
+        "b.orders": True,
+        "sums": False,
+    }
+    assert found.rules["sums"].any_of == [[REGION]]
+    assert found.trusted_views == {"sums"}
+
+
+def test_two_names_of_one_table_hide_it() -> None:
+    found = rights(EMEA, {"tables": {"orders": {"rows": "all"}, "a.orders": BY_REGION}}, default="deny")
+    assert found.resolve_names(lambda _: ["orders"]).is_hidden("orders", "a")
