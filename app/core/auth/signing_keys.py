@@ -29,7 +29,8 @@ class IssuerUnavailable(Problem):
     title = "Sign-in is unavailable"
     status = 503
     cure = (
-        "Sign in again in a moment. If it stays so, the operator looks at KAI_OIDC__ISSUER and the way to it."
+        "Sign in again in a moment. If it stays so, the operator looks at KAI_AUTH__OIDC__ISSUER and the way "
+        "to it."
     )
     retryable = True
 
