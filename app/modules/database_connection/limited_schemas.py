@@ -4,9 +4,12 @@ What they may not see is in no prompt, suggestion, error or check that is made o
 limited to their rows. It has no values of limited tables: the account has read those of all people.
 """
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
 
@@ -18,27 +21,35 @@ from app.modules.policies.limiting import Limiter
 from app.modules.policies.model import read_policies
 from app.modules.policies.rights import Person, rights_of
 
+_Asked: TypeAlias = tuple[str, str, str]
+
 
 class LimitedSchemas:
     """Schemas of people, by what their rights follow from; the least recently used are dropped."""
 
     def __init__(self, limit: int) -> None:
-        self._known: LRUCache[tuple[str, str, str], tuple[ScannedSchema, ScannedSchema]] = LRUCache(limit)
+        self._known: LRUCache[_Asked, tuple[ScannedSchema, ScannedSchema]] = LRUCache(limit)
+        self._locks: WeakValueDictionary[_Asked, asyncio.Lock] = WeakValueDictionary()
 
-    def of(self, scanned: ScannedSchema, policies: str, person: Person, *, key: str) -> ScannedSchema:
-        """Returns what the person knows of a scanned schema: the same object for the same rights."""
+    async def get(self, scanned: ScannedSchema, policies: str, person: Person, *, key: str) -> ScannedSchema:
+        """Returns what `limited_schema` returns: the same object for the same rights."""
         asked = (key, policies, json.dumps(person.known, sort_keys=True, default=list))
-        known = self._known.get(asked)
-        if known is not None and known[0] is scanned:
+        async with self._locks.setdefault(asked, asyncio.Lock()):
+            known = self._known.get(asked)
+            if known is None or known[0] is not scanned:
+                limited = await asyncio.to_thread(limited_schema, scanned, policies, person, key=key)
+                known = self._known[asked] = (scanned, limited)
             return known[1]
-        rights = rights_of(read_policies(policies), person)
-        dialect = scanned.schema.dialect
-        limiter = Limiter(
-            catalog_of(scanned.schema), rights, key=key, write=lambda tree: rewritten(tree, dialect)
-        )
-        limited = _limited(scanned, limiter)
-        self._known[asked] = (scanned, limited)
-        return limited
+
+
+def limited_schema(scanned: ScannedSchema, policies: str, person: Person, *, key: str) -> ScannedSchema:
+    """Returns what a person knows of a scanned schema. A thousand tables take a second or more."""
+    rights = rights_of(read_policies(policies), person)
+    dialect = scanned.schema.dialect
+    limiter = Limiter(
+        catalog_of(scanned.schema), rights, key=key, write=lambda tree: rewritten(tree, dialect)
+    )
+    return _limited(scanned, limiter)
 
 
 def catalog_of(schema: Schema) -> RelationCatalog:
@@ -65,13 +76,16 @@ def _relation(table: Table) -> DatabaseRelation:
 
 def _limited(scanned: ScannedSchema, limiter: Limiter) -> ScannedSchema:
     tables: list[Table] = []
+    withheld: set[str] = set()
     for table in scanned.schema.tables:
         relation = limiter.catalog.by_shown[table.name]
         columns = limiter.visible_columns(relation)
-        if columns is not None:
-            tables.append(_limited_table(table, columns, withheld=limiter.is_governed(relation)))
+        if columns is None:
+            continue
+        if limiter.is_governed(relation):
+            withheld.add(table.name)
+        tables.append(_limited_table(table, columns, withheld=table.name in withheld))
     known = {table.name: {column.name for column in table.columns} for table in tables}
-    withheld = {table.name for table in tables if limiter.is_governed(limiter.catalog.by_shown[table.name])}
     texts = {name: values for name, values in scanned.texts.items() if name in known.keys() - withheld}
     shown = [_without_unknown_keys(table, known) for table in tables]
     return ScannedSchema(replace(scanned.schema, tables=shown, limiter=limiter), texts)

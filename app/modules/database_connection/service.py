@@ -607,7 +607,7 @@ class DatabaseConnections:
 
         The first call starts a scan and waits for all tables, but only a moment for their values.
         """
-        return self._of_person(connection, await self.whole_schema(connection))
+        return await self._limit_to_person(connection, await self.whole_schema(connection))
 
     async def whole_schema(self, connection: Connection) -> ScannedSchema:
         """Returns all tables with all columns, for the owner of a connection. Raises what `scanned_schema`
@@ -637,13 +637,14 @@ class DatabaseConnections:
 
     async def known_schema(self, connection: Connection) -> Schema | None:
         """Returns the tables that the last scan found, without starting one. None before the first scan."""
-        if (scanned := self._schemas.get(connection.encrypted_url)) is not None:
-            return self._of_person(connection, scanned).schema
-        if connection.scanned_at is None:
-            return None
-        return self._of_person(connection, await self.repository.scanned_schema(connection)).schema
+        scanned = self._schemas.get(connection.encrypted_url)
+        if scanned is None:
+            if connection.scanned_at is None:
+                return None
+            scanned = await self.repository.scanned_schema(connection)
+        return (await self._limit_to_person(connection, scanned)).schema
 
-    def _of_person(self, connection: Connection, scanned: ScannedSchema) -> ScannedSchema:
+    async def _limit_to_person(self, connection: Connection, scanned: ScannedSchema) -> ScannedSchema:
         """Returns what the person whose work is being done knows of a schema. Raises `PersonUnknown`."""
         if connection.policies is None:
             return scanned.visible
@@ -654,7 +655,7 @@ class DatabaseConnections:
                 "is done for no one who has signed in. Ask in a session, or by the API."
             )
         key = self._secret(connection.encrypted_hash_key or "")
-        return self._limited.of(scanned, connection.policies, person, key=key)
+        return await self._limited.get(scanned, connection.policies, person, key=key)
 
     async def nearest_tables(self, connection: Connection, text: str) -> list[str]:
         """The few tables whose descriptions are nearest to the text, nearest first.

@@ -1,7 +1,7 @@
 """Tables and views of a database as policies know them: all of them, with all columns."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,15 +95,12 @@ class RelationCatalog:
                 found[name].append(shown)
         return found
 
-    @cached_property
-    def mapping(self) -> MappingSchema:
-        """All columns, for the names in conditions."""
-        return self.mapping_without({})
-
-    def mapping_without(self, left_out: Mapping[str, Sequence[str]]) -> MappingSchema:
-        """The columns, without those left out of tables by their shown names."""
+    def map_columns(
+        self, relations: Iterable[DatabaseRelation], left_out: Mapping[str, Sequence[str]]
+    ) -> MappingSchema:
+        """Returns the columns of relations, without those left out of them by their shown names."""
         found: dict[str, dict[str, dict[str, str]]] = {}
-        for each in self.by_shown.values():
+        for each in relations:
             gone = left_out.get(each.shown, ())
             columns = {column.name: "TEXT" for column in each.columns if column.name not in gone}
             if columns:

@@ -346,7 +346,7 @@ class Limiter:
         schema = self.catalog.schema_of(view) or "main"
         try:
             with sqlglot_errors_only():
-                known = self.catalog.mapping_without(left_out)
+                known = self.catalog.map_columns([each.relation for each in references.found], left_out)
                 done = qualify(query.copy(), dialect=self.catalog.dialect, db=schema, schema=known)
         except SqlglotError:
             raise _Unknown from None
@@ -384,9 +384,11 @@ def qualified_condition(
     for column in probe.find_all(exp.Column):
         if column.table == relation.name.name and not column.args.get("db"):
             column.set("table", exp.to_identifier(BASE))
+    read = {each.shown: each for table in probe.find_all(exp.Table) if (each := catalog.find(table, schema))}
+    known = catalog.map_columns(read.values(), {})
     try:
         with sqlglot_errors_only():
-            done = qualify(probe, dialect=catalog.dialect, db=schema, schema=catalog.mapping)
+            done = qualify(probe, dialect=catalog.dialect, db=schema, schema=known)
     except SqlglotError as error:
         raise UnreadableCondition(f"a name in it is unknown: {str(error)[:200]}") from None
     condition: exp.Expr = done.args["where"].this
