@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from prometheus_client import Gauge
@@ -44,12 +45,14 @@ from app.modules.run.retention import Age, Retention
 from app.modules.run.worker import Worker
 from app.modules.schedules.model import NOTICE_DAYS
 from app.modules.schedules.running import Runs
-from app.modules.schedules.worker import ScheduleWorker, Sender
+from app.modules.schedules.worker import ScheduleWorker, deliver_due
 from app.modules.session.erasure import SWEEP_SECONDS
 from app.modules.session.jobs import TitleJob, UseJob
 from app.modules.webhooks.model import DELIVERY_DAYS
 
 _DRAIN_ALL_SECONDS = 1.0
+_WEBHOOK_SECONDS = 1.0
+"""Time between two looks for events of webhooks, and for their deliveries."""
 _CONCURRENT_JOBS = 8
 """Jobs at a time in a process for one kind of job. A process for everything runs one job of each kind."""
 
@@ -87,16 +90,13 @@ async def run_schedules(common: CommonServices) -> AsyncGenerator[None]:
         events=common.webhook_events,
         metrics=common.metrics,
     )
-    senders: list[Sender] = [
-        common.schedule_webhooks,
-        common.deliveries,
-        common.webhook_events,
-        common.webhook_deliveries,
-    ]
-    worker = ScheduleWorker(runs, senders)
+    worker = ScheduleWorker(runs, [common.schedule_webhooks, common.deliveries])
     worker.start()
     try:
-        yield
+        async with Loops("webhooks") as loops:
+            for each in (common.webhook_events, common.webhook_deliveries):
+                loops.every(_WEBHOOK_SECONDS, type(each).__name__, partial(deliver_due, each))
+            yield
     finally:
         await worker.stop()
 

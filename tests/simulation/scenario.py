@@ -134,7 +134,6 @@ def _short_times() -> Generator[None]:
         patch.object(retries, "RETRY_SECONDS", schedules.RETRY_SECONDS),
         patch.object(erasure, "_SWEPT_AFTER_MS", SWEPT_AFTER_MS),
         patch.object(schedule_worker, "_LOOK_SECONDS", schedules.LOOK_SECONDS),
-        patch.object(webhooks.ScheduleWebhooks, "look_seconds", schedules.LOOK_SECONDS),
     ):
         yield
 

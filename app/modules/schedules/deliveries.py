@@ -49,8 +49,6 @@ class TargetTest:
 class Deliveries:
     """Makes targets and sends to them. `page` is KAI's own address, for links."""
 
-    look_seconds = 5.0
-
     def __init__(
         self,
         repository: ScheduleRepository,

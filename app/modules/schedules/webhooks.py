@@ -26,8 +26,6 @@ _AT_ONCE = 20
 class ScheduleWebhooks:
     """Sends notices to the receivers of their schedules."""
 
-    look_seconds = 5.0
-
     def __init__(self, repository: ScheduleRepository, sender: WebhookSender) -> None:
         self._repository = repository
         self._sender = sender

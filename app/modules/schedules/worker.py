@@ -19,17 +19,14 @@ AT_ONCE = 4
 """Schedules that run at a time, in a process."""
 
 _LOOK_SECONDS = 5.0
+"""Time between two looks for what is due or waits. The notices of a schedule are sent when it has run."""
 
 
 class Sender(Protocol):
     """Sends notices or events to one kind of receivers."""
 
-    @property
-    def look_seconds(self) -> float:
-        """Time between two looks for what waits. What a schedule makes is sent when it has run."""
-
     async def deliver_due(self, now: int) -> None:
-        """Send the notices that wait. Any number of processes may do so. Raises `StorageUnavailable`."""
+        """Send what waits. Any number of processes may do so. Raises `StorageUnavailable`."""
 
 
 class ScheduleWorker:
@@ -44,7 +41,7 @@ class ScheduleWorker:
     def start(self) -> None:
         self._loops.every(_LOOK_SECONDS, "take", self._take)
         for each in self._senders:
-            self._loops.every(each.look_seconds, type(each).__name__, partial(_deliver_due, each))
+            self._loops.every(_LOOK_SECONDS, type(each).__name__, partial(deliver_due, each))
 
     async def stop(self) -> None:
         """Stop what runs. Another worker runs it again when its lease ends."""
@@ -70,8 +67,9 @@ class ScheduleWorker:
         else:
             logger.info("schedule %s has run", schedule.id)
             with suppress(StorageUnavailable):  # then the next look sends it
-                await asyncio.gather(*map(_deliver_due, self._senders))
+                await asyncio.gather(*map(deliver_due, self._senders))
 
 
-async def _deliver_due(sender: Sender) -> None:
+async def deliver_due(sender: Sender) -> None:
+    """Send what waits now. Raises `StorageUnavailable`."""
     await sender.deliver_due(now_ms())

@@ -42,8 +42,6 @@ class Subjects(Protocol):
 class WebhookDeliveries:
     """Sends the deliveries that wait. `subjects` are by the first word of an event."""
 
-    look_seconds = 1.0
-
     def __init__(
         self, repository: WebhookRepository, sender: WebhookSender, subjects: Mapping[str, Subjects]
     ) -> None:

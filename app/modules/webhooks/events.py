@@ -27,8 +27,6 @@ class WebhookEvents:
     make webhooks, too.
     """
 
-    look_seconds = 1.0
-
     def __init__(self, repository: WebhookRepository, runs: Claims[Run], *, has_others: bool) -> None:
         self._repository = repository
         self._runs = runs
