@@ -5,11 +5,15 @@ declared took a tenth of the start.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
+
+_building = threading.RLock()
+"""Held while a route is built: a thread that describes the API must not read one that is half built."""
 
 
 class _LaterRoute(APIRoute):
@@ -21,12 +25,13 @@ class _LaterRoute(APIRoute):
         self._declared: tuple[Callable[..., Any], dict[str, Any]] | None = (endpoint, options)
 
     def __getattr__(self, name: str) -> Any:
-        declared = self.__dict__.get("_declared")
-        if declared is not None:
-            self._declared = None
-            endpoint, options = declared
-            super().__init__(self.path, endpoint, **options)
-        return object.__getattribute__(self, name)
+        with _building:
+            declared = self.__dict__.get("_declared")
+            if declared is not None:
+                self._declared = None
+                endpoint, options = declared
+                super().__init__(self.path, endpoint, **options)
+            return object.__getattribute__(self, name)
 
 
 class Router(APIRouter):

@@ -80,12 +80,15 @@ OTHER_APIS: Mapping[str, Api] = {
 def serve_document(app: FastAPI, api: Api) -> None:
     """Answer the document of an API, which is made when it is first asked for."""
     made: list[bytes] = []
+    making = asyncio.Lock()
+
+    def make() -> bytes:
+        return json.dumps(document(app, api), separators=(",", ":")).encode()
 
     async def answer(_: Request) -> Response:
-        if not made:
-            made.append(
-                json.dumps(await asyncio.to_thread(document, app, api), separators=(",", ":")).encode()
-            )
+        async with making:
+            if not made:
+                made.append(await asyncio.to_thread(make))
         return Response(made[0], media_type="application/json")
 
     app.add_route(f"{api.prefix}/openapi.json", answer, include_in_schema=False)
