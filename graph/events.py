@@ -414,7 +414,7 @@ Chunk = Annotated[
     | ContextChunk,
     Field(discriminator="type"),
 ]
-SessionEvent = Annotated[
+AnyEvent = (
     Status
     | Chunk
     | ToolCalled
@@ -425,6 +425,6 @@ SessionEvent = Annotated[
     | Memory
     | Reset
     | Failure
-    | Done,
-    Field(discriminator="event"),
-]
+    | Done
+)
+SessionEvent = Annotated[AnyEvent, Field(discriminator="event")]

@@ -103,7 +103,7 @@ class QueueUnavailable(Problem):
     retryable = True
 
 
-_OF_STATUS: Mapping[int, type[Problem]] = {
+_KINDS: Mapping[int, type[Problem]] = {
     400: Malformed,
     404: NotFound,
     405: OtherMethod,
@@ -186,7 +186,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 def http_problem(error: HTTPException) -> JSONResponse:
-    found = _OF_STATUS.get(error.status_code)
+    found = _KINDS.get(error.status_code)
     kind = "http" if found is None else found.problem
     return problem_response(kind, error.detail, error.status_code, detail=error.detail, headers=error.headers)
 

@@ -1,4 +1,4 @@
-"""OpenAPI documents, one an API: what FastAPI makes of the routes, as generators of clients take it.
+"""OpenAPI documents, one for each API: what FastAPI makes of the routes, as generators of clients take it.
 
 Problems are references to shared responses, values that answers may have besides those of today are open, and
 a stream is text.
@@ -135,15 +135,12 @@ def _add_problems(path: str, method: str, operation: JsonObject) -> None:
 def _statuses(path: str, method: str, operation: JsonObject) -> set[int]:
     """Statuses of problems that a route with these parameters and this body can answer."""
     parameters = operation.get("parameters", ())
-    names = {each["name"] for each in parameters}
     if not operation.get("security"):
         return {404, 422} if "{" in path else set()
     found = {401, 403, 404, 429, 503}  # 404, too, for what is switched off
     if "requestBody" in operation:
         found |= {408, 413}
-    if "{" in path or "requestBody" in operation or any(each.endswith("_id") for each in names):
-        found |= {409}
-    if method != "get":
+    if method != "get" or "{" in path or any(each["name"].endswith("_id") for each in parameters):
         found |= {409}
     if method == "patch":
         found |= {412}

@@ -58,19 +58,7 @@ from app.modules.session.schemas import (
 )
 from app.modules.session.service import SessionFilter, SessionService
 from app.modules.session.snippets import snippet
-from graph.events import (
-    Chunk,
-    Confirmation,
-    ConfirmationDecided,
-    Done,
-    Failure,
-    Memory,
-    Progress,
-    Reset,
-    Status,
-    ToolCalled,
-    ToolReturned,
-)
+from graph.events import AnyEvent
 from graph.state import Rows
 
 router = Router(prefix="/sessions", tags=["sessions"])
@@ -104,21 +92,7 @@ NOT_KEPT_YET: dict[int | str, dict[str, object]] = {
 }
 
 
-class RunEvent(
-    RootModel[
-        Status
-        | Chunk
-        | ToolCalled
-        | ToolReturned
-        | Confirmation
-        | ConfirmationDecided
-        | Progress
-        | Memory
-        | Reset
-        | Failure
-        | Done
-    ]
-):
+class RunEvent(RootModel[AnyEvent]):
     """The JSON of an event of a stream. `event` is also the name of its frame."""
 
 
