@@ -30,6 +30,7 @@ SCHEMA = schema_of(business())
         "customers who bought products that are not Tents",
         "all products except returns",
         "cities of customers without orders",
+        "Which country has the most customers, and how many orders does it have?",
         "How many orders do they have?",
         "revenue growth in 2025",
         "compare revenue of Germany and Tents",

@@ -93,6 +93,11 @@ QUESTIONS = {
         "select 'Germany', 3"
     ),
     "What is the country with the most customers and how many does it have?": "select 'Germany', 3",
+    "Which country has the most customers, and how many customers does it have?": "select 'Germany', 3",
+    "Which product has the highest unit price? Give its name and unit price.": (
+        "select name, unit_price from products order by unit_price desc limit 1"
+    ),
+    "customers and number of orders, sorted in descending order": ORDERS_EACH,
     "List the names of products and sort in ascending order of unit price": (
         "select name from products order by unit_price"
     ),

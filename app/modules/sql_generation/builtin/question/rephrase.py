@@ -1,6 +1,7 @@
 """Roundabout wordings of a question in the plain words that are read."""
 
 import re
+from collections.abc import Set
 
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
 from app.modules.sql_generation.builtin.question.words import tokenise, word_set, words_of
@@ -13,7 +14,8 @@ _COLUMN_WORDS = word_set("me u the and its it ha number of count name list that 
 _RANKED = re.compile(r"\b(?:most|fewest|least|highest|lowest|largest|smallest)\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"what are\b", re.IGNORECASE)
 _ITS_COUNT = re.compile(
-    r",? and how many(?: [\w ]+?)? (?:does it (?:have|use|contain)|it has|(?:use|have) it)(?=[?.!]*\s*$)",
+    r",? and how many(?: (?P<rows>[\w ]+?))? (?:does it (?:have|use|contain)|it has|(?:use|have) it)"
+    r"(?=[?.!]*\s*$)",
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
@@ -29,7 +31,7 @@ _THERE = re.compile(
     r"(?P<each>(?:for|in|at) each\b.+?)(?: (?:play|happen|occur|exist|are|live))? there\b", re.IGNORECASE
 )
 _SORTED = re.compile(
-    r"(?:(?P<first>^)|,? and )(?:order|sort|list|arrange)(?:ed)?"
+    r"(?:(?P<first>^)|,? and |, )(?:order|sort|list|arrange)(?:ed)?"
     r"(?: (?P<those>them|these|those|the (?:results?|list)))?"
     r" (?=in (?:ascending|descending|alphabetical) )",
     re.IGNORECASE,
@@ -39,6 +41,7 @@ _FOR_EACH = re.compile(
     r"|(?P<also>^also .*?) for each(?: of (?:them|those|these)| one)?(?=[?.!]*\s*$)",
     re.IGNORECASE,
 )
+_COUNT = re.compile(r"\b(?:number|count) of\b|\bhow many\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"number of|how many|count|total|average|max|min", re.IGNORECASE)
 _COUNTED = re.compile(
     r"(?:(?:what (?:is|are)|show|list|find|give(?: me)?|return|please) )*(?:the )?(?:different )?"
@@ -56,9 +59,9 @@ def rephrase(question: str, lexicon: Lexicon) -> str:
     """Returns the question in plain words: "number of courses for each teacher" for "names of teachers and
     the number of courses they teach". What it asks for stays the same.
     """
-    question = _without_second(question)
-    if _RANKED.search(question):
-        question = question if _SEVERAL.match(question) else _ITS_COUNT.sub("", question)
+    if ranked := _RANKED.search(question):
+        counted = _table_words(question[ranked.end() :], lexicon)
+        question = _without_count(question, counted) if counted else question
         question = _AMOUNT.sub(r"\g<end> \g<of>", question)
     question = _USED_AS.sub(lambda found: _as_column(found, lexicon), question)
     question = _SORTED.sub(
@@ -73,13 +76,27 @@ def rephrase(question: str, lexicon: Lexicon) -> str:
     return question
 
 
-def _without_second(question: str) -> str:
-    """Leaves out a second sentence that only asks for columns which the first names."""
-    found = _SECOND.fullmatch(question)
-    if found is None or not _RANKED.search(found["first"]):
+def _without_count(question: str, counted: Set[str]) -> str:
+    """Leaves out what asks for the number of the `counted` rows, which the answer to "the most" shows, or for
+    that and columns that the first sentence names.
+    """
+    second = _SECOND.fullmatch(question)
+    if second and _RANKED.search(second["first"]) and _COUNT.search(second["columns"]):
+        known = {*words_of(second["first"]), *_COLUMN_WORDS}
+        question = second["first"] if set(words_of(second["columns"])) <= known else question
+    if _SEVERAL.match(question):
         return question
-    known = {*words_of(found["first"]), *_COLUMN_WORDS}
-    return found["first"] if set(words_of(found["columns"])) <= known else question
+    return _ITS_COUNT.sub(
+        lambda found: "" if set(words_of(found["rows"] or "")) <= counted else found[0], question
+    )
+
+
+def _table_words(text: str, lexicon: Lexicon) -> Set[str]:
+    """Returns the words of the table that a text begins with; none if it begins with something else."""
+    tokens = tokenise(text)
+    length, links = lexicon.find(tokens)
+    is_table = any(link.is_table for link in links)
+    return set(words_of(" ".join(token.raw for token in tokens[:length]))) if is_table else set()
 
 
 def _as_column(found: re.Match[str], lexicon: Lexicon) -> str:
