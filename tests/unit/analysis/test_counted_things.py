@@ -109,6 +109,15 @@ def test_a_count_is_not_called_by_what_its_rows_refer_to(name: str, table: str, 
         ),
         ("SUM(CASE WHEN priority = 'low' THEN 2 END)", "SUM(priority = 'high')", "the highest low: 210"),
         ("SUM(a)", "SUM(b)", "the highest low: 210"),
+        ("COUNT(priority = 'low')", "COUNT(priority = 'high')", "the highest low: 210"),
+        (
+            "COUNT(CASE WHEN priority = 'low' THEN 1 ELSE 0 END)",
+            *("COUNT(CASE WHEN priority = 'high' THEN 1 ELSE 0 END)", "the highest low: 210"),
+        ),
+        (
+            "COUNT(DISTINCT customer_id) FILTER (WHERE priority = 'low')",
+            *("COUNT(DISTINCT customer_id) FILTER (WHERE priority = 'high')", "the highest low: 210"),
+        ),
     ],
 )
 def test_columns_for_single_values_are_called_by_what_they_count(low: str, high: str, things: str) -> None:

@@ -49,7 +49,8 @@ _SHORT_COUNTS = frozenset({"n", "c", "cnt", "ct", "num"})
 _PLAIN_NAME = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]{3,})*")
 _NO_THINGS = word_set("""
     dim fact tbl stg src raw tmp vw view mart table data list log history stock inventory feedback traffic
-    information content
+    information content weather music equipment energy news media census payroll attendance production
+    consumption usage demand software hardware population
 """)
 _FLAGS = word_set("""
     active consent enabled flag paid cancelled canceled damaged verified aktiv bezahlt einwilligung

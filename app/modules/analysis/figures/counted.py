@@ -105,11 +105,18 @@ def _part(output: exp.Expr) -> tuple[str, str, str] | None:
         condition, value = whole.expression.this, function.this
     elif isinstance(condition, exp.Case | exp.If):
         branches = condition.args.get("ifs") or [condition]
-        if len(branches) > 1:
+        other = condition.args.get("default") or condition.args.get("false")
+        if len(branches) > 1 or not _leaves_out(function, other):
             return None
         branch = branches[0]
         condition, value = branch.this, branch.args.get("true")
-    if not isinstance(condition, exp.EQ) or not isinstance(condition.left, exp.Column):
+    elif isinstance(function, exp.Count):
+        return None  # it counts the rows for which the condition is false, too
+    if (
+        isinstance(value, exp.Distinct)
+        or not isinstance(condition, exp.EQ)
+        or not isinstance(condition.left, exp.Column)
+    ):
         return None
     if not isinstance(condition.right, exp.Literal):
         return None
@@ -117,6 +124,13 @@ def _part(output: exp.Expr) -> tuple[str, str, str] | None:
     if not summed and isinstance(function, exp.Sum) and value is not None and value.name != "1":
         return None
     return condition.left.name, condition.right.name, summed
+
+
+def _leaves_out(function: exp.Expr, value: exp.Expr | None) -> bool:
+    """Return True if rows with this value change nothing: a count counts a zero, a sum does not."""
+    if value is None or isinstance(value, exp.Null):
+        return True
+    return not isinstance(function, exp.Count) and isinstance(value, exp.Literal) and value.this == "0"
 
 
 def _counted(select: exp.Select, output: exp.Expr, tables: _Tables) -> CountedThings | None:

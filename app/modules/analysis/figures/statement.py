@@ -49,6 +49,7 @@ _AGGREGATES: Mapping[type[exp.Expr], ColumnKind] = {
     exp.ApproxDistinct: "distinct",
 }
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile)
+_MAY_REPEAT = (exp.Anonymous, exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Unnest)
 _ADDED = ("sum", "count")
 _SEEN_THROUGH = (exp.Alias, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Filter, exp.Neg)
 _DEEPEST = 12
@@ -193,7 +194,7 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
         ),
         within=min((each.within for each in sources.derived.values() if each.within), default=None),
         counted=counted,
-        listed=None if grouped or select.args.get("distinct") else counted,
+        listed=None if grouped or select.args.get("distinct") or _has_other_rows(select) else counted,
         row_counts=_row_counts(select),
         things={**counted_things(select), **pivoted_things(select, counted)},
         conditions=simple_conditions(select),
@@ -216,6 +217,13 @@ def _row_counts(select: exp.Select) -> frozenset[int]:
         return frozenset()
     counts = [at for at, each in enumerate(outputs) if isinstance(each, exp.Count)]
     return frozenset(at for at in counts if isinstance(outputs[at].this, exp.Star))
+
+
+def _has_other_rows(select: exp.Select) -> bool:
+    """Return True if a row of the table may become several, or several one: by a pivot, or by a function of
+    lists or one that is not known.
+    """
+    return select.find(exp.Pivot) is not None or any(each.find(*_MAY_REPEAT) for each in select.selects)
 
 
 def _table_name(select: exp.Select) -> str | None:
