@@ -361,3 +361,18 @@ def test_the_months_since_a_beginning_are_no_measure() -> None:
     text = said(Case("How many stay?", sql, columns, rows, []))
     assert "retention percent: 100%" in text
     assert "since signup goes from" not in text
+
+
+@pytest.mark.parametrize(("condition", "is_said"), [("", True), ("HAVING AVG(sales) > 5 ", False)])
+def test_steps_along_a_scale_are_counted_where_no_group_is_left_out(condition: str, is_said: bool) -> None:
+    sql = f"SELECT discount, AVG(sales) AS sales FROM orders GROUP BY discount {condition}ORDER BY discount"
+    rows: Cells = [[0, 10], [10, 20], [20, 30], [30, 25], [40, 60]]
+    text = said(Case("Sales by discount", sql, {"discount": "integer", "sales": "number"}, rows, []))
+    assert ("rising discount, sales rose in 3 of 4 steps" in text) == is_said
+
+
+def test_values_of_groups_below_zero_are_rows_and_not_periods() -> None:
+    sql = "SELECT shop, year, AVG(margin) AS margin FROM margins GROUP BY shop, year"
+    rows: Cells = [["A", 2024, 1], ["A", 2025, 2], ["B", 2024, 3], ["B", 2025, -1]]
+    columns = {"shop": "text", "year": "integer", "margin": "number"}
+    assert "1 of 4 rows has margin below zero" in said(Case("Margins", sql, columns, rows, []))

@@ -135,8 +135,13 @@ def ranking_facts(table: FactTable, *, course: Sequence[Fact] = (), led: int = 0
 
 
 def _rising(ranked: Ranked) -> list[Fact]:
-    """How often a measure rises, or falls, from one number of the label to the next, if it mostly does."""
+    """How often a measure rises, or falls, from one number of the label to the next, if it mostly does.
+
+    Empty if the statement left groups out, as the steps between are unknown.
+    """
     table, entries = ranked.table, ranked.entries
+    if table.found.statement.selective:
+        return []
     (at, *others) = entries.by
     column = table.rows["columns"][at]
     is_scale = column["type"] in ("integer", "number") and not is_calendar_or_key(column["name"])

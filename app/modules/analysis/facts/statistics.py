@@ -61,9 +61,10 @@ def _statistic(table: FactTable, measure: NumericColumn, kind: FactKind, *, valu
 
 
 def _below_zero(table: FactTable, measure: NumericColumn, below: list[int], *, named: Names | None) -> Fact:
+    unit = table.found.unit if table.found.shape == "series" else None
     slots: dict[str, Slot] = {
         "count": len(below),
-        "rows": Counted(measure.count, table.found.unit or "row"),
+        "rows": Counted(measure.count, unit or "row"),
         "named": named,
     }
     return table.measure_fact(
