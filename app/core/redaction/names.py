@@ -191,7 +191,8 @@ def names_secret(name: str) -> bool:
         return False
     if _is_secret(words):
         return True
-    if words[-1] in _ENVIRONMENTS and len(words) > 2 and _is_secret(words[:-1]):
+    is_telling = len(words) > 2 or words[0] in _SECRETS
+    if words[-1] in _ENVIRONMENTS and is_telling and _is_secret(words[:-1]):
         return True
     first = next((at for at, word in enumerate(words[:-1]) if word not in _FORMS_BEFORE), len(words) - 1)
     if first and _is_secret(words[first:]):
