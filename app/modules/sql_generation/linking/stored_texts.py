@@ -42,9 +42,10 @@ class StoredTexts:
         kept = {} if before is None else before.kept_in(texts)
         self.texts = {table: kept[table] if table in kept else _shown(each) for table, each in texts.items()}
         self.made_at = time.monotonic()
-        if before is not None and len(kept) == len(before.texts) and "places" in before.__dict__:
-            self.places = before.places
-            self.places.add({table: each for table, each in self.texts.items() if table not in kept})
+        self.shared_places = _Places()
+        """Those of the earlier state, as long as none of its texts is left out."""
+        if before is not None and len(kept) == len(before.texts):
+            self.shared_places = before.shared_places
 
     def kept_in(
         self, texts: Mapping[str, Mapping[str, Sequence[str]]]
@@ -88,10 +89,9 @@ class StoredTexts:
 
     @cached_property
     def places(self) -> "_Places":
-        """Built on first use: for the most texts it takes a second or two."""
-        places = _Places()
-        places.add(self.texts)
-        return places
+        """Built, or added to, on first use: for the most texts it takes a second or two."""
+        self.shared_places.add(self.texts)
+        return self.shared_places
 
 
 class _Places:
@@ -104,13 +104,16 @@ class _Places:
         self.by_key: dict[str, list[StoredText]] = {}
         self.by_word: dict[str, list[str]] = {}
         self.keys: list[str] = []
+        self._tables: set[str] = set()
         self._count = 0
         self._adding = Lock()
 
     def add(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         """Add the texts of tables that are not here yet, up to the most."""
         with self._adding:
-            for stored in islice(_each(texts), _MOST_TEXTS - self._count):
+            new = {table: columns for table, columns in texts.items() if table not in self._tables}
+            self._tables.update(new)
+            for stored in islice(_each(new), _MOST_TEXTS - self._count):
                 self._count += 1
                 if key := text_key(stored.text):
                     self._add(key, stored)
