@@ -66,25 +66,25 @@ PEOPLE: Mapping[str, Mapping[str, Attribute]] = {
 }
 
 
-def _hashed() -> str:
+def _hash_emails() -> str:
     hashes = {each: hashlib.sha256((KEY + each).encode()).hexdigest() for each in EMAIL}
     return "".join(
         f"update customers set email = '{shown}' where email = '{each}';" for each, shown in hashes.items()
     )
 
 
-def _end(dialect: str) -> str:
+def _refresh_views(dialect: str) -> str:
     return "refresh materialized view latest;" if dialect == "postgres" else ""
 
 
-_DROP = "alter table customers drop column email;"
+_DROP_EMAIL = "alter table customers drop column email;"
 
 
-def _wide(dialect: str) -> str:
+def _widen_email(dialect: str) -> str:
     return "alter table customers modify email varchar(64);" if dialect == "mysql" else ""
 
 
-def _lines(dialect: str) -> str:
+def _drop_lines(dialect: str) -> str:
     if dialect == "postgres":
         return ""
     return "drop table `order lines`;" if dialect == "mysql" else 'drop table "order lines";'
@@ -92,23 +92,25 @@ def _lines(dialect: str) -> str:
 
 COPIES: Mapping[str, Callable[[str], str]] = {
     "anna": lambda d: (
-        "delete from orders where customer_id = 2; delete from customers where id = 2;" + _DROP + _end(d)
+        "delete from orders where customer_id = 2; delete from customers where id = 2;"
+        + _DROP_EMAIL
+        + _refresh_views(d)
     ),
     "bob": lambda d: (
         "delete from orders where id in (1, 2); delete from customers where id in (1, 3);"
         "update customers set name = '***', signed_up = '2023-01-01'; update orders set total = null;"
-        + _DROP
-        + _end(d)
+        + _DROP_EMAIL
+        + _refresh_views(d)
     ),
-    "mia": lambda d: _wide(d) + _hashed() + _end(d),
+    "mia": lambda d: _widen_email(d) + _hash_emails() + _refresh_views(d),
     "gus": lambda d: (
         "delete from customers where id = 2; drop table categories;"
-        + _lines(d)
-        + _wide(d)
-        + _hashed()
-        + _end(d)
+        + _drop_lines(d)
+        + _widen_email(d)
+        + _hash_emails()
+        + _refresh_views(d)
     ),
-    "nil": lambda d: "delete from orders; delete from customers;" + _DROP + _end(d),
+    "nil": lambda d: "delete from orders; delete from customers;" + _DROP_EMAIL + _refresh_views(d),
 }
 """What makes a copy of the shop that holds only what a person may see, in a dialect's SQL."""
 
