@@ -35,6 +35,8 @@ test("the fields of a connection make its address again", () => {
     ...EMPTY,
     engine: "sqlite",
   });
+  const other = { dialect: "clickhouse", masked_url: "clickhouse://ann@db:8443/shop" } as Connection;
+  expect(partsOf(other)).toEqual({ ...EMPTY, engine: "address" });
 });
 
 test("what a tab stores of an address holds no password and no address in one line", () => {

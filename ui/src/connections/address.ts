@@ -53,11 +53,13 @@ export function addressOf(parts: Parts): string | null {
 /** The host without the brackets of an IPv6 address. */
 const bare = (host: string) => host.trim().replace(/^\[|\]$/g, "");
 
-/** The fields of a connection. Its password and the folder of its file are not known to the page. */
+/** The fields of a connection, one for the address of an engine without others. Its password and the folder of
+ * its file are not known to the page. */
 export function partsOf({ dialect, masked_url }: Connection): Parts {
-  const engine = dialect === "postgres" ? "postgresql" : (dialect as Engine);
+  const name = dialect === "postgres" ? "postgresql" : dialect;
+  const engine = ENGINES.find((each) => each === name) ?? "address";
   const server = /^\w+:\/\/([^@]*)@(.+?)(?::(\d+))?\/(.*)$/.exec(masked_url);
-  if (isFile(engine) || server === null) return { ...EMPTY, engine };
+  if (engine === "address" || isFile(engine) || server === null) return { ...EMPTY, engine };
   const [, user = "", host = "", port = "", database = ""] = server;
   const plain = decodeURIComponent;
   return { ...EMPTY, engine, user: plain(user), host: bare(host), port, database: plain(database) };

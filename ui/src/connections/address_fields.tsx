@@ -19,7 +19,7 @@ interface Shown {
 /** The fields for the address of a database, by its kind, and a test of it. */
 export function AddressFields({ parts, set, of }: Shown) {
   const address = addressOf(parts);
-  const engines = of ? [partsOf(of).engine, "address" as const] : ENGINES;
+  const engines = of ? new Set([partsOf(of).engine, "address" as const]) : ENGINES;
   return (
     <>
       <label>
@@ -28,7 +28,7 @@ export function AddressFields({ parts, set, of }: Shown) {
           value={parts.engine}
           onChange={(event) => set({ engine: event.currentTarget.value as Engine })}
         >
-          {engines.map((each) => (
+          {[...engines].map((each) => (
             <option key={each} value={each}>
               {form.engines[each]}
             </option>

@@ -23,7 +23,7 @@ export const form: Translated<typeof englishForm> = {
   pathKept: (file) => `Leer lassen, um ${file} zu behalten. Sonst der ganze Pfad auf dem Rechner von KAI.`,
   address: "Adresse",
   addressHint:
-    "postgresql://benutzer:passwort@server/datenbank, mysql://benutzer:passwort@server/datenbank, sqlite:////data/shop.db oder duckdb:////data/shop.duckdb",
+    "postgresql://benutzer:passwort@server/datenbank, mysql://benutzer:passwort@server/datenbank, clickhouse://benutzer:passwort@server:8443/datenbank, sqlite:////data/shop.db oder duckdb:////data/shop.duckdb",
   addressKept: "Leer lassen, um die Adresse zu behalten.",
   upload: (file) => `Die Daten sind eine Kopie der hochgeladenen Datei ${file}.`,
   schemas: "Schemata",

@@ -22,7 +22,7 @@ export const form = {
   pathKept: (file: string) => `Leave it empty to keep ${file}. Otherwise the whole path on KAI's machine.`,
   address: "Address",
   addressHint:
-    "postgresql://user:password@host/database, mysql://user:password@host/database, sqlite:////data/shop.db or duckdb:////data/shop.duckdb",
+    "postgresql://user:password@host/database, mysql://user:password@host/database, clickhouse://user:password@host:8443/database, sqlite:////data/shop.db or duckdb:////data/shop.duckdb",
   addressKept: "Leave it empty to keep the address.",
   upload: (file: string) => `The data is a copy of the uploaded file ${file}.`,
   schemas: "Schemas",
