@@ -19,7 +19,7 @@ ConnectionStepState = Literal["passed", "failed", "skipped"]
 _Passed: TypeAlias = tuple[ConnectionStepName, str]
 """A step that passed, and what was found."""
 
-_OF_SERVERS: Sequence[ConnectionStepName] = (
+_SERVER_STEPS: Sequence[ConnectionStepName] = (
     "address",
     "name",
     "port",
@@ -28,7 +28,7 @@ _OF_SERVERS: Sequence[ConnectionStepName] = (
     "list",
     "read",
 )
-_OF_FILES: Sequence[ConnectionStepName] = ("address", "open", "list", "read")
+_FILE_STEPS: Sequence[ConnectionStepName] = ("address", "open", "list", "read")
 _MOST_ADDRESSES = 4
 
 
@@ -45,7 +45,7 @@ def take_steps(
     database: Database, limits: ConnectionLimits, stop: Stop, *, schemas: Sequence[str]
 ) -> list[ConnectionStep]:
     """Do the steps in order until one fails, and return them all. Blocks the calling thread."""
-    names = _OF_SERVERS if isinstance(database, ServerDatabase) else _OF_FILES
+    names = _SERVER_STEPS if isinstance(database, ServerDatabase) else _FILE_STEPS
     done = [ConnectionStep("address", "passed", database.masked_url)]
     reason = ""
     try:

@@ -14,6 +14,7 @@ from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.network import Access
 from app.modules.database_connection.threads import Stop
+from tests.support.clickhouse_server import ClickhouseServer
 from tests.support.command_line import kai
 from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer
@@ -77,6 +78,25 @@ def test_each_step_of_mariadb_fails_in_words_of_its_own(mariadb: MariadbServer) 
         (url.replace("s3cret", "wrong"), "sign_in"),
     ):
         assert failed(steps(changed))[0] == step
+
+
+def test_each_step_of_clickhouse_fails_in_words_of_its_own(
+    clickhouse: ClickhouseServer, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    url = clickhouse.url()
+    found = steps(url)
+    assert [each.state for each in found.values()] == ["passed"] * 7
+    assert (found["encryption"].detail, found["sign_in"].detail) == ("not encrypted", "analyst")
+    for changed, step, reason in (
+        (url.replace("127.0.0.1", "no-such-host.invalid"), "name", "unknown"),
+        (url.replace(str(clickhouse.port), "1"), "port", "Nothing listens"),
+        (f"{url}?secure=true", "encryption", "the parameter secure"),
+        (url.replace("s3cret", "wrong"), "sign_in", "password is wrong"),
+        (url.replace("/shop", "/nothing"), "sign_in", "no database of this name"),
+    ):
+        name, detail = failed(steps(changed))
+        assert (name, reason in detail) == (step, True), detail
+    assert "Traceback" not in caplog.text + capfd.readouterr().err
 
 
 def test_a_file_is_opened_listed_and_read(tmp_path: Path) -> None:

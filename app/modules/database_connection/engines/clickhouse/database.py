@@ -1,5 +1,6 @@
 """ClickHouse servers, by clickhouse-connect over HTTP."""
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,7 +16,12 @@ from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 
 from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.engines.clickhouse.catalog import has_tables, list_tables
-from app.modules.database_connection.engines.clickhouse.session import ClickhouseSession, cause
+from app.modules.database_connection.engines.clickhouse.session import (
+    ClickhouseSession,
+    cause,
+    has_failed_encryption,
+)
+from app.modules.database_connection.engines.databases import EncryptionRefused
 from app.modules.database_connection.engines.watching import cancelled_when_due
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.threads import Stop
@@ -23,6 +29,9 @@ from graph.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
     from clickhouse_connect.driver.httpclient import HttpClient
+
+# The driver logs a traceback of each server that does not answer. What is raised says why.
+logging.getLogger("clickhouse_connect").setLevel(logging.ERROR)
 
 _SILENCE_SECONDS = 900.0  # for dead servers; slow statements are stopped earlier
 _KILL_SECONDS = 2.0
@@ -113,6 +122,9 @@ class ClickhouseDatabase:
     def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
         return list_tables(connection, schemas)
 
+    def is_encrypted(self, connection: Connection) -> bool:
+        return self.secure
+
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[ClickhouseSession]:
         with self._opened(stop, connect_seconds) as opened:
@@ -165,7 +177,8 @@ class ClickhouseDatabase:
                 )
                 yield connection
                 return
-        raise DatabaseUnavailable(f"The database cannot be used: {cause(failure)}.")
+        kind = EncryptionRefused if has_failed_encryption(failure) else DatabaseUnavailable
+        raise kind(f"The database cannot be used: {cause(failure)}.")
 
     def _connect(
         self, address: str, pool: PoolManager, *, seconds: float, settings: Mapping[str, str | int]

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, Error
+from urllib3.exceptions import SSLError
 
 from app.core.values.numbers import of_single_precision
 from app.modules.database_connection.engines.clickhouse.types import column_type
@@ -108,6 +109,11 @@ def _code(error: Exception) -> int | None:
     return error.code if isinstance(error, Error) else None
 
 
+def has_failed_encryption(error: Exception) -> bool:
+    """True if the connection ended before its encryption began. The driver's own text does not say so."""
+    return isinstance(getattr(error.__cause__, "reason", error.__cause__), SSLError)
+
+
 def cause(error: Exception) -> str:
     """Returns why the server cannot be used, without secrets."""
     code = _code(error)
@@ -115,7 +121,7 @@ def cause(error: Exception) -> str:
         return _UNAVAILABLE[code]
     if code == 164 or "readonly" in str(error).lower():
         return "its account has readonly = 1, so that KAI can set no limits; readonly = 2 allows it"
-    if "ssl" in str(error).lower() or "certificate" in str(error).lower():
+    if has_failed_encryption(error):
         return "no agreement on encryption was reached; see the parameter secure"
     if code is not None:
         return "the server refused the connection"
