@@ -119,6 +119,17 @@ def test_what_is_wrong_with_a_folder_is_said_with_its_file(folder: Path, tmp_pat
         run_unguarded("select 1", read_url(f"parquet:///{folder}"))
 
 
+def test_a_folder_without_parquet_files_is_no_table(folder: Path) -> None:
+    (folder / "cust'omers").mkdir()
+    assert run("select count(*) from orders", read_url(f"parquet:///{folder}")).rows == [[2]]
+
+
+@pytest.mark.parametrize("url", ["parquet:///", "parquet://"])
+def test_a_url_without_a_folder_is_refused(url: str) -> None:
+    with pytest.raises(UrlNotSupported, match="must name a folder"):
+        read_url(url)
+
+
 def test_a_folder_is_opened_where_databases_may_be_and_not_over_kais_own_data(folder: Path) -> None:
     with pytest.raises(UrlNotSupported, match="KAI_DATABASES__FOLDERS"):
         read_url(f"parquet:///{folder}", Access(folders=(folder / "orders",)))

@@ -104,11 +104,13 @@ def _parquet(url: URL, access: Access) -> Database:
     from app.modules.database_connection.engines.duckdb.lake import ParquetFolder  # noqa: PLC0415 - slow to load
 
     _check_form(url)
+    if not url.database:
+        raise UrlNotSupported("The URL must name a folder: parquet:///path/to/folder")
     try:
-        path = Path(url.database or "").resolve()
+        path = Path(url.database).resolve()
         if not path.is_dir():
             raise UrlNotSupported(
-                f"The URL names no existing folder.{absolute_path_hint('parquet', url.database or '')}"
+                f"The URL names no existing folder.{absolute_path_hint('parquet', url.database)}"
             )
         access.check_folder(path)
     except (OSError, ValueError):

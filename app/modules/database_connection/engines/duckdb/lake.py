@@ -1,7 +1,9 @@
 """Parquet files of a folder, read by DuckDB."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from sqlalchemy import URL
@@ -37,9 +39,9 @@ def parquet_tables(folder: Path) -> Mapping[str, Sequence[str]]:
 
     Raises `DatabaseUnavailable`, with the cure, if there is none, if two have one name, or too many.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, bool], list[str]] = {}  # by name, and whether it is a folder's
     try:
-        paths = sorted(folder.rglob("*.parquet"))
+        paths = sorted(islice(folder.rglob("*.parquet"), _MOST_FILES + 1))
     except OSError:
         raise DatabaseUnavailable("The folder of Parquet files cannot be read.") from None
     if len(paths) > _MOST_FILES:
@@ -49,15 +51,13 @@ def parquet_tables(folder: Path) -> Mapping[str, Sequence[str]]:
     for path in paths:
         if path.is_file() and path.resolve().is_relative_to(folder):
             inside = path.relative_to(folder)
-            name = inside.stem if len(inside.parts) == 1 else inside.parts[0]
-            found.setdefault(name, []).append(str(path))
+            table = (inside.stem, False) if len(inside.parts) == 1 else (inside.parts[0], True)
+            found.setdefault(table, []).append(str(path))
     if not found:
         raise DatabaseUnavailable("The folder has no Parquet files: their names end in .parquet.")
-    folded = [name.casefold() for name in found]
-    same = [name for name in found if folded.count(name.casefold()) > 1]
-    beside = [name for name in found if (folder / f"{name}.parquet").is_file() and (folder / name).is_dir()]
-    if doubled := [*same, *beside]:
+    counts = Counter(name.casefold() for name, _ in found)
+    if doubled := [name for name, _ in found if counts[name.casefold()] > 1]:
         raise DatabaseUnavailable(
             f"The folder has two tables of the name {doubled[0]}. Rename the file or the folder."
         )
-    return found
+    return {name: paths for (name, _), paths in found.items()}
