@@ -5,12 +5,13 @@ import json
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from getpass import getpass
 from pathlib import Path
+from typing import TypeVar
 
 import typer
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue, ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
@@ -18,13 +19,19 @@ from rich.text import Text
 from sqlalchemy import URL
 
 from app.bootstrap import open_databases
+from app.core.auth.caller import LOCAL_OWNER, checked_owner
 from app.core.clock import rfc3339
 from app.core.errors import CannotRun, Invalid
 from app.core.exclusive import make_folder
 from app.modules.database_connection.connection_steps import ConnectionStep
 from app.modules.database_connection.lookup import all_connections, find_connection
 from app.modules.database_connection.repository import Connection, ConnectionEdit
-from app.modules.database_connection.schemas import ConnectionBody, DatabaseSchemaBody
+from app.modules.database_connection.schemas import (
+    ConnectionBody,
+    ConnectionChange,
+    DatabaseSchemaBody,
+    NewConnection,
+)
 from app.modules.database_connection.service import DatabaseConnections
 from app.terminal.console import command_settings, database_url, say
 
@@ -34,12 +41,16 @@ _KINDS: Mapping[str, int | None] = {
     "postgresql": 5432,
     "mysql": 3306,
     "mariadb": 3306,
+    "clickhouse": 8123,
     "sqlite": None,
     "duckdb": None,
+    "parquet": None,
 }
-"""Kinds of databases that are asked for, and their usual ports. None for files."""
+"""Kinds of databases that are asked for, and their usual ports. None for files and folders."""
 _LOOK_SECONDS = 0.2
 _SIGNS = {"passed": "ok", "failed": "FAILED", "skipped": "-"}
+
+_Wanted = TypeVar("_Wanted", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,8 @@ async def add_database(
 ) -> int:
     """Ask for what is missing on a terminal, test the database step by step, and register it.
 
-    Returns 1 if a step fails. Raises `Invalid` without a URL where there is no terminal.
+    Returns 1 if a step fails. Raises `Invalid` without a URL where there is no terminal, and for a name or a
+    pattern that the API refuses, too.
     """
     if url is None and not sys.stdin.isatty():
         raise Invalid(
@@ -82,19 +94,18 @@ async def add_database(
         if not _show_steps(steps):
             return 1
         shown = steps[0].detail
+        own_name = shown.rsplit("/", maxsplit=1)[-1].split(".", maxsplit=1)[0]
+        wanted = _read_body(
+            NewConnection, {"url": url, "name": name or own_name, "shared": shared, "schemas": [*schemas]}
+        )
         connection = await databases.register(
-            store.owner,
-            url,
-            name or shown.rsplit("/", maxsplit=1)[-1].split(".", maxsplit=1)[0],
-            description="",
-            shared=shared,
-            schemas=schemas,
+            store.owner, url, wanted.name, description="", shared=shared, schemas=wanted.schemas
         )
     for warning in connection.warnings:
         sys.stderr.write(f"kai: {warning}\n")
     say(
-        f"{connection.name} is added: {connection.id}. Its tables are read at the first question, or by: "
-        f"kai scan {connection.id}"
+        f"{_inert(connection.name)} is added: {connection.id}. Its tables are read at the first question, or "
+        f"by: kai scan {connection.id}"
     )
     return 0
 
@@ -120,21 +131,22 @@ async def try_database(store: DatabaseStore, name: str, *, as_json: bool) -> int
             connection = await find_connection(databases.repository, store.owner, name)
             steps = await databases.test_steps(store.owner, None, connection.id)
     if as_json:
-        shown = [{"name": each.name, "state": each.state, "detail": each.detail} for each in steps]
-        say(json.dumps(shown, ensure_ascii=False, indent=2))
+        say(json.dumps([asdict(each) for each in steps], ensure_ascii=False, indent=2))
         return 0 if _are_passed(steps) else 1
     return 0 if _show_steps(steps) else 1
 
 
 async def change_database(store: DatabaseStore, name: str, edit: ConnectionEdit, *, url: str | None) -> None:
-    """Raises `Invalid` if nothing is to be changed."""
+    """Raises `Invalid` if nothing is to be changed, or to something that the API refuses, too."""
     if not edit and url is None:
         raise Invalid(
             "Say what to change: --name, --description, --schema, --all-schemas, --shared or --url."
         )
+    url = None if url is None else database_url(url)
+    given = edit if url is None else {**edit, "url": url}
+    edit = _read_body(ConnectionChange, given).edit()
     async with _opened(store) as databases:
         connection = await find_connection(databases.repository, store.owner, name)
-        url = None if url is None else database_url(url)
         changed = await databases.change(store.owner, connection.id, edit, url=url)
     say(f"{_inert(changed.name)} is changed.")
     if url is not None or "schemas" in edit:
@@ -205,10 +217,26 @@ async def scan_database(store: DatabaseStore, name: str | None) -> None:
 
 @asynccontextmanager
 async def _opened(store: DatabaseStore) -> AsyncGenerator[DatabaseConnections]:
+    """Opens the databases of an owner. Raises `Invalid` for a name that no owner can have."""
+    if store.owner != LOCAL_OWNER:
+        try:
+            checked_owner(store.owner)
+        except ValueError as error:
+            raise Invalid(f"The owner {store.owner!r} cannot have databases: {error}.") from None
     settings = command_settings(store.data_dir)
     make_folder(settings.data_dir)
     async with open_databases(settings) as databases:
         yield databases
+
+
+def _read_body(kind: type[_Wanted], given: Mapping[str, object]) -> _Wanted:
+    """Returns the body that the API would read. Raises `Invalid` with the first field that is not valid."""
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        said = first["msg"].removeprefix("Value error, ")
+        raise Invalid(f"The database's {first['loc'][0]} is not valid: {said}.") from None
 
 
 def _ask_url() -> str:
@@ -217,7 +245,7 @@ def _ask_url() -> str:
     if kind not in _KINDS:
         raise Invalid(f"KAI opens no {kind}, but {', '.join(_KINDS)}.")
     if _KINDS[kind] is None:
-        return f"{kind}:///{Path(typer.prompt('File', err=True)).expanduser().resolve()}"
+        return f"{kind}:///{Path(typer.prompt('Path', err=True)).expanduser().resolve()}"
     return URL.create(
         kind,
         host=typer.prompt("Host", default="localhost", err=True),

@@ -65,8 +65,12 @@ def _holds_store(folder: Path) -> bool:
 def database_url(text: str) -> str:
     """The URL of a database named on the command line: by its URL, or by the path of a SQLite file.
 
-    Raises `Invalid` when there is no such file.
+    Raises `Invalid` when there is no such file, and for text that cannot be stored.
     """
+    from app.http.routes import is_storable  # noqa: PLC0415 - slow
+
+    if not is_storable(text):
+        raise Invalid("The URL or path of the database has a character that cannot be stored.")
     url = _FILE_URL.fullmatch(text)
     if "://" in text and url is None:
         return text

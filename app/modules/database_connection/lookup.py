@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from pydantic import JsonValue
 
 from app.core.errors import Invalid, NotFound
+from app.http.routes import is_storable
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 
@@ -58,7 +59,7 @@ async def find_connection(repository: ConnectionRepository, owner: str, name: st
 
     Raises `DatabaseUnknown` and `DatabaseUnclear`.
     """
-    if name is not None and name != ONLY_DATABASE:
+    if name is not None and name != ONLY_DATABASE and is_storable(name):
         try:
             return await repository.get(owner, name)
         except ConnectionNotFound:

@@ -148,6 +148,26 @@ def test_databases_are_added_scanned_changed_and_removed_at_the_command_line(
     assert "is removed" in run("databases", "remove", "Shop", "--yes")
 
 
+def test_what_the_api_refuses_of_a_database_is_refused_at_the_command_line(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("create table t (id integer)")
+    assert kai("databases", "add", path, "--name", "kept", data=tmp_path).returncode == 0
+    for arguments, said in (
+        (("add", path, "--name", "x" * 201), "The database's name is not valid"),
+        (("add", path, "--owner", ""), "The owner '' cannot have databases"),
+        (("change", "kept", "--description", "half \udcff"), "The database's description is not valid"),
+        (("change", "kept", "--name", "  "), "The database's name is not valid"),
+        (("add", "postgresql://ann:half\udcff@127.0.0.1/shop"), "The URL or path of the database has"),
+        (("show", "half \udcff"), "There is no database 'half \\udcff'"),
+    ):
+        done = kai("databases", *arguments, data=tmp_path)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].startswith(f"kai: {said}")
+    (kept,) = json.loads(kai("databases", "list", "--json", data=tmp_path).stdout)
+    assert (kept["name"], kept["description"], kept["schemas"]) == ("kept", "", [])
+
+
 @pytest.mark.parametrize("arguments", [["databases", "change", "x"], ["databases", "add"]])
 def test_a_command_that_lacks_something_says_what(arguments: list[str], tmp_path: Path) -> None:
     done = kai(*arguments, data=tmp_path)
