@@ -21,7 +21,7 @@ _MOST_COLUMNS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class ListedKey:
-    """A foreign key. `referred` is the name in the database of a table that the scan may not read."""
+    """A foreign key. `referred` is the name in the database of another table, maybe not of the scan."""
 
     columns: Sequence[str]
     referred: TableName
