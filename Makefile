@@ -10,7 +10,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) 2
 # Images of Python often forbid compiled files; without them each process compiles the application again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve ui test check check-python check-page format screenshots streams wire client description bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
+.PHONY: help demo serve ui test check check-python check-page format screenshots streams wire charts client description bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
 	bench-checkpointers bench-store-client bench-listing bench-figures bench-references simulate simulate-mutations conformance dist lock clean
 
 help: ## Show what can be made
