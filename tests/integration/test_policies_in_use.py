@@ -127,6 +127,19 @@ async def test_hidden_things_read_like_missing_ones_and_are_in_no_prompt(
     assert customers.row_count is None
 
 
+async def test_knowledge_of_hidden_things_stays_hidden_while_the_tables_are_read_again(
+    services: Services, shop: Connection, tmp_path: Path
+) -> None:
+    context, databases = services.context_store, services.database_connections
+    await context.add_term("anna", shop.id, "tree", meaning="See the table categories.", sql=None)
+    await context.add_term("anna", shop.id, "buyer", meaning="A row of customers.", sql=None)
+    await databases.change("anna", shop.id, {}, url=f"sqlite:///{tmp_path / 'shop.db'}")
+    unread = await databases.repository.get("anna", shop.id)
+    with calling(person("bob", BOB)):
+        known = await context.knowledge_of_person(unread)
+    assert [each.term for each in known.terms] == ["buyer"]
+
+
 async def test_what_carries_no_person_or_reaches_others_is_refused(
     services: Services, shop: Connection
 ) -> None:

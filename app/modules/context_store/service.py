@@ -35,6 +35,7 @@ from app.modules.context_store.repository import Entries, Entry
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner, as_problems
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
+from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.sql.layout import laid_out
@@ -290,9 +291,12 @@ class ContextStore:
         )
 
     async def knowledge_of_person(self, connection: Connection) -> Knowledge:
-        """Returns what `knowledge` returns, without what the person who asks may not know of."""
+        """Returns what `knowledge` returns, without what the person who asks may not know of.
+
+        Raises `DatabaseDown` where policies hold and the tables cannot be read.
+        """
+        schema = await _read_schema(self._connections, connection)
         known = await self.knowledge(connection.id)
-        schema = await self._connections.known_schema(connection)
         if schema is None:
             return known
         return Knowledge(
@@ -303,9 +307,10 @@ class ContextStore:
 
     async def verified_examples(self, connection: Connection) -> list[Example]:
         """Returns the verified examples of a connection that name no hidden column, newest first, at most a
-        thousand. Some may have faults.
+        thousand. Some may have faults. Raises `DatabaseDown` where policies hold and the tables cannot be
+        read.
         """
-        schema = await self._connections.known_schema(connection)
+        schema = await _read_schema(self._connections, connection)
         return without_hidden(await self.examples.latest(connection.id, _VERIFIED), schema)
 
     async def matches(
@@ -354,6 +359,16 @@ class ContextStore:
 
 
 _known_layout = lru_cache(maxsize=1_000)(laid_out)
+
+
+async def _read_schema(connections: DatabaseConnections, connection: Connection) -> Schema | None:
+    """Returns the known tables, if any. Where policies hold it waits for them: nothing else tells what a
+    person may know of.
+    """
+    if connection.policies is None:
+        return await connections.known_schema(connection)
+    with as_problems():
+        return await connections.schema(connection)
 
 
 def _matches(
