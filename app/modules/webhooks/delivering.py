@@ -9,7 +9,7 @@ import logging
 import time
 from asyncio import FIRST_COMPLETED
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from pydantic import JsonValue
@@ -28,7 +28,6 @@ LEASE_MS = 60_000
 _AT_ONCE = 40
 _AT_ONCE_TO_ONE = 8
 """Deliveries to one webhook."""
-_READ = 200
 _LOOK_SECONDS = 1.0
 
 
@@ -58,8 +57,8 @@ class WebhookDeliveries:
             while True:
                 now_there = now + int(1_000 * (time.monotonic() - began))
                 busy = Counter(sending.values())
-                for each in await self._repository.deliveries.due(now_there, _READ):
-                    if busy.total() < _AT_ONCE and busy[each.webhook_id] < _AT_ONCE_TO_ONE:
+                for each in await self._find_due(now_there, busy):
+                    if busy[each.webhook_id] < _AT_ONCE_TO_ONE:
                         busy[each.webhook_id] += 1
                         task = asyncio.create_task(self._deliver(each, now_there), name=f"deliver {each.id}")
                         sending[task] = each.webhook_id
@@ -71,6 +70,16 @@ class WebhookDeliveries:
                     task.result()
         finally:
             await end_tasks(sending)
+
+    async def _find_due(self, now: int, busy: Mapping[str, int]) -> Sequence[WebhookDelivery]:
+        """Returns deliveries for the room that is left. `busy` has the numbers of those that are being sent,
+        by webhook.
+        """
+        room = _AT_ONCE - sum(busy.values())
+        if room == 0:
+            return []
+        full = [webhook_id for webhook_id, count in busy.items() if count >= _AT_ONCE_TO_ONE]
+        return await self._repository.due_deliveries(now, room, busy=full)
 
     async def _deliver(self, delivery: WebhookDelivery, now: int) -> None:
         claim: dict[str, JsonValue] = {"due_at": now + LEASE_MS, "tries": delivery.tries + 1}

@@ -1,12 +1,12 @@
 """Webhooks and their deliveries in the store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pydantic import JsonValue
 
 from app.core.storage.claims import Claims
 from app.core.storage.documents import Documents
-from app.core.storage.port import Condition, Equals, Query, Range, Storage
+from app.core.storage.port import AnyOf, Condition, Equals, Query, Range, Storage
 from app.modules.webhooks.errors import DeliveryUnknown, WebhookUnknown
 from app.modules.webhooks.model import Webhook, WebhookDelivery
 
@@ -77,6 +77,23 @@ class WebhookRepository:
     async def add_deliveries(self, deliveries: Sequence[WebhookDelivery]) -> None:
         """Store those that are not stored yet."""
         await self._deliveries.add_missing(deliveries)
+
+    async def due_deliveries(
+        self, now: int, limit: int, *, busy: Collection[str]
+    ) -> Sequence[WebhookDelivery]:
+        """Returns deliveries that are due by now (epoch ms), the longest due first, but none of the webhooks
+        whose ids are in `busy`. Raises `StorageUnavailable`.
+        """
+        if not busy:
+            return await self.deliveries.due(now, limit)
+        found: list[WebhookDelivery] = []
+        others = [each.id async for each in self._webhooks.all(Query(limit=_PAGE)) if each.id not in busy]
+        for start in range(0, len(others), _PAGE):
+            where = [AnyOf("webhook_id", others[start : start + _PAGE])]
+            found += await self.deliveries.due(now, limit - len(found), where=where)
+            if len(found) == limit:
+                break
+        return found
 
     async def get_delivery(self, webhook: Webhook, delivery_id: str) -> WebhookDelivery:
         """Raises `DeliveryUnknown`."""
