@@ -60,10 +60,10 @@ class _Outline:
 
     def names(self, schema: Schema) -> SchemaNames:
         """Returns the names of a schema with these tables."""
-        self._names = SchemaNames(schema) if self._names is None else self._names.with_profiles(schema)
+        self._names = SchemaNames(schema) if self._names is None else self._names.copy_with_profiles(schema)
         return self._names
 
-    def takes(self, tables: Sequence[Table]) -> bool:
+    def is_outline_of(self, tables: Sequence[Table]) -> bool:
         """True if these tables have the same names, descriptions, types and keys. The next ones are compared
         with them, most by their identity.
         """
@@ -130,7 +130,7 @@ class SchemaIndex:
         self.stored = stored or StoredTexts(scanned.texts)
         self.cards: Mapping[str, str] = _Cards(self.tables, detail)
         self.outline = _Outline(scanned.schema.tables)
-        if before is not None and before.outline.takes(scanned.schema.tables):
+        if before is not None and before.outline.is_outline_of(scanned.schema.tables):
             self.outline = before.outline
         self._fitting: dict[int, bool] = {}
         self._faults: LRUCache[str, str | None] = LRUCache(_MOST_FAULTS)

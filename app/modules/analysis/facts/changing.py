@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from app.modules.analysis.facts.calls import FactCall, FactCallRefused
 from app.modules.analysis.facts.fact import Fact
-from app.modules.analysis.facts.over_time import CYCLES, cycle_before
+from app.modules.analysis.facts.over_time import CYCLES, name_cycle_before
 from app.modules.analysis.facts.scoping import scoped_fact
 from app.modules.analysis.facts.selecting import Selection, read_span, select
 from app.modules.analysis.facts.table import FactTable
@@ -39,7 +39,7 @@ def change_fact(table: FactTable, call: FactCall) -> Fact:
         "before": before[0] if before[0] == before[1] else PeriodSpan(*before),
         "at": after[1] if after[0] == after[1] else None,
     }
-    slots["base"] = cycle_before(table, before[0], after[0]) or slots["before"]
+    slots["base"] = name_cycle_before(table, before[0], after[0]) or slots["before"]
     written = [f"{before[0]}..{before[1]}", f"{after[0]}..{after[1]}"]
     return scoped_fact(
         found,

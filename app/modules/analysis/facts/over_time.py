@@ -176,7 +176,7 @@ def steps(over: OverTime, step: int) -> list[tuple[Decimal, Decimal]]:
     ]
 
 
-def cycle_before(table: FactTable, before: Period, after: Period) -> str | None:
+def name_cycle_before(table: FactTable, before: Period, after: Period) -> str | None:
     """The words for the year before or, of hours, the day before; None if `before` is another period."""
     if before.steps_to(after) != CYCLES.get(before.unit):
         return None

@@ -117,7 +117,7 @@ def ranking_facts(table: FactTable, *, course: Sequence[Fact] = (), led: int = 0
         figures = statistics(table, found.main, named=_losses(main))
         if figures and figures[-1].kind == "below_zero" and names_difference(found.main.name):
             facts.insert(1, figures.pop())
-        rising = _rising(main)
+        rising = _count_rises(main)
         if found.sorted_by in main.entries.by:
             facts[:0] = rising
             rising = []
@@ -134,7 +134,7 @@ def ranking_facts(table: FactTable, *, course: Sequence[Fact] = (), led: int = 0
     return facts
 
 
-def _rising(ranked: Ranked) -> list[Fact]:
+def _count_rises(ranked: Ranked) -> list[Fact]:
     """How often a measure rises, or falls, from one number of the label to the next, if it mostly does.
 
     Empty if the statement left groups out, as the steps between are unknown.

@@ -17,8 +17,8 @@ from app.modules.analysis.facts.over_time import (
     FEWEST_COMPARED,
     OverTime,
     against_a_year_before,
-    cycle_before,
     is_comparable,
+    name_cycle_before,
     over_rows,
     pair_with_year_before,
     span_of,
@@ -206,7 +206,7 @@ def _change(over: OverTime, latest: Sequence[PeriodValue], before: Sequence[Peri
         "span": span_of(latest),
         "before": span_of(before),
         "at": latest[-1].period if len(latest) == 1 else None,
-        "base": cycle_before(table, before[0].period, latest[0].period) or before[0].period,
+        "base": name_cycle_before(table, before[0].period, latest[0].period) or before[0].period,
     }
     first, last = str(before[0].period), str(latest[-1].period)
     return over.fact(

@@ -106,7 +106,7 @@ def _part(output: exp.Expr) -> tuple[str, str, str] | None:
     elif isinstance(condition, exp.Case | exp.If):
         branches = condition.args.get("ifs") or [condition]
         other = condition.args.get("default") or condition.args.get("false")
-        if len(branches) > 1 or not _leaves_out(function, other):
+        if len(branches) > 1 or not _is_left_out(function, other):
             return None
         branch = branches[0]
         condition, value = branch.this, branch.args.get("true")
@@ -126,7 +126,7 @@ def _part(output: exp.Expr) -> tuple[str, str, str] | None:
     return condition.left.name, condition.right.name, summed
 
 
-def _leaves_out(function: exp.Expr, value: exp.Expr | None) -> bool:
+def _is_left_out(function: exp.Expr, value: exp.Expr | None) -> bool:
     """Return True if rows with this value change nothing: a count counts a zero, a sum does not."""
     if value is None or isinstance(value, exp.Null):
         return True

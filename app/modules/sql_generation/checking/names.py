@@ -52,7 +52,7 @@ class SchemaNames:
             normalize=False,
         )
 
-    def with_profiles(self, schema: Schema) -> "SchemaNames":
+    def copy_with_profiles(self, schema: Schema) -> "SchemaNames":
         """Returns the lookups of the same names, with what a scan has read of the tables since."""
         newer = copy(self)
         newer.all_tables = schema.tables

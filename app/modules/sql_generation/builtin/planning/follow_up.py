@@ -140,7 +140,7 @@ def change(
     before = _FollowUp(plan, roles, network)
     before.drop_own_table()
     if plan.whole is not None:
-        return before.of_share()
+        return before.change_share(plan.whole)
     if not points and roles.is_fragment:
         return before.varied()
     before.list_counted()
@@ -274,23 +274,23 @@ class _FollowUp:
             self._uses("grouped", *_FILTERS)
         return self.varied()
 
-    def of_share(self) -> PlannedStatement:
+    def change_share(self, whole: QueryPlan) -> PlannedStatement:
         """Changes the period of a share, also that of its whole, or the part that it is of."""
         if not self._roles.is_fragment:
             raise Beyond(f"I can change the period or the part of a share, not more; {_WHOLE}")
         self._uses(*_FILTERS)
-        plan, whole = self.plan, self.plan.whole
+        plan = self.plan
         conditions = self._conditions()
         old = {_columns(one) for one in plan.conditions}
         for one in conditions:
-            is_part = _columns(one) in old and whole is not None
-            if is_part and isinstance(one, Within) and whole is not None:
-                is_part = _columns(one) not in map(_columns, whole.conditions)
-            if not (is_part or isinstance(one, Within)) or plan.with_tables:
+            is_period = isinstance(one, Within)
+            is_of_whole = is_period and _columns(one) in map(_columns, whole.conditions)
+            is_part = _columns(one) in old and not is_of_whole
+            if not (is_part or is_period) or plan.with_tables:
                 raise Beyond(f"I cannot tell of which whole the share is meant; {_WHOLE}")
-            if not is_part and whole is not None:
-                whole = replace(whole, conditions=_replaced(whole.conditions, one))
-            plan = replace(plan, conditions=_replaced(plan.conditions, one))
+            if not is_part:
+                whole = replace(whole, conditions=_replace_condition(whole.conditions, one))
+            plan = replace(plan, conditions=_replace_condition(plan.conditions, one))
         if not conditions:
             raise Beyond("I do not see what should change in the previous answer.")
         said = f"The previous question, now {'; '.join(_said(conditions))}."
@@ -418,7 +418,9 @@ class _FollowUp:
         return _changed(plan, _explained(*said), self._network)
 
 
-def _replaced(conditions: Sequence[QueryCondition], new: QueryCondition) -> tuple[QueryCondition, ...]:
+def _replace_condition(
+    conditions: Sequence[QueryCondition], new: QueryCondition
+) -> tuple[QueryCondition, ...]:
     """Returns the conditions with a new one in the place of those on the same."""
     return (*(one for one in conditions if _columns(one) != _columns(new)), new)
 
