@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from app.modules.database_connection.errors import PoliciesRefused, as_problems
 from app.modules.database_connection.guard.check import check, written
-from app.modules.database_connection.limited_schemas import catalog_of, limited_schema
+from app.modules.database_connection.limited_schemas import catalog_of, limit_schema
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema
@@ -85,7 +85,7 @@ class ConnectionPolicies:
 
 
 def _limited(sql: str, scanned: ScannedSchema, policies: str, *, person: Person) -> Limited:
-    schema = limited_schema(scanned, policies, person, key=_SHOWN_KEY).schema
+    schema = limit_schema(scanned, policies, person, key=_SHOWN_KEY).schema
     check(sql, schema)
     if schema.limiter is None:
         raise StatementRefused("The statement could not be limited.", "policy")

@@ -32,24 +32,24 @@ class LimitedSchemas:
         self._locks: WeakValueDictionary[_Asked, asyncio.Lock] = WeakValueDictionary()
 
     async def get(self, scanned: ScannedSchema, policies: str, person: Person, *, key: str) -> ScannedSchema:
-        """Returns what `limited_schema` returns: the same object for the same rights."""
+        """Returns what `limit_schema` returns: the same object for the same rights."""
         asked = (key, policies, json.dumps(person.known, sort_keys=True, default=list))
         async with self._locks.setdefault(asked, asyncio.Lock()):
             known = self._known.get(asked)
             if known is None or known[0] is not scanned:
-                limited = await asyncio.to_thread(limited_schema, scanned, policies, person, key=key)
+                limited = await asyncio.to_thread(limit_schema, scanned, policies, person, key=key)
                 known = self._known[asked] = (scanned, limited)
             return known[1]
 
 
-def limited_schema(scanned: ScannedSchema, policies: str, person: Person, *, key: str) -> ScannedSchema:
+def limit_schema(scanned: ScannedSchema, policies: str, person: Person, *, key: str) -> ScannedSchema:
     """Returns what a person knows of a scanned schema. A thousand tables take a second or more."""
     rights = rights_of(read_policies(policies), person)
     dialect = scanned.schema.dialect
     limiter = Limiter(
         catalog_of(scanned.schema), rights, key=key, write=lambda tree: rewritten(tree, dialect)
     )
-    return _limited(scanned, limiter)
+    return _limit_tables(scanned, limiter)
 
 
 def catalog_of(schema: Schema) -> RelationCatalog:
@@ -74,7 +74,7 @@ def _relation(table: Table) -> DatabaseRelation:
     )
 
 
-def _limited(scanned: ScannedSchema, limiter: Limiter) -> ScannedSchema:
+def _limit_tables(scanned: ScannedSchema, limiter: Limiter) -> ScannedSchema:
     tables: list[Table] = []
     withheld: set[str] = set()
     for table in scanned.schema.tables:
@@ -84,14 +84,14 @@ def _limited(scanned: ScannedSchema, limiter: Limiter) -> ScannedSchema:
             continue
         if limiter.is_governed(relation):
             withheld.add(table.name)
-        tables.append(_limited_table(table, columns, withheld=table.name in withheld))
+        tables.append(_limit_table(table, columns, withheld=table.name in withheld))
     known = {table.name: {column.name for column in table.columns} for table in tables}
     texts = {name: values for name, values in scanned.texts.items() if name in known.keys() - withheld}
-    shown = [_without_unknown_keys(table, known) for table in tables]
+    shown = [_drop_unknown_keys(table, known) for table in tables]
     return ScannedSchema(replace(scanned.schema, tables=shown, limiter=limiter), texts)
 
 
-def _limited_table(table: Table, columns: Sequence[str], *, withheld: bool) -> Table:
+def _limit_table(table: Table, columns: Sequence[str], *, withheld: bool) -> Table:
     shown = [column for column in table.columns if column.name in columns]
     if not withheld:
         return replace(table, columns=shown)
@@ -104,7 +104,7 @@ def _limited_table(table: Table, columns: Sequence[str], *, withheld: bool) -> T
     )
 
 
-def _without_unknown_keys(table: Table, known: Mapping[str, set[str]]) -> Table:
+def _drop_unknown_keys(table: Table, known: Mapping[str, set[str]]) -> Table:
     """Returns a table without its foreign keys of and to what the person does not know."""
     keys = [
         key

@@ -85,7 +85,7 @@ class Reach:
     connection_id: str
     groups: Mapping[Scope, FactGroup]
 
-    def within(self, connection: Connection) -> "Reach":
+    def narrow_to(self, connection: Connection) -> "Reach":
         """Returns the same without shared facts where people see different tables: some name hidden ones."""
         if connection.policies is None:
             return self

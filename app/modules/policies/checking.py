@@ -25,21 +25,21 @@ class PolicyFault:
 def find_faults(policies: Policies, catalog: RelationCatalog) -> list[PolicyFault]:
     """Returns the errors of policies, and what their writer may not have meant."""
     return [
-        *(fault for policy in policies.policies for fault in _of_policy(policy, catalog)),
-        *_of_views(policies, catalog),
-        *_of_default(policies, catalog),
+        *(fault for policy in policies.policies for fault in _check_policy(policy, catalog)),
+        *_check_views(policies, catalog),
+        *_check_default(policies, catalog),
     ]
 
 
-def _of_policy(policy: AccessPolicy, catalog: RelationCatalog) -> Iterator[PolicyFault]:
+def _check_policy(policy: AccessPolicy, catalog: RelationCatalog) -> Iterator[PolicyFault]:
     for shown, says in policy.tables.items():
         place = f"policy {policy.name!r}, table {shown!r}"
         relation = catalog.by_shown.get(shown)
         if relation is None:
             yield PolicyFault("error", place, "The latest scan has no table of this name.")
             continue
-        yield from _of_columns(says, relation, place)
-        yield from _of_rows(says, relation, place, catalog=catalog)
+        yield from _check_columns(says, relation, place)
+        yield from _check_rows(says, relation, place, catalog=catalog)
     known = {catalog.schema_of(each) for each in catalog.by_shown.values()}
     for schema in policy.hidden_schemas:
         if schema not in known:
@@ -47,7 +47,7 @@ def _of_policy(policy: AccessPolicy, catalog: RelationCatalog) -> Iterator[Polic
             yield PolicyFault("error", place, f"No table of the latest scan is in the schema {schema!r}.")
 
 
-def _of_columns(says: TablePolicy, relation: DatabaseRelation, place: str) -> Iterator[PolicyFault]:
+def _check_columns(says: TablePolicy, relation: DatabaseRelation, place: str) -> Iterator[PolicyFault]:
     for name, mask in says.columns.items():
         column = relation.by_name.get(name)
         if column is None:
@@ -57,7 +57,7 @@ def _of_columns(says: TablePolicy, relation: DatabaseRelation, place: str) -> It
             yield PolicyFault("error", f"{place}, column {name!r}", detail)
 
 
-def _of_rows(
+def _check_rows(
     says: TablePolicy, relation: DatabaseRelation, place: str, *, catalog: RelationCatalog
 ) -> Iterator[PolicyFault]:
     for at, text in enumerate(says.rows if isinstance(says.rows, list) else ()):
@@ -69,7 +69,7 @@ def _of_rows(
             yield PolicyFault("error", f"{place}, rows[{at}]", f"{said[:1].upper()}{said[1:]}.")
 
 
-def _of_views(policies: Policies, catalog: RelationCatalog) -> Iterator[PolicyFault]:
+def _check_views(policies: Policies, catalog: RelationCatalog) -> Iterator[PolicyFault]:
     for shown in policies.trusted_views:
         relation = catalog.by_shown.get(shown)
         if relation is None or not relation.is_view:
@@ -78,7 +78,7 @@ def _of_views(policies: Policies, catalog: RelationCatalog) -> Iterator[PolicyFa
             )
 
 
-def _of_default(policies: Policies, catalog: RelationCatalog) -> Iterator[PolicyFault]:
+def _check_default(policies: Policies, catalog: RelationCatalog) -> Iterator[PolicyFault]:
     if policies.default == "allow":
         return
     named = {shown for policy in policies.policies for shown in policy.tables}

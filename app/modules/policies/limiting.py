@@ -206,10 +206,10 @@ class Limiter:
         if relation.shown in views:
             raise _Unknown
         if relation.shown not in self._sources:
-            self._sources[relation.shown] = self._made(relation, views)
+            self._sources[relation.shown] = self._make(relation, views)
         return self._sources[relation.shown]
 
-    def _made(self, relation: DatabaseRelation, views: Sequence[str]) -> _Source | None:
+    def _make(self, relation: DatabaseRelation, views: Sequence[str]) -> _Source | None:
         rule = self.rule(relation)
         base: exp.Expr = self.catalog.base(relation, BASE)
         inner: list[_Source] = []

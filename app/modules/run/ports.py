@@ -224,7 +224,7 @@ class PortFactory:
         analyst = self._analyst_of(run, connection, schema_context, seen=seen)
         facts: FactFinder | None = None
         if self._facts is not None and reach is not None and given is None:
-            facts = RunFacts(self._facts, schema_context, reach.within(connection), filled=filled)
+            facts = RunFacts(self._facts, schema_context, reach.narrow_to(connection), filled=filled)
         return Ports(
             recall=recall,
             facts=facts,

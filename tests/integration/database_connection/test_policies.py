@@ -16,7 +16,7 @@ from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.guard.check import check
-from app.modules.database_connection.limited_schemas import limited_schema
+from app.modules.database_connection.limited_schemas import limit_schema
 from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.results import RawRows, ResultSet, collect
 from app.modules.database_connection.scan.read import scan
@@ -231,9 +231,7 @@ def _opened(dialect: str, make: Make, opened: ExitStack) -> Shop:
     whole = place("policy_whole", script)
     scanned = ScannedSchema(whole.schema)
     limited = {
-        name: replace(
-            whole, schema=limited_schema(scanned, POLICIES, Person(name, attributes), key=KEY).schema
-        )
+        name: replace(whole, schema=limit_schema(scanned, POLICIES, Person(name, attributes), key=KEY).schema)
         for name, attributes in PEOPLE.items()
     }
     copies = {name: place(f"policy_{name}", script + COPIES[name](dialect)) for name in PEOPLE}

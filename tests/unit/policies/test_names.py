@@ -3,7 +3,7 @@
 import pytest
 
 from app.modules.database_connection.guard.check import check
-from app.modules.database_connection.limited_schemas import limited_schema
+from app.modules.database_connection.limited_schemas import limit_schema
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.policies.model import Policies
@@ -27,7 +27,7 @@ def schema(policies_name: str, *schemas: str) -> Schema:
     own = {"name": "own", "tables": {policies_name: {"rows": ["region = 'north'"]}}}
     policies = Policies.model_validate({"default": "allow", "policies": [own]})
     scanned = ScannedSchema(Schema("postgres", tables))
-    return limited_schema(scanned, policies.model_dump_json(), Person("ann"), key="k").schema
+    return limit_schema(scanned, policies.model_dump_json(), Person("ann"), key="k").schema
 
 
 def test_a_policy_holds_when_the_last_other_table_of_its_name_is_gone() -> None:

@@ -35,10 +35,10 @@ def statement_to_run(statement: exp.Expr, sql: str, schema: Schema) -> CheckedSt
     if schema.limiter is not None:
         limited = schema.limiter.limit(statement.copy())
         return CheckedStatement(limited.sql, limited.row_policies, limited.policies)
-    return CheckedStatement(_with_full_names(statement, sql, schema))
+    return CheckedStatement(_write_full_names(statement, sql, schema))
 
 
-def _with_full_names(statement: exp.Expr, sql: str, schema: Schema) -> str:
+def _write_full_names(statement: exp.Expr, sql: str, schema: Schema) -> str:
     if not any(table.full_name or table.hides for _, table in _tables(statement, schema)):
         return sql
     tree = statement.copy()
