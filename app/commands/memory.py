@@ -19,7 +19,7 @@ from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.fact_schemas import FactImport
 from app.modules.memory.model import FactKind, StoredFact
 from app.modules.memory.scopes import Scope
-from app.terminal.console import check_store_exists, command_settings, say
+from app.terminal.console import check_store_exists, command_settings, make_inert, say
 
 _PAGE = 100
 _WIDEST = 10_000
@@ -120,7 +120,5 @@ async def _opened(data_dir: Path | None) -> AsyncGenerator[OpenedFacts]:
 
 
 def _cells(fact: StoredFact) -> list[str]:
-    """Returns text that is safe for a terminal: facts are written by users."""
-    inert = "".join(each if each.isprintable() else " " for each in fact.text)
     times = (rfc3339(each)[:16].replace("T", " ") for each in (fact.updated_at, fact.used_at))
-    return [fact.id, fact.scope, fact.kind, fact.status, *times, inert]
+    return [fact.id, fact.scope, fact.kind, fact.status, *times, make_inert(fact.text)]

@@ -33,7 +33,7 @@ from app.modules.database_connection.schemas import (
     NewConnection,
 )
 from app.modules.database_connection.service import DatabaseConnections
-from app.terminal.console import command_settings, database_url, say
+from app.terminal.console import command_settings, database_url, make_inert, say
 
 _WIDEST = 10_000
 _NONE = "There are no databases. Add one: kai databases add postgresql://user:password@host/database"
@@ -104,8 +104,8 @@ async def add_database(
     for warning in connection.warnings:
         sys.stderr.write(f"kai: {warning}\n")
     say(
-        f"{_inert(connection.name)} is added: {connection.id}. Its tables are read at the first question, or "
-        f"by: kai scan {connection.id}"
+        f"{make_inert(connection.name)} is added: {connection.id}. Its tables are read at the first "
+        f"question, or by: kai scan {connection.id}"
     )
     return 0
 
@@ -119,7 +119,7 @@ async def show_database(store: DatabaseStore, name: str, *, as_json: bool) -> No
     for field, value in _json(connection).items():
         if value not in (None, "", [], False):
             shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            say(f"{field.replace('_', ' ')}: {_inert(shown)}")
+            say(f"{field.replace('_', ' ')}: {make_inert(shown)}")
 
 
 async def try_database(store: DatabaseStore, name: str, *, as_json: bool) -> int:
@@ -148,7 +148,7 @@ async def change_database(store: DatabaseStore, name: str, edit: ConnectionEdit,
     async with _opened(store) as databases:
         connection = await find_connection(databases.repository, store.owner, name)
         changed = await databases.change(store.owner, connection.id, edit, url=url)
-    say(f"{_inert(changed.name)} is changed.")
+    say(f"{make_inert(changed.name)} is changed.")
     if url is not None or "schemas" in edit:
         say(f"Its tables are read at the next question, or by: kai scan {changed.id}")
 
@@ -168,7 +168,7 @@ async def list_schemas(store: DatabaseStore, name: str, *, as_json: bool) -> Non
     for each in found:
         count = "not counted yet" if each.table_count is None else f"{each.table_count:,}"
         table.add_row(
-            Text(_inert(each.name)), "yes" if each.is_read else "no", count if each.is_read else "-"
+            Text(make_inert(each.name)), "yes" if each.is_read else "no", count if each.is_read else "-"
         )
     _print(table)
 
@@ -181,12 +181,12 @@ async def remove_database(store: DatabaseStore, name: str, *, yes: bool) -> None
             if not sys.stdin.isatty():
                 raise Invalid("Removing asks first: add --yes where there is no terminal.")
             question = (
-                f"Remove {_inert(connection.name)} ({connection.masked_url}) with what KAI knows of it?"
+                f"Remove {make_inert(connection.name)} ({connection.masked_url}) with what KAI knows of it?"
             )
             if not await asyncio.to_thread(typer.confirm, question, default=False, err=True):
                 return
         await databases.delete(store.owner, connection.id)
-    say(f"{_inert(connection.name)} is removed. The database itself is not touched.")
+    say(f"{make_inert(connection.name)} is removed. The database itself is not touched.")
 
 
 async def scan_database(store: DatabaseStore, name: str | None) -> None:
@@ -212,7 +212,7 @@ async def scan_database(store: DatabaseStore, name: str | None) -> None:
         raise CannotRun(progress.error)
     changes = "" if progress.changes is None else progress.changes.sentence or "Nothing has changed."
     count = "1 table" if progress.tables_total == 1 else f"{progress.tables_total:,} tables"
-    say(" ".join(filter(None, [f"{count} of {_inert(connection.name)}.", changes])))
+    say(" ".join(filter(None, [f"{count} of {make_inert(connection.name)}.", changes])))
 
 
 @asynccontextmanager
@@ -260,7 +260,7 @@ def _show_steps(steps: Sequence[ConnectionStep]) -> bool:
     """Print the steps to standard error. Returns True if all passed."""
     for each in steps:
         sys.stderr.write(
-            f"{_SIGNS[each.state]:>6}  {each.name.replace('_', ' '):<10}  {_inert(each.detail)}\n"
+            f"{_SIGNS[each.state]:>6}  {each.name.replace('_', ' '):<10}  {make_inert(each.detail)}\n"
         )
     return _are_passed(steps)
 
@@ -279,18 +279,13 @@ def _cells(connection: Connection) -> list[str]:
     schemas = ", ".join(connection.schemas) or "all"
     return [
         connection.id,
-        _inert(connection.name),
+        make_inert(connection.name),
         connection.dialect,
-        _inert(connection.masked_url),
+        make_inert(connection.masked_url),
         count,
         scanned,
-        _inert(schemas),
+        make_inert(schemas),
     ]
-
-
-def _inert(text: str) -> str:
-    """Returns text that is safe for a terminal: names are written by users."""
-    return "".join(each if each.isprintable() else " " for each in text)
 
 
 def _print(table: Table) -> None:

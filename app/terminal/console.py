@@ -22,6 +22,11 @@ def say(text: str) -> None:
     print(text, flush=True)  # noqa: T201 - a command's output
 
 
+def make_inert(text: str) -> str:
+    """Returns text that is safe for a terminal: users and models write it. What does not print is a space."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 def server_settings(data_dir: Path | None) -> Settings:
     """The settings of a command that serves, as `command_settings` returns them.
 

@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from app.modules.analysis.chart.plan import Spec
 from app.modules.analysis.chart.specification import mapping, note_of
+from app.terminal.console import make_inert
 
 _MOST_BARS = 24
 _MOST_POINTS = 120
@@ -58,5 +59,4 @@ def _fields(spec: Spec) -> tuple[str, str] | None:
 
 
 def _label(datum: Mapping[str, JsonValue], field: str) -> str:
-    label = str(datum.get("said") or datum.get(field))
-    return "".join(character if character.isprintable() else " " for character in label)
+    return make_inert(str(datum.get("said") or datum.get(field)))

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from app.modules.analysis.chart.pictures import notes_of
 from app.modules.database_connection.results import cut_sentence
+from app.terminal.console import make_inert
 from app.terminal.text_chart import text_chart
 from graph import SessionEvent
 from graph.events import (
@@ -133,4 +134,4 @@ def rows_table(rows: Rows) -> Table:
 def _inert(cell: object) -> str:
     if isinstance(cell, float):
         return f"{cell:.15g}"
-    return "".join(character if character.isprintable() else " " for character in str(cell))
+    return make_inert(str(cell))
