@@ -21,7 +21,7 @@ from app.core.exclusive import exclusive_folder, make_folder
 from app.core.secrets import CheckpointCipher, SecretBox, SecretUnreadable, load_or_create_keys, replace_keys
 from app.core.settings import Settings
 from app.modules.identity.schemas import NewApiKey
-from app.terminal.console import check_store_exists, command_settings, say
+from app.terminal.console import check_store_exists, command_settings, make_inert, say
 from graph.checkpoints import translated_errors
 
 _PAGE = 200
@@ -160,7 +160,7 @@ async def _keys(data_dir: Path | None) -> AsyncGenerator[ApiKeys]:
 
 def _cells(key: ApiKey) -> list[str]:
     """Returns text that is safe for a terminal: names are written by users."""
-    inert = ("".join(each if each.isprintable() else " " for each in text) for text in (key.owner, key.name))
+    inert = (make_inert(key.owner), make_inert(key.name))
     times = (key.created_at, key.expires_at, key.last_used_at)
     shown = ("-" if each is None else rfc3339(each)[:16].replace("T", " ") for each in times)
     state = "revoked" if key.revoked_at else ("usable" if key.usable() else "expired")

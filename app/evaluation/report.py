@@ -12,6 +12,7 @@ from rich.text import Text
 
 from app.evaluation.results import Header, MatchingMode, OutcomeVerdict, QuestionOutcome
 from app.evaluation.summary import Cost, EvaluationComparison, EvaluationSummary, Share, Tally
+from app.terminal.console import make_inert
 
 _QUESTIONS_SHOWN = 20
 
@@ -87,7 +88,7 @@ def _tallies(title: str, tallies: Mapping[str, Tally] | Mapping[MatchingMode, Ta
         counts = [str(tally[verdict]) for verdict in verdicts]
         shares = (f"{tally.accuracy.value:.1%}", _percent(tally.of_answered))
         cost = (f"{tally.cost.calls:.2f}", f"{tally.cost.tokens:,.0f}")
-        table.add_row(Text(_inert(name)), *counts, *shares, *cost)
+        table.add_row(Text(make_inert(name)), *counts, *shares, *cost)
     for column in table.columns[1:]:
         column.justify = "right"
     return table
@@ -118,14 +119,10 @@ def _questions(
 ) -> Table:
     table = Table("id", "question", *names, title=f"{title}: {len(outcomes)}", title_justify="left")
     for first, second in outcomes[:_QUESTIONS_SHOWN]:
-        table.add_row(Text(_inert(first.id)), Text(_inert(first.question)), first.kind, second.kind)
+        table.add_row(Text(make_inert(first.id)), Text(make_inert(first.question)), first.kind, second.kind)
     if len(outcomes) > _QUESTIONS_SHOWN:
         table.caption = f"and {len(outcomes) - _QUESTIONS_SHOWN} more"
     return table
-
-
-def _inert(text: str) -> str:
-    return "".join(character if character.isprintable() else " " for character in text)
 
 
 _PAGE = Environment(
