@@ -1,12 +1,18 @@
-"""Statements of each language: templates after the syntax of `facts.wording`.
+"""Statements of each language: templates after the syntax of `facts.wording`, a file a language.
 
 All languages have the same templates with the same slots; further forms of a noun (`row.dative`) stand only
 in the languages that need them.
 """
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
-from app.core.language import Language
-from app.modules.analysis.facts.languages import de, en, es, fr
+from app.core.language import LANGUAGES, Language
 
-TABLES: dict[Language, Mapping[str, str]] = {"en": en.TABLE, "de": de.TABLE, "es": es.TABLE, "fr": fr.TABLE}
+
+def _read_table(language: Language) -> Mapping[str, str]:
+    return tomllib.loads((Path(__file__).parent / f"{language}.toml").read_text(encoding="utf-8"))
+
+
+TABLES: dict[Language, Mapping[str, str]] = {language: _read_table(language) for language in LANGUAGES}
