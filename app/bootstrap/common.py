@@ -19,6 +19,7 @@ from app.bootstrap.encryption import StoredSecrets, find_secrets, instance_key
 from app.bootstrap.held_store import Waiting, held_store
 from app.bootstrap.models import open_embedding, open_models, open_overview
 from app.bootstrap.store import bring_up_to_date, encryption_keys, open_store
+from app.core.auth.api_keys import ApiKeys
 from app.core.bus.begun_runs import BegunRunsFile
 from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
 from app.core.bus.port import FOLLOW_UPS, Decisions, EventLogs, FollowUp, RunQueue
@@ -49,6 +50,7 @@ from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
 from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.connection_policies import ConnectionPolicies
 from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.service import DatabaseConnections
@@ -381,8 +383,17 @@ def _expiring_logs(sessions: SessionRepository, logs: EventLogs) -> ExpireLogs:
     return expire
 
 
+@dataclass(frozen=True)
+class OpenedDatabases:
+    """Registered databases of the configured store, and what says who asks them."""
+
+    connections: DatabaseConnections
+    policies: ConnectionPolicies
+    keys: ApiKeys
+
+
 @asynccontextmanager
-async def open_databases(settings: Settings) -> AsyncGenerator[DatabaseConnections]:
+async def open_databases(settings: Settings) -> AsyncGenerator[OpenedDatabases]:
     """Opens the registered databases without the lock of the data folder, which a running server holds. Both
     may write.
 
@@ -400,7 +411,7 @@ async def open_databases(settings: Settings) -> AsyncGenerator[DatabaseConnectio
             uploads=UploadFolder(settings.upload_folder),
         )
         opened.push_async_callback(connections.close)
-        yield connections
+        yield OpenedDatabases(connections, ConnectionPolicies(connections), ApiKeys(storage))
 
 
 @dataclass(frozen=True)

@@ -574,8 +574,8 @@ SchemaPatterns = Annotated[
 @databases.command("list")
 def list_databases(as_json: AsJson = False, owner: DatabaseOwner = "local", data_dir: DataDir = None) -> None:
     """List the databases of an owner and the shared ones, without their passwords."""
-    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
-    from app.commands.registered_databases import list_databases as run  # noqa: PLC0415
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.databases import list_databases as run  # noqa: PLC0415
 
     _run(run(DatabaseStore(data_dir, owner), as_json=as_json))
 
@@ -593,8 +593,8 @@ def add_database(
     data_dir: DataDir = None,
 ) -> None:
     """Test a database step by step and add it. Exits with 1, and adds nothing, if a step fails."""
-    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
-    from app.commands.registered_databases import add_database as run  # noqa: PLC0415
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.databases import add_database as run  # noqa: PLC0415
 
     _run(run(DatabaseStore(data_dir, owner), url, name=name, schemas=schema or [], shared=shared))
 
@@ -604,8 +604,8 @@ def show_database(
     database: DatabaseName, as_json: AsJson = False, owner: DatabaseOwner = "local", data_dir: DataDir = None
 ) -> None:
     """Show what is known of a database: address, schemas, tables, warnings of its account."""
-    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
-    from app.commands.registered_databases import show_database as run  # noqa: PLC0415
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.databases import show_database as run  # noqa: PLC0415
 
     _run(run(DatabaseStore(data_dir, owner), database, as_json=as_json))
 
@@ -623,8 +623,8 @@ def try_database(
 
     Exits with 1 if a step fails, which says why and what helps.
     """
-    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
-    from app.commands.registered_databases import try_database as run  # noqa: PLC0415
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.databases import try_database as run  # noqa: PLC0415
 
     _run(run(DatabaseStore(data_dir, owner), database, as_json=as_json))
 
@@ -647,8 +647,8 @@ def change_database(
     data_dir: DataDir = None,
 ) -> None:
     """Change a database: its name, the schemas that are read, its address."""
-    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
-    from app.commands.registered_databases import change_database as run  # noqa: PLC0415
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.databases import change_database as run  # noqa: PLC0415
     from app.modules.database_connection.repository import ConnectionEdit  # noqa: PLC0415
 
     if schema and all_schemas:
@@ -670,8 +670,8 @@ def list_schemas(
     database: DatabaseName, as_json: AsJson = False, owner: DatabaseOwner = "local", data_dir: DataDir = None
 ) -> None:
     """List the schemas that the account may use, which of them are read, and their numbers of tables."""
-    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
-    from app.commands.registered_databases import list_schemas as run  # noqa: PLC0415
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.databases import list_schemas as run  # noqa: PLC0415
 
     _run(run(DatabaseStore(data_dir, owner), database, as_json=as_json))
 
@@ -684,8 +684,8 @@ def remove_database(
     data_dir: DataDir = None,
 ) -> None:
     """Remove a database with its descriptions, examples and glossary. The database itself is not touched."""
-    from app.commands.registered_databases import DatabaseStore  # noqa: PLC0415
-    from app.commands.registered_databases import remove_database as run  # noqa: PLC0415
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.databases import remove_database as run  # noqa: PLC0415
 
     _run(run(DatabaseStore(data_dir, owner), database, yes=yes))
 
@@ -703,9 +703,123 @@ def scan(
 
     Ctrl-C stops it: what was read is kept, and the next scan begins with the rest.
     """
-    from app.commands.registered_databases import DatabaseStore, scan_database  # noqa: PLC0415
+    from app.commands.registered.databases import DatabaseStore, scan_database  # noqa: PLC0415
 
     _run(scan_database(DatabaseStore(data_dir, owner), database))
+
+
+policies = typer.Typer(
+    help="Rows and columns of a database that each person may see: a file of them, and what they do.",
+    no_args_is_help=True,
+)
+app.add_typer(policies, name="policies")
+
+PolicyFileName = Annotated[Path, typer.Argument(help="YAML file of policies.", metavar="FILE")]
+PoliciesOf = Annotated[
+    str | None, typer.Option("--database", help="Id or name of the database [default: the only one].")
+]
+
+
+@policies.command("pull")
+def pull_policies(
+    file: Annotated[
+        Path | None, typer.Argument(help="File to write; left out, the terminal.", metavar="FILE")
+    ] = None,
+    database: PoliciesOf = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that says something else.")] = False,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Write the policies that hold to a YAML file, with the version that they have."""
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.policies import pull_policies as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), database, file, force=force))
+
+
+@policies.command("push")
+def push_policies(
+    file: PolicyFileName,
+    database: PoliciesOf = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also if the policies that hold are not those that were pulled.")
+    ] = False,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Put the policies of a file in the place of those that hold, from the next statement on.
+
+    Exits with 1, and changes nothing, if the database was changed after the file was pulled, or if the
+    policies have errors. `default: allow` without policies ends them.
+    """
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.policies import push_policies as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), database, file, force=force))
+
+
+@policies.command("diff")
+def compare_policies(
+    file: PolicyFileName,
+    database: PoliciesOf = None,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Show what push would change. Exits with 1 if the file says something else than what holds."""
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.policies import compare_policies as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), database, file))
+
+
+@policies.command("check")
+def check_policies(
+    file: Annotated[
+        Path | None, typer.Argument(help="YAML file; left out, the policies that hold.", metavar="FILE")
+    ] = None,
+    database: PoliciesOf = None,
+    as_json: AsJson = False,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Find unknown tables, columns and attributes, conditions that cannot be read, and what may be meant
+    otherwise. Exits with 1 if there is an error.
+    """
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.policies import check_policies as run  # noqa: PLC0415
+
+    _run(run(DatabaseStore(data_dir, owner), database, file, as_json=as_json))
+
+
+@policies.command("test")
+def try_policies(
+    statement: Annotated[
+        Path, typer.Argument(help="File with a statement; - reads standard input.", metavar="FILE")
+    ],
+    person: Annotated[str, typer.Option("--as", help="Person, by the name of their key or token.")],
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What is known of the person, such as region=EMEA; repeatable [default: as their keys say].",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--policies", help="YAML file to try [default: the policies that hold].")
+    ] = None,
+    database: PoliciesOf = None,
+    as_json: AsJson = False,
+    owner: DatabaseOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Show a statement as it would run for a person, and which policies change it. It does not run."""
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+    from app.commands.registered.policies import try_policies as run  # noqa: PLC0415
+
+    store = DatabaseStore(data_dir, owner)
+    _run(
+        run(store, database, statement, person=person, attributes=attribute or [], file=file, as_json=as_json)
+    )
 
 
 memory = typer.Typer(help="What KAI remembers, and the graph memory beside it.", no_args_is_help=True)

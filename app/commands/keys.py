@@ -39,17 +39,14 @@ async def create(
     days: int | None,
     attributes: Sequence[str] = (),
 ) -> None:
-    """Create a key and show it once. `attributes` are `name=value`; a repeated name has a list of values.
-
-    Raises `Invalid`.
-    """
+    """Create a key and show it once. Raises `Invalid`."""
     given = {
         "owner": owner,
         "name": name,
         "role": role,
         "scopes": set(scopes),
         "days": days,
-        "attributes": _read_attributes(attributes),
+        "attributes": read_attributes(attributes),
     }
     try:
         wanted = NewApiKey.model_validate(given).wanted()
@@ -63,8 +60,8 @@ async def create(
     say(f"{text}\n\nThe key is shown only now. It speaks for {owner} as {role} and {until}.")
 
 
-def _read_attributes(texts: Sequence[str]) -> dict[str, str | list[str]]:
-    """Raises `Invalid`."""
+def read_attributes(texts: Sequence[str]) -> dict[str, str | list[str]]:
+    """Returns attributes of `name=value`; a repeated name has a list of values. Raises `Invalid`."""
     found: dict[str, str | list[str]] = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -245,6 +245,16 @@ class ApiKeys:
         unrevoked = self._keys.all(Query([Equals("revoked_at", None), *where], limit=_PAGE))
         return [key async for key in unrevoked if key.usable() and not key.of_browser]
 
+    async def attributes_of(self, owner: str) -> list[Attributes]:
+        """Returns what the usable keys of an owner say of them, those of browsers among them. Newest first,
+        none twice.
+        """
+        found: list[Attributes] = []
+        for key in await self._of_owner(owner):
+            if key.usable() and key.attributes not in found:
+                found.append(key.attributes)
+        return found
+
     async def _find(self, text: str, digest: str) -> ApiKey:
         prefix = text.removeprefix(KEY_BEGINS).split("_", 1)[0]
         if len(prefix) != _PREFIX_LENGTH or not set(prefix) <= set(_PREFIX_CHARACTERS):

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 from sqlalchemy import URL
 
-from app.bootstrap import open_databases
+from app.bootstrap import OpenedDatabases, open_databases
 from app.core.auth.caller import LOCAL_OWNER, checked_owner
 from app.core.clock import rfc3339
 from app.core.errors import CannotRun, Invalid
@@ -216,7 +216,7 @@ async def scan_database(store: DatabaseStore, name: str | None) -> None:
 
 
 @asynccontextmanager
-async def _opened(store: DatabaseStore) -> AsyncGenerator[DatabaseConnections]:
+async def open_registered(store: DatabaseStore) -> AsyncGenerator[OpenedDatabases]:
     """Opens the databases of an owner. Raises `Invalid` for a name that no owner can have."""
     if store.owner != LOCAL_OWNER:
         try:
@@ -225,8 +225,14 @@ async def _opened(store: DatabaseStore) -> AsyncGenerator[DatabaseConnections]:
             raise Invalid(f"The owner {store.owner!r} cannot have databases: {error}.") from None
     settings = command_settings(store.data_dir)
     make_folder(settings.data_dir)
-    async with open_databases(settings) as databases:
-        yield databases
+    async with open_databases(settings) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _opened(store: DatabaseStore) -> AsyncGenerator[DatabaseConnections]:
+    async with open_registered(store) as opened:
+        yield opened.connections
 
 
 def _read_body(kind: type[_Wanted], given: Mapping[str, object]) -> _Wanted:
