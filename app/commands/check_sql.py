@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import IO, Literal, TypeAlias, get_args
+from typing import IO, Literal, TypeAlias
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
@@ -17,7 +17,6 @@ from pydantic_settings import SettingsError
 from app.core.errors import Problem
 from app.core.settings import read_settings
 from app.core.variables import UnknownVariable, value_error_text, variable_error_text
-from app.modules.database_connection.engines.databases import Dialect
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.guard.check import check, check_shape
 from app.modules.database_connection.guard.plans import without_explain
@@ -25,6 +24,7 @@ from app.modules.database_connection.limits import STATEMENT_CHARACTERS, Connect
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
+from app.modules.sql.engine_data import DIALECTS
 from app.modules.sql_generation.checking.check import Checked
 from app.modules.sql_generation.checking.check import check as check_names
 from app.modules.sql_generation.checking.names import SchemaNames
@@ -86,7 +86,7 @@ class _Line:
 class Judge:
     """Judges statements of a dialect; with a schema, their tables and columns, too."""
 
-    dialect: Dialect
+    dialect: str
     schema: Schema | None = None
     names: SchemaNames | None = None
     max_characters: int = STATEMENT_CHARACTERS
@@ -159,24 +159,23 @@ def _of_names(sql: str, checked: Checked, names: SchemaNames) -> StatementVerdic
 
 def _judge(dialect: str | None, database: str | None) -> Judge:
     if dialect is None:
-        raise Unusable(f"--dialect is missing: {', '.join(get_args(Dialect))}.")
-    known: Dialect | None = next((each for each in get_args(Dialect) if each == dialect), None)
-    if known is None:
-        raise Unusable(f"--dialect is one of {', '.join(get_args(Dialect))}, not {dialect!r}.")
+        raise Unusable(f"--dialect is missing: {', '.join(DIALECTS)}.")
+    if dialect not in DIALECTS:
+        raise Unusable(f"--dialect is one of {', '.join(DIALECTS)}, not {dialect!r}.")
     if database is None:
-        return Judge(known)
+        return Judge(dialect)
     if "://" not in database and not Path(database).expanduser().is_file():
         raise Unusable(f"--db names a file that does not exist: {database}")
     try:
         opened = read_url(database_url(database))
-        if opened.dialect != known:
-            raise Unusable(f"--db is a {opened.dialect} database, but --dialect says {known}.")
+        if opened.dialect != dialect:
+            raise Unusable(f"--db is a {opened.dialect} database, but --dialect says {dialect}.")
         schema = scan(opened, ConnectionLimits(profile_seconds=0), Stop())
     except Problem as error:
         raise Unusable(_named(database, error.detail)) from None
     except DatabaseUnavailable as error:
         raise Unusable(_named(database, error.detail)) from None
-    return Judge(known, schema, SchemaNames(schema))
+    return Judge(dialect, schema, SchemaNames(schema))
 
 
 def _named(database: str, detail: str) -> str:

@@ -81,7 +81,7 @@ def database_url(text: str) -> str:
         return text
     path = Path(url["path"] if url else text).expanduser().resolve()
     if not path.exists():
-        from app.modules.database_connection.engines.urls import absolute_path_hint  # noqa: PLC0415 - slow
+        from app.modules.database_connection.engines.kinds import absolute_path_hint  # noqa: PLC0415 - slow
 
         hint = absolute_path_hint(url["kind"], url["path"]) if url else ""
         raise Invalid(f"There is no file {path}.{hint}")

@@ -28,7 +28,7 @@ from app.evaluation.gold import Gold, ordering_of, tiers
 from app.evaluation.question_set import BenchmarkQuestion, QuestionSelection, Split, read_question_set
 from app.evaluation.verdict import judge
 from app.modules.database_connection.cells import rows_of
-from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.sqlite.database import SqliteDatabase
 from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.scan.read import scan

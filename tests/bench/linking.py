@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.core.llm.tokens import approximate_tokens
-from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.sqlite.database import SqliteDatabase
 from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.scan.scanned import ScannedSchema

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.sqlite.database import SqliteDatabase
 from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.scan.scanned import ScannedSchema

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from app.commands.check_sql import Judge, Layer, check_sql
-from app.modules.database_connection.engines.databases import Dialect
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.checking.names import SchemaNames
@@ -43,7 +42,7 @@ def answers(given: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     return lines(capsys.readouterr().out)
 
 
-def judge(dialect: Dialect, *columns: str) -> Judge:
+def judge(dialect: str, *columns: str) -> Judge:
     found = [TableColumn(name=each, type="text", database_type="TEXT") for each in columns]
     schema = Schema(dialect, [Table(name="Track", kind="table", columns=found)], "Chinook")
     return Judge(dialect, schema, SchemaNames(schema))
@@ -205,7 +204,7 @@ def test_a_name_in_another_case_is_judged_as_the_database_would() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_without_a_database_only_tables_go_unjudged(dialect: Dialect) -> None:
+def test_without_a_database_only_tables_go_unjudged(dialect: str) -> None:
     without = Judge(dialect)
     assert [line for line in honest(dialect) if without.verdict(line.sql).layer is not None] == []
     passed = [line for line in attacks(dialect) if without.verdict(line.sql).layer is None]

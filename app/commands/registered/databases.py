@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
-from sqlalchemy import URL
 
 from app.bootstrap import OpenedDatabases, open_databases
 from app.core.auth.caller import LOCAL_OWNER, checked_owner
@@ -24,6 +23,8 @@ from app.core.clock import rfc3339
 from app.core.errors import CannotRun, Invalid
 from app.core.exclusive import make_folder
 from app.modules.database_connection.connection_steps import ConnectionStep
+from app.modules.database_connection.engines.kinds import AskedField
+from app.modules.database_connection.engines.urls import KINDS
 from app.modules.database_connection.lookup import all_connections, find_connection
 from app.modules.database_connection.repository import Connection, ConnectionEdit
 from app.modules.database_connection.schemas import (
@@ -37,16 +38,6 @@ from app.terminal.console import command_settings, database_url, make_inert, say
 
 _WIDEST = 10_000
 _NONE = "There are no databases. Add one: kai databases add postgresql://user:password@host/database"
-_KINDS: Mapping[str, int | None] = {
-    "postgresql": 5432,
-    "mysql": 3306,
-    "mariadb": 3306,
-    "clickhouse": 8123,
-    "sqlite": None,
-    "duckdb": None,
-    "parquet": None,
-}
-"""Kinds of databases that are asked for, and their usual ports. None for files and folders."""
 _LOOK_SECONDS = 0.2
 _SIGNS = {"passed": "ok", "failed": "FAILED", "skipped": "-"}
 
@@ -246,20 +237,23 @@ def _read_body(kind: type[_Wanted], given: Mapping[str, object]) -> _Wanted:
 
 
 def _ask_url() -> str:
-    """Ask for the parts of a URL one by one on the terminal. The password is not shown. Raises `Invalid`."""
-    kind: str = typer.prompt(f"Kind ({', '.join(_KINDS)})", default="postgresql", err=True)
-    if kind not in _KINDS:
-        raise Invalid(f"KAI opens no {kind}, but {', '.join(_KINDS)}.")
-    if _KINDS[kind] is None:
-        return f"{kind}:///{Path(typer.prompt('Path', err=True)).expanduser().resolve()}"
-    return URL.create(
-        kind,
-        host=typer.prompt("Host", default="localhost", err=True),
-        port=typer.prompt("Port", default=_KINDS[kind], type=int, err=True),
-        database=typer.prompt("Database", err=True),
-        username=typer.prompt("User", err=True),
-        password=getpass("Password: ", stream=sys.stderr),
-    ).render_as_string(hide_password=False)
+    """Ask for the parts of a URL one by one on the terminal. Secrets are not shown.
+
+    Raises `Invalid` for a kind that KAI does not open, and `UrlNotSupported`.
+    """
+    kinds = {each.schemes[0]: each for each in KINDS}
+    asked: str = typer.prompt(f"Kind ({', '.join(kinds)})", default="postgresql", err=True)
+    kind = kinds.get(asked)
+    if kind is None:
+        raise Invalid(f"KAI opens no {asked}, but {', '.join(kinds)}.")
+    return kind.write({each.name: _ask(each) for each in kind.fields})
+
+
+def _ask(asked: AskedField) -> str:
+    if asked.is_secret:
+        return getpass(f"{asked.label}: ", stream=sys.stderr)
+    answer: str = typer.prompt(asked.label, default=asked.default, show_default=bool(asked.default), err=True)
+    return answer
 
 
 def _show_steps(steps: Sequence[ConnectionStep]) -> bool:

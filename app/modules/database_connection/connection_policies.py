@@ -19,7 +19,7 @@ from app.modules.policies.conditions import UnreadableCondition, attributes_in, 
 from app.modules.policies.limiting import Limited
 from app.modules.policies.model import Policies
 from app.modules.policies.rights import Person
-from app.modules.sql.parsing import DATABASE_NAMES
+from app.modules.sql.engine_data import DATABASE_NAMES
 from graph.errors import StatementRefused
 
 _SHOWN_KEY = "<key>"

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from app.modules.database_connection.schema import ForeignKey, Table, TableColumn
 from app.modules.records.model import Row
-from app.modules.sql.parsing import DATABASE_NAMES
+from app.modules.sql.engine_data import DATABASE_NAMES
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#!|~])")
 _MOST_CHARACTERS = 60

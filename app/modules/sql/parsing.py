@@ -10,16 +10,6 @@ from sqlglot.tokenizer_core import Token
 
 import app.modules.sql.dialects  # noqa: F401 - replaces two of sqlglot's
 
-DATABASE_NAMES = {
-    "sqlite": "SQLite",
-    "postgres": "PostgreSQL",
-    "mysql": "MySQL",
-    "duckdb": "DuckDB",
-    "clickhouse": "ClickHouse",
-}
-"""Names of the databases, by dialect, for users."""
-
-
 MOST_TOKENS = 10_000
 """Most words and signs of a statement that is parsed."""
 MOST_NODES = 5_000

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.dialect import Dialect, NormalizationStrategy
 
-_DEFAULT_SCHEMAS = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
-"""Schemas of tables that are known without one."""
-_SCHEMAS_ARE_DATABASES = {"clickhouse", "mysql"}
+from app.modules.sql.engine_data import engine_data
+
 _OWN_MARKS = {".", '"', "`"}
 
 
@@ -68,7 +67,13 @@ class TableName:
 def needs_quotes(name: str, dialect: str) -> bool:
     """True if a name means the same only in quotes."""
     plain = exp.SAFE_IDENTIFIER_RE.fullmatch(name) is not None
-    return not plain or (dialect == "postgres" and name != name.lower())
+    match Dialect.get_or_raise(dialect).normalization_strategy:
+        case NormalizationStrategy.LOWERCASE:
+            return not plain or name != name.lower()
+        case NormalizationStrategy.UPPERCASE:
+            return not plain or name != name.upper()
+        case _:
+            return not plain
 
 
 def shortened(shown: str, name: TableName) -> TableName:
@@ -141,11 +146,8 @@ class TableNames:
 
     @property
     def _own_schema(self) -> str:
-        return (
-            self._database
-            if self.dialect in _SCHEMAS_ARE_DATABASES
-            else _DEFAULT_SCHEMAS.get(self.dialect, "")
-        )
+        data = engine_data(self.dialect)
+        return self._database if data.schemas_are_databases else data.default_schema
 
     def full(self, shown: str) -> TableName:
         """Returns a table's name with its schema, also where the scan knew none, and no catalog."""
@@ -268,7 +270,7 @@ class TableNames:
         if len(qualifiers) == 1:
             if qualifiers[0] == schema:
                 return bool(schema)
-            in_default = schema == _DEFAULT_SCHEMAS.get(self.dialect)
+            in_default = schema == engine_data(self.dialect).default_schema
             return self.dialect == "duckdb" and in_default and bool(catalog) and qualifiers[0] == catalog
         return len(qualifiers) == 2 and bool(schema and catalog) and list(qualifiers) == [catalog, schema]
 
@@ -276,7 +278,7 @@ class TableNames:
         name = self._names[shown]
         if name.catalog:
             return self._folds.part(name.catalog)
-        return "" if self.dialect in _SCHEMAS_ARE_DATABASES else self._database
+        return "" if engine_data(self.dialect).schemas_are_databases else self._database
 
     def _whole(self, shown: str) -> list[str]:
         whole = (self._catalog_of(shown), self.schema_of(shown), self._names[shown].name)

@@ -17,7 +17,7 @@ from app.modules.prompts.budget import has_room_for
 from app.modules.prompts.facts import facts_section
 from app.modules.prompts.rows import rows_as_lines
 from app.modules.prompts.sections import fenced, sections
-from app.modules.sql.parsing import DATABASE_NAMES
+from app.modules.sql.engine_data import DATABASE_NAMES
 from app.modules.sql_generation.fitting import fit_question
 from app.modules.sql_generation.past_conversations import asks_about_past
 from graph.ports import Question

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.sqlite.database import SqliteDatabase
 from app.modules.database_connection.limits import ConnectionLimits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app.modules.database_connection.engines.execution import UncheckedStatement
-from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.sqlite.database import SqliteDatabase
 from app.modules.database_connection.guard.named import named_tables
 from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.scan.read import scan

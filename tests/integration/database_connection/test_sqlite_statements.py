@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.modules.database_connection.engines.execution import UncheckedStatement
-from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.sqlite.database import SqliteDatabase
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from app.modules.database_connection.engines.execution import UncheckedStatement
-from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.sqlite.database import SqliteDatabase
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import DatabaseThreads

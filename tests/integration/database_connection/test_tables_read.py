@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.modules.database_connection.engines.duckdb.database import DuckdbDatabase
-from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.sqlite.database import SqliteDatabase
 from app.modules.database_connection.guard.check import written
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.threads import Stop

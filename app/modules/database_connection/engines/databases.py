@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from sqlalchemy import Connection, Engine
 
@@ -20,8 +20,6 @@ class EncryptionRefused(DatabaseUnavailable):
 SCAN_AGAIN = "It was removed since the last scan: scan the database again."
 """Cure of a statement whose table the database does not find."""
 
-Dialect = Literal["sqlite", "postgres", "mysql", "duckdb", "clickhouse"]
-
 
 class DatabaseSession(Protocol):
     """One read-only connection in one thread."""
@@ -37,7 +35,7 @@ class Database(Protocol):
     """A database that a URL describes. Its repr holds no secret."""
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> str:
         """sqlglot's name of the SQL dialect."""
 
     @property

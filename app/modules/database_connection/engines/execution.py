@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from app.modules.database_connection.engines.databases import Database
-from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.sqlite.database import SqliteDatabase
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.guard.named import named_tables
 from app.modules.database_connection.limits import StatementLimits

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from sqlalchemy import URL, Connection
 
-from app.modules.database_connection.engines.databases import Dialect
 from app.modules.database_connection.threads import Stop
 
 
@@ -15,7 +14,7 @@ class FileDatabase:
     """A file that existed when its URL was read."""
 
     path: Path
-    dialect: Dialect
+    dialect: str
 
     @property
     def url(self) -> str:

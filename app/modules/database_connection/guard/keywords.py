@@ -1,19 +1,10 @@
 """Names that look like columns or types and mean more: facts of the session, the catalog, a placeholder."""
 
-from collections.abc import Mapping
-
 from sqlglot import exp
 
+from app.modules.sql.engine_data import engine_data
 from graph.errors import StatementRefused
 
-# Without quotes, these are functions in the database; sqlglot takes them for columns.
-_OF_SESSION: Mapping[str, frozenset[str]] = {
-    "sqlite": frozenset(),
-    "postgres": frozenset({"current_role", "system_user", "user"}),
-    "mysql": frozenset({"current_role"}),
-    "duckdb": frozenset({"current_schema"}),
-    "clickhouse": frozenset(),
-}
 _HARMLESS_TYPES = frozenset({"pg_lsn", "regconfig", "regdictionary"})
 
 
@@ -24,7 +15,7 @@ def check_keyword(node: exp.Expr, dialect: str) -> None:
         is_plain = isinstance(identifier, exp.Identifier) and not identifier.quoted and not node.table
         if is_plain and dialect == "sqlite" and node.name.startswith("$"):
             raise StatementRefused("The statement has a placeholder; write the value itself.", "placeholder")
-        if is_plain and node.name.lower() in _OF_SESSION[dialect]:
+        if is_plain and node.name.lower() in engine_data(dialect).session_names:
             raise StatementRefused(
                 f"{node.name.upper()} is a function of the session and not allowed here; quote a column of "
                 "this name.",

@@ -9,13 +9,13 @@ from sqlglot import exp
 
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_table_function, names_of
+from app.modules.sql.engine_data import SYSTEM_SCHEMAS
 from app.modules.sql.table_names import TableNames
 from graph.errors import StatementRefused
 
 _NAMES_SHOWN = 20
 _LONGEST_NAME = 200
-# System schemas and tables of the databases.
-_CATALOGS = {"information_schema", "mysql", "performance_schema", "pg_catalog", "pg_toast", "sys", "system"}
+# System tables of the databases.
 _CATALOG_TABLES = re.compile(r"(pg|sqlite|duckdb|pragma)_.*|dbstat", re.IGNORECASE)
 _FILES = re.compile(r".*[./\\:*].*", re.DOTALL)
 
@@ -56,7 +56,9 @@ class Catalog:
         """True if a name is that of a system catalog, or of a file that DuckDB would open."""
         qualifiers = {part.name.lower() for part in table.parts[:-1]}
         is_file = self.dialect == "duckdb" and _FILES.fullmatch(table.name) is not None
-        return is_file or bool(qualifiers & _CATALOGS) or _CATALOG_TABLES.fullmatch(table.name) is not None
+        return (
+            is_file or bool(qualifiers & SYSTEM_SCHEMAS) or _CATALOG_TABLES.fullmatch(table.name) is not None
+        )
 
     def _advice(self, table: exp.Table) -> str:
         asked = table.sql(dialect=self.dialect, comments=False)[:_LONGEST_NAME]

@@ -6,9 +6,9 @@ from fnmatch import fnmatchcase
 from sqlalchemy import Connection, func, inspect, select, table
 from sqlalchemy.sql import column, exists
 
+from app.modules.sql.engine_data import SYSTEM_SCHEMAS
 from graph.errors import DatabaseUnavailable
 
-_SYSTEM = {"information_schema", "mysql", "performance_schema", "sys", "system", "pg_catalog"}
 _EXCLUDES = "!"
 _SHOWN = 20
 _SHOWN_CHARACTERS = 64
@@ -33,7 +33,7 @@ def usable_schemas(connection: Connection) -> list[str]:
             return list(_of_postgres(connection))
         case _:
             found = inspect(connection).get_schema_names()
-            return sorted(name for name in found if name.casefold() not in _SYSTEM)
+            return sorted(name for name in found if name.casefold() not in SYSTEM_SCHEMAS)
 
 
 def read_schemas(connection: Connection, patterns: Sequence[str]) -> list[str]:

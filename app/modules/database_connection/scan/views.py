@@ -12,22 +12,12 @@ from sqlglot.errors import SqlglotError
 from app.core.redaction.names import names_secret
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.schema import Table
+from app.modules.sql.engine_data import engine_data
 from app.modules.sql.parsing import parsed_one
 from app.modules.sql.provenance.names import DeclaredNames
 from app.modules.sql.provenance.secret_outputs import secret_outputs
 from app.modules.sql.table_names import TableName, TableNames, written_name
 
-_DEFINITIONS: Mapping[str, str] = {
-    "sqlite": "SELECT '', name, sql FROM sqlite_master WHERE type = 'view'",
-    "postgres": "SELECT n.nspname, c.relname, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c"
-    " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-    " WHERE c.relkind IN ('v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')",
-    "clickhouse": "SELECT database, name, as_select FROM system.tables WHERE engine LIKE '%View'"
-    " AND lower(database) NOT IN ('information_schema', 'system')",
-    "mysql": "SELECT table_schema, table_name, view_definition FROM information_schema.views",
-    "duckdb": "SELECT schema_name, view_name, sql FROM duckdb_views()"
-    " WHERE database_name = current_database() AND NOT internal",
-}
 _WORD = re.compile(r"\w+")
 
 
@@ -62,7 +52,7 @@ def with_secrets_of_views(tables: Sequence[Table], connection: Connection, diale
 def _definitions(tables: Sequence[Table], connection: Connection, dialect: str) -> Mapping[str, str]:
     """Returns the definitions of views that the account may read, by the views' names."""
     try:
-        rows = connection.execute(text(_DEFINITIONS[dialect])).all()
+        rows = connection.execute(text(engine_data(dialect).view_definitions)).all()
     except DBAPIError:
         return {}
     views = {

@@ -11,7 +11,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from app.modules.database_connection.guard.check import check_shape
 from app.modules.database_connection.guard.functions import is_allowed_function, names_of
-from app.modules.sql.parsing import DATABASE_NAMES, parsed_one, sqlglot_errors_only
+from app.modules.sql.engine_data import DATABASE_NAMES
+from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.date_parts import DateParts
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
@@ -19,6 +20,8 @@ from app.modules.sql_generation.checking.names import SchemaNames
 from graph.errors import StatementRefused
 
 _OTHERS = {"tsql": "SQL Server", "bigquery": "BigQuery", "snowflake": "Snowflake", "oracle": "Oracle"}
+_COMMON = ("sqlite", "postgres", "mysql", "duckdb")
+"""Dialects that are tried first, in this order."""
 _BEFORE_NAMES = {
     TokenType.SELECT,
     TokenType.FROM,
@@ -64,8 +67,11 @@ def _others(sql: str, dialect: str) -> Iterator[tuple[str, str]]:
 
     If the statement has double quotes, the dialects that use them for text come last.
     """
-    known = [each for each in (*DATABASE_NAMES.items(), *_OTHERS.items()) if each[0] != dialect]
-    yield from sorted(known, key=lambda each: '"' in sql and each[0] in ("mysql", "bigquery"))
+    names = {**DATABASE_NAMES, **_OTHERS}
+    known = [*_COMMON, *(each for each in names if each not in _COMMON)]
+    for each in sorted(known, key=lambda each: '"' in sql and each in {"mysql", "bigquery"}):
+        if each != dialect:
+            yield each, names[each]
 
 
 def _is_understood(sql: str, dialect: str) -> bool:

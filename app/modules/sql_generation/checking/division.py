@@ -8,7 +8,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope
 
 from app.modules.database_connection.schema import TableColumn
-from app.modules.sql.parsing import DATABASE_NAMES, sqlglot_errors_only
+from app.modules.sql.engine_data import DATABASE_NAMES
+from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import Statement, statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames

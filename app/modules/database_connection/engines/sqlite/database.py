@@ -13,12 +13,12 @@ from sqlalchemy import Connection, Engine, StaticPool, create_engine
 from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.engines.databases import SCAN_AGAIN, stopped
 from app.modules.database_connection.engines.files import FileDatabase
-from app.modules.database_connection.engines.sqlite_authorizers import (
+from app.modules.database_connection.engines.sqlite.authorizers import (
     NamedOnly,
     authorize_query,
     authorize_scan,
 )
-from app.modules.database_connection.engines.sqlite_catalog import has_tables, list_tables
+from app.modules.database_connection.engines.sqlite.catalog import has_tables, list_tables
 from app.modules.database_connection.guard.named import NamedTable
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.results import RawRows
