@@ -86,12 +86,6 @@ MUTATIONS = (
         "leased = replace(leased, first=True)",
     ),
     Mutation(
-        "a run that was closed is not read again: any refusal counts as its own success",
-        f"{_RUN}.completion:AttemptEnd._close",
-        'if latest is None or latest.status == "open" or latest.attempt != run.attempt:',
-        "if latest is None:",
-    ),
-    Mutation(
         "an outcome that was emitted is not the run's",
         f"{_RUN}.completion:AttemptEnd._close",
         "if self._emitted or self._defective:",
