@@ -11,7 +11,16 @@ import pytest
 from app.core.storage.typesense_server import TypesenseServer
 from tests.support import frozen_stores
 from tests.support.command_line import kai
-from tests.support.frozen_stores import OWN_SQL, QUESTIONS, TITLE, thaw_folder, thaw_typesense
+from tests.support.frozen_stores import (
+    CONNECTION,
+    OWN_SQL,
+    POLICIES,
+    QUESTIONS,
+    TITLE,
+    WITHOUT_BOARDS,
+    thaw_folder,
+    thaw_typesense,
+)
 from tests.support.server import Client, chunks, client_of, running_server
 from tests.support.waiting import until
 
@@ -31,8 +40,15 @@ SAID: Sequence[tuple[str | None, bool, list[str]]] = (
 
 
 @pytest.fixture(params=FROZEN)
-def thaw(request: pytest.FixtureRequest) -> Thaw:
+def frozen(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """The kind of store and the name of the state."""
     kind, name = request.param
+    return kind, name
+
+
+@pytest.fixture
+def thaw(frozen: tuple[str, str], request: pytest.FixtureRequest) -> Thaw:
+    kind, name = frozen
 
     def from_folder(folder: Path) -> Mapping[str, str]:
         thaw_folder(name, folder)
@@ -59,7 +75,8 @@ async def _messages(client: Client, session: str) -> list[dict[str, Any]]:
 
 async def _move_database(client: Client, shop: str) -> None:
     """The frozen address is that of the folder in which it was frozen."""
-    (connection,) = (await client.http.get("/database-connections")).json()["items"]
+    listed = (await client.http.get("/database-connections")).json()["items"]
+    (connection,) = [each for each in listed if each["name"] == CONNECTION]
     path = f"/database-connections/{connection['id']}"
     answer = await client.http.patch(path, json={"url": shop})
     assert answer.status_code == 200, answer.text
@@ -70,8 +87,34 @@ async def _move_database(client: Client, shop: str) -> None:
     await until(is_scanned)
 
 
+async def _check_boards(client: Client) -> None:
+    """What is kept beside sessions is there, and is used."""
+    kept = {}
+    for kind in ("boards", "schedules", "webhooks"):
+        (kept[kind],) = (await client.http.get(f"/{kind}")).json()["items"]
+    board = (await client.http.get(f"/boards/{kept['boards']['id']}")).json()
+    on_board = {"kind": "board", "target_id": board["id"]}
+    (comment,) = (await client.http.get("/comments", params=on_board)).json()["items"]
+    (pin,) = board["pins"]
+    path = f"/boards/{board['id']}/pins/{pin['id']}"
+    assert (await client.http.post(f"{path}/refresh")).status_code == 202
+
+    async def is_read_again() -> bool:
+        read: dict[str, Any] = (await client.http.get(path)).json()
+        return bool(read["state"] == "current" and read["ran_at"] > pin["ran_at"])
+
+    await until(is_read_again)
+    assert kept["schedules"]["cron"] == "0 8 * * 1"
+    assert comment["text"] == "Mind Brazil."
+    assert kept["webhooks"]["events"] == ["schedule.failed"]
+    listed = (await client.http.get("/database-connections")).json()["items"]
+    (ruled,) = [each["id"] for each in listed if each["name"] != CONNECTION]
+    policies = (await client.http.get(f"/database-connections/{ruled}/policies")).json()["policies"]
+    assert policies == POLICIES
+
+
 async def test_a_frozen_store_is_served_with_all_it_holds_and_its_sessions_go_on(
-    thaw: Thaw, shop: str, tmp_path: Path
+    frozen: tuple[str, str], thaw: Thaw, shop: str, tmp_path: Path
 ) -> None:
     settings = thaw(tmp_path)
     with running_server(tmp_path, dict(settings)) as server:
@@ -93,6 +136,9 @@ async def test_a_frozen_store_is_served_with_all_it_holds_and_its_sessions_go_on
             assert sorted(rows.json()["items"]) == [["Brazil", 2], ["Norway", 1]]
             for kind, number in (("glossary", 1), ("instructions", 1), ("examples", 2)):  # one by the rating
                 assert len((await client.http.get(f"/{kind}")).json()["items"]) == number, kind
+
+            if frozen[1] not in WITHOUT_BOARDS:
+                await _check_boards(client)
 
             kept = (await client.http.get(f"/sessions/{asked}/checkpoints")).json()["items"]
             assert kept

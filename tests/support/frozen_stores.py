@@ -33,6 +33,18 @@ DATABASE = "shop.db"
 QUESTIONS = ("How many customers per country?", "How many customers?", "Total amount per customer")
 OWN_SQL = "SELECT name FROM customers ORDER BY name"
 TITLE = "By a person"
+CONNECTION = "Shop"
+POLICIES = {
+    "default": "allow",
+    "policies": [
+        {"name": "own country", "tables": {"customers": {"rows": ["country = {{ user.country }}"]}}}
+    ],
+}
+WITHOUT_BOARDS = [
+    *("b038dca", "33f20f08", "33dc3c60", "134f7b7d"),
+    *("2d1ed880", "844757f3", "7219ef9d", "04607625"),
+]
+"""States that were frozen before boards, schedules, comments, webhooks and policies were put into them."""
 
 _SHOP = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);
@@ -147,7 +159,7 @@ def _converse(http: httpx.Client, url: str) -> None:
         assert answer.is_success, answer.text
         return answer.json() if answer.headers["content-type"].startswith("application/json") else answer.text
 
-    connection = post("/database-connections", {"url": url, "name": "Shop"})["id"]
+    connection = post("/database-connections", {"url": url, "name": CONNECTION})["id"]
     scan = f"/api/v1/database-connections/{connection}/scan"
     post(f"/database-connections/{connection}/scan", {})
     _wait(lambda: http.get(scan).json()["state"] == "complete")
@@ -164,6 +176,16 @@ def _converse(http: httpx.Client, url: str) -> None:
     other = post("/sessions", {**of_connection, "title": TITLE})["id"]
     post(f"/sessions/{other}/query/stream", {"query": "Who are they?", "sql": OWN_SQL})
     post("/sessions", of_connection)
+
+    post(f"/sessions/{session}/messages/{answer}/versions", {"sql": OWN_SQL})
+    board = post("/boards", {"title": "Countries"})["id"]
+    post(f"/boards/{board}/pins", {"message_id": answer})
+    post("/schedules", {"board_id": board, "cron": "0 8 * * 1"})
+    post("/comments", {"kind": "board", "target_id": board, "text": "Mind Brazil."})
+    post("/webhooks", {"url": "https://1.1.1.1/ends", "events": ["schedule.failed"]})
+    ruled = post("/database-connections", {"url": url, "name": "Shop with policies"})["id"]
+    policies = http.patch(f"/api/v1/database-connections/{ruled}/policies", json={"policies": POLICIES})
+    assert policies.is_success, policies.text
 
 
 def _wait(is_met: Any) -> None:
