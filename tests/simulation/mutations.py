@@ -182,8 +182,8 @@ MUTATIONS = (
     Mutation(
         "a question overtakes those that wait",
         f"{_RUN}.submission:Submissions._start",
-        "is_free = asked.sequence < WAITING_FROM",
-        "is_free = True",
+        "if not submission.is_first or not await",
+        "if not await",
     ),
     Mutation(
         "the same idempotency key makes another run",

@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
 from app.core.auth.caller import current_attributes, current_database_claim
@@ -17,7 +17,6 @@ from app.core.tracing.spans import current_traceparent
 from app.modules.records.model import (
     MAX_WAITING,
     Message,
-    MultitaskStrategy,
     NewQuestion,
     Run,
     Session,
@@ -60,6 +59,25 @@ def _nothing() -> asyncio.Future[None]:
     nothing = asyncio.get_running_loop().create_future()
     nothing.set_result(None)
     return nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Submission:
+    """A question on its way into the store: `asked` is its message. `transcript` is the one that the session
+    has to have; None if any will do. `ahead` are the runs that waited for a worker, less the questions that
+    this process had stored by then.
+    """
+
+    session: Session
+    run: Run
+    asked: Message
+    transcript: str | None
+    ahead: int
+
+    @property
+    def is_first(self) -> bool:
+        """The session was free as it was read."""
+        return self.asked.sequence < WAITING_FROM
 
 
 class Submissions:
@@ -111,7 +129,6 @@ class Submissions:
         `StorageUnavailable`: then nothing is kept. Raises `NotKeptYet`, which names the run, when the store
         fails later than that and for too long: then this process goes on storing it.
         """
-        multitask_strategy = question.multitask_strategy
         keyed = _keyed(session_id, question)
         async with self._turnstile(session_id) as seconds_left:
             stored_before = self._stored
@@ -133,21 +150,16 @@ class Submissions:
                 session = await self._repository.get(session.owner, session.id)
             if session.active_run_id is not None:
                 session = await self.without_ghost(session)
-                await self._check_room(session, multitask_strategy, others)
+                await self._check_room(session, run, others)
             expected = waiting_sequence(run) if others else _expected_sequence(session, run)
             if expected < WAITING_FROM:
                 run = replace(run, question_turn=session.turns + 1)
             asked = question_message(run, run.question_id, expected)
-            keeping = self._keep_until_known(
-                session,
-                run,
-                asked,
-                multitask_strategy=multitask_strategy,
-                transcript=transcript,
-                counted=counted,
-                ahead=waiting - stored_before,
+            ahead = waiting - stored_before
+            submission = _Submission(
+                session=session, run=run, asked=asked, transcript=transcript, ahead=ahead
             )
-            run = await self._outlasting_store(session, run, keeping, seconds=seconds_left)
+            run = await self._outlasting_store(submission, counted, seconds=seconds_left)
         return found, run
 
     @asynccontextmanager
@@ -175,15 +187,18 @@ class Submissions:
                 lock.release()
 
     async def _outlasting_store(
-        self, session: Session, run: Run, keeps: Coroutine[None, None, Run], *, seconds: float
+        self, submission: _Submission, counted: CountedRuns | None, *, seconds: float
     ) -> Run:
         """Keep and start the run, whatever becomes of the request; the store may fail for a while."""
-        keeping = asyncio.create_task(keeps, name=f"run {run.id}: store the question")
+        run = submission.run
+        keeping = asyncio.create_task(
+            self._keep_until_known(submission, counted), name=f"run {run.id}: store the question"
+        )
         self._keeping.add(keeping)
         keeping.add_done_callback(self._kept)
         await asyncio.wait({keeping}, timeout=max(0, seconds))
         if not keeping.done():
-            raise NotKeptYet(session.id, run.id)
+            raise NotKeptYet(run.session_id, run.id)
         return keeping.result()
 
     def _kept(self, keeping: "asyncio.Task[Run]") -> None:
@@ -191,67 +206,33 @@ class Submissions:
         if not keeping.cancelled() and (error := keeping.exception()) is not None:
             logger.info("a question was not kept: %r", error)  # the caller gets 202 or 503 if it still waits
 
-    async def _keep_until_known(
-        self,
-        session: Session,
-        run: Run,
-        asked: Message,
-        *,
-        multitask_strategy: MultitaskStrategy,
-        transcript: str | None,
-        counted: CountedRuns | None,
-        ahead: int,
-    ) -> Run:
-        """`ahead`: runs that waited for a worker, less the questions that this process had stored by then."""
+    async def _keep_until_known(self, submission: _Submission, counted: CountedRuns | None) -> Run:
         try:
-            return await self._keep(
-                session,
-                run,
-                asked,
-                multitask_strategy=multitask_strategy,
-                transcript=transcript,
-                counted=counted,
-                ahead=ahead,
-            )
+            return await self._keep(submission, counted)
         except (StorageUnavailable, BusUnavailable):
             while True:  # what they have done of it is not known
                 await asyncio.sleep(_AGAIN_SECONDS)
                 with suppress(StorageUnavailable, BusUnavailable):
-                    return await self._keep_again(
-                        session,
-                        run,
-                        asked,
-                        multitask_strategy=multitask_strategy,
-                        transcript=transcript,
-                        ahead=ahead,
-                    )
+                    return await self._keep_again(submission)
 
-    async def _keep(
-        self,
-        session: Session,
-        run: Run,
-        asked: Message,
-        *,
-        multitask_strategy: MultitaskStrategy,
-        transcript: str | None,
-        ahead: int,
-        counted: CountedRuns | None = None,
-    ) -> Run:
+    async def _keep(self, submission: _Submission, counted: CountedRuns | None = None) -> Run:
+        session, run, asked = submission.session, submission.run, submission.asked
+
         def place() -> int:
             self._stored += 1
-            return ahead + self._stored
+            return submission.ahead + self._stored
 
         try:
             async with self._allowances.new_run(session.owner, counted):
-                is_free = asked.sequence < WAITING_FROM
-                if is_free and await self._lifecycle.start_new(session, run, asked, place=place):
-                    return run
-                if is_free and (known := await self._find_started(run)) is not None:
-                    return _same(known, run)
+                if submission.is_first:
+                    if await self._lifecycle.start_new(session, run, asked, place=place):
+                        return run
+                    if (known := await self._find_started(run)) is not None:
+                        return _same(known, run)
                 await self._repository.add_run(run, asked)
         except DocumentExists:
             return _same(await self._repository.get_run(session, run.id), run)
-        await self._line_up(session, run, asked, multitask_strategy=multitask_strategy, transcript=transcript)
+        await self._line_up(submission)
         return run
 
     async def _find_started(self, run: Run) -> Run | None:
@@ -261,46 +242,24 @@ class Submissions:
             return None
         return await self._repository.find_run(run.id)
 
-    async def _keep_again(
-        self,
-        session: Session,
-        run: Run,
-        asked: Message,
-        *,
-        multitask_strategy: MultitaskStrategy,
-        transcript: str | None,
-        ahead: int,
-    ) -> Run:
+    async def _keep_again(self, submission: _Submission) -> Run:
         """Repeat what may have been done. The run may even be over by now: others start what is kept."""
+        run = submission.run
         known = await self._repository.find_run(run.id)
         if known is None:
-            return await self._keep(
-                session, run, asked, multitask_strategy=multitask_strategy, transcript=transcript, ahead=ahead
-            )
+            return await self._keep(submission)
         if known.message_id != run.message_id:
             return _same(known, run)
-        await self._repository.add_missing_message(asked)
+        await self._repository.add_missing_message(submission.asked)
         if known.status == "open" and known.attempt == 1:
-            await self._start(
-                session, known, asked, multitask_strategy=multitask_strategy, transcript=transcript
-            )
+            await self._start(replace(submission, run=known))
         return known
 
-    async def _start(
-        self,
-        session: Session,
-        run: Run,
-        asked: Message,
-        *,
-        multitask_strategy: MultitaskStrategy,
-        transcript: str | None,
-    ) -> None:
+    async def _start(self, submission: _Submission) -> None:
         """A session that others hold or wait for is theirs, also if it has become idle by now."""
-        is_free = asked.sequence < WAITING_FROM
-        if not is_free or not await self._lifecycle.start(session, run, asked.sequence):
-            await self._line_up(
-                session, run, asked, multitask_strategy=multitask_strategy, transcript=transcript
-            )
+        session, run, sequence = submission.session, submission.run, submission.asked.sequence
+        if not submission.is_first or not await self._lifecycle.start(session, run, sequence):
+            await self._line_up(submission)
 
     async def aclose(self) -> None:
         """Give questions that are being stored a moment, and stop."""
@@ -383,27 +342,18 @@ class Submissions:
         await self._repository.release(session, held_by)
         return await self._repository.get(session.owner, session.id)
 
-    async def _check_room(
-        self, session: Session, multitask_strategy: MultitaskStrategy, others: Sequence[Run]
-    ) -> None:
+    async def _check_room(self, session: Session, run: Run, others: Sequence[Run]) -> None:
         """Refuse a question that could not even wait; of many at a moment, `_line_up` tells which cannot."""
         if session.status == "closed":
             raise SessionClosed
-        if session.active_run_id is not None and multitask_strategy == "reject":
+        if session.active_run_id is not None and run.on_busy == "reject":
             raise await self._busy(session)
-        if multitask_strategy == "enqueue" and len(others) > MAX_WAITING:
+        if run.on_busy == "enqueue" and len(others) > MAX_WAITING:
             raise QueueFull(limit=MAX_WAITING)
 
-    async def _line_up(
-        self,
-        session: Session,
-        run: Run,
-        asked: Message,
-        *,
-        multitask_strategy: MultitaskStrategy,
-        transcript: str | None,
-    ) -> None:
+    async def _line_up(self, submission: _Submission) -> None:
         """Queue the run behind the one that holds the session, unless it may not wait or already holds it."""
+        session, run, asked = submission.session, submission.run, submission.asked
         now = await self._repository.find(session.id)
         if now is not None and now.active_run_id == run.id:  # started already: the store's response was lost
             await self._lifecycle.put(run, now)
@@ -413,24 +363,20 @@ class Submissions:
         others = [each for each in await self._repository.open_runs(session.id) if each.id != run.id]
         is_busy = now is not None and (now.active_run_id is not None or bool(others))
         # A whole run may have come and gone since the session was read.
-        is_another = now is not None and transcript not in (None, now.transcript)
-        if (
-            now is None
-            or now.status == "closed"
-            or is_another
-            or (is_busy and multitask_strategy == "reject")
-        ):
+        is_another = now is not None and submission.transcript not in (None, now.transcript)
+        is_refused = is_another or (is_busy and run.on_busy == "reject")
+        if now is None or now.status == "closed" or is_refused:
             await self._repository.withdraw(run)
             now = await self._repository.get(session.owner, session.id)
             raise SessionClosed if now.status == "closed" else await self._busy(now)
-        if multitask_strategy == "interrupt":
+        if run.on_busy == "interrupt":
             with suppress(BusUnavailable):  # the run is stored by now, and waits for those that continue
                 for other in [*await self._awaiting(now), *others]:
                     await self.cancel(now, other)
         elif sum(each.place < run.place for each in others) > MAX_WAITING:
             await self._repository.withdraw(run)
             raise QueueFull(limit=MAX_WAITING)
-        if asked.sequence < WAITING_FROM:
+        if submission.is_first:
             # Noted before, so that the process that ends the run places its question again.
             if await self._repository.change_run(run, {"question_turn": None}) is not None:
                 await self._repository.move(asked, waiting_sequence(run))
