@@ -1,4 +1,6 @@
-"""Numbers as JSON readers keep them: exact decimals as text, and doubles without the noise of binary sums."""
+"""Numbers of cells: as readers of JSON keep them (exact decimals as text, doubles without the noise of sums),
+and read from cells of JSON.
+"""
 
 import math
 import re
@@ -11,6 +13,7 @@ _LARGEST_EXACT_INTEGER = 2**53
 _NOISE = re.compile("00|99")
 _NOISELESS_DIGITS = 10
 _SHORT = 12
+_DIGITS = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?")
 _LARGEST_NOISE = 0.001
 """So much of an amount is never noise, however large the amount."""
 
@@ -35,6 +38,38 @@ def read_number(cell: JsonValue) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
+
+
+def as_double(cell: JsonValue) -> float | None:
+    """The cell as a double; None when it is null, not a number or not finite.
+
+    Text of plain digits is a number: a decimal that a double would round arrives as text. Text with a
+    leading zero ("007") is a code and not a number.
+    """
+    if isinstance(cell, bool):
+        return None
+    if isinstance(cell, str):
+        if not _DIGITS.fullmatch(cell):
+            return None
+    elif not isinstance(cell, int | float):
+        return None
+    try:
+        value = float(cell)
+    except OverflowError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def as_decimal(cell: JsonValue) -> Decimal | None:
+    """The cell as an exact decimal; None when `as_double` returns None for it.
+
+    A double is rounded to 15 digits, as those beyond are noise (19366.140000000014).
+    """
+    if type(cell) is float:
+        return Decimal(f"{cell:.15g}") if math.isfinite(cell) else None
+    if type(cell) is int:
+        return Decimal(cell)
+    return Decimal(cell) if isinstance(cell, str) and as_double(cell) is not None else None
 
 
 def without_noise(value: float) -> float:

@@ -22,7 +22,7 @@ from app.modules.analysis.chart.specification import mapping
 from app.modules.analysis.chart.stored import read_choice
 from app.modules.analysis.chart.words import ReadWords, set_fields
 from app.modules.analysis.computed.option import OptionKind
-from app.modules.analysis.figures.numbers import Aggregate
+from app.modules.analysis.figures.aggregates import Aggregate
 from app.modules.analysis.words import plain_label
 from app.modules.prompts.sections import sections
 from graph.state import Column

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
+from app.core.values.numbers import as_decimal
 from app.modules.analysis.facts.over_time import year_before
 from app.modules.analysis.facts.sheet import fact_sheet
 from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Wording
 from app.modules.analysis.figures import DataSpan, Figures, figures
-from app.modules.analysis.figures.numbers import exact
 from app.modules.analysis.figures.trend import Course, PeriodValue
 from app.modules.analysis.formats import unit_of
 from app.modules.overview.choosing import OverviewMeasure
@@ -135,7 +135,7 @@ def _days(rows: Rows) -> dict[date, Decimal]:
     """Empty if a cell is no day or no number. Rows without a day are left out, and no value adds nothing."""
     found: dict[date, Decimal] = {}
     for day, *values in rows["rows"]:
-        value = exact(values[0]) if len(values) == 1 and values[0] is not None else None
+        value = as_decimal(values[0]) if len(values) == 1 and values[0] is not None else None
         if len(values) != 1 or (value is None and values[0] is not None):
             return {}
         try:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.core.values.numbers import as_double
 from app.modules.analysis.chart.choice import NO_SERIES, ChartChoice, ChosenMark, ChosenValue, Sort
 from app.modules.analysis.chart.plan import NotDrawable, Plan
 from app.modules.analysis.chart.table import ChartTable
+from app.modules.analysis.figures.aggregates import Aggregate
 from app.modules.analysis.figures.calendar import UNITS, CalendarUnit
-from app.modules.analysis.figures.numbers import Aggregate, number
 
 _OF_SERIES: Sequence[ChosenMark] = ("stacked", "percent", "heat")
 _OF_PARTS: Sequence[ChosenMark] = ("arc", "percent")
@@ -241,7 +242,7 @@ def _check_parts(plan: Plan, table: ChartTable) -> None:
     for value in plan.values:
         if value.how == "count":
             continue
-        numbers = [found for cell in table.cells(value.column) if (found := number(cell)) is not None]
+        numbers = [found for cell in table.cells(value.column) if (found := as_double(cell)) is not None]
         if any(each < 0 for each in numbers) or not any(numbers):
             raise NotDrawable(
                 f"Shares are parts of a whole, and values of {table.name(value.column)} are not all above "

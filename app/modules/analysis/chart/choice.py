@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias, TypeVar
 from pydantic import ConfigDict, Field, JsonValue
 
 from app.modules.analysis.computed.option import ColumnIndex, OptionKind
-from app.modules.analysis.figures.numbers import Aggregate
+from app.modules.analysis.figures.aggregates import Aggregate
 from graph.described import Described
 
 ChosenMark = Literal[

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from app.core.values.numbers import as_double
 from app.modules.analysis.chart.canvas import Canvas
 from app.modules.analysis.chart.choice import ChosenValue, Sort
 from app.modules.analysis.chart.numbers import Numbers
 from app.modules.analysis.chart.values import Point, gathered, numbered, plotted
 from app.modules.analysis.figures.calendar import month_number
-from app.modules.analysis.figures.numbers import number
 
 MOST_NAMES = 15
 
@@ -99,7 +99,7 @@ def sorted_points(points: Sequence[Point], sort: Sort, *, lowest_first: bool = F
 
 def natural(name: str) -> tuple[int, float, str]:
     """A key that sorts numbers as numbers, and months and weekdays as a calendar does."""
-    value = float(name) if name.isdecimal() else number(name)  # "01" is a number, too
+    value = float(name) if name.isdecimal() else as_double(name)  # "01" is a number, too
     if value is not None:
         return 0, value, name
     at = month_number(name) or weekday_number(name)

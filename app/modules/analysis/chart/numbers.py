@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
 from app.core.language import Language
+from app.core.values.numbers import as_decimal
 from app.modules.analysis.chart.choice import NumberFormat
 from app.modules.analysis.figures import NumericColumn
-from app.modules.analysis.figures.numbers import exact
 from app.modules.analysis.formats import Formats, Unit, unit_of_column
 
 _SCALES: dict[Language, Sequence[str]] = {
@@ -149,7 +149,7 @@ def numbers_of(
 
 
 def _decimal(value: float | Decimal | int) -> Decimal:
-    return value if isinstance(value, Decimal) else exact(value) or Decimal(0)
+    return value if isinstance(value, Decimal) else as_decimal(value) or Decimal(0)
 
 
 def _significant(amount: Decimal) -> Decimal:

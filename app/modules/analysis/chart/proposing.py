@@ -6,14 +6,15 @@ from dataclasses import replace
 from itertools import pairwise
 
 from app.core.language import language_of
+from app.core.values.numbers import as_double
 from app.modules.analysis.chart.choice import ChosenMark, ChosenValue, Sort
 from app.modules.analysis.chart.leaders import weekday_number
 from app.modules.analysis.chart.plan import Plan
 from app.modules.analysis.chart.table import ChartTable
 from app.modules.analysis.chart.timeline import MOST_PLACES
 from app.modules.analysis.figures import Figures, NumericColumn
+from app.modules.analysis.figures.aggregates import Aggregate
 from app.modules.analysis.figures.calendar import month_number
-from app.modules.analysis.figures.numbers import Aggregate, number
 from app.modules.analysis.figures.requested_measures import naming
 from app.modules.analysis.formats import unit_of_column
 from app.modules.analysis.words import title
@@ -289,7 +290,7 @@ def _has_order(table: ChartTable, at: int) -> bool:
     """True for names that have an order of their own: numbers such as hours, months and weekdays."""
     cells = [cell for cell in table.cells(at) if cell is not None]
     if table.rows["columns"][at]["type"] == "integer":
-        distinct = {number(cell) for cell in cells}
+        distinct = {as_double(cell) for cell in cells}
         return len(distinct) > 2 and all(value is not None and abs(value) < 1000 for value in distinct)
     texts = {str(cell) for cell in cells}
     return bool(texts) and (

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from app.core.values.numbers import as_double
 from app.modules.analysis.chart.values import moment_text
 from app.modules.analysis.figures import Figures
 from app.modules.analysis.figures.calendar import CalendarUnit, Period, read_periods
 from app.modules.analysis.figures.names import is_additive
-from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.words import title
 from graph.state import Rows
 
@@ -42,7 +42,7 @@ class ChartTable:
         return any(each.column == at for each in self.found.measures)
 
     def has_numbers(self, at: int) -> bool:
-        return self.is_numeric(at) and any(number(cell) is not None for cell in self.cells(at))
+        return self.is_numeric(at) and any(as_double(cell) is not None for cell in self.cells(at))
 
     def is_timed(self, at: int) -> bool:
         return self.rows["columns"][at]["type"] in _TIMES or self.unit(at) is not None

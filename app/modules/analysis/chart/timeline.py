@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 from app.core.language import Language
 from app.core.values.dates import format_date
+from app.core.values.numbers import as_double
 from app.modules.analysis.chart.canvas import MAX_POINTS, Canvas
 from app.modules.analysis.chart.choice import ChosenValue
 from app.modules.analysis.chart.covered import Covered
 from app.modules.analysis.chart.values import Point, gathered, moment_text
 from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, Period
-from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.figures.trend import Partial
 
 MOST_PLACES = 370
@@ -157,7 +157,7 @@ def _thinned(canvas: Canvas, points: list[Point], value: ChosenValue) -> list[Po
         return points
     series: defaultdict[str, list[tuple[int, Point]]] = defaultdict(list)
     for at, point in enumerate(points):
-        if number(point.value) is not None:
+        if as_double(point.value) is not None:
             series[point.series].append((at, point))
     count = sum(map(len, series.values()))
     step = -(-2 * count // max(2, MAX_POINTS - 2 * len(series)))
@@ -179,7 +179,7 @@ def _gaps(points: Sequence[Point]) -> list[list[Period]]:
 
     Weekdays that never have a row are no gaps. Where most periods are empty, none is named.
     """
-    ordered = sorted({each.period for each in points if each.period and number(each.value) is not None})
+    ordered = sorted({each.period for each in points if each.period and as_double(each.value) is not None})
     if len(ordered) < 2:
         return []
     steps = ordered[0].steps_to(ordered[-1])

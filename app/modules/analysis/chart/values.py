@@ -7,8 +7,9 @@ from datetime import date, datetime
 
 from pydantic import JsonValue
 
+from app.core.values.numbers import as_decimal, as_double
+from app.modules.analysis.figures.aggregates import Aggregate, together
 from app.modules.analysis.figures.calendar import Period
-from app.modules.analysis.figures.numbers import Aggregate, exact, number, together
 from app.modules.analysis.formats import Formats
 from app.modules.analysis.words import plain_label, title
 from graph.state import Rows
@@ -32,21 +33,21 @@ class Point:
 
     @property
     def amount(self) -> float:
-        return number(self.value) or 0.0
+        return as_double(self.value) or 0.0
 
 
 def plotted(cell: JsonValue) -> int | float | None:
     """The cell as a number; digits in text are rounded to a double. None when it is not a number."""
     if isinstance(cell, int) and not isinstance(cell, bool):
         return cell
-    return number(cell)
+    return as_double(cell)
 
 
 def combine(cells: Sequence[JsonValue], how: Aggregate | None) -> int | float | None:
     """Several values as one, exact until it is rounded to a double; None when no cell is a number."""
     if how == "count":
         return sum(cell is not None for cell in cells)
-    numbers = [value for cell in cells if (value := exact(cell)) is not None]
+    numbers = [value for cell in cells if (value := as_decimal(cell)) is not None]
     if len(cells) == 1 or not numbers:
         return plotted(cells[0]) if len(cells) == 1 else None
     made = together(numbers, how)

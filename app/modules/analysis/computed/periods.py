@@ -8,10 +8,11 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
+from app.core.values.numbers import as_decimal
 from app.modules.analysis.computed.option import NotComputable
 from app.modules.analysis.figures import Figures, NumericColumn
+from app.modules.analysis.figures.aggregates import Aggregate, together
 from app.modules.analysis.figures.calendar import CalendarUnit, Period, read_periods
-from app.modules.analysis.figures.numbers import Aggregate, exact, together
 from app.modules.analysis.figures.trend import DataSpan, PeriodValue, folded_span, partial_periods
 from app.modules.analysis.words import title
 from graph.state import Rows
@@ -126,7 +127,7 @@ def _adds(how: Aggregate | None, measure: NumericColumn | None) -> bool:
 def _together(cells: Sequence[JsonValue], how: Aggregate | None) -> Decimal | None:
     if how == "count":
         return Decimal(sum(cell is not None for cell in cells))
-    values = [value for cell in cells if (value := exact(cell)) is not None]
+    values = [value for cell in cells if (value := as_decimal(cell)) is not None]
     return together(values, how) if values else None
 
 

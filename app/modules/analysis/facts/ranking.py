@@ -6,6 +6,7 @@ from decimal import Decimal
 from itertools import groupby, pairwise
 from typing import Literal
 
+from app.core.values.numbers import as_decimal
 from app.modules.analysis.facts.entries import Entry, RankedEntries, entries_of
 from app.modules.analysis.facts.fact import Fact, FactKind
 from app.modules.analysis.facts.notes import missing_values, partial_notes, unnamed_rows
@@ -14,7 +15,6 @@ from app.modules.analysis.facts.table import FactTable, is_named, names
 from app.modules.analysis.facts.wording import Amount, Counted, Names, Percent, Points, Slot
 from app.modules.analysis.figures import Direction, NumericColumn
 from app.modules.analysis.figures.names import is_calendar_or_key
-from app.modules.analysis.figures.numbers import exact
 from app.modules.analysis.figures.requested_measures import names_difference
 from app.modules.analysis.words import label
 
@@ -145,7 +145,7 @@ def _count_rises(ranked: Ranked) -> list[Fact]:
     (at, *others) = entries.by
     column = table.rows["columns"][at]
     is_scale = column["type"] in ("integer", "number") and not is_calendar_or_key(column["name"])
-    cells = {id(each): exact(table.rows["rows"][each.rows[0]][at]) for each in entries.all}
+    cells = {id(each): as_decimal(table.rows["rows"][each.rows[0]][at]) for each in entries.all}
     if others or not is_scale or table.is_flag(at) or entries.nameless or None in cells.values():
         return []
     way = sorted(entries.all, key=lambda each: cells[id(each)] or Decimal(0))

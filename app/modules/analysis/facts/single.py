@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
+from app.core.values.numbers import as_decimal
 from app.modules.analysis.facts.compared import differences
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.notes import note, partial_notes
@@ -10,7 +11,6 @@ from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Names, Slot
 from app.modules.analysis.figures import Direction, NumericColumn
 from app.modules.analysis.figures.ends import clear_direction_of
-from app.modules.analysis.figures.numbers import exact
 from app.modules.analysis.words import title
 
 _NAMED_COLUMNS = 8
@@ -45,7 +45,7 @@ def _kept_end(table: FactTable) -> Direction | None:
 
 def _first_of_all(table: FactTable, main: NumericColumn, end: Direction, *, by: list[int]) -> list[Fact]:
     found = table.found
-    value = exact(main.cells[0]) or Decimal(0)
+    value = as_decimal(main.cells[0]) or Decimal(0)
     picked = (
         table.wording.say("scope.picked", count=found.statement.within)
         if found.statement.within is not None
@@ -93,7 +93,7 @@ def row_values(table: FactTable, columns: Sequence[int], *, bold: bool = True) -
         "more": more if more > 0 else None,
     }
     names = [table.rows["columns"][at]["name"] for at in columns]
-    value = exact(table.rows["rows"][0][columns[0]]) if len(columns) == 1 else None
+    value = as_decimal(table.rows["rows"][0][columns[0]]) if len(columns) == 1 else None
     return table.fact(
         "value",
         "values",

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from pydantic import JsonValue
 
+from app.core.values.numbers import as_decimal
 from app.core.words import plural
 from app.modules.analysis.facts.fact import MOST_CELLS, Fact, FactKind
 from app.modules.analysis.facts.wording import (
@@ -31,7 +32,6 @@ from app.modules.analysis.figures.names import (
     is_plural,
     names_no_count,
 )
-from app.modules.analysis.figures.numbers import exact
 from app.modules.analysis.formats import Formats, Unit, decimals_of, unit_of_column, without_unit
 from app.modules.analysis.words import label, plain_label, title, word_set
 from graph.state import Rows
@@ -295,10 +295,10 @@ class FactTable:
         column = self.rows["columns"][at]
         if (flag := self._flag(row, at)) is not None:
             return self.wording.formats.cell(flag)
-        value = exact(cell) if column["type"] in ("integer", "number") else None
+        value = as_decimal(cell) if column["type"] in ("integer", "number") else None
         if value is not None and not is_calendar_or_key(column["name"]):
             name = column["name"]
-            values = [each for row in self.rows["rows"] if (each := exact(row[at])) is not None]
+            values = [each for row in self.rows["rows"] if (each := as_decimal(row[at])) is not None]
             return self.wording.format(
                 Amount(value, name, unit_of_column(name, values), decimals_of(name, values))
             )

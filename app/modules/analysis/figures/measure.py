@@ -7,8 +7,8 @@ from functools import cached_property
 
 from pydantic import JsonValue
 
+from app.core.values.numbers import as_decimal
 from app.modules.analysis.figures.names import is_change, is_rate
-from app.modules.analysis.figures.numbers import exact
 from app.modules.analysis.figures.statement import ColumnKind
 
 
@@ -36,7 +36,7 @@ class NumericColumn:
     @cached_property
     def values(self) -> Sequence[Decimal | None]:
         """One value for each row, in order; None for null and for what is not a number."""
-        return [exact(cell) for cell in self.cells]
+        return [as_decimal(cell) for cell in self.cells]
 
     @cached_property
     def known(self) -> Sequence[Decimal]:

@@ -6,12 +6,12 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal
 
+from app.core.values.numbers import as_double
 from app.modules.analysis.figures.calendar import CalendarUnit, Period
 from app.modules.analysis.figures.comparing import MeasureComparison, comparisons
 from app.modules.analysis.figures.counted import misnamed_counts
 from app.modules.analysis.figures.ends import Direction, direction_of, leading_end
 from app.modules.analysis.figures.measure import NumericColumn
-from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.figures.requested_measures import names_difference
 from app.modules.analysis.figures.roles import ColumnRoles, roles_of
 from app.modules.analysis.figures.statement import StatementReading, read_statement
@@ -133,7 +133,7 @@ def figures(
         statement = replace(statement, things={**statement.things, **misnamed})
     roles = roles_of(question, statement, rows, keys=keys)
     measures = [
-        each for each in roles.measures[:_MEASURED] if any(number(cell) is not None for cell in each.cells)
+        each for each in roles.measures[:_MEASURED] if any(as_double(cell) is not None for cell in each.cells)
     ]
     main = measures[0] if measures else None
     shape = _shape(rows, statement, roles, measures=measures)

@@ -6,6 +6,7 @@ from operator import itemgetter
 
 from pydantic import JsonValue
 
+from app.core.values.numbers import as_double
 from app.modules.analysis.figures.calendar import Period, month_number, period_of, read_periods
 from app.modules.analysis.figures.measure import NumericColumn
 from app.modules.analysis.figures.names import (
@@ -21,7 +22,6 @@ from app.modules.analysis.figures.names import (
     is_ratio,
     part_of_year,
 )
-from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.figures.requested_measures import measure_asked_for, naming
 from app.modules.analysis.figures.statement import ColumnKind, Output, StatementReading
 from app.modules.analysis.figures.winners import Winners
@@ -189,9 +189,9 @@ def _holds_numbers(at: int, rows: Rows) -> bool:
     cells = [row[at] for row in rows["rows"][:_SAMPLE] if row[at] is not None]
     true_numbers = sum(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
     if true_numbers:
-        return sum(number(cell) is not None for cell in cells) >= _MIXED_NUMBERS * len(cells)
+        return sum(as_double(cell) is not None for cell in cells) >= _MIXED_NUMBERS * len(cells)
     named = is_numeric(rows["columns"][at]["name"])
-    return bool(cells) and named and all(number(cell) is not None for cell in cells)
+    return bool(cells) and named and all(as_double(cell) is not None for cell in cells)
 
 
 def _describes(at: int, output: Output | None, rows: Rows) -> bool:
