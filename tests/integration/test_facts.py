@@ -263,7 +263,7 @@ async def test_facts_of_a_session_go_with_it(
     )
     assert (await facts.keep(new)).fact.connection_id == shop.id
     await keep(facts, "Of a person")
-    await facts.forget_session("ann", session)
+    await facts.forget_sessions([session])
     assert await texts(facts) == ["Of a person"]
     del sessions["ann", session]
     with pytest.raises(FactPlaceUnclear):

@@ -360,11 +360,6 @@ class Facts(FactReading):
         await self._drop(chain)
         await self._storage.scrub()
 
-    async def forget_session(self, owner: str, session_id: str) -> None:
-        """Delete the facts of a session's scope."""
-        group = self.session_group(owner, session_id)
-        await self._drop_all([Equals("group", group.id), Equals("owner", owner)])
-
     async def forget_sessions(self, session_ids: Sequence[str]) -> None:
         """Delete the facts of these sessions' scopes, and those from these sessions that wait for a person.
 

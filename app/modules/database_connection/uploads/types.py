@@ -114,9 +114,6 @@ def read_counts(values: Sequence[int]) -> ColumnCounts:
     )
 
 
-NUMBER_OF_COUNTS = len(_ALL) + 10
-
-
 def find_type(counts: ColumnCounts, prefers_comma: bool) -> FoundType:
     """The first type that all cells fit. Text if there is none, or if the cells could mean two dates."""
     if counts.present in (0, counts.dialled):

@@ -111,12 +111,6 @@ class Outbox:
         where: list[Condition] = [AnyOf("status", ["pending", "parked"]), Range("not_before", below=now + 1)]
         return await self._listed(where, "added_at", limit)
 
-    async def next_due(self) -> int | None:
-        """When the next entry may be sent (epoch ms), None if none waits."""
-        where: list[Condition] = [AnyOf("status", ["pending", "parked"]), Range("not_before", at_least=0)]
-        found = await self._listed(where, "not_before", 1)
-        return found[0].not_before if found else None
-
     async def claim(self, entry: OutboxEntry, *, now: int, until: int) -> OutboxEntry | None:
         """Begin a try, for this worker alone until then. None if another has begun one, or it is deleted."""
         changes: dict[str, JsonValue] = {
