@@ -27,6 +27,10 @@ POLICIES = Policies.model_validate(
                         "columns": {"email": "hidden"},
                     },
                     "orders": {"rows": [_OF_OWN_CUSTOMERS]},
+                    "visits": {
+                        "rows": ["country = {{ user.country }}"],
+                        "columns": {"phone": "last4"},
+                    },
                 },
             },
             {
@@ -48,6 +52,7 @@ POLICIES = Policies.model_validate(
                 "groups": ["guests"],
                 "tables": {
                     "customers": {"rows": ["country IN {{ user.countries }}"]},
+                    "visits": {"rows": ["country IN {{ user.countries }}"]},
                     "orders": {"rows": ["customer_id NOT IN {{ user.blocked }}"]},
                     "categories": {"hidden": True},
                     "order lines": {"hidden": True},
@@ -56,6 +61,35 @@ POLICIES = Policies.model_validate(
         ],
     }
 ).model_dump_json()
+
+_VISITS = """
+insert into visits values (1, '2023-05-01', 'Norway', 3, '+47 5550 1234'),
+    (2, '2023-06-01', 'Japan', 5, '+81 5550 9876'), (3, '2024-02-01', 'Norway', 7, null),
+    (4, '2024-03-01', 'Peru', 1, '5550');
+create index customers_country on customers (country);
+create unique index customers_email on customers (email);
+create view norwegians as select id, name from customers where country = 'Norway';
+create view norwegian_orders as
+    select n.id, n.name, o.total from norwegians n join orders o on o.customer_id = n.id;
+create view mails as select id, email from customers;
+create view tree as with recursive t as (
+    select id, name from categories where parent_id is null
+    union all select k.id, k.name from categories k join t on k.parent_id = t.id) select * from t;
+"""
+_TABLE_OF_VISITS = "create table visits (id int, day date, country varchar(50), pages int, phone varchar(50))"
+MORE: Mapping[str, str] = {
+    "sqlite": f"""{_TABLE_OF_VISITS};
+        create virtual table notes using fts5 (body); insert into notes values ('a secret');
+        {_VISITS} analyze;""",
+    "duckdb": f"{_TABLE_OF_VISITS}; {_VISITS}",
+    "postgres": f"""{_TABLE_OF_VISITS} partition by list (country);
+        create table visits_north partition of visits for values in ('Norway');
+        create table visits_other partition of visits default; {_VISITS} analyze;""",
+    "mysql": f"""{_TABLE_OF_VISITS}
+        partition by range (id) (partition low values less than (3), partition high values less than (9));
+        {_VISITS}""",
+}
+"""Beside the shop: views of views, partitions, indexes, statistics, a table of full texts."""
 
 PEOPLE: Mapping[str, Mapping[str, Attribute]] = {
     "anna": {"roles": ["seller"], "country": "Norway"},
@@ -66,22 +100,34 @@ PEOPLE: Mapping[str, Mapping[str, Attribute]] = {
 }
 
 
-def _hash_emails() -> str:
+def _hash_emails(dialect: str) -> str:
     hashes = {each: hashlib.sha256((KEY + each).encode()).hexdigest() for each in EMAIL}
-    return "".join(
+    wider = {
+        "mysql": "alter table customers modify email varchar(64);",
+        "duckdb": "drop index customers_email;",  # which updates no column of a unique index
+    }
+    return wider.get(dialect, "") + "".join(
         f"update customers set email = '{shown}' where email = '{each}';" for each, shown in hashes.items()
     )
 
 
-def _refresh_views(dialect: str) -> str:
-    return "refresh materialized view latest;" if dialect == "postgres" else ""
+def _drop_email(dialect: str) -> str:
+    on = " on customers" if dialect == "mysql" else ""
+    # DuckDB alters no table that has an index.
+    indexes = ["customers_email", *(["customers_country"] if dialect == "duckdb" else [])]
+    dropped = "".join(f"drop index {each}{on};" for each in indexes)
+    return f"drop view mails; {dropped} alter table customers drop column email;"
 
 
-_DROP_EMAIL = "alter table customers drop column email;"
+def _keep_visits(*countries: str) -> str:
+    kept = ", ".join(f"'{each}'" for each in countries)
+    return f"delete from visits where country not in ({kept});"
 
 
-def _widen_email(dialect: str) -> str:
-    return "alter table customers modify email varchar(64);" if dialect == "mysql" else ""
+_LAST_DIGITS = """
+update visits set phone = case when length(phone) < 8 then '***' when phone like '%1234' then '***1234'
+    else '***9876' end where phone is not null;
+"""
 
 
 def _drop_lines(dialect: str) -> str:
@@ -93,24 +139,25 @@ def _drop_lines(dialect: str) -> str:
 COPIES: Mapping[str, Callable[[str], str]] = {
     "anna": lambda d: (
         "delete from orders where customer_id = 2; delete from customers where id = 2;"
-        + _DROP_EMAIL
-        + _refresh_views(d)
+        + _keep_visits("Norway")
+        + _LAST_DIGITS
+        + _drop_email(d)
     ),
     "bob": lambda d: (
         "delete from orders where id in (1, 2); delete from customers where id in (1, 3);"
         "update customers set name = '***', signed_up = '2023-01-01'; update orders set total = null;"
-        + _DROP_EMAIL
-        + _refresh_views(d)
+        + _keep_visits("Japan")
+        + _LAST_DIGITS
+        + _drop_email(d)
     ),
-    "mia": lambda d: _widen_email(d) + _hash_emails() + _refresh_views(d),
+    "mia": _hash_emails,
     "gus": lambda d: (
-        "delete from customers where id = 2; drop table categories;"
+        "delete from customers where id = 2; drop view tree; drop table categories;"
         + _drop_lines(d)
-        + _widen_email(d)
-        + _hash_emails()
-        + _refresh_views(d)
+        + _keep_visits("Norway", "Peru")
+        + _hash_emails(d)
     ),
-    "nil": lambda d: "delete from orders; delete from customers;" + _DROP_EMAIL + _refresh_views(d),
+    "nil": lambda d: "delete from orders; delete from customers; delete from visits;" + _drop_email(d),
 }
 """What makes a copy of the shop that holds only what a person may see, in a dialect's SQL."""
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -30,6 +31,10 @@ _LARGEST_CHARACTERS = 1_000_000
 _LONGEST_NAME = 60
 _NAME = frozenset({"this", "db", "catalog", "alias"})
 _OUTSIDE = frozenset({"joins", "laterals", "pivots"})
+_INSIDE = frozenset({"only", "sample"})
+_DROPPED = frozenset({"hints"})
+"""Hints on indexes change no rows, and would tell which indexes there are."""
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 _NO_ROWS = exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(0))
 _WORD = re.compile(r"\w+")
 
@@ -172,32 +177,22 @@ class Limiter:
         for each in references.found:
             source = self._source(each.relation, views)
             if source is None:
-                self._keep(each)
+                _keep(each)
                 kept.append(each.node)
             else:
-                replaced.append(self._put(each, source))
+                if inside := _take_inside(each.node, self.catalog.dialect):
+                    source = self._make_with(each.relation, inside)
+                replaced.append(_put(each, source, self.catalog.dialect))
                 sources.append(source)
         return replaced, kept, sources
 
-    def _keep(self, reference: RelationReference) -> None:
-        reference.relation.name.qualify(reference.node)
-        if reference.alias is not None:
-            reference.node.set("alias", exp.TableAlias(this=reference.alias.copy()))
-
-    def _put(self, reference: RelationReference, source: _Source) -> exp.Var:
-        """Puts a subquery in the place of a table. What stands after the table stays after the subquery."""
-        node = reference.node
-        beside = {name: value for name, value in node.args.items() if value and name not in _NAME}
-        # PostgreSQL samples no subquery. In DuckDB a sample follows the filter, as it must.
-        outside = _OUTSIDE | {"sample"} if self.catalog.dialect == "duckdb" else _OUTSIDE
-        if beside.keys() - outside:
-            raise StatementRefused(f"Read the table {node.name} in a plain FROM or JOIN.", "policy")
-        written = node.args.get("alias")
-        alias = exp.TableAlias(this=reference.known_as.copy(), columns=written and written.columns)
-        text = exp.Var(this=source.sql)
-        text.meta[IS_LIMITED] = True
-        node.replace(exp.Subquery(this=text, alias=alias, **beside))
-        return text
+    def _make_with(self, relation: DatabaseRelation, inside: Mapping[str, object]) -> _Source:
+        """Returns what stands for a table with ONLY or a sample."""
+        parts = [each for each in inside.values() if isinstance(each, exp.Expr)]
+        source = None if any(each.find(exp.Query) for each in parts) else self._make(relation, (), inside)
+        if source is None:
+            raise StatementRefused(f"Read {relation.name.name} without ONLY and TABLESAMPLE.", "policy")
+        return source
 
     # ---- what stands for a relation
 
@@ -209,13 +204,25 @@ class Limiter:
             self._sources[relation.shown] = self._make(relation, views)
         return self._sources[relation.shown]
 
-    def _make(self, relation: DatabaseRelation, views: Sequence[str]) -> _Source | None:
+    def _make(
+        self,
+        relation: DatabaseRelation,
+        views: Sequence[str],
+        inside: Mapping[str, object] = MappingProxyType({}),
+    ) -> _Source | None:
+        """Returns what stands for a relation. None if it is read as it is, or is a view that has no `inside`:
+        what belongs to a table itself.
+        """
         rule = self.rule(relation)
         base: exp.Expr = self.catalog.base(relation, BASE)
+        for name, value in inside.items():
+            base.set(name, value)
         inner: list[_Source] = []
         read = frozenset({relation.shown})
         plain, barred = "", ""
         if relation.is_view and relation.shown not in self.rights.trusted_views:
+            if inside:
+                return None
             references = self._expanded(relation)
             replaced, kept, inner = self._replace(references, (*views, relation.shown))
             _check_all_bound(references.tree, [*kept, *references.common])
@@ -354,6 +361,36 @@ class Limiter:
             raise _Unknown
         shown = {self.catalog.fold_name(name) for name in done.named_selects}
         return [name for name in view.by_name if self.catalog.fold_name(name) in shown]
+
+
+def _keep(reference: RelationReference) -> None:
+    reference.relation.name.qualify(reference.node)
+    if reference.alias is not None:
+        reference.node.set("alias", exp.TableAlias(this=reference.alias.copy()))
+
+
+def _take_inside(node: exp.Table, dialect: str) -> Mapping[str, object]:
+    """Take what belongs to the table itself off a reference: ONLY and samples of PostgreSQL, which
+    samples no subquery. In DuckDB a sample follows the filter, as it must.
+    """
+    if dialect != "postgres":
+        return {}
+    return {name: node.args.pop(name) for name in _INSIDE if node.args.get(name)}
+
+
+def _put(reference: RelationReference, source: _Source, dialect: str) -> exp.Var:
+    """Puts a subquery in the place of a table. What stands after the table stays after the subquery."""
+    node = reference.node
+    beside = {name: value for name, value in node.args.items() if value and name not in _NAME | _DROPPED}
+    outside = _OUTSIDE | {"sample"} if dialect == "duckdb" else _OUTSIDE
+    if beside.keys() - outside:
+        raise StatementRefused(f"Read the table {node.name} in a plain FROM or JOIN.", "policy")
+    written = node.args.get("alias")
+    alias = exp.TableAlias(this=reference.known_as.copy(), columns=written and written.columns)
+    text = exp.Var(this=source.sql)
+    text.meta[IS_LIMITED] = True
+    node.replace(exp.Subquery(this=text, alias=alias, **beside))
+    return text
 
 
 def _words(names: Iterable[str]) -> set[str]:

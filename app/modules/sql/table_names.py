@@ -163,9 +163,10 @@ class TableNames:
 
     def meanings(self, table: exp.Table) -> Sequence[str]:
         """Returns the tables that a source of a statement may mean: none, one, or several of one name."""
-        *qualifiers, name = table.parts
-        if not all(isinstance(part, exp.Identifier) for part in (*qualifiers, name)):
+        parts = table.parts
+        if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
             return []
+        *qualifiers, name = parts
         same = self._by_name.get(self._folds.identifier(name), [])
         if not qualifiers or not same:
             return same

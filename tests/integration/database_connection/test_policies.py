@@ -24,10 +24,10 @@ from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
 from app.modules.policies.rights import Person
-from graph.errors import StatementFailed
+from graph.errors import StatementFailed, StatementRefused
 from tests.support.corpus import honest
 from tests.support.mariadb_server import MariadbServer
-from tests.support.policy_corpus import COPIES, KEY, PEOPLE, POLICIES, policy_statements
+from tests.support.policy_corpus import COPIES, KEY, MORE, PEOPLE, POLICIES, policy_statements
 from tests.support.postgres_server import PostgresServer
 from tests.support.shop import SHOP
 from tests.support.shops import DUCKDB, MYSQL, POSTGRES
@@ -35,7 +35,7 @@ from tests.support.shops import DUCKDB, MYSQL, POSTGRES
 LIMITS = StatementLimits(timeout_seconds=1, max_rows=1_000)
 DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
 MOST_REFUSED = 0.02
-LEAST_STATEMENTS = 120
+LEAST_STATEMENTS = 350
 
 _REFERENCES = re.compile(r" references \w+ ?(\(id\))?")
 
@@ -78,7 +78,7 @@ def _fetch_of(dialect: str, database: Database, opened: ExitStack) -> Fetch | No
         import duckdb
 
         path = database.url.removeprefix("duckdb:///")
-        cursor = opened.enter_context(duckdb.connect(path, read_only=True))
+        cursor = opened.enter_context(duckdb.connect(path, read_only=True, config={"threads": 1}))
     elif dialect == "postgres":
         import psycopg
 
@@ -114,11 +114,13 @@ class Run:
     def __init__(self, sql: str, place: Place) -> None:
         self.rows: Sequence[str] | None = None
         self.error = ""
+        self.is_refused = False
         text = sql.replace("shop.", f"{place.name}.").replace("attacked.", f"{place.name}.")
         try:
             self.rows = _as_text(place.run(text))
         except StatementFailed as failed:
             self.error = failed.detail
+            self.is_refused = isinstance(failed, StatementRefused)
 
 
 def _as_text(found: ResultSet) -> list[str]:
@@ -181,8 +183,7 @@ def _make_by(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Make
 def _script(dialect: str) -> str:
     script = {"sqlite": SHOP, "duckdb": DUCKDB, "postgres": POSTGRES, "mysql": MYSQL}[dialect]
     script = script.split("create role")[0].split("delimiter")[0]
-    script = _REFERENCES.sub("", script)
-    return script + ("refresh materialized view latest;" if dialect == "postgres" else "")
+    return _REFERENCES.sub("", script) + MORE[dialect]
 
 
 def _is_refused(sql: str) -> bool:
@@ -228,13 +229,14 @@ def _opened(dialect: str, make: Make, opened: ExitStack) -> Shop:
         return Place(database, called, found, _fetch_of(dialect, database, opened))
 
     script = _script(dialect)
-    whole = place("policy_whole", script)
+    last = "refresh materialized view latest;" if dialect == "postgres" else ""
+    whole = place("policy_whole", script + last)
     scanned = ScannedSchema(whole.schema)
     limited = {
         name: replace(whole, schema=limit_schema(scanned, POLICIES, Person(name, attributes), key=KEY).schema)
         for name, attributes in PEOPLE.items()
     }
-    copies = {name: place(f"policy_{name}", script + COPIES[name](dialect)) for name in PEOPLE}
+    copies = {name: place(f"policy_{name}", script + COPIES[name](dialect) + last) for name in PEOPLE}
     return Shop(dialect, limited, copies)
 
 
