@@ -37,6 +37,17 @@ UNITS = {
     "weekday": [("Thursday", 3)],
     "month": [("2023-01", 1), ("2023-03", 1), ("2024-02", 1)],
 }
+COMPUTED = {
+    "median total of orders": [(10.5,)],
+    "median total of orders per status": [("update pending", 20), ("paid", 7.875)],
+    "latest signed up customer of each country": [
+        ("Japan", "Bob", "2023-03-09"),
+        ("Norway", "Zoë", "2024-02-29"),
+    ],
+    "revenue by status, only those above 16": [("update pending", 20)],
+    "growth of customers from 2023 to 2024": [(2, 1, -1, -50)],
+    "share of paid orders by status": [("paid", 100), ("update pending", 0)],
+}
 
 
 def in_session(sql: str, target: Target, limits: StatementLimits = LIMITS) -> ResultSet:
@@ -184,11 +195,11 @@ async def test_endless_rows_are_cut_not_awaited(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_built_in_writer_counts_by_calendar_units(dialect: str, target: Target) -> None:
+def test_the_built_in_writer_counts_by_calendar_units_and_computes(dialect: str, target: Target) -> None:
     schema = scan(target.database, ConnectionLimits(), Stop())
+    by_unit = {f"how many customers per {unit}, using signed up": rows for unit, rows in UNITS.items()}
 
-    def count(unit: str, expected: list[tuple[str, int]]) -> None:
-        question = f"how many customers per {unit}, using signed up"
+    def compute(question: str, expected: list[tuple[object, ...]]) -> None:
         answer = write(question, schema, previous=None, today=date(2024, 6, 1))
         assert isinstance(answer, WrittenSql)
         found = UncheckedStatement(
@@ -200,7 +211,7 @@ def test_the_built_in_writer_counts_by_calendar_units(dialect: str, target: Targ
         ).run(Stop())
         assert [tuple(row) for row in found.rows] == expected
 
-    assert_each(list(UNITS.items()), count)
+    assert_each([*by_unit.items(), *COMPUTED.items()], compute)
 
 
 @pytest.mark.parametrize(("dialect", "category"), [each for each in HOSTILE if each not in UNSTOPPABLE])

@@ -41,6 +41,8 @@ class DateRange:
     """The periods that were written side by side: "in 2023 and 2025". Days between them are left out."""
     joined: bool = field(default=False, compare=False)
     """True if they were written with "and"."""
+    ends: tuple["DateRange", ...] = field(default=(), compare=False)
+    """The first and the last period of "from 2023 to 2025"."""
 
     def __str__(self) -> str:
         if self.has_gaps:
@@ -95,6 +97,38 @@ def one_of(periods: Sequence[DateRange]) -> DateRange:
     return DateRange(parts[0].start, parts[-1].end, parts=tuple(parts))
 
 
+def compare_periods(said: Sequence[DateRange], today: date) -> tuple[DateRange, DateRange]:
+    """Returns the earlier and the later period of a comparison: the two that were said, one and that before
+    it, or the twelve months up to today and those before. A period that is not over ends today, and the one
+    before it as early. Raises `ValueError` for any other number of periods or two of different units.
+    """
+    parts = sorted(
+        (part for each in said for part in each.parts or each.ends or (each,)),
+        key=lambda part: part.start or date.min,
+    )
+    tomorrow = today + timedelta(days=1)
+    if not parts:
+        parts = [DateRange(_months_later(tomorrow, -12), tomorrow)]
+    if len(parts) == 2 and parts[0].unit and parts[0].unit == parts[1].unit:
+        return one_of(parts).parts[0], parts[1]
+    (later,) = parts
+    if later.start is None:
+        raise ValueError
+    begun = (each for each in reversed(PERIOD_UNITS) if _whole_start(later.start, each) == later.start)
+    unit = later.unit or next(begun, None)
+    if later.end is None and unit and _whole(later.start, unit).end == _whole_start(today, unit):
+        later = _whole(today, unit)  # since the period before this one
+    if later.start is None or later.end is None:
+        later = replace(later, end=_whole(later.start or today, unit or "day").end)
+    start, end = later.start or today, min(later.end or today, tomorrow)
+    months = (end.year - start.year) * 12 + end.month - start.month if end.day == start.day else 0
+    if unit in _MONTHS_IN and (later.unit or end == tomorrow):
+        months = _MONTHS_IN[unit]
+    if not months:
+        return DateRange(start - (end - start), start), DateRange(start, end)
+    return DateRange(_months_later(start, -months), _months_later(end, -months)), DateRange(start, end)
+
+
 def unit_of(word: str) -> CalendarUnit | None:
     return _CALENDAR_UNITS.get(word)
 
@@ -140,7 +174,7 @@ def _span(words: list[str], today: date) -> PeriodRead | None:
     first, last, said = _two(words, today, ("and", "to", "until", "till", "through"))
     if not first or not last or not first.start or not last.end or last.end <= first.start:
         return None
-    return DateRange(first.start, last.end), said
+    return DateRange(first.start, last.end, ends=(first, last)), said
 
 
 def _points(words: list[str], today: date) -> PeriodRead | None:

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from app.modules.database_connection.schema import ColumnType
 from app.modules.sql_generation.builtin.periods import CalendarUnit, DateRange
 
-Function = Literal["count", "count distinct", "sum", "avg", "min", "max", "defined"]
+Function = Literal["count", "count distinct", "sum", "avg", "median", "min", "max", "defined"]
 Operator = Literal[">", ">=", "<", "<=", "=", "between"]
 
 
@@ -190,6 +190,14 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Earliest:
+    """The date is the earliest of the rows with the same `key`: a customer's first order."""
+
+    field: PlanColumn
+    key: PlanColumn
+
+
+@dataclass(frozen=True)
 class Missing:
     """The field holds no value, or if `negated` a value; with `or_zero`, zero counts as no value."""
 
@@ -205,7 +213,7 @@ class Without:
     table: str
 
 
-Filter = Among | PersonNamed | Flagged | Fulfils | Within | Missing
+Filter = Among | PersonNamed | Flagged | Fulfils | Within | Earliest | Missing
 
 
 @dataclass(frozen=True)
@@ -234,6 +242,19 @@ class Having:
 
 
 @dataclass(frozen=True)
+class Change:
+    """The measure of one period beside that of an earlier one. `relative`: groups are ordered by percent.
+    `begins` is the first day of the data if it lies after the first of the earlier period, else empty.
+    """
+
+    field: PlanColumn
+    before: DateRange
+    after: DateRange
+    relative: bool
+    begins: str = ""
+
+
+@dataclass(frozen=True)
 class SortOrder:
     by: PlanColumn | Grain | Measure | Related
     descending: bool
@@ -258,7 +279,8 @@ class QueryPlan:
     Rows need a matching row in each of `with_tables`. Without measures and dimensions the plan is a list of
     `shown`, or of whole rows. `chosen`: the limit was not in the question. Joins prefer `preferences` and the
     tables `through` where several paths exist. With `whole`, the measure is in percent of that of this plan,
-    which has no groups.
+    which has no groups; with `part`, that of the rows that fulfil it (a name: have a row in that table) is in
+    percent of that of all. With `within`, the order and the limit hold for each of its groups.
     """
 
     base: str
@@ -275,6 +297,9 @@ class QueryPlan:
     through: tuple[str, ...] = ()
     preferences: Preferences = NO_PREFERENCES
     whole: "QueryPlan | None" = None
+    part: tuple[QueryCondition | str, ...] = ()
+    change: Change | None = None
+    within: Dimension | None = None
 
     @property
     def is_list(self) -> bool:

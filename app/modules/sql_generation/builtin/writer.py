@@ -10,7 +10,7 @@ from sqlglot import exp
 from app.core.language import language_of
 from app.modules.database_connection.schema import Schema
 from app.modules.sql_generation.builtin.nearest import Nearby, nearest
-from app.modules.sql_generation.builtin.plan import Beyond, QueryPlan, Unclear
+from app.modules.sql_generation.builtin.plan import Beyond, Earliest, QueryPlan, Unclear
 from app.modules.sql_generation.builtin.planning.follow_up import (
     PlannedStatement,
     change,
@@ -18,6 +18,7 @@ from app.modules.sql_generation.builtin.planning.follow_up import (
     extreme_of_shown,
     is_narrowed,
     names_rows,
+    ranks_again,
 )
 from app.modules.sql_generation.builtin.planning.intent import Planner
 from app.modules.sql_generation.builtin.planning.resolving import recognise_periods
@@ -201,7 +202,9 @@ def _answer(
     roles = assign(read(split(rest, lexicon)[0], lexicon, today))
     incomplete = roles.is_fragment or (roles.counts and not (roles.counted or roles.free))
     if not (points or opening or incomplete):
-        if not names_rows(roles) and (plan is None or is_narrowed(plan)):
+        narrowed = plan is None or is_narrowed(plan)
+        repeats = plan is not None and plan.is_list and is_narrowed(plan) and ranks_again(roles, plan.base)
+        if (narrowed and not names_rows(roles)) or repeats:
             raise Beyond(_EITHER)
         return _statement(_planned(tokens, schema, lexicon, today=today), schema)
     if plan is None:
@@ -243,4 +246,7 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: da
     account(items, query, select, network=network)
     require(preferences, select)
     explanation = explain(query) + explain_unlisted(query, network)
-    return PlannedStatement(select, explanation, query)
+    is_changed = not (
+        query.change or query.within or any(isinstance(one, Earliest) for one in query.conditions)
+    )
+    return PlannedStatement(select, explanation, query if is_changed else None)

@@ -106,7 +106,7 @@ class Filters(ValueResolver):
             self.hinted(comparison.hint, near) if comparison.hint else self._compared_field(by, near, number)
         )
         if (
-            is_quantity(field)
+            (is_quantity(field) or words_of(field.column)[0] in ("total", "sum"))
             and field.table != base
             and self.network.fans_out(base, field.table, self.anchors)
         ):

@@ -98,7 +98,7 @@ def extreme_of_shown(plan: QueryPlan, asked: Extreme, network: SchemaNetwork) ->
 
     None if that column is not shown.
     """
-    if plan.whole is not None:
+    if plan.whole is not None or plan.part:
         return None
     select = compose(plan, network)
     names = [shown.alias_or_name for shown in select.selects]
@@ -129,6 +129,14 @@ def names_rows(roles: QuestionRoles) -> bool:
     return any(map(is_table, roles.mentions())) or any(isinstance(of, Revenue) for of in measured)
 
 
+def ranks_again(roles: QuestionRoles, base: str) -> bool:
+    """True if the question ranks all rows of the table `base`, and restricts them by nothing."""
+    tables = [one for one in roles.free if is_table(one)]
+    own = bool(tables) and all(any(link.table == base for link in one.links) for one in tables)
+    restricted = roles.values or roles.times or roles.compared or roles.flags or roles.lacking
+    return own and roles.rank is not None and not (restricted or roles.grouped)
+
+
 def change(
     plan: QueryPlan, roles: QuestionRoles, network: SchemaNetwork, *, points: bool, adds: bool
 ) -> PlannedStatement:
@@ -139,8 +147,8 @@ def change(
     """
     before = _FollowUp(plan, roles, network)
     before.drop_own_table()
-    if plan.whole is not None:
-        return before.change_share(plan.whole)
+    if plan.whole is not None or plan.part:
+        return before.change_share()
     if not points and roles.is_fragment:
         return before.varied()
     before.list_counted()
@@ -182,6 +190,9 @@ class _FollowUp:
         plan = self.plan
         if not plan.is_list:
             raise Beyond("The previous answer is no list whose rows I could count.")
+        values = [one for one in plan.shown if one not in self._network.name_fields(plan.base)]
+        if len(plan.shown) == 1 and values and not plan.distinct:
+            raise Beyond(f"I cannot tell whether rows or different values should be counted; {_WHOLE}")
         conditions = self._conditions()
         name = f"number of {plan.base}"
         if self._is_cut:
@@ -274,23 +285,21 @@ class _FollowUp:
             self._uses("grouped", *_FILTERS)
         return self.varied()
 
-    def change_share(self, whole: QueryPlan) -> PlannedStatement:
+    def change_share(self) -> PlannedStatement:
         """Changes the period of a share, also that of its whole, or the part that it is of."""
         if not self._roles.is_fragment:
             raise Beyond(f"I can change the period or the part of a share, not more; {_WHOLE}")
         self._uses(*_FILTERS)
-        plan = self.plan
+        plan, whole = self.plan, self.plan.whole
         conditions = self._conditions()
-        old = {_columns(one) for one in plan.conditions}
         for one in conditions:
-            is_period = isinstance(one, Within)
-            is_of_whole = is_period and _columns(one) in map(_columns, whole.conditions)
-            is_part = _columns(one) in old and not is_of_whole
-            if not (is_part or is_period) or plan.with_tables:
+            if any(not isinstance(old, str) and _columns(old) == _columns(one) for old in plan.part):
+                plan = replace(plan, part=(one,))
+            elif isinstance(one, Within):
+                plan = replace(plan, conditions=_replace_condition(plan.conditions, one))
+                whole = whole and replace(whole, conditions=_replace_condition(whole.conditions, one))
+            else:
                 raise Beyond(f"I cannot tell of which whole the share is meant; {_WHOLE}")
-            if not is_part:
-                whole = replace(whole, conditions=_replace_condition(whole.conditions, one))
-            plan = replace(plan, conditions=_replace_condition(plan.conditions, one))
         if not conditions:
             raise Beyond("I do not see what should change in the previous answer.")
         said = f"The previous question, now {'; '.join(_said(conditions))}."

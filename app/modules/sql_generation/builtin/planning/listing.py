@@ -19,7 +19,7 @@ from app.modules.sql_generation.builtin.planning.numbers import NumberResolver
 from app.modules.sql_generation.builtin.question.items import Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.lexicon import EXACT
 from app.modules.sql_generation.builtin.question.reading import INCLUDING, POSSESSIVE
-from app.modules.sql_generation.builtin.question.roles import is_table
+from app.modules.sql_generation.builtin.question.roles import is_number, is_table
 from app.modules.sql_generation.builtin.question.words import words_of
 
 
@@ -30,6 +30,9 @@ class ListPlanner(NumberResolver):
         base = self._subject()
         if self.roles.grouped:
             raise Beyond("I do not see what should be counted or summed for each group.")
+        totals = [one for one in self.roles.free if is_number(one) and one.text.lower().startswith("total ")]
+        if totals and totals[0].lead == "the" and not totals[0].plural and len(self.roles.free) < 3:
+            raise Beyond(f"I cannot tell whether each {totals[0].text} is meant, or the sum of them.")
         shown = self._shown(base) or self._counted_beside(base)
         base = self._finest(base, shown)
         query = QueryPlan(

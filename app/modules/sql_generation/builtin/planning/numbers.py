@@ -85,13 +85,13 @@ class NumberResolver(Filters):
         own = measures.amounts_of(self.network, table)
         if len(own) == 1:
             return Measure(function, table, name, (own[0],))
-        if own or function not in ("sum", "avg") or not ORDERING.intersection(words_of(of.text)):
+        if own or function not in ("sum", "avg", "median") or not ORDERING.intersection(words_of(of.text)):
             raise Beyond(f"I cannot tell which amount of {table} is meant.")
         found = self._revenue(Revenue(measured.text), (table,))
         key = self.network.key(table)
         if found.table == table or len(key) != 1 or not self.network.belongs(found.table, table):
             raise Beyond(f"I cannot tell which amount of {table} is meant.")
-        return replace(found, function=function, name=name, each=key[0] if function == "avg" else None)
+        return replace(found, function=function, name=name, each=key[0] if function != "sum" else None)
 
     def _revenue(self, measured: Revenue, tables: Iterable[str]) -> Measure:
         if measured.definition is not None:

@@ -8,6 +8,7 @@ from app.modules.sql_generation.builtin.plan import (
     Compared,
     Dimension,
     Entity,
+    Grain,
     Measure,
     PlanColumn,
     QueryPlan,
@@ -27,6 +28,10 @@ from app.modules.sql_generation.builtin.question.rules import AGE, BIRTH, DATE
 from app.modules.sql_generation.builtin.question.words import words_of
 
 _SEVERAL = 10
+
+
+def dimension_table(dimension: Dimension) -> str:
+    return dimension.field.table if isinstance(dimension, Grain) else dimension.table
 
 
 class RankingPlanner(ListPlanner):
@@ -89,7 +94,7 @@ class RankingPlanner(ListPlanner):
         readings = [offer_order(f"number of {plural(table)}", table) for table in dated]
         if len(dated) == 1 and rank.about == "rows":
             return self._row_count(dated[0], plural(dated[0]))
-        if dated and rank.about == "value":
+        if dated and rank.about in ("value", "sales"):
             readings = [*(offer_order("revenue", each.table) for each in self._earned(())), *readings]
         raise Unclear(f"By what should each {calendar.unit} be ranked?", readings)
 
@@ -169,37 +174,59 @@ class RankingPlanner(ListPlanner):
         if ranked is not None and ranked is not entity and not is_table(ranked):
             return Beyond(f"I can rank by numbers and dates only, not by {ranked.text}.")
         table = self._tables_of(entity)[0]
-        numbers = measures.numbers_of(self.network, table)
+        about = self.roles.rank.about if self.roles.rank else "value"
+        numbers = [] if about == "sales" else measures.numbers_of(self.network, table)
+        earned = self._earned([table])
+        counted = [measure.table for measure in earned] if about != "value" else []
+        counted += [] if about == "sales" and earned else self.network.referring(table)
         readings = [
-            *(offer_order("revenue", measure.table) for measure in self._earned([table])),
+            *(offer_order("revenue", measure.table) for measure in earned),
             *(offer_order(spoken(field.column), field) for field in numbers),
-            *(offer_order(f"number of {plural(other)}", other) for other in self.network.referring(table)),
+            *(offer_order(f"number of {plural(other)}", other) for other in dict.fromkeys(counted)),
         ]
         names = " or ".join(reading.label for reading in readings)
         return Unclear(f"By what should {entity.text} be ranked{f': {names}' if names else ''}?", readings)
 
     def _earned(self, tables: Iterable[str]) -> list[Measure]:
         try:
-            return [self._revenue(Revenue("revenue"), tables)]
+            return [measures.revenue(self.network, tuple(tables))]
         except (Beyond, Unclear):
             return []
 
     def _ranked_rows(self, rank: Rank, key: PlanColumn) -> QueryPlan:
+        within = self._within(self._subject())
         query = self._list()
+        if within:
+            shown = (within,) if isinstance(within, PlanColumn) else getattr(within, "shown", ())
+            own = self.network.name_fields(query.base) or self.network.key(query.base)
+            query = replace(
+                query, shown=tuple(dict.fromkeys((*shown, *own, *query.shown, key))), within=within
+            )
         return self._limited(replace(query, order=SortOrder(key, rank.descending)))
 
+    def _within(self, base: str) -> Dimension | None:
+        """Takes the group in which rows or groups are ranked: "longest track of each album"."""
+        groups, self.roles.grouped = self.roles.grouped, []
+        if len(groups) > 1:
+            raise Beyond("I can rank within one kind of group at a time.")
+        found = self.dimension(groups[0], base) if groups else None
+        if found and self.network.fans_out(base, dimension_table(found), self.anchors):
+            raise Beyond(f"A row of {base} belongs to many of {dimension_table(found)}.")
+        return found
+
     def _ranked_groups(self, rank: Rank, dimension: Dimension, measure: Measure) -> QueryPlan:
-        if self.roles.grouped:
-            raise Beyond("I cannot rank within each group.")
+        within = self._within(measure.table)
         ranked = self._ranked_entity()
         rest = [mention for mention in self.roles.free if not is_table(mention) and mention is not ranked]
         query = self._add_conditions(
-            QueryPlan(base=measure.table, measures=(measure,), dimensions=(dimension,))
+            QueryPlan(base=measure.table, measures=(measure,), dimensions=(dimension,), within=within)
         )
         query = replace(query, with_tables=self._required_tables(query))
         if rest:
             query = replace(query, dimensions=(self._shown_with(dimension, rest),))
         query = self._limited(replace(query, order=SortOrder(measure, rank.descending)))
+        if within:
+            return replace(query, dimensions=(within, *query.dimensions))
         return self._from_zero(query)
 
     def _from_zero(self, query: QueryPlan) -> QueryPlan:

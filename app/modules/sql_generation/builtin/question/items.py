@@ -1,6 +1,7 @@
 """The items that a question is read into."""
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 from app.modules.sql_generation.builtin.periods import CalendarUnit, DateRange
@@ -51,6 +52,38 @@ class PartOfWhole:
 
 
 @dataclass(frozen=True)
+class PartBegins:
+    """A verb between the whole and its part: "what share of invoices in Germany is from 2024"."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The share of rows with a state or an event: "cancellation rate". `state` is the word for it."""
+
+    state: SchemaMention
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Words for a change from one period to another. `ranks`: those with the largest change are meant, in
+    percent if `relative`. `of`: the next mention is what changes. `today` is the day that is asked on.
+    """
+
+    descending: bool = True
+    relative: bool = False
+    ranks: bool = True
+    of: bool = False
+    today: date = date.min
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """Words for rows that are new in a period. `first`: new by the first event that they have part in."""
+
+    first: bool = False
+
+
+@dataclass(frozen=True)
 class SideBySide:
     """Words that put values or periods side by side: "compare", "versus"."""
 
@@ -89,12 +122,12 @@ class Sort:
 @dataclass(frozen=True)
 class Rank:
     """A superlative, of a value ("highest", `hint` being words for its column), of a count ("most orders"),
-    or of the rows that something has ("busiest store").
+    of the rows that something has ("busiest store"), or of its sales.
     """
 
     descending: bool
     hint: tuple[str, ...] = ()
-    about: Literal["value", "count", "rows"] = "value"
+    about: Literal["value", "count", "rows", "sales"] = "value"
 
 
 @dataclass(frozen=True)
@@ -107,13 +140,16 @@ class Limit:
 
 @dataclass(frozen=True)
 class NumberComparison:
-    """A comparison with numbers, which may be in a unit such as "minutes"."""
+    """A comparison with numbers, which may be in a unit such as "minutes". `of_groups`: the number of each
+    group is compared, as in "only those above 100".
+    """
 
     operator: Operator
     numbers: tuple[str, ...]
     hint: tuple[str, ...] = ()
     times: bool = False
     unit: str = ""
+    of_groups: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +200,10 @@ QuestionItem = (
     | Count
     | Distinct
     | PartOfWhole
+    | PartBegins
+    | Rate
+    | Growth
+    | NewRows
     | SideBySide
     | Aggregate
     | Group

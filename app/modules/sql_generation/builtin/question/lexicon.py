@@ -55,6 +55,10 @@ class LexiconEntry:
         return self.field is None
 
     @property
+    def field_name(self) -> str:
+        return self.field.column if self.field else ""
+
+    @property
     def is_column(self) -> bool:
         return self.field is not None and self.value is None
 
@@ -139,6 +143,24 @@ class Lexicon:
         known = {each: each for phrase in phrases for each in phrase}
         like = {text_key(place.text): place.text for place in self._stored.like(text_key(word), limit=4)}
         return known | self._spellings | like
+
+    def alike(self, noun: str) -> tuple[LexiconEntry, ...]:
+        """Returns the values, flags and columns that a noun stands for: cancelled for "cancellation"."""
+        stem = _stem(noun)
+        values = [
+            link
+            for (word, *more), links in self._values.items()
+            if not more and _stem(word) == stem
+            for link in links
+        ]
+        columns = [
+            link
+            for (word, *_), meanings in self._names.items()
+            if _stem(word) == stem
+            for link in meanings.values()
+            if link.is_column and not link.key and (link.flag or words_of(link.field_name)[0] == word)
+        ]
+        return (*values, *columns)
 
     def definition(self, tokens: Sequence[Token]) -> tuple[int, Definition] | None:
         """Returns the longest term of the glossary at the start, with its length in tokens; None without one.
@@ -341,6 +363,15 @@ def _is_copy(table: Table, column: TableColumn) -> bool:
         list(key.columns) == [column.name] and words_of(key.referred_columns[0]) == words_of(column.name)
         for key in table.foreign_keys
     )
+
+
+def _stem(word: str) -> str:
+    """Returns a participle or its noun without ending: cancel of cancelled, canceled and cancellation."""
+    for ending in ("ation", "ion", "ment", "ing", "ed", "al", "y", "e", "s"):
+        if word.endswith(ending) and len(word) - len(ending) > 3:
+            word = word.removesuffix(ending)
+            break
+    return word[:-1] if word[-1:] == word[-2:-1] else word
 
 
 def _insert(meanings: _Meanings, link: LexiconEntry) -> None:

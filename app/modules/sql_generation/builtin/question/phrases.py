@@ -8,6 +8,7 @@ from app.modules.sql_generation.builtin.question.items import (
     NumberComparison,
     QuestionItem,
     Rank,
+    Rate,
     Revenue,
     SchemaMention,
 )
@@ -49,6 +50,15 @@ def read_worth(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[Qu
     said = tokens[: end if at else end + 1]
     rows = SchemaMention(text=last.text, links=tables, lead="of", plural=last.plural)
     return len(said), (Revenue(" ".join(each.text for each in said), of=rows),)
+
+
+def read_rate(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[QuestionItem, ...]] | None:
+    """Reads "return rate" and "cancellation rate": the share of rows with an event or a state."""
+    if [each.word for each in tokens[1:2]] != ["rate"] or lexicon.find(tokens)[0] > 1:
+        return None
+    links = lexicon.find(tokens[:1])[1] + lexicon.alike(tokens[0].raw)
+    state = SchemaMention(text=tokens[0].text.lower(), links=tuple(dict.fromkeys(links)))
+    return (2, (Rate(state),)) if links else None
 
 
 def read_top_sellers(raws: Sequence[str], lexicon: Lexicon) -> tuple[int, tuple[QuestionItem, ...]] | None:

@@ -9,8 +9,11 @@ from app.modules.sql_generation.builtin.plan import NOT_UNDERSTOOD, AsksForChang
 from app.modules.sql_generation.builtin.question.items import (
     Aggregate,
     Calendar,
+    Growth,
     Limit,
+    NewRows,
     NumberComparison,
+    PartBegins,
     PartOfWhole,
     PeriodMention,
     QuestionItem,
@@ -28,6 +31,7 @@ from app.modules.sql_generation.builtin.question.phrases import (
     is_name_of_column,
     read_compared,
     read_negated,
+    read_rate,
     read_top_sellers,
     read_worth,
 )
@@ -49,6 +53,7 @@ POSSESSIVE = word_set("its their his her")
 _PEOPLE = word_set("people person persons member members everyone everybody anyone team")
 _ASKING_WHETHER = word_set("is are was were do does did have has")
 _RELATIVE = word_set("who that which whose with having have has in from")
+_PREDICATING = word_set("is are was were came come comes went go goes has have had made belong belongs")
 _EVERY = word_set("all every each")
 HAVING = word_set("with have has had having contain contains containing")
 INCLUDING = "including"
@@ -62,7 +67,8 @@ _PASSED_OVER = word_set(
     " containing belong belongs ever yet already currently still including whats whos wheres hows pls plz"
     " info produced produces produce created built manufactured raised raise titled entitled"
     " offered offer offers working work works employed associated available come comes came appear appears"
-    " appeared play plays played playing teach teaches taught receive receives received awarded shared know"
+    " appeared play plays played playing teach teaches taught receive receives received awarded shared"
+    " know went go goes via"
 )
 _EXCLUDING = word_set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
@@ -71,7 +77,7 @@ _WRITING = word_set("delete drop update insert remove create alter truncate add 
 _CALCULATING = word_set(
     "why predict forecast growth grow grew growing increase increased decrease decreased change changed trend"
     " compared comparison ratio rate correlation"
-    " correlate median cumulative running moving difference change impact cause if half double twice when"
+    " correlate cumulative running moving difference change impact cause if half double twice when"
     " how reason should recommend"
 )
 
@@ -112,12 +118,22 @@ class _Reading:
             raise Beyond("I can list who reports to whom, not say whether it is so.")
         at = int(self._sorts)
         while at < len(self._question):
+            if self._begins_part(at):
+                self._read.append(PartBegins())
             said, found = self._next(at)
             self._read += found
             if not said:
                 self._pass_over(at)
             at += max(said, 1)
         return tuple(self._read)
+
+    def _begins_part(self, at: int) -> bool:
+        """True for the first verb after the whole that a share is of: "what share of orders is open"."""
+        kinds = [type(item) for item in self._read]
+        if PartOfWhole not in kinds or kinds[-1] is PartOfWhole or PartBegins in kinds:
+            return False
+        before = self._question[at - 1].raw
+        return self._question[at].raw in _PREDICATING and before not in _RELATIVE and self._named
 
     def _next(self, at: int) -> tuple[int, tuple[QuestionItem, ...]]:
         """Returns the number of tokens from `at` that form the next items, and these items; 0 if unknown."""
@@ -127,6 +143,8 @@ class _Reading:
         if defined := self._defined(tokens, at):
             return defined
         raws = [token.raw for token in tokens]
+        if rate := read_rate(tokens, self._lexicon):
+            return rate
         rule = self._rule(" ".join(raws))
         length, links = self._lexicon.find(tokens)
         lead = self._lead(at)
@@ -139,8 +157,15 @@ class _Reading:
             plural=last.plural,
             owns=bool(said) and last.owns,
         )
-        if rule and isinstance(rule[1][0] if rule[1] else None, Relation | Unrelated):
+        kind = rule[1][0] if rule and rule[1] else None
+        if rule and isinstance(kind, Relation | Unrelated):
             return rule
+        if rule and isinstance(kind, Growth):
+            return rule[0], (replace(kind, today=self._today),)
+        if raws[0] == "first" and isinstance(self._last, Calendar):
+            return 1, (NewRows(first=True),)  # by month of their first order
+        if length and isinstance(kind, NewRows):
+            return length, (mention,)  # a state that is called new
         if tokens[0].kind == "quoted" or length > 1:
             return length, (mention,)
         if tokens[0].word == "name" and is_name_of_column(tokens[1:], self._lexicon):

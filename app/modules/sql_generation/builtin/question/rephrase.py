@@ -4,6 +4,7 @@ import re
 from collections.abc import Set
 
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
+from app.modules.sql_generation.builtin.question.rules import COMPARED, OF_GROUPS
 from app.modules.sql_generation.builtin.question.words import tokenise, word_set, words_of
 
 _SECOND = re.compile(
@@ -55,10 +56,45 @@ _COUNTED = re.compile(
 )
 
 
+_GROUPING = word_set("by per each every")
+_RESTRICTING = word_set(", only just those ones them where when if keep keeping showing")
+_RESTRICTED = _RESTRICTING | word_set(
+    "and but then show include including limited restricted to the groups results values that which whose with"
+    " having have has it they total sum number value result is are was were comes for of"
+)
+_COMPARED_LAST = re.compile(
+    rf"(?<!\w)(?P<compared>(?:{COMPARED}) ?[$€£]?\d[\d,.]*(?: and [$€£]?\d[\d,.]*)?)(?: only)?[?.!]*\s*$",
+    re.IGNORECASE,
+)
+_EACH_FIRST = re.compile(
+    r"(?P<each>(?:for|in|within) (?:each|every) [^,]+),"
+    r" (?P<rest>[^,]*?\b(?:most|best|top|\w+est)\b[^,]*?)[?.!]*\s*",
+    re.IGNORECASE,
+)
+
+
+def _compare_groups(question: str) -> str:
+    """Marks the comparison of "revenue by country, only those above 100" as one of each group."""
+    if (compared := _COMPARED_LAST.search(question)) is None:
+        return question
+    words = question[: compared.start()].replace(",", " ,").split()
+    grouped = next((at for at, word in enumerate(words) if word.lower() in _GROUPING), len(words))
+    known = _RESTRICTED.union(words_of(" ".join(words[:grouped])))
+    end = len(words)
+    while end > grouped + 2 and known.intersection([words[end - 1].lower(), *words_of(words[end - 1])]):
+        end -= 1
+    if _RESTRICTING.isdisjoint(word.lower() for word in words[end:]):
+        return question
+    return f"{' '.join(words[:end])} {OF_GROUPS} {compared['compared']}"
+
+
 def rephrase(question: str, lexicon: Lexicon) -> str:
     """Returns the question in plain words: "number of courses for each teacher" for "names of teachers and
     the number of courses they teach". What it asks for stays the same.
     """
+    if (each := _EACH_FIRST.fullmatch(question)) is not None:
+        question = f"{each['rest']} {each['each']}"
+    question = _compare_groups(question)
     if ranked := _RANKED.search(question):
         counted = _table_words(question[ranked.end() :], lexicon)
         question = _without_count(question, counted) if counted else question

@@ -1,6 +1,7 @@
 """The role of each mention in a question: measured, grouped by, filtered on, sorted by or shown."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from app.modules.sql_generation.builtin.periods import DateRange
@@ -12,14 +13,18 @@ from app.modules.sql_generation.builtin.question.items import (
     Count,
     Distinct,
     Group,
+    Growth,
     Holding,
     Lacking,
     Limit,
+    NewRows,
     NumberComparison,
+    PartBegins,
     PartOfWhole,
     PeriodMention,
     QuestionItem,
     Rank,
+    Rate,
     Relation,
     Revenue,
     SchemaMention,
@@ -33,7 +38,7 @@ from app.modules.sql_generation.builtin.question.rules import DATE
 from app.modules.sql_generation.builtin.question.words import QUOTED
 
 Measured = SchemaMention | Revenue
-RoleItem = Count | PartOfWhole | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
+RoleItem = Count | PartOfWhole | Growth | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,11 @@ class QuestionRoles:
     flags: list[tuple[SchemaMention, bool]] = field(default_factory=list)
     reports: ReportingLine | None = None
     share: bool = False
+    restricting: "QuestionRoles | None" = None
+    """The roles of what is before the verb of a share: the whole, not the part."""
+    rate: Rate | None = None
+    growth: Growth | None = None
+    new: NewRows | None = None
     compares: bool = False
     several: bool = False
     """The question names two tables side by side: "customers and orders"."""
@@ -101,6 +111,9 @@ class QuestionRoles:
             or self.ranked_by
             or self.free
             or self.reports
+            or self.rate
+            or self.growth
+            or self.new
             or (self.rank and self.rank.hint)
         )
 
@@ -112,6 +125,7 @@ class QuestionRoles:
             *self.sorted_by,
             self.counted,
             self.ranked_by,
+            self.rate and self.rate.state,
         )
         return [
             mention
@@ -333,6 +347,10 @@ class _Parts:
     def _compare_groups(self, at: int, before: QuestionItem | None, comparison: NumberComparison) -> bool:
         """Takes a comparison of groups: "an average salary over 3000", "orders per city with 4 or more"."""
         roles = self._roles
+        if comparison.of_groups:
+            roles.having.append((None, None, comparison))
+            self._role = None
+            return True
         if isinstance(before, Aggregate) and self._functions:
             named = self._items[at - 2] if at > 1 else None
             if not (isinstance(named, SchemaMention) and is_number(named) and named in roles.free):
@@ -340,12 +358,19 @@ class _Parts:
             self._unfree(named)
             self._aggregate(named)
             before = named
+        named = self._items[at - 2] if at > 1 else None
+        is_owner = isinstance(before, SchemaMention) and before.lead == "of" and is_table(before)
+        if before and is_owner and any(of is named for function, of in roles.measured if function):
+            roles.free = [mention for mention in roles.free if mention is not before]
+            before = named  # the average age of singers is over 40
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
         measured = [(function, of) for function, of in roles.measured if of is before and function]
         if measured:
+            if isinstance(after, SchemaMention) and is_number(after):
+                self._taken.add(at + 1)  # its unit
             roles.having.append((*measured[-1], comparison))
             self._role = None
             return True
-        after = self._items[at + 1] if at + 1 < len(self._items) else None
         names_number = isinstance(after, SchemaMention) and (is_number(after) or is_table(after))
         grouped = any(
             one is before for one in roles.grouped if isinstance(one, Calendar) or not is_number(one)
@@ -448,6 +473,17 @@ class _Walk(_Parts):
             case PartOfWhole(after):
                 roles.share = True
                 self._role = self._role if after else item
+            case PartBegins():
+                with suppress(Beyond):
+                    roles.restricting = assign(self._items[:at])
+                return
+            case Rate():
+                roles.rate = item
+            case Growth():
+                roles.growth = item
+                self._role = item if item.of else None
+            case NewRows():
+                roles.new = item
             case SideBySide():
                 roles.compares = True
                 if 0 < at < len(self._items) - 1:
@@ -466,6 +502,7 @@ class _Walk(_Parts):
                 roles.first = first
             case PeriodMention(period):
                 self._time(period, before)
+                self._role = None if isinstance(self._role, Growth) else self._role
             case NumberComparison():
                 self._compare(at, item)
             case Conjunction():
@@ -563,10 +600,10 @@ class _Walk(_Parts):
                 roles.measured.append((None, item))
             case Count() if roles.counted is None:
                 roles.counted = item
-            case PartOfWhole() if is_table(item):
+            case PartOfWhole() | Growth() if is_table(item) and not isinstance(item, Revenue):
                 roles.counts = True
                 roles.counted = item
-            case PartOfWhole():
+            case PartOfWhole() | Growth():
                 roles.measured.append(("sum", item))
             case Group():
                 roles.grouped.append(item)

@@ -11,9 +11,11 @@ from app.modules.sql_generation.builtin.question.items import (
     Count,
     Distinct,
     Group,
+    Growth,
     Holding,
     Lacking,
     Limit,
+    NewRows,
     NumberComparison,
     PartOfWhole,
     QuestionItem,
@@ -26,15 +28,17 @@ from app.modules.sql_generation.builtin.question.items import (
 )
 from app.modules.sql_generation.builtin.question.units import DEGREES, UNITS
 
+OF_GROUPS = "ofgroups"
+"""The word that `rephrase` puts before a comparison of groups."""
 _PRICE = ("price", "cost")
 AGE = ("age",)
 SIZE = ("length", "duration", "millisecond", "height", "minute", "second")
 DATE = ("date",)
 BIRTH = ("birth",)
 _SUPERLATIVES: dict[str, Rank] = {
-    "busiest|(?:best|top) selling|bestselling|most (?:popular|active|common|frequent)|commonest": Rank(
-        True, about="rows"
-    ),
+    "(?:best|top) selling|bestselling|most sold": Rank(True, about="sales"),
+    "(?:worst|least) selling|least sold": Rank(False, about="sales"),
+    "busiest|most (?:popular|active|common|frequent)|commonest": Rank(True, about="rows"),
     "quietest|slowest|least (?:busy|popular|active|common|frequent)": Rank(False, about="rows"),
     "most expensive|priciest|dearest": Rank(True, _PRICE),
     "cheapest|least expensive": Rank(False, _PRICE),
@@ -58,11 +62,12 @@ _OPERATORS: tuple[tuple[str, Operator], ...] = (
     ),
     (r"(?:at most|(?:no|not) (?:more|higher) than|up to|<=|≤|(?:less|fewer|lower) than or equal to)", "<="),
     (r"(?:more|greater|higher|larger|bigger|longer|heavier|older|more expensive) than", ">"),
-    (r"over|above|exceeding|>", ">"),
+    (r"over|above|exceed(?:ing|s)?|beyond|>", ">"),
     (r"(?:less|fewer|lower|smaller|shorter|lighter|younger|cheaper|less expensive) than|under|below|<", "<"),
     (r"=|is|are|equal to|equals|exactly|precisely", "="),
     (r"(?:only|just)(?! (?:19|20)\d\d(?: |$))", "="),
 )
+COMPARED = "|".join(words for words, operator in _OPERATORS if operator != "=") + "|between"
 _COMPARATIVES = {
     "older": AGE,
     "younger": AGE,
@@ -90,11 +95,13 @@ def _constant(*items: QuestionItem) -> _Make:
     return lambda _: items
 
 
-def _comparison(operator: Operator) -> _Make:
+def _comparison(operator: Operator, *, of_groups: bool = False) -> _Make:
     def make(match: re.Match[str]) -> tuple[QuestionItem, ...]:
         hints = [hint for word, hint in _COMPARATIVES.items() if word in match[0]]
-        *numbers, unit = match.groups()
-        return (NumberComparison(operator, tuple(numbers), hints[0] if hints else (), unit=unit or ""),)
+        numbers = match.groups()[: 1 + (operator == "between")]
+        unit = match[len(numbers) + 1] if len(numbers) < len(match.groups()) else ""
+        hint = hints[0] if hints else ()
+        return (NumberComparison(operator, numbers, hint, unit=unit or "", of_groups=of_groups),)
 
     return make
 
@@ -138,9 +145,43 @@ RELATIONS = (
     _rule(r"manages?|supervises?|oversees?", _constant(Relation(above=True, noun=False))),
     _rule(rf"(?:{_SUPERIOR})(?: (?:of|for))?", _constant(Relation(above=True, noun=True))),
 )
+_LARGEST = (
+    "most|least|fastest|quickest|slowest|strongest|biggest|largest|highest|greatest|best|smallest|lowest"
+)
+_RISING = (
+    r"gr(?:e|o)w(?:s|n|ing)?|increas(?:e|es|ed|ing)|ris(?:e|es|en|ing)|rose|improv(?:e|es|ed|ing)|gained"
+)
+_FALLING = (
+    "declin(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)|f[ae]ll(?:s|en|ing)?|dropp?(?:s|ed|ing)?|shr[aiu]nk(?:s|ing)?"
+    "|los(?:t|ses|s)"
+)
+
+
+def _growth(*, falls: bool = False) -> _Make:
+    def make(match: re.Match[str]) -> tuple[QuestionItem, ...]:
+        least = any(word in match[0] for word in ("least", "slowest", "smallest", "lowest"))
+        relative = any(word in match[0] for word in ("fast", "quick", "slow", " rate", "percent"))
+        return (Growth(falls == least, relative, of=match[0].endswith((" in", " of"))),)
+
+    return make
+
+
+_GROWTH = (
+    _rule(rf"(?:{_RISING}) (?:by )?(?:the )?(?:{_LARGEST})(?: in percent)?", _growth()),
+    _rule(rf"(?:{_FALLING}) (?:by )?(?:the )?(?:{_LARGEST})(?: in percent)?", _growth(falls=True)),
+    _rule(rf"(?:{_LARGEST}) (?:{_RISING}|growth)(?: rate)?(?: (?:in|of))?", _growth()),
+    _rule(rf"(?:{_LARGEST}) (?:{_FALLING})(?: rate)?(?: (?:in|of))?", _growth(falls=True)),
+    _rule(r"growth(?: rate)?(?: (?:in|of))?", _constant(Growth(ranks=False, of=True))),
+)
+_NEW = (
+    _rule(r"(?:for the )?first[ -]time", _constant(NewRows(first=True))),
+    _rule(r"(?:brand |newly )?(?:new|acquired|won|gain(?:ed)?|onboarded)", _constant(NewRows())),
+)
 RULES = (
+    *_GROWTH,
+    *_NEW,
     _rule(rf"(?:the )?first {_NUMBER}", lambda match: (Limit(int(float(match[1])), first=True),)),
-    _rule(rf"(?:top|best) {_NUMBER} selling", _so_many(Rank(True, about="rows"))),
+    _rule(rf"(?:top|best) {_NUMBER} selling", _so_many(Rank(True, about="sales"))),
     *(_rule(rf"(?:{words}) {_NUMBER}", _so_many(rank)) for words, rank in _SUPERLATIVES.items()),
     _rule(
         rf"{_NUMBER} (?:(?:or|and) (?:more|over|above|higher|greater|up|older)|\+)" + _UNIT, _comparison(">=")
@@ -154,6 +195,11 @@ RULES = (
     _rule(r"more than twice", _constant(NumberComparison(">", ("2",), times=True))),
     _rule(r"at least once", _constant(NumberComparison(">=", ("1",), times=True))),
     _rule(r"at least twice", _constant(NumberComparison(">=", ("2",), times=True))),
+    *(
+        _rule(rf"{OF_GROUPS} (?:{words}) {_NUMBER}", _comparison(operator, of_groups=True))
+        for words, operator in _OPERATORS
+    ),
+    _rule(rf"{OF_GROUPS} between {_NUMBER} and {_NUMBER}", _comparison("between", of_groups=True)),
     *(_rule(rf"(?:{words}) {_NUMBER} times", _repeated(operator)) for words, operator in _OPERATORS),
     _rule(rf"(?:is |are |was |be )?between {_NUMBER} and {_NUMBER}{_UNIT}", _comparison("between")),
     *(
@@ -207,6 +253,7 @@ RULES = (
         _constant(SideBySide()),
     ),
     _rule(r"on average", _constant(Aggregate("avg", after=True))),
+    _rule(r"median", _constant(Aggregate("median"))),
     _rule(r"average|mean|avg", _constant(Aggregate("avg"))),
     _rule(r"maximum|max", _constant(Aggregate("max"))),
     _rule(r"minimum|min", _constant(Aggregate("min"))),

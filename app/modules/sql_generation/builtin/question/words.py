@@ -100,7 +100,7 @@ _ONE_OF = re.compile(
 """Which of many is one: the verb says so."""
 _REQUEST = re.compile(
     r"(?:(?:please|pls|plz|kindly|can|could|would|you|i|we|want|need|like|to|d|let|s|hey|hi|hello|kai|,) )*"
-    r"(?:show|list|display|give|get|find|return|tell|see|print|fetch|retrieve)(?: (?:me|us))? "
+    r"(?:show|list|display|give|get|find|return|tell|see|print|fetch|retrieve)(?! rate)(?: (?:me|us))? "
 )
 
 

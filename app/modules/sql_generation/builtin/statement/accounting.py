@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, Missing, QueryPlan, Superior, Within
+from app.modules.sql_generation.builtin.plan import Beyond, Earliest, Missing, QueryPlan, Superior, Within
 from app.modules.sql_generation.builtin.question.items import (
     Aggregate,
     Calendar,
@@ -12,14 +12,18 @@ from app.modules.sql_generation.builtin.question.items import (
     Count,
     Distinct,
     Group,
+    Growth,
     Holding,
     Lacking,
     Limit,
+    NewRows,
     NumberComparison,
+    PartBegins,
     PartOfWhole,
     PeriodMention,
     QuestionItem,
     Rank,
+    Rate,
     Relation,
     Revenue,
     SchemaMention,
@@ -31,7 +35,13 @@ from app.modules.sql_generation.builtin.question.lexicon import LexiconEntry
 from app.modules.sql_generation.builtin.question.roles import is_event, is_table, is_value
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
-_FUNCTIONS: dict[str, type[exp.AggFunc]] = {"avg": exp.Avg, "sum": exp.Sum, "min": exp.Min, "max": exp.Max}
+_FUNCTIONS: dict[str, type[exp.Expr]] = {
+    "avg": exp.Avg,
+    "median": exp.RowNumber,
+    "sum": exp.Sum,
+    "min": exp.Min,
+    "max": exp.Max,
+}
 _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
 
 
@@ -68,6 +78,7 @@ class _Statement:
         self._select = select
         self._tables = {table.name for table in select.find_all(exp.Table)}
         missing = {one.field for one in query.conditions if isinstance(one, Missing)}
+        missing |= {one.key for one in query.conditions if isinstance(one, Earliest)}
         self._tables |= {table for field in missing for table in network.referred(field)}
         self._columns = {column.name for column in self._asked_columns()}
         self._literals = {literal.name for literal in select.find_all(exp.Literal)}
@@ -88,9 +99,18 @@ class _Statement:
             case Revenue():
                 return self._has(exp.AggFunc) or bool(self._query.order)
             case PartOfWhole():
-                return self._query.whole is not None
+                return self._query.whole is not None or bool(self._query.part)
+            case PartBegins():
+                return bool(self._query.part or self._query.dimensions)
+            case Rate(state):
+                return bool(self._query.part) and any(self._means(link) for link in state.links)
+            case Growth():
+                return self._query.change is not None
+            case NewRows(first):
+                earliest = any(isinstance(one, Earliest) for one in self._query.conditions)
+                return earliest or (not first and (self._has(exp.Group) or bool(self._within)))
             case SideBySide():
-                return bool(self._query.dimensions)
+                return bool(self._query.dimensions or self._query.change)
             case Distinct():
                 return self._has(exp.Distinct) or not self._query.shown
             case Group() | Calendar():
@@ -110,13 +130,17 @@ class _Statement:
             case Unrelated():
                 return any(isinstance(one, Missing) for one in self._query.conditions)
             case PeriodMention(period):
-                return any(
-                    isinstance(one, Within)
-                    and (one.period == period or {*(period.parts or (period,))} <= {*one.period.parts})
-                    for one in self._query.conditions
+                parts = {*(period.parts or (period,))}
+                return self._query.change is not None or any(
+                    one.period == period or parts <= {*one.period.parts} for one in self._within
                 )
             case Holding() | Conjunction():
                 return True  # they only connect the items beside them
+
+    @property
+    def _within(self) -> list[Within]:
+        conditions = (*self._query.conditions, *self._query.part)
+        return [one for one in conditions if isinstance(one, Within)]
 
     def _has(self, *kinds: type[exp.Expr]) -> bool:
         return self._select.find(*kinds) is not None

@@ -1,10 +1,13 @@
 """Builds the statement of a plan from sqlglot expressions, never by formatting names or values into SQL."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from app.modules.sql_generation.builtin.plan import (
+    Beyond,
+    Change,
     Dimension,
     Entity,
     Grain,
@@ -15,11 +18,12 @@ from app.modules.sql_generation.builtin.plan import (
     SortOrder,
 )
 from app.modules.sql_generation.builtin.statement.calendar import calendar_order, calendar_text
-from app.modules.sql_generation.builtin.statement.conditions import compared, filters
+from app.modules.sql_generation.builtin.statement.conditions import compared, filters, restrict_to_period
 from app.modules.sql_generation.builtin.statement.draft import (
     SelectDraft,
     divided,
     measured,
+    measured_value,
     table_expression,
 )
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
@@ -30,6 +34,8 @@ def compose(query: QueryPlan, network: SchemaNetwork) -> exp.Select:
 
     Raises `Beyond` when a join would count a measured row more than once.
     """
+    if query.within is not None:
+        return _within_groups(query, query.within, network)
     draft = draft_of(query, network)
     if not query.measures:
         return _listed(draft, query)
@@ -38,24 +44,129 @@ def compose(query: QueryPlan, network: SchemaNetwork) -> exp.Select:
     for field in [field for measure in query.measures for field in measure.fields]:
         draft.reach(field.table)
     where = filters(draft, query.conditions, query.with_tables)
-    numbers = [
-        exp.alias_(_in_percent(measured(draft, measure), query, network), measure.name, quoted=True)
-        for measure in query.measures
-    ]
-    select = draft.select.select(*labels, *numbers).where(*where).group_by(*groups)
+    if any(measure.function == "median" for measure in query.measures):
+        return _medians(draft, query, labels, groups=groups, where=where)
+    numbers = _numbers(draft, query, network)
+    shown = [exp.alias_(number, name, quoted=True) for name, number in numbers.items()]
+    select = draft.select.select(*labels, *shown).where(*where).group_by(*groups)
     for one in query.having:
         select = select.having(compared(measured(draft, one.measure), one.operator, one.numbers))
-    for ordered in _orders(draft, query):
+    for ordered in _orders(draft, query, [*numbers.values()]):
         select = select.order_by(ordered)
     return select.limit(query.limit) if query.limit else select
 
 
-def _in_percent(number: exp.Expr, query: QueryPlan, network: SchemaNetwork) -> exp.Expr:
-    """Returns a measure, in percent of that of the whole if the plan has one."""
-    if query.whole is None:
-        return number
-    whole = compose(query.whole, network).subquery()
-    return divided(exp.Mul(this=number, expression=exp.Literal.number("100.0")), whole)
+def _numbers(draft: SelectDraft, query: QueryPlan, network: SchemaNetwork) -> dict[str, exp.Expr]:
+    """Returns the numbers of a plan by name: measures, parts in percent, or a measure and its change."""
+    measure = query.measures[0]
+    if query.whole is not None:
+        return {measure.name: _in_percent(measured(draft, measure), compose(query.whole, network).subquery())}
+    if query.part:
+        draft.optional = True
+        only = exp.and_(*filters(draft, query.part))
+        return {measure.name: _in_percent(measured(draft, measure, only), measured(draft, measure))}
+    if query.change is None:
+        return {measure.name: measured(draft, measure) for measure in query.measures}
+    before, after = _compared_periods(draft, measure, query.change)
+    change = exp.Sub(this=after, expression=before)
+    return {
+        f"{measure.name} {query.change.before}": before,
+        f"{measure.name} {query.change.after}": after,
+        "change": change,
+        "change (%)": _in_percent(exp.paren(change), before),
+    }
+
+
+def _compared_periods(draft: SelectDraft, measure: Measure, change: Change) -> list[exp.Expr]:
+    """Returns the measure of the earlier and of the later period."""
+    column = draft.column(change.field)
+    return [
+        measured(draft, measure, restrict_to_period(column.copy(), change.field, period))
+        for period in (change.before, change.after)
+    ]
+
+
+def _in_percent(part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+    return divided(exp.Mul(this=part, expression=exp.Literal.number("100.0")), whole)
+
+
+def _medians(
+    draft: SelectDraft,
+    query: QueryPlan,
+    labels: Sequence[exp.Expr],
+    *,
+    groups: Sequence[exp.Expr],
+    where: Sequence[exp.Expr],
+) -> exp.Select:
+    """Returns the mean of the middle one or two numbers of each group, counted by window functions: there is
+    no function for a median that all dialects have.
+    """
+    (measure, *more) = query.measures
+    value = measured_value(draft, measure)
+    if more or value is None or (query.order and query.order.by != measure):
+        raise Beyond("I can compute one median at a time.")
+    if draft.fans_out:
+        raise Beyond(f"The joins this needs would count rows of {measure.table} more than once.")
+    present = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    keys = [exp.alias_(key.copy(), f"group {at}", quoted=True) for at, key in enumerate(groups, 1)]
+    each = [draft.column(measure.each)] if measure.each else []
+    rows = draft.select.where(*where, present)
+    if each:
+        value = exp.Sum(this=value)
+        rows = rows.group_by(*groups, *each)
+    place = exp.Window(
+        this=exp.RowNumber(),
+        partition_by=[key.copy() for key in groups],
+        order=exp.Order(expressions=[exp.Ordered(this=value.copy())]),
+    )
+    count = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[key.copy() for key in groups])
+    added = {"value": value, "place": place, "places": count}
+    rows = rows.select(*labels, *keys, *(exp.alias_(one, name, quoted=True) for name, one in added.items()))
+    middle = exp.Between(
+        this=exp.Mul(this=_named("place"), expression=exp.Literal.number(2)),
+        low=_named("places"),
+        high=exp.Add(this=_named("places"), expression=exp.Literal.number(2)),
+    )
+    shown = [_named(one.alias) for one in labels]
+    ordered: list[exp.Expr] = [_named(key.alias) for key in keys]
+    median = exp.Avg(this=_named("value"))
+    select = exp.select(*shown, exp.alias_(median, measure.name, quoted=True)).from_(
+        rows.subquery("numbered")
+    )
+    select = select.where(middle).group_by(*ordered, *(one.copy() for one in shown))
+    for one in query.having:
+        select = select.having(compared(median.copy(), one.operator, one.numbers))
+    if query.order or not any(isinstance(one, Grain) for one in query.dimensions):
+        descending = query.order is None or query.order.descending
+        ordered = [exp.Ordered(this=median.copy(), desc=descending, nulls_first=False)] if groups else []
+    select = select.order_by(*ordered) if ordered else select
+    return select.limit(query.limit) if query.limit else select
+
+
+def _within_groups(query: QueryPlan, within: Dimension, network: SchemaNetwork) -> exp.Select:
+    """Returns the first rows or groups in each group of `within`, ties included."""
+    every = compose(replace(query, within=None, limit=None), network)
+    draft = draft_of(query, network)
+    (ordered,) = every.args["order"].expressions
+    place = exp.Window(
+        this=exp.Anonymous(this="RANK"),
+        partition_by=_group_keys(draft, within),
+        order=exp.Order(expressions=[ordered.copy()]),
+    )
+    every.set("order", None)
+    names = [one.alias_or_name for one in every.selects]
+    for one in every.selects:
+        if names.count(one.alias) > 1 and isinstance(one.this, exp.Column):
+            one.set("alias", exp.to_identifier(f"{one.this.table} {one.this.name}", quoted=True))
+    names = [one.alias_or_name for one in every.selects]
+    ranked = every.select(exp.alias_(place, "place", quoted=True)).subquery("ranked")
+    first = exp.LTE(this=_named("place"), expression=exp.Literal.number(query.limit or 1))
+    own = map(_named, names[: len(_labelled(draft, within))])
+    return exp.select(*map(_named, names)).from_(ranked).where(first).order_by(*own, _named("place"))
+
+
+def _named(name: str) -> exp.Column:
+    return exp.column(name, quoted=True)
 
 
 def draft_of(query: QueryPlan, network: SchemaNetwork) -> SelectDraft:
@@ -124,14 +235,16 @@ def _group_keys(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
             return [draft.column(dimension)]
 
 
-def _orders(draft: SelectDraft, query: QueryPlan) -> Sequence[exp.Expr]:
-    if query.order:
-        return [_ordered(draft, query.order)]
-    if any(isinstance(dimension, Grain) for dimension in query.dimensions):
+def _orders(draft: SelectDraft, query: QueryPlan, numbers: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
+    if query.order is None and any(isinstance(dimension, Grain) for dimension in query.dimensions):
         return [key for dimension in query.dimensions for key in _group_keys(draft, dimension)]
-    if query.dimensions:
-        return [_ordered(draft, SortOrder(query.measures[0], descending=True))]
-    return []
+    if not query.dimensions:
+        return []
+    order = query.order or SortOrder(query.measures[0], descending=True)
+    if isinstance(order.by, Measure) and (query.part or query.change):
+        shown = numbers[-1] if query.part or (query.change and query.change.relative) else numbers[-2]
+        return [exp.Ordered(this=shown.copy(), desc=order.descending, nulls_first=False)]
+    return [_ordered(draft, order)]
 
 
 def _ordered(draft: SelectDraft, order: SortOrder) -> exp.Expr:

@@ -13,6 +13,7 @@ from app.modules.sql_generation.builtin.plan import (
     Among,
     Beyond,
     Compared,
+    Earliest,
     Filter,
     Flagged,
     Fulfils,
@@ -48,8 +49,8 @@ _COMPARISONS: dict[str, type[exp.Binary]] = {
 
 def filters(
     draft: SelectDraft,
-    conditions: Sequence[QueryCondition],
-    required: Sequence[str],
+    conditions: Sequence[QueryCondition | str],
+    required: Sequence[str] = (),
     *,
     wanted: Related | None = None,
     ranked: Related | None = None,
@@ -120,7 +121,12 @@ def _filter(draft: SelectDraft, one: Filter) -> exp.Expr:
             stated = exp.paren(draft.stated(definition))
             return stated if holds else exp.Not(this=stated)
         case Within(field, period):
-            return _restrict_to_period(draft.column(field), field, period)
+            return restrict_to_period(draft.column(field), field, period)
+        case Earliest(field, key):
+            earliest = exp.Min(this=column_expression(_OTHER, field.column))
+            same = exp.EQ(this=column_expression(_OTHER, key.column), expression=draft.column(key))
+            rows = exp.select(earliest).from_(table_expression(field.table, _OTHER)).where(same)
+            return exp.EQ(this=draft.column(field), expression=rows.subquery())
         case Missing(field, _, negated=True) if field.type in _NUMERIC:
             return exp.NEQ(this=draft.column(field), expression=exp.Literal.number(0))
         case Missing(field, or_zero, negated):
@@ -267,7 +273,7 @@ def _among(column: exp.Expr, values: tuple[str, ...], negated: bool) -> exp.Expr
     return exp.Not(this=among) if negated else among
 
 
-def _restrict_to_period(column: exp.Expr, field: PlanColumn, period: DateRange) -> exp.Expr:
+def restrict_to_period(column: exp.Expr, field: PlanColumn, period: DateRange) -> exp.Expr:
     def bound(day: object) -> exp.Expr:
         if field.type in ("date", "datetime"):
             return exp.Literal.string(str(day))
@@ -275,7 +281,7 @@ def _restrict_to_period(column: exp.Expr, field: PlanColumn, period: DateRange) 
         return exp.Literal.number(year) if field.type in _NUMERIC else exp.Literal.string(year)
 
     if period.has_gaps:
-        parts = [_restrict_to_period(column.copy(), field, part) for part in period.parts]
+        parts = [restrict_to_period(column.copy(), field, part) for part in period.parts]
         return exp.paren(exp.or_(*parts))
     bounds: list[exp.Expr] = []
     if period.start:

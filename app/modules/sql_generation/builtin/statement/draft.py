@@ -1,6 +1,7 @@
 """A statement being built: its tables, the joins to reach more of them, and aggregates over its rows."""
 
 from dataclasses import dataclass, field
+from functools import reduce
 
 from sqlglot import exp
 
@@ -22,6 +23,8 @@ class SelectDraft:
     names: dict[str, str] = field(kw_only=True)
     through: tuple[str, ...] = field(default=(), kw_only=True)
     fans_out: bool = field(default=False, kw_only=True)
+    optional: bool = field(default=False, kw_only=True)
+    """Further tables are joined without leaving rows out that have no match."""
 
     def reach(self, table: str) -> None:
         """Joins the tables on the path from the base to `table`."""
@@ -35,7 +38,10 @@ class SelectDraft:
         self.names[hop.right] = hop.right
         self.fans_out = self.fans_out or hop.fans_out
         self.select = self.select.join(
-            table_expression(hop.right), on=meeting(hop, self.names[hop.left]), copy=False
+            table_expression(hop.right),
+            on=meeting(hop, self.names[hop.left]),
+            join_type="LEFT" if self.optional else "",
+            copy=False,
         )
 
     def column(self, field: PlanColumn) -> exp.Expr:
@@ -66,22 +72,32 @@ def meeting(hop: Hop, left: str) -> exp.Expr:
     )
 
 
-def measured(draft: SelectDraft, measure: Measure) -> exp.Expr:
-    """Returns the aggregate of a measure. Raises `Beyond` when joins repeat its rows and so falsify it."""
-    factors = [draft.column(field) for field in measure.fields]
-    value = factors[0] if factors else None
-    for factor in factors[1:]:
-        value = exp.Mul(this=value, expression=factor)
+def measured_value(draft: SelectDraft, measure: Measure) -> exp.Expr | None:
+    """Returns what a measure aggregates; None for a count of rows."""
     if measure.definition is not None:
-        value = draft.stated(measure.definition)
+        return draft.stated(measure.definition)
+    factors = [draft.column(field) for field in measure.fields]
+    return reduce(lambda one, two: exp.Mul(this=one, expression=two), factors) if factors else None
+
+
+def measured(draft: SelectDraft, measure: Measure, only: exp.Expr | None = None) -> exp.Expr:
+    """Returns the aggregate of a measure, with `only` a count or sum of the rows that fulfil it.
+
+    Raises `Beyond` when joins repeat its rows and so falsify it.
+    """
+    value = measured_value(draft, measure)
+    factors = [draft.column(field) for field in measure.fields]
+    if only is not None:
+        value = _value_if(draft, measure, value, only=only)
+        factors = [value]
     match measure.function:
         case "count" if draft.fans_out:
             key = draft.network.key(measure.table)
             if len(key) != 1:
                 raise Beyond(f"{measure.table} has no single key to count its rows by.")
-            return exp.Count(this=exp.Distinct(expressions=[draft.column(key[0])]))
+            return exp.Count(this=exp.Distinct(expressions=[value or draft.column(key[0])]))
         case "count":
-            return exp.Count(this=exp.Star())
+            return exp.Count(this=value or exp.Star())
         case "count distinct":
             return exp.Count(this=exp.Distinct(expressions=factors))
         case "sum" | "avg" | "defined" if draft.fans_out:
@@ -93,6 +109,17 @@ def measured(draft: SelectDraft, measure: Measure) -> exp.Expr:
             return exp.paren(value)
     functions = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
     return functions[measure.function](this=value)
+
+
+def _value_if(draft: SelectDraft, measure: Measure, value: exp.Expr | None, *, only: exp.Expr) -> exp.Expr:
+    """Returns what a measure aggregates of a row that fulfils `only`; 0 of others for a sum, else NULL."""
+    if measure.function not in ("count", "count distinct", "sum"):
+        raise Beyond("I can compare and take parts of sums and of numbers of rows only.")
+    if value is None:
+        key = draft.network.key(measure.table)
+        value = draft.column(key[0]) if draft.fans_out and len(key) == 1 else exp.Literal.number(1)
+    chosen = exp.Case().when(only, value)
+    return chosen.else_(exp.Literal.number(0)) if measure.function == "sum" else chosen
 
 
 def divided(number: exp.Expr, by: exp.Expr) -> exp.Expr:

@@ -4,6 +4,7 @@ from app.modules.sql_generation.builtin.plan import (
     Among,
     Compared,
     Dimension,
+    Earliest,
     Entity,
     Flagged,
     Fulfils,
@@ -23,7 +24,13 @@ from app.modules.sql_generation.builtin.plan import (
 )
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
-_FUNCTIONS = {"sum": "the sum", "avg": "the average", "min": "the lowest", "max": "the highest"}
+_FUNCTIONS = {
+    "sum": "the sum",
+    "avg": "the average",
+    "median": "the median",
+    "min": "the lowest",
+    "max": "the highest",
+}
 _UNORDERED = " in no particular order"
 _ONE = " (one of them, where several are equal)"
 _CHOSEN = " (a number of my own: the question names none)"
@@ -60,12 +67,18 @@ def explain(query: QueryPlan) -> str:
         units = [one.unit for one in query.dimensions if isinstance(one, Grain)]
         parts.append(f", only of {' and '.join(f'{unit}s' for unit in units)} that have any" if units else "")
     parts.append(_ordering(query))
-    if query.limit:
+    if query.within is not None:
+        first = f"the first {query.limit}" if query.limit and query.limit > 1 else "the first"
+        parts.append(f", {first} of each {grouping(query.within)} with all that are equal")
+        parts.append(_CHOSEN if query.chosen else "")
+    elif query.limit:
         parts.append(f", at most {query.limit} {'row' if query.limit == 1 else 'rows'}")
         parts.append("" if query.order or query.dimensions else _UNORDERED)
         parts.append(_ONE if query.order and query.limit == 1 else "")
         parts.append(_CHOSEN if query.chosen else "")
     unseen = [_unseen(one) for one in query.conditions if isinstance(one, Among) and one.unseen]
+    if query.change and query.change.begins:
+        unseen.append(f" The data begin on {query.change.begins}, within the earlier period.")
     return "".join(parts) + "." + "".join(unseen)
 
 
@@ -98,6 +111,8 @@ def filtering(condition: QueryCondition) -> str:
             return f"{field.table} {said} “{known.term}” as the glossary defines it ({known.sql})"
         case Within(field, period):
             return f"{field} is {period}"
+        case Earliest(field, key):
+            return f"{field} is the first of the {key}"
         case Compared(subject):
             return _comparing(subject.measure if isinstance(subject, Related) else subject, condition)
         case Missing(field, _, negated=True):
@@ -125,6 +140,8 @@ def measuring(measure: Measure) -> str:
     match measure.function:
         case "avg" if measure.each is not None:
             return f"the sum of {factors} divided by the number of different {measure.each}"
+        case "median" if measure.each is not None:
+            return f"the median of the sums of {factors} of each {measure.each}"
         case "defined":
             return factors
         case "count":
@@ -136,6 +153,13 @@ def measuring(measure: Measure) -> str:
 
 
 def _asked(query: QueryPlan) -> str:
+    if query.part:
+        held = [f"has rows in {one}" if isinstance(one, str) else filtering(one) for one in query.part]
+        return f"{measuring(query.measures[0])} where {' and '.join(held)}, in percent of that of all rows"
+    if query.change is not None:
+        change = query.change
+        by = f"{change.field} from the period {change.before} to that {change.after}"
+        return f"the change of {measuring(query.measures[0])} by {by}"
     if query.whole is not None:
         only = (
             f" where {' and '.join(map(filtering, query.whole.conditions))}" if query.whole.conditions else ""
