@@ -59,8 +59,8 @@ _COUNTED = re.compile(
 _GROUPING = word_set("by per each every")
 _RESTRICTING = word_set(", only just those ones them where when if keep keeping showing")
 _RESTRICTED = _RESTRICTING | word_set(
-    "and but then show include including limited restricted to the groups results values that which whose with"
-    " having have has it they total sum number value result is are was were comes for of"
+    "and but then show include including limited restricted to the groups results values that which whose"
+    " with having have has it they total sum number value result is are was were comes for of"
 )
 _COMPARED_LAST = re.compile(
     rf"(?<!\w)(?P<compared>(?:{COMPARED}) ?[$€£]?\d[\d,.]*(?: and [$€£]?\d[\d,.]*)?)(?: only)?[?.!]*\s*$",
