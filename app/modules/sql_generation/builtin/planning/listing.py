@@ -41,7 +41,7 @@ class ListPlanner(NumberResolver):
             distinct=bool(shown) and (self.roles.distinct or self._is_of_values(shown)),
         )
         query = self._add_conditions(query)
-        return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
+        return self._ordered(replace(query, with_tables=self.required_tables(query), limit=self.roles.limit))
 
     def _counted_beside(self, base: str) -> tuple[PlanColumn | Related, ...]:
         """Returns the name columns of a row and the numbers it is compared by."""
@@ -124,7 +124,7 @@ class ListPlanner(NumberResolver):
         beside = self.network.name_fields(table) or self.network.key(table)
         return (*(self.network.name_fields(base) or self.network.key(base)), *beside)
 
-    def _required_tables(self, query: QueryPlan) -> tuple[str, ...]:
+    def required_tables(self, query: QueryPlan) -> tuple[str, ...]:
         """Returns the other mentioned tables in which a row may have no match."""
         used = {query.base} | {
             dimension.table if isinstance(dimension, Entity) else dimension.field.table

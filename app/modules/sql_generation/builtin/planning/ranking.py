@@ -221,7 +221,7 @@ class RankingPlanner(ListPlanner):
         query = self._add_conditions(
             QueryPlan(base=measure.table, measures=(measure,), dimensions=(dimension,), within=within)
         )
-        query = replace(query, with_tables=self._required_tables(query))
+        query = replace(query, with_tables=self.required_tables(query))
         if rest:
             query = replace(query, dimensions=(self._shown_with(dimension, rest),))
         query = self._limited(replace(query, order=SortOrder(measure, rank.descending)))

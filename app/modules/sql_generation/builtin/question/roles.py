@@ -382,6 +382,7 @@ class _Parts:
 
     def _time(self, period: DateRange, before: QuestionItem | None) -> None:
         mention = before if isinstance(before, SchemaMention) else None
+        self._role = None if isinstance(self._role, Growth) else self._role
         if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
             raise Beyond(f"I find no date that says when something was {mention.text}.")
         if mention in self._roles.lacking and not is_table(mention):
@@ -477,32 +478,19 @@ class _Walk(_Parts):
                 with suppress(Beyond):
                     roles.restricting = assign(self._items[:at])
                 return
-            case Rate():
-                roles.rate = item
-            case Growth():
-                roles.growth = item
-                self._role = item if item.of else None
-            case NewRows():
-                roles.new = item
+            case Rate() | NewRows() | Growth() | Distinct():
+                self._compute(item)
             case SideBySide():
                 roles.compares = True
                 if 0 < at < len(self._items) - 1:
                     self._join(at, Conjunction(either=False))
                 return
-            case Relation():
+            case Relation() | Unrelated():
                 self._relate(item)
-            case Unrelated():
-                self._relate(item)
-            case Distinct():
-                roles.distinct = True
-            case Limit(count, first):
-                if roles.limit is not None:
-                    raise Beyond("The question names two numbers of rows.")
-                roles.limit = count
-                roles.first = first
+            case Limit():
+                self._limit(item)
             case PeriodMention(period):
                 self._time(period, before)
-                self._role = None if isinstance(self._role, Growth) else self._role
             case NumberComparison():
                 self._compare(at, item)
             case Conjunction():
@@ -537,6 +525,24 @@ class _Walk(_Parts):
             self._give_named(item, role)
             self._last_role = role
             self._role = None
+
+    def _limit(self, limit: Limit) -> None:
+        if self._roles.limit is not None:
+            raise Beyond("The question names two numbers of rows.")
+        self._roles.limit = limit.count
+        self._roles.first = limit.first
+
+    def _compute(self, item: Rate | NewRows | Growth | Distinct) -> None:
+        match item:
+            case Rate():
+                self._roles.rate = item
+            case NewRows():
+                self._roles.new = item
+            case Growth():
+                self._roles.growth = item
+                self._role = item if item.of else None
+            case Distinct():
+                self._roles.distinct = True
 
     def _relate(self, item: Relation | Unrelated) -> None:
         if self._related is not None or self._roles.reports is not None:

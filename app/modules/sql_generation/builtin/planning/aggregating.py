@@ -1,0 +1,251 @@
+"""Planning of a number, also per group: sums and counts, shares, rates, growth and new rows."""
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
+
+from app.modules.sql_generation.builtin.periods import compare_periods, one_of
+from app.modules.sql_generation.builtin.plan import (
+    Among,
+    Beyond,
+    Change,
+    Dimension,
+    Earliest,
+    Entity,
+    Grain,
+    Having,
+    Measure,
+    Missing,
+    PlanColumn,
+    QueryCondition,
+    QueryPlan,
+    SortOrder,
+    Within,
+)
+from app.modules.sql_generation.builtin.planning.ranking import RankingPlanner
+from app.modules.sql_generation.builtin.question.items import (
+    Calendar,
+    Growth,
+    NewRows,
+    Rate,
+    Revenue,
+    SchemaMention,
+)
+from app.modules.sql_generation.builtin.question.roles import is_table
+from app.modules.sql_generation.builtin.question.words import ORDERING, words_of
+from app.modules.sql_generation.builtin.statement.conditions import table_of
+
+_OF = ("of", "in", "among")
+
+
+class AggregationPlanner(RankingPlanner):
+    """Plans numbers."""
+
+    def _aggregation(self, measured: tuple[Measure, ...]) -> QueryPlan:
+        base = measured[0].table
+        if any(measure.table != base for measure in measured):
+            raise Beyond("The numbers asked for lie in different tables; ask for one at a time.")
+        query = QueryPlan(base=base, measures=measured, dimensions=self._dimensions(base))
+        if any(self._is_row_of(base, one) for one in query.dimensions):
+            raise Beyond(f"Each row of {base} has one of these numbers; ask for it without a group.")
+        if self.roles.limit and not query.dimensions:
+            raise Beyond(f"I do not see what there should be {self.roles.limit} of.")
+        if self.roles.having and not query.dimensions:
+            raise Beyond("I do not see which groups should be compared.")
+        query = self._add_conditions(self._add_shown(replace(query, having=self._having(query))))
+        self._refuse_parts(query)
+        query = replace(query, with_tables=self.required_tables(query), limit=self.roles.limit)
+        return self._from_zero(self._ordered(query))
+
+    def _refuse_parts(self, query: QueryPlan) -> None:
+        """Raises `Beyond` if a sum for each row of a table would take only parts of these rows."""
+        rows = {measure.each.table for measure in query.measures if measure.each}
+        used = {
+            *map(table_of, query.conditions),
+            *(one.field.table if isinstance(one, Grain) else one.table for one in query.dimensions),
+            *query.with_tables,
+        }
+        if any(not self.network.belongs(one, other) for one in rows for other in used if one != other):
+            raise Beyond(f"The question is about parts of {' and '.join(rows)}, so an average is not clear.")
+
+    def _is_row_of(self, base: str, dimension: Dimension) -> bool:
+        if isinstance(dimension, PlanColumn):
+            return self.network.key(base) == (dimension,)
+        return isinstance(dimension, Entity) and dimension.table == base
+
+    def _having(self, query: QueryPlan) -> tuple[Having, ...]:
+        found = []
+        for function, of, comparison in self.roles.having:
+            measure = self.measure(function, of) if of is not None else query.measures[0]
+            if measure not in query.measures or (of is None and len(query.measures) > 1):
+                raise Beyond("I do not see which number of each group should be compared.")
+            numbers = comparison.numbers
+            if comparison.unit:
+                numbers = self._in_unit_of(measure.fields[:1], comparison)[1]
+            found.append(Having(measure, comparison.operator, numbers))
+        return tuple(found)
+
+    def _share(self, query: QueryPlan) -> QueryPlan:
+        """Returns the number of a part in percent of the whole, or those of all groups."""
+        if len(query.measures) != 1 or query.measures[0].function not in ("count", "sum"):
+            raise Beyond("I can tell the share of a sum or of a number of rows only.")
+        if query.having or self.roles.distinct:
+            raise Beyond("I cannot tell shares of these rows.")
+        counted = query.measures[0].name.removeprefix("number of ")
+        measure = replace(query.measures[0], name=f"share of {counted} (%)")
+        if part := self._part(query):
+            return replace(
+                query,
+                measures=(measure,),
+                conditions=tuple(one for one in query.conditions if one not in part),
+                with_tables=tuple(one for one in query.with_tables if one not in part),
+                part=part,
+            )
+        if not query.dimensions:
+            raise Beyond("I do not see which part of which whole is meant.")
+        whole = replace(query, dimensions=(), order=None, limit=None, through=self.anchors)
+        return replace(query, measures=(measure,), whole=whole)
+
+    def _part(self, query: QueryPlan) -> tuple[QueryCondition | str, ...]:
+        """Returns the conditions of the part: those after the verb, or else the only one. A period beside
+        another condition, or beside groups, is that of the whole.
+        """
+        conditions: tuple[QueryCondition | str, ...] = (*query.conditions, *query.with_tables)
+        if (restricting := self.roles.restricting) is not None:
+            before = type(self)(self.network, restricting, (query.base,))
+            whole = (*before.conditions(query.base), *before.required_tables(QueryPlan(base=query.base)))
+            conditions = tuple(one for one in conditions if one not in whole)
+        parts = tuple(one for one in conditions if not isinstance(one, Within))
+        if restricting is None and parts:
+            (only, *more) = parts
+            counts = query.measures[0].function == "count"
+            own = counts and not isinstance(only, str) and table_of(only) == query.base
+            if more or (query.dimensions and not own):
+                raise Beyond("I do not see which part of which whole is meant.")
+        return parts or (() if query.dimensions else conditions)
+
+    def _rate(self, rate: Rate) -> QueryPlan:
+        """Returns the share of the rows that have a state, or an event of another table."""
+        roles = self.roles
+        base, part = self._state(rate.state)
+        measure = replace(self._row_count(base), name=f"{rate.state.text} rate (%)")
+        if roles.counts or roles.measured or roles.having or roles.ranked_by:
+            raise Beyond("I can tell a rate by itself only.")
+        if roles.rank:
+            query = self._ranked_groups(roles.rank, self._entity_dimension(self._ranked_entity()), measure)
+        else:
+            roles.free = [one for one in roles.free if not (is_table(one) and self.table(one, base) == base)]
+            query = self._aggregation((measure,))
+        return replace(query, part=part)
+
+    def _state(self, state: SchemaMention) -> tuple[str, tuple[QueryCondition | str, ...]]:
+        """Returns the table whose rows have a state or an event, and the condition that a row has it."""
+        events = [link.table for link in state.links if link.is_table and not link.verb]
+        values = [link for link in state.links if link.value is not None or link.flag]
+        columns = [link.field for link in state.links if link.field and not (link in values or link.key)]
+        if not events and len(values) == 1 and (field := values[0].field):
+            value = values[0].value
+            held = self._flagged(state, field.table, True) if value is None else Among(field, (value,))
+            return field.table, (held,)
+        if not events and len(columns) == 1 and not values:
+            present = Missing(columns[0], negated=True)
+            if self.network.column(columns[0]).nullable:
+                return columns[0].table, (present,)
+            events = [columns[0].table]
+            return self._had(events[0]), (present,)
+        if len(events) == 1:
+            return self._had(events[0]), (events[0],)
+        raise Beyond(f"I cannot tell which rows a {state.text} rate is of.")
+
+    def _had(self, event: str) -> str:
+        """Returns the only table that an event's rows refer to."""
+        referred = {key.referred_table for key in self.network.table(event).foreign_keys} - {event}
+        if len(referred) != 1:
+            raise Beyond(f"I cannot tell which rows can have {event}.")
+        return referred.pop()
+
+    def _growth(self, growth: Growth) -> QueryPlan:
+        """Returns a number of two periods and its change, the largest first if the question ranks."""
+        roles = self.roles
+        ranks = growth.ranks or roles.rank is not None
+        entity = self._ranked_entity() if ranks and not roles.grouped else None
+        more = [one for one in roles.free if is_table(one) and one is not entity and one.lead not in _OF]
+        if len(more) == 1 and not roles.measured:  # "which channel lost the most orders"
+            roles.counts, roles.counted = True, roles.counted or more[0]
+        if roles.counts or roles.measured or roles.ranked_by:
+            roles.measured = [(function or "sum", of) for function, of in roles.measured]
+            if roles.ranked_by:
+                roles.measured.append(("sum", roles.ranked_by))
+            measures = self._measures()
+        else:
+            measures = (self._revenue(Revenue("revenue"), ()),)
+        measure = measures[0]
+        if any(isinstance(one, Calendar) for one in roles.grouped):
+            raise Beyond("I can compare two periods, not each with the one before it.")
+        if len(measures) > 1 or measure.function not in ("count", "count distinct", "sum") or roles.having:
+            raise Beyond("I can compare one sum or number of rows at a time.")
+        groups = (self.dimension(entity, measure.table),) if entity else self._dimensions(measure.table)
+        mention = next((mention for _, mention in roles.times if mention), None)
+        field = self._date(mention, measure.table)
+        change = self._compared_periods(field, growth)
+        roles.times = []
+        query = QueryPlan(base=measure.table, measures=(measure,), dimensions=groups)
+        query = self._add_conditions(query)
+        both = Within(field, one_of([change.before, change.after]))
+        query = replace(query, conditions=(*query.conditions, both), with_tables=self.required_tables(query))
+        query = replace(query, change=change)
+        if not ranks:
+            return query
+        if not groups:
+            raise Beyond("I do not see what should be ranked.")
+        descending = growth.descending and (roles.rank is None or roles.rank.descending)
+        return self._limited(replace(query, order=SortOrder(measure, descending)))
+
+    def _compared_periods(self, field: PlanColumn, growth: Growth) -> Change:
+        """Returns the periods to compare. Without any in the question they end with the latest known date."""
+        if field.type not in ("date", "datetime"):
+            raise Beyond(f"{field} only knows years.")
+        said = [period for period, _ in self.roles.times]
+        known = self.network.column(field)
+        first, last = date.min, growth.today
+        with suppress(ValueError):
+            first = date.fromisoformat((known.minimum or "")[:10])
+            last = min(last, date.fromisoformat((known.maximum or "")[:10]))
+        try:
+            before, after = compare_periods(said, growth.today if said else last)
+        except ValueError:
+            raise Beyond("I can compare two periods of one length: name them, or one of them.") from None
+        begins = str(first) if first > (before.start or first) else ""
+        if begins and not said:
+            raise Beyond(
+                f"The data begin on {begins}, within the earlier of the periods; name two to compare."
+            )
+        return Change(field, before, after, growth.relative, begins)
+
+    def _newcomers(self, new: NewRows) -> QueryPlan | None:
+        """Returns the number of rows by their first event; None if they have a date of their own."""
+        roles = self.roles
+        mention = roles.counted or next((one for one in roles.free if is_table(one)), None)
+        if mention is None:
+            raise Beyond("I do not see what is new.")
+        table = self.table(mention)
+        if not (roles.grouped or roles.times):
+            raise Beyond(f"I cannot tell since when {mention.text} are new: name a period, or by month.")
+        roles.counts, roles.counted, roles.free = (
+            True,
+            mention,
+            [one for one in roles.free if one is not mention],
+        )
+        if not new.first and self._dates_of(table):
+            return None
+        named = [self.table(one) for one in roles.free if is_table(one)]
+        roles.free = []
+        events = [one for one in named or self.network.referring(table) if self._dates_of(one)]
+        events = [one for one in events if ORDERING.intersection(words_of(one))] or events
+        path = self.network.path(events[0], table) if len(events) == 1 else ()
+        if len(path) != 1 or len(path[0].left_columns) != 1 or not (first := self._dates_of(events[0])):
+            raise Beyond(f"I find no date that says since when {mention.text} are there.")
+        key = self._column(events[0], path[0].left_columns[0])
+        measure = Measure("count distinct", events[0], f"number of new {mention.text}", (key,))
+        query = self._aggregation((measure,))
+        return replace(query, conditions=(*query.conditions, Earliest(first, key)))
