@@ -169,6 +169,17 @@ class Effort(_Part):
     """A limit ended the investigation before the model did: the answer holds what was found until then."""
 
 
+class DatabaseCost(_Part):
+    """What the statements cost, in the last attempt at the run: also those that checked or compared."""
+
+    database_ms: int = 0
+    """Milliseconds that statements took, from their check to their last row. 0 without a statement."""
+    rows_read: int | None = None
+    """Rows that the database read for them. Null if it does not say."""
+    bytes_read: int | None = None
+    """Bytes that the database read for them. Null if it does not say."""
+
+
 class ResultHeader(_Part):
     """The result without its rows, which are stored apart."""
 
@@ -190,7 +201,7 @@ class Analysis(Findings):
     text: str
 
 
-class Answer(Interpretation, StatementDetails, Offer, ResultHeader, Findings, Effort):
+class Answer(Interpretation, StatementDetails, Offer, ResultHeader, Findings, Effort, DatabaseCost):
     """An answer as it is stored and sent."""
 
     route: Route = "sql"

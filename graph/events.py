@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from graph.answer import Effort, Interpretation, Offer, References, StatementDetails
+from graph.answer import DatabaseCost, Effort, Interpretation, Offer, References, StatementDetails
 from graph.described import Described
 from graph.state import Action, CallOutcome, Code, Link, NamedFact, Rows, StoredFindings, UsedContext
 
@@ -371,7 +371,7 @@ class Failure(_Event, RunError):
     """Name of the event."""
 
 
-class Done(_Event, Effort):
+class Done(_Event, Effort, DatabaseCost):
     """The end of the stream, emitted once, after everything else is durable."""
 
     event: Literal["done"] = "done"

@@ -346,6 +346,9 @@ class Delivery(Model):
 class Done(Model):
     """The end of the stream, emitted once, after everything else is durable."""
 
+    database_ms: int = 0
+    rows_read: int | None = None
+    bytes_read: int | None = None
     steps: int = 0
     tool_calls: int = 0
     limit_reached: bool = False
@@ -1722,6 +1725,9 @@ class Message(Model):
     chart_refusal: str | None = None
     versions: list[AnswerVersion] = Field(default_factory=list)
     source_message_id: str | None = None
+    database_ms: int = 0
+    rows_read: int | None = None
+    bytes_read: int | None = None
     steps: int = 0
     tool_calls: int = 0
     limit_reached: bool = False
@@ -1854,6 +1860,9 @@ class Pin(Model):
     cut_by: Literal["rows", "bytes", "values"] | str | None = None
     chart: dict[str, JsonValue] | None = None
     ran_at: datetime | None = None
+    database_ms: int | None = None
+    rows_read: int | None = None
+    bytes_read: int | None = None
     period_by: str | None = None
     period: PinPeriod | None = None
     created_at: datetime
@@ -2014,6 +2023,7 @@ class Usage(Model):
     """Usage and limits of the caller."""
 
     tokens_today: UsedToday
+    bytes_today: UsedToday
     runs: Used = Field(default_factory=Used)
     sessions: Used = Field(default_factory=Used)
     rates: list[Rate] = Field(default_factory=list)

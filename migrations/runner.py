@@ -1,7 +1,8 @@
 """Applies the numbered steps that a store lacks, in order, and records them in the store.
 
-A new step is a module `mNNNN_name.py` with a `migrate` of its own and an entry in `STEPS`. A step that has
-been on the main branch is never rewritten, and its number is never used again: stores remember both.
+A new step is a module `mNNNN_name.py` with a `migrate` of its own and an entry in `STEPS`; one that only
+declares fields needs no module. A step that has been on the main branch is never rewritten, and its number is
+never used again: stores remember both.
 """
 
 import asyncio
@@ -49,6 +50,16 @@ class MigrationStep:
     apply: Callable[[Storage, Progress], Awaitable[None]]
 
 
+def _adding(collection: str, fields: Sequence[Field]) -> Callable[[Storage, Progress], Awaitable[None]]:
+    """Returns a step that declares fields. Documents of before do not have them."""
+
+    async def migrate(storage: Storage, progress: Progress) -> None:
+        await storage.add_fields(collection, fields)
+        await progress(1, 1)
+
+    return migrate
+
+
 STEPS: Sequence[MigrationStep] = (
     MigrationStep(1, "initial", m0001_initial.migrate),
     MigrationStep(2, "investigations", m0002_investigations.migrate),
@@ -65,6 +76,7 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(14, "unkept_sessions", m0014_unkept_sessions.migrate),
     MigrationStep(15, "keyed_requests", m0015_keyed_requests.migrate),
     MigrationStep(16, "webhooks", m0016_webhooks.migrate),
+    MigrationStep(17, "bytes_read", _adding("usage", [Field("bytes_read", "integer")])),
 )
 
 RETIRED = frozenset(

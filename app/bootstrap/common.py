@@ -216,7 +216,7 @@ async def open_common(
             access=_access(settings),
             uploads=upload_folder,
             embedding=embedding if {"schema", "values"}.issubset(settings.llm.allowed_context) else None,
-            charge=allowances.charged,
+            allowances=allowances,
         )
         opened.push_async_callback(connections.close)
         cache = _cache(settings.conversations, metrics) if role in ("all", "api", "once") else None
@@ -672,6 +672,7 @@ def _quotas(settings: QuotaSettings) -> Quotas:
         runs=settings.runs or None,
         sessions=settings.sessions or None,
         tokens_per_day=settings.tokens_per_day or None,
+        bytes_per_day=settings.bytes_per_day or None,
     )
 
 

@@ -35,6 +35,9 @@ DEFAULT_MODEL = "gpt-4.1-mini"
 MAX_STATEMENT_CHARACTERS = 262_144
 """The highest `statement_chars`. Checking takes time in proportion to the length."""
 
+MAX_RESULT_ROWS = 1_000_000
+"""The highest `result_rows`."""
+
 StoreKind = Literal["sqlite", "typesense"]
 Seconds = Annotated[float, Field(gt=0)]
 Quota = Annotated[int, Field(ge=0, le=2**53)]
@@ -381,7 +384,7 @@ class LimitSettings(_Group):
     """The longest statement that is parsed, checked or run."""
     check_seconds: Tuned[Seconds] = 20
     """The longest that a statement is checked before it runs."""
-    result_rows: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    result_rows: Annotated[int, Field(ge=1, le=MAX_RESULT_ROWS)] = 10_000
     result_bytes: Annotated[int, Field(ge=1_024)] = 16 * 1024 * 1024
 
 
@@ -397,10 +400,20 @@ class QuotaSettings(_Group):
     """Open streams, counted by each process."""
     tokens_per_day: Quota = 0
     """Tokens of a UTC day. Runs that are open when they are used up are completed."""
+    bytes_per_day: Quota = 0
+    """Bytes that databases read for statements in a UTC day, where they say so (ClickHouse). Once they are
+    used up, no statement runs.
+    """
 
 
 NO_QUOTAS = QuotaSettings(
-    requests_per_minute=0, questions_per_minute=0, runs=0, sessions=0, streams=0, tokens_per_day=0
+    requests_per_minute=0,
+    questions_per_minute=0,
+    runs=0,
+    sessions=0,
+    streams=0,
+    tokens_per_day=0,
+    bytes_per_day=0,
 )
 
 

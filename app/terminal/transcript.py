@@ -112,8 +112,9 @@ class Transcript:
                 self._console.print(Text(f"The call is {said.decision}.", style="yellow"))
             case Done():
                 self.exit_code = 0 if said.status == "complete" and not self._is_asked_back else 1
+                read = "" if said.bytes_read is None else f", {said.bytes_read:,} bytes read"
                 self._console.print(
-                    Text(f"{said.elapsed_ms / 1000:.1f} s, {said.tokens_used} tokens", style="dim")
+                    Text(f"{said.elapsed_ms / 1000:.1f} s, {said.tokens_used} tokens{read}", style="dim")
                 )
             case _:
                 pass

@@ -1,4 +1,4 @@
-"""Tokens that the model's provider read from its cache, as the stream reports them."""
+"""Costs of an answer as the stream reports them: tokens from a provider's cache, and the database's time."""
 
 import pytest
 
@@ -39,3 +39,16 @@ async def test_a_stream_read_later_has_the_same_cached_tokens(
         done = (await stream.rest())[-1]
     async with kai.following(session, stream.run_id) as again:
         assert (await again.rest())[-1].data == done.data
+
+
+async def test_done_and_the_stored_answer_have_the_time_of_the_statements(
+    kai: Client, model: ScriptedModel, session: str
+) -> None:
+    model.say(Scripted(SQL), FIRST)
+    async with kai.asking(session, "customers per country") as stream:
+        done = (await stream.rest())[-1].data
+    message = (await kai.session(session))["messages"]["items"][-1]
+    costs = ("database_ms", "rows_read", "bytes_read")
+    assert [message[name] for name in costs] == [done[name] for name in costs]
+    assert 0 < done["database_ms"] <= done["elapsed_ms"]
+    assert (done["rows_read"], done["bytes_read"]) == (None, None)  # SQLite does not say

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from app.core.storage.port import Storage
-from app.modules.usage.errors import TokensSpent, TooManyRuns, TooManySessions
-from app.modules.usage.repository import UsageRepository
+from app.core.storage.port import Document, Storage
+from app.modules.usage.errors import BytesSpent, TokensSpent, TooManyRuns, TooManySessions
+from app.modules.usage.repository import UsageRepository, _id
 from app.modules.usage.service import Allowances, Quotas
 
 NOON = 1_700_049_600_000
@@ -77,6 +77,31 @@ async def test_spent_tokens_refuse_a_run_until_midnight_utc(storage: Storage, cl
     clock.now += HALF_A_DAY_SECONDS * 1_000
     assert await begin_run(granted, storage)
     assert (await granted.usage("ada")).tokens_today == 0
+
+
+async def test_bytes_add_up_beside_tokens_and_refuse_a_run_until_midnight_utc(
+    storage: Storage, clock: Clock
+) -> None:
+    of_before: Document = {"id": _id("ada"), "owner": "ada", "day": clock.now // DAY_MS, "tokens": 4}
+    await storage.create("usage", of_before)
+    several = [
+        Allowances(UsageRepository(storage), Quotas(None, None, 100, bytes_per_day=1_000), clock)
+        for _ in range(3)
+    ]
+    await asyncio.gather(*(each.read("ada", 70) for each in several for _ in range(4)))
+    await asyncio.gather(*(each.spent("ada", 5) for each in several), several[0].read("ada", None))
+    usage = await several[0].usage("ada")
+    assert (usage.bytes_today, usage.tokens_today) == (840, 19)
+    assert await begin_run(several[0], storage)
+    await several[1].read("ada", 160)
+    with pytest.raises(BytesSpent, match=r"1,000 bytes.*KAI_QUOTAS__BYTES_PER_DAY") as refused:
+        await begin_run(several[2], storage)
+    assert refused.value.headers == {"Retry-After": str(HALF_A_DAY_SECONDS)}
+    clock.now += HALF_A_DAY_SECONDS * 1_000
+    assert await begin_run(several[2], storage)
+    await several[0].spent("ada", 1)
+    usage = await several[0].usage("ada")
+    assert (usage.bytes_today, usage.tokens_today) == (0, 1)
 
 
 async def test_more_than_a_third_of_what_is_left_of_the_day_is_much(storage: Storage, clock: Clock) -> None:

@@ -24,6 +24,7 @@ from app.modules.schedules.webhooks import ScheduleWebhooks
 from app.modules.schedules.worker import ScheduleWorker
 from app.modules.webhooks.model import Receiver
 from app.modules.webhooks.sending import WebhookSender
+from graph.answer import DatabaseCost
 from graph.state import Rows
 from tests.simulation.clocks import EPOCH_MS
 from tests.simulation.loop import CURRENT, Process
@@ -119,7 +120,7 @@ class SlowStatements(Refreshing):
     async def _refresh(self, board: Board, pin: Pin, purpose: Purpose) -> None:
         await asyncio.sleep(self._world.chance.choice([0.01, 1.0, 12.0]))
         rows = Rows(columns=[{"name": "n", "type": "integer"}], rows=[[1]], row_count=1, truncated=False)
-        await self._boards.keep_result(pin, rows, chart=None, ran_at=EPOCH_MS)
+        await self._boards.keep_result(pin, rows, chart=None, ran_at=EPOCH_MS, cost=DatabaseCost())
 
 
 class WatchedRuns(Runs):

@@ -6,6 +6,7 @@ OUTFILE, which only clients write.
 """
 
 import base64
+import json
 import re
 import subprocess
 import sys
@@ -103,8 +104,14 @@ class _Requests(BaseHTTPRequestHandler):
         form = self.headers.get("X-ClickHouse-Format") or parameters.get("default_format", "TabSeparated")
         if not _STREAMED.match(sql):
             self._begin(form)
-            self._send(connection.query(sql, form).bytes())
-            self._send(b"")
+            self._send_whole(connection.query(sql, form).bytes())
+            return
+        if parameters.get("wait_end_of_query") == "1":
+            # The server holds the answer, so that its head says what was read for it.
+            whole = connection.query(sql, form)
+            read = {"read_rows": whole.storage_rows_read(), "read_bytes": whole.storage_bytes_read()}
+            self._begin(form, {name: str(count) for name, count in read.items()})
+            self._send_whole(whole.bytes())
             return
         with connection.send_query(sql, form) as found:
             chunk = found.fetch()  # an error comes before the first byte
@@ -118,11 +125,18 @@ class _Requests(BaseHTTPRequestHandler):
             except (RuntimeError, OSError):  # an error after rows: a server breaks the answer off, too
                 self.close_connection = True
 
-    def _begin(self, form: str) -> None:
+    def _begin(self, form: str, summary: Mapping[str, str] | None = None) -> None:
         self.send_response(200)
+        if summary:
+            self.send_header("X-ClickHouse-Summary", json.dumps(summary))
         self.send_header("X-ClickHouse-Format", form)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
+
+    def _send_whole(self, data: bytes) -> None:
+        if data:  # a piece without bytes ends the answer
+            self._send(data)
+        self._send(b"")
 
     def _send(self, data: bytes) -> None:
         self.wfile.write(b"%X\r\n%s\r\n" % (len(data), data))

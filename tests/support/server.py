@@ -31,6 +31,7 @@ NO_QUOTAS = {
         "SESSIONS",
         "STREAMS",
         "TOKENS_PER_DAY",
+        "BYTES_PER_DAY",
     )
 }
 """Tests are all one owner, in a great hurry."""

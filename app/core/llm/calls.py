@@ -30,16 +30,20 @@ _Outcome = Literal["ok", "unavailable", "rejected", "cancelled", "failed"]
 
 @dataclass
 class Meter:
-    """Usage of model calls so far, including failed calls.
+    """Usage of model calls and of statements so far, including failed ones.
 
     `calls` counts calls of language models; tokens of embeddings count as input only. `cached_tokens` are
     the input tokens that providers read from their prefix caches; None if no provider reported them.
+    `rows_read` and `bytes_read` are what databases read for statements; None if no database reported them.
     """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int | None = None
+    database_ms: int = 0
+    rows_read: int | None = None
+    bytes_read: int | None = None
 
     @property
     def tokens(self) -> int:
@@ -50,8 +54,10 @@ class Meter:
         self.calls += other.calls
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
-        if other.cached_tokens is not None:
-            self.cached_tokens = (self.cached_tokens or 0) + other.cached_tokens
+        self.cached_tokens = add_known(self.cached_tokens, other.cached_tokens)
+        self.database_ms += other.database_ms
+        self.rows_read = add_known(self.rows_read, other.rows_read)
+        self.bytes_read = add_known(self.bytes_read, other.bytes_read)
 
 
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
@@ -63,15 +69,28 @@ Charge = Callable[[str], AbstractAsyncContextManager[None]]
 """Context manager that charges an owner for the usage of models within the block."""
 
 
+def add_known(one: int | None, other: int | None) -> int | None:
+    """Returns the sum of what is known. None if neither is."""
+    return other if one is None else one + (other or 0)
+
+
 @contextmanager
 def metered() -> Generator[Meter]:
-    """Count the usage of models in the block and in tasks that it starts. Outer blocks do not count it."""
+    """Count the usage of models and statements in the block and in tasks that it starts. Outer blocks do not
+    count it.
+    """
     meter = Meter()
     token = _METER.set(meter)
     try:
         yield meter
     finally:
         _METER.reset(token)
+
+
+def count_usage(used: Meter) -> None:
+    """Count usage in the block that is metered now, if any."""
+    if (meter := _METER.get()) is not None:
+        meter.add(used)
 
 
 @asynccontextmanager
@@ -140,8 +159,7 @@ class ModelCalls:
         finally:
             self._calls.labels(model, operation, outcome).inc()
             self._seconds.labels(model, operation).observe(time.monotonic() - began)
-            if (meter := _METER.get()) is not None:
-                meter.add(used)
+            count_usage(used)
             for listener in self._listeners:
                 listener(used)
 

@@ -83,6 +83,9 @@ class PinResult:
     ran_at: int
     period: PinPeriod | None = None
     """None if the board had no period."""
+    database_ms: int = 0
+    rows_read: int | None = None
+    bytes_read: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,17 +17,20 @@ from pydantic import JsonValue
 
 from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
+from app.core.llm.calls import metered
 from app.core.storage.port import Equals, StorageUnavailable
 from app.core.tasks import end_tasks
 from app.modules.boards.drawing import result_of_pin
 from app.modules.boards.model import Board, Pin, PinFailure, PinPeriod
 from app.modules.boards.period import Days, NotByPeriod, PeriodStatement
 from app.modules.boards.repository import BoardRepository
-from app.modules.database_connection.errors import ConnectionNotFound, PersonUnknown
+from app.modules.database_connection.errors import ConnectionNotFound, DatabaseBytesSpent, PersonUnknown
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker, Purpose
+from app.modules.run.messages import metered_cost
+from graph.answer import DatabaseCost
 from graph.errors import DatabaseUnavailable, StatementFailed, StatementTimedOut
 from graph.state import Rows
 
@@ -137,17 +140,18 @@ class Refreshing:
             return
         asker = Asker(owner=pin.owner, purpose=purpose, claim=current_database_claim())
         try:
-            if board.period_days is None:
-                rows, period = await self._run(connection, pin.sql, asker), None
-            else:
-                rows, period = await self._run_for(connection, pin, board.period_days, asker=asker)
+            with metered() as meter:
+                if board.period_days is None:
+                    rows, period = await self._run(connection, pin.sql, asker), None
+                else:
+                    rows, period = await self._run_for(connection, pin, board.period_days, asker=asker)
         except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing, PersonUnknown) as error:
             await self._fail(pin, _failure_of(error))
         else:
-            await self._keep(pin, rows, period)
+            await self._keep(pin, rows, period, cost=metered_cost(meter))
             self._count("current")
 
-    async def _keep(self, pin: Pin, rows: Rows, period: PinPeriod | None) -> None:
+    async def _keep(self, pin: Pin, rows: Rows, period: PinPeriod | None, *, cost: DatabaseCost) -> None:
         """Store fresh rows with their proposed chart, and with the chosen one."""
         ran_at = now_ms()
         sql = pin.sql if period is None or period.sql is None else period.sql
@@ -156,7 +160,7 @@ class Refreshing:
         latest = await self._repository.find_pin(pin.id)  # its choice may have changed meanwhile
         chosen = await asyncio.to_thread(result.chosen, None if latest is None else latest.chart_choice)
         await self._repository.keep_result(
-            pin, rows, chart=chart, ran_at=ran_at, period=period, chosen=chosen
+            pin, rows, chart=chart, ran_at=ran_at, cost=cost, period=period, chosen=chosen
         )
 
     async def _run(self, connection: Connection, sql: str, asker: Asker) -> Rows:
@@ -220,6 +224,8 @@ def _failure_of(
             cure = "Ask the question in a session, and remove the pin."
         case DatabaseRoleMissing():
             cure = "Ask the owner of the database for a role."
+        case DatabaseBytesSpent():
+            cure = "Refresh again tomorrow, by UTC."
         case DatabaseUnavailable():
             cure = "Refresh again when the database answers."
         case StatementTimedOut():

@@ -14,7 +14,7 @@ from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.boards.errors import BoardUnknown, PinUnknown
 from app.modules.boards.model import MOST_PINS, Board, Pin, PinPeriod, PinResult
 from app.modules.records.rows import RowStore
-from graph.answer import head_of
+from graph.answer import DatabaseCost, head_of
 from graph.state import Rows
 
 _COLLECTIONS = ("pin_rows", "pins", "boards")
@@ -120,6 +120,7 @@ class BoardRepository:
         *,
         chart: dict[str, JsonValue] | None,
         ran_at: int,
+        cost: DatabaseCost,
         period: PinPeriod | None = None,
         chosen: ChosenChart | None = None,
     ) -> Pin | None:
@@ -138,6 +139,7 @@ class BoardRepository:
             chart=chart,
             ran_at=ran_at,
             period=period,
+            **cost.model_dump(),
         )
         await self.rows.keep(pin.owner, pin.id, result.id, rows=rows["rows"])
         drawn = {} if chosen is None else chosen.as_fields()

@@ -198,6 +198,12 @@ class PinBody(VersionedBody):
     """A Vega-Lite specification with its data inline. Null if there is none."""
     ran_at: Time | None
     """Time of the rows. Null if there are none yet."""
+    database_ms: int | None
+    """Milliseconds that the statements of the rows took. Null if there are none yet."""
+    rows_read: int | None
+    """Rows that the database read for them. Null if it does not say."""
+    bytes_read: int | None
+    """Bytes that the database read for them. Null if it does not say."""
     period_by: str | None
     """The time column that the owner chose for periods. Null: the one found by the statement."""
     period: PinPeriod | None
@@ -224,6 +230,9 @@ class PinBody(VersionedBody):
                 "cut_by": result.cut_by if result else None,
                 "chart": result.chart if result else None,
                 "ran_at": result.ran_at if result else None,
+                "database_ms": result.database_ms if result else None,
+                "rows_read": result.rows_read if result else None,
+                "bytes_read": result.bytes_read if result else None,
                 "period": result.period if result else None,
             }
         )

@@ -39,6 +39,7 @@ from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import Message, Row, Session
+from app.modules.run.messages import cost_of
 from app.modules.session.errors import ChartRefused
 from app.modules.session.service import SessionService
 from graph.state import Rows
@@ -333,7 +334,9 @@ class Boards:
             await self._refreshing.start(board, [await self.repository.drop_result(pin)])
         else:
             ran_at = message.created_at
-            kept = await self.repository.keep_result(pin, rows, chart=message.chart, ran_at=ran_at)
+            kept = await self.repository.keep_result(
+                pin, rows, chart=message.chart, ran_at=ran_at, cost=cost_of(message)
+            )
             if kept is not None and board.period_days is not None:
                 await self._refreshing.start(board, [kept])
         return await self._shown_pin(board, await self.repository.pin(board, pin.id))

@@ -4,6 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from app.core.errors import Forbidden, Invalid, NotFound, Problem
+from app.modules.usage.errors import BytesSpent
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
 
 
@@ -83,11 +84,27 @@ class DatabaseDown(Problem):
     status = 503
 
 
+class DatabaseBytesSpent(DatabaseUnavailable):
+    """Databases have read all bytes of the owner's day, so no statement runs."""
+
+    problem = BytesSpent.problem
+    title = BytesSpent.title
+    status = BytesSpent.status
+    cure = "Ask again after midnight UTC, or have an administrator raise KAI_QUOTAS__BYTES_PER_DAY."
+    retryable = False
+
+    def __init__(self, spent: BytesSpent) -> None:
+        super().__init__(spent.detail)
+        self.spent = spent
+
+
 @contextmanager
 def as_problems() -> Generator[None]:
-    """Outside a turn: raises `StatementNotRun` or `DatabaseDown` in place of a turn's error."""
+    """Outside a turn: raises `StatementNotRun`, `DatabaseDown` or `BytesSpent` in place of a turn's error."""
     try:
         yield
+    except DatabaseBytesSpent as error:
+        raise error.spent from None
     except StatementFailed as failure:
         raise StatementNotRun(failure.detail) from failure
     except DatabaseUnavailable as error:

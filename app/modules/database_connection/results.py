@@ -43,6 +43,10 @@ class ResultSet:
     """For each column whether its values are made of a column named as secrets are. Empty: none is."""
     row_policies: Sequence[str] = ()
     """Names of the policies that limit its rows to those that the person may see."""
+    rows_read: int | None = None
+    """Rows that the database read for it. None if it does not say."""
+    bytes_read: int | None = None
+    """Bytes that the database read for it. None if it does not say."""
 
     def as_rows(self) -> Rows:
         """Returns the same rows as an answer keeps them."""
@@ -68,11 +72,16 @@ def marked_column(name: str, kind: ColumnType, *, is_secret: bool) -> Column:
 
 @dataclass(frozen=True)
 class RawRows:
-    """A result under way: `types` holds None where the driver does not know the column's type."""
+    """A result under way: `types` holds None where the driver does not know the column's type.
+
+    `rows_read` and `bytes_read` are what the database read for it; None if it does not say.
+    """
 
     names: Sequence[str]
     types: Sequence[ColumnType | None]
     rows: Iterable[Sequence[object]]
+    rows_read: int | None = None
+    bytes_read: int | None = None
 
 
 def collect(raw: RawRows, limits: StatementLimits) -> ResultSet:
@@ -91,7 +100,14 @@ def collect(raw: RawRows, limits: StatementLimits) -> ResultSet:
             cut_by = "values"
         kept.append(row)
         values.append([cell.value for cell in cells])
-    return ResultSet(_columns(raw, kept), values, cut_by is not None, cut_by)
+    return ResultSet(
+        _columns(raw, kept),
+        values,
+        cut_by is not None,
+        cut_by,
+        rows_read=raw.rows_read,
+        bytes_read=raw.bytes_read,
+    )
 
 
 def type_of_values(values: Iterable[object]) -> ColumnType:

@@ -19,7 +19,7 @@ from app.core.bounded_threads import BoundedThreads, WorkTimedOut
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.keyed_ids import created_id
-from app.core.llm.calls import Charge, uncharged
+from app.core.llm.calls import uncharged
 from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
@@ -28,6 +28,7 @@ from app.modules.database_connection.engines.databases import Database, RoleData
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url, with_kept_secrets
 from app.modules.database_connection.errors import (
+    DatabaseBytesSpent,
     DatabaseDown,
     DatabaseUnreachable,
     PersonUnknown,
@@ -69,6 +70,8 @@ from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.uploads.folder import UploadFolder, database_file_name
 from app.modules.policies.rights import Person
 from app.modules.sql.provenance.secret_outputs import SecretOutputs
+from app.modules.usage.errors import BytesSpent
+from app.modules.usage.service import Allowances
 from graph.errors import (
     DatabaseSecretUnreadable,
     DatabaseUnavailable,
@@ -157,8 +160,9 @@ class DatabaseConnections:
         access: Access = ONE_USER,
         uploads: UploadFolder | None = None,
         embedding: EmbeddingModel | None = None,
-        charge: Charge = uncharged,
+        allowances: Allowances | None = None,
     ) -> None:
+        """`allowances` of owners; None: their usage is neither limited nor counted."""
         self.repository = ConnectionRepository(storage)
         self._secrets = secrets
         self._limits = limits
@@ -174,6 +178,8 @@ class DatabaseConnections:
         self._limited = LimitedSchemas(limits.max_cached_schemas)
         self._forgetting: list[Callable[[str], Awaitable[None]]] = []
         self._following: list[Callable[[Connection], Awaitable[None]]] = []
+        self._allowances = allowances
+        charge = uncharged if allowances is None else allowances.charged
         self._vectors = TableVectors(storage, embedding, charge) if embedding else None
         self._scans = Scans(
             self.repository,
@@ -687,6 +693,7 @@ class DatabaseConnections:
             if check_names is not None:
                 await check_names(sql)
             _check_asker(connection, asker)
+            await self._check_bytes(asker.owner)
             database = self._database(connection)
             if connection.roles is not None:
                 record.database_role = connection.roles.role_of(asker.owner, asker.claim)
@@ -713,10 +720,20 @@ class DatabaseConnections:
                     raise
                 raise StatementFailed(said) from None
             record.gave(result)
+            if self._allowances is not None:
+                await self._allowances.read(asker.owner, result.bytes_read)
             result = replace(result, row_policies=to_run.row_policies)
             if secret is None:
                 return result
             return replace(result, are_secret=secret.among([column.name for column in result.columns]))
+
+    async def _check_bytes(self, owner: str) -> None:
+        """Raises `DatabaseBytesSpent`."""
+        try:
+            if self._allowances is not None:
+                await self._allowances.check_bytes(owner)
+        except BytesSpent as spent:
+            raise DatabaseBytesSpent(spent) from None
 
     def _refuse_slow(self, statement: "_KnownStatement") -> None:
         """Raises `StatementTimedOut` for a statement that timed out a short time ago."""

@@ -12,6 +12,7 @@ from typing import Literal
 from opentelemetry.trace import SpanKind
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from app.core.llm.calls import Meter, count_usage
 from app.core.tracing.spans import span
 from app.modules.database_connection.errors import PersonUnknown
 from app.modules.database_connection.repository import Connection
@@ -122,6 +123,7 @@ class StatementRecords:
             record.outcome = "cancelled"
             raise
         finally:
+            count_usage(record.usage)
             self._count(connection.dialect, record)
             self._tell(connection, sql, asker, record=record)
 
@@ -179,6 +181,8 @@ class StatementRecords:
             "policies": [*record.policies] or None,
             "statement_sha256": hashlib.sha256(sql.encode("utf-8", "replace")).hexdigest(),
             "rows": record.rows,
+            "rows_read": record.rows_read,
+            "bytes_read": record.bytes_read,
             "duration_ms": round(record.seconds * 1000),
             "outcome": record.outcome,
             "refused_as": record.refused_as,
@@ -196,14 +200,25 @@ class AuditRecord:
         self.policies: Sequence[str] = ()
         """Names of the policies that changed the statement."""
         self.rows: int | None = None
+        self.rows_read: int | None = None
+        self.bytes_read: int | None = None
         self._began = time.monotonic()
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self._began
 
+    @property
+    def usage(self) -> Meter:
+        """What the statement has cost so far."""
+        return Meter(
+            database_ms=round(self.seconds * 1_000), rows_read=self.rows_read, bytes_read=self.bytes_read
+        )
+
     def gave(self, result: ResultSet) -> None:
         self.rows = len(result.rows)
+        self.rows_read = result.rows_read
+        self.bytes_read = result.bytes_read
 
 
 def _attributes(connection: Connection) -> dict[str, str]:

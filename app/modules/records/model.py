@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from app.core.auth.caller import Attribute
 from app.modules.analysis.chart.stored import StoredChoice, read_chosen_chart
-from graph.answer import Answer
+from graph.answer import Answer, DatabaseCost
 from graph.described import Described
 from graph.events import RunError, Step
 from graph.state import Column, Cut
@@ -252,6 +252,8 @@ class Run:
     tokens_used: int = 0
     cached_tokens: int | None = None
     """Of these, tokens that the model's provider read from its cache. None if it reports none."""
+    cost: DatabaseCost = field(default_factory=DatabaseCost)
+    """What its statements cost."""
     traceparent: str | None = None
     """Trace context of the request that asked the question."""
     idempotency_key: str | None = None
@@ -277,6 +279,8 @@ class Run:
     """It ended the turn of `resumes` without an attempt, because its calls were withdrawn."""
     tokens_before: int = 0
     """Tokens of the turn before this run."""
+    cost_before: DatabaseCost = field(default_factory=DatabaseCost)
+    """What the statements of the turn before this run cost."""
     elapsed_before: int = 0
     """Milliseconds of the turn before this run, without the time that people took."""
     mode: Mode = "ask"

@@ -39,6 +39,7 @@ from app.modules.records.model import (
     hidden_owner,
 )
 from app.modules.records.shared_cache import SharedConversations
+from graph.answer import DatabaseCost
 
 _OF_A_SESSION = (
     *("messages", "runs", "result_chunks", "feedback", "agent_steps", "tool_calls"),
@@ -65,6 +66,8 @@ def document(record: Session | Run | Message | Feedback) -> Document:
 
 def _plain(value: Any) -> JsonValue:
     # `is_dataclass` takes longer than the rest, and most values are texts, numbers and None.
+    if isinstance(value, DatabaseCost):
+        return value.model_dump()
     is_record = type(value) not in _PLAIN and is_dataclass(value) and not isinstance(value, type)
     plain: JsonValue = asdict(value) if is_record else value
     return plain

@@ -18,7 +18,7 @@ from app.core.storage.port import StorageUnavailable
 from app.modules.records.model import Outcome, Run, Session
 from app.modules.run.completion import AttemptEnd, Saved, emitted_end
 from app.modules.run.engine import RunServices, RunStream
-from app.modules.run.messages import Ending, done_event, ending_of, failure_of, wire
+from app.modules.run.messages import Ending, done_event, ending_of, failure_of, metered_cost, wire
 from graph import CompletedTurn, Ports, ReadCheckpoint, RunControl, SessionEvent, Turn
 from graph.errors import CheckpointsUnavailable, Drained, Replaced, TurnError
 from graph.events import Status
@@ -121,6 +121,7 @@ class RunAttempt:
             answer=self._completed.answer,
             used_tokens=self._tokens_before + meter.tokens,
             cached_tokens=meter.cached_tokens,
+            cost=metered_cost(meter),
         )
         saved = await end.save(is_stopped=lambda: self._stopped in ("handed over", "lost"))
         return saved or self._unfinished()
@@ -196,7 +197,8 @@ class RunAttempt:
         """
         services, run = self._services, self._run
         answer = await services.graph.answer(self._turn)
-        answer = answer.model_copy(update={"cached_tokens": run.cached_tokens})
+        counts = {"cached_tokens": run.cached_tokens, **run.cost.model_dump()}
+        answer = answer.model_copy(update=counts)
         ending = Ending(outcome, run.ended_at or now_ms(), None, answer).at_tokens(run.tokens_used)
         emitted = await emitted_end(services.logs, run)
         if emitted is not None and emitted.status != run.status:

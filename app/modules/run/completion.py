@@ -27,9 +27,9 @@ from app.core.clock import now_ms
 from app.core.storage.port import ChangeNotWritten, StorageUnavailable
 from app.modules.records.model import Run, Session, TakenStep
 from app.modules.run.engine import RunServices, RunStream
-from app.modules.run.messages import Ending, done_event, ending_of, failure_of
+from app.modules.run.messages import Ending, cost_of, done_event, ending_of, failure_of
 from graph import Turn
-from graph.answer import TurnAnswer
+from graph.answer import DatabaseCost, TurnAnswer
 from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
 from graph.events import Done, Status
 
@@ -70,6 +70,7 @@ class AttemptEnd:
         answer: TurnAnswer | None,
         used_tokens: int,
         cached_tokens: int | None,
+        cost: DatabaseCost,
     ) -> None:
         self._services = services
         self._stream = stream
@@ -78,7 +79,7 @@ class AttemptEnd:
         self._ending = ending
         self._completed_answer = answer
         self._used_tokens = used_tokens
-        self._cached_tokens = cached_tokens
+        self._counts = {"cached_tokens": cached_tokens, **cost.model_dump()}
         self._run = stream.run
         self._closed: Run | None = None
         """The run as this attempt has closed it."""
@@ -227,7 +228,11 @@ class AttemptEnd:
         self._defective = True
         failure = failure_of(error, self._run)
         counted = self._counted(self._ending.answer)
-        bare = TurnAnswer(tokens_used=counted.tokens_used, cached_tokens=counted.cached_tokens)
+        bare = TurnAnswer(
+            tokens_used=counted.tokens_used,
+            cached_tokens=counted.cached_tokens,
+            **cost_of(counted).model_dump(),
+        )
         self._answered = True
         if self._emitted:
             self._ending = replace(self._ending, answer=bare)
@@ -251,10 +256,10 @@ class AttemptEnd:
         await self._stream.end(done_event(self._run, self._ending))
 
     def _counted(self, answer: TurnAnswer) -> TurnAnswer:
-        """Returns the answer with the tokens of its `done` event, or with those of failed steps."""
+        """Returns the answer with the counts of its `done` event, or with those of failed steps."""
         if self._emitted:
             emitted = self._ending.answer
             counts = {"tokens_used": emitted.tokens_used, "cached_tokens": emitted.cached_tokens}
-            return answer.model_copy(update=counts)
+            return answer.model_copy(update={**counts, **cost_of(emitted).model_dump()})
         used_tokens = max(answer.tokens_used, self._used_tokens)
-        return answer.model_copy(update={"tokens_used": used_tokens, "cached_tokens": self._cached_tokens})
+        return answer.model_copy(update={"tokens_used": used_tokens, **self._counts})

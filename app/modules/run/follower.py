@@ -107,7 +107,9 @@ class RunFollower:
         if message is not None:
             events = await self._answer(run, message)
         else:
-            answer = TurnAnswer(tokens_used=run.tokens_used, cached_tokens=run.cached_tokens)
+            answer = TurnAnswer(
+                tokens_used=run.tokens_used, cached_tokens=run.cached_tokens, **run.cost.model_dump()
+            )
             ending = Ending(run.status, run.ended_at or run.created_at, None, answer)
             events = [done_event(run, ending)]
         if log.last_id > heard:  # its own end is on its way
@@ -125,7 +127,7 @@ class RunFollower:
                 truncated=message.truncated,
                 cut_by=message.cut_by,
             )
-        effort = message.model_dump(include=set(Effort.model_fields))
+        effort = {**message.model_dump(include=set(Effort.model_fields)), **run.cost.model_dump()}
         reset = Reset(reason="The run ended a while ago; this is its answer.")
         steps = await self._said_in_steps(run) if message.steps else []
         if run.status == "awaiting_approval":

@@ -10,9 +10,10 @@ from pydantic import JsonValue
 from app.core.clock import now_ms
 from app.core.errors import Problem, problem_type
 from app.core.ids import id_of
+from app.core.llm.calls import Meter, add_known
 from app.core.storage.port import StorageStarting, StorageUnavailable
 from app.modules.records.model import Message, Outcome, Run, TakenStep
-from graph.answer import Answer, Effort, TurnAnswer
+from graph.answer import Answer, DatabaseCost, Effort, TurnAnswer
 from graph.chunks import answer_chunks
 from graph.errors import TurnError
 from graph.events import Chunk, Done, Failure, RunError, SessionEvent, Status
@@ -39,6 +40,7 @@ class Ending:
             "error": error,
             "tokens_used": self.answer.tokens_used,
             "cached_tokens": self.answer.cached_tokens,
+            "cost": cost_of(self.answer).model_dump(),
         }
 
     def applied_to(self, run: Run) -> Run:
@@ -53,6 +55,7 @@ class Ending:
             error=error,
             tokens_used=self.answer.tokens_used,
             cached_tokens=self.answer.cached_tokens,
+            cost=cost_of(self.answer),
         )
 
     def at_tokens(self, tokens_used: int) -> "Ending":
@@ -63,7 +66,8 @@ class Ending:
 def ending_of(done: Done, run: Run, ending: Ending) -> Ending:
     """The end of a run whose `done` is emitted already, with what else is known of how it ended."""
     failure = ending.failure if done.status == "failed" else None
-    answer = ending.answer.model_copy(update={"cached_tokens": done.cached_tokens})
+    counts = {"cached_tokens": done.cached_tokens, **cost_of(done).model_dump()}
+    answer = ending.answer.model_copy(update=counts)
     reported = Ending(done.status, run.created_at + done.elapsed_ms, failure, answer)
     return reported.at_tokens(done.tokens_used)
 
@@ -72,6 +76,23 @@ def ending_of_answer(answer: Message, run: Run) -> Ending:
     """Returns the end of a run as its stored answer tells it, without the tokens that a provider cached."""
     failure = None if answer.error is None else Failure(**answer.error.model_dump())
     return Ending(answer.status, answer.created_at, failure).at_tokens(answer.tokens_used - run.tokens_before)
+
+
+def cost_of(counted: DatabaseCost) -> DatabaseCost:
+    """Returns the cost alone of what holds it."""
+    return DatabaseCost.model_validate(counted.model_dump(include=set(DatabaseCost.model_fields)))
+
+
+def metered_cost(meter: Meter) -> DatabaseCost:
+    return DatabaseCost(database_ms=meter.database_ms, rows_read=meter.rows_read, bytes_read=meter.bytes_read)
+
+
+def sum_costs(one: DatabaseCost, other: DatabaseCost) -> DatabaseCost:
+    return DatabaseCost(
+        database_ms=one.database_ms + other.database_ms,
+        rows_read=add_known(one.rows_read, other.rows_read),
+        bytes_read=add_known(one.bytes_read, other.bytes_read),
+    )
 
 
 def wire(event: SessionEvent) -> tuple[str, str]:
@@ -96,7 +117,7 @@ def done_event(run: Run, ending: Ending) -> Done:
         session_id=run.session_id,
         message_id=run.message_id,
         status=ending.outcome,
-        **ending.answer.model_dump(include=set(Effort.model_fields)),
+        **ending.answer.model_dump(include={*Effort.model_fields, *DatabaseCost.model_fields}),
         tokens_used=ending.answer.tokens_used,
         cached_tokens=ending.answer.cached_tokens,
         elapsed_ms=max(0, ending.at - run.created_at),
@@ -147,8 +168,10 @@ def answer_message(run: Run, answer: TurnAnswer, turn: int, *, timeline: Sequenc
     number.
     """
     finished_at = run.ended_at or run.created_at
+    cost = sum_costs(run.cost_before, answer)
     return Message(
-        **answer.model_dump(include=set(Answer.model_fields)),
+        **answer.model_dump(include=set(Answer.model_fields) - set(DatabaseCost.model_fields)),
+        **cost.model_dump(),
         id=run.message_id,
         sequence=question_sequence(turn) + 1,
         owner=run.message_owner,
@@ -186,6 +209,8 @@ def following_run(waiting: Run) -> Run:
         ended_at=None,
         tokens_used=0,
         cached_tokens=None,
+        cost=DatabaseCost(),
+        cost_before=sum_costs(waiting.cost_before, waiting.cost),
         turn=None,
         tokens_before=waiting.tokens_before + waiting.tokens_used,
         elapsed_before=waiting.elapsed_before + max(0, ended_at - waiting.created_at),

@@ -20,6 +20,23 @@ class TokensSpent(TooMany):
         )
 
 
+class BytesSpent(TooMany):
+    """Databases have read all bytes of the owner's day."""
+
+    problem = "byte-budget"
+    title = "The day's bytes are spent"
+
+    def __init__(self, limit: int, resets_at: int, retry_after_seconds: int) -> None:
+        super().__init__(
+            f"Databases have read the {limit:,} bytes that a day has for your statements. There are new ones "
+            "at midnight UTC, or earlier if an administrator raises KAI_QUOTAS__BYTES_PER_DAY.",
+            retry_after_seconds=retry_after_seconds,
+            limit="bytes_per_day",
+            size=limit,
+            resets_at=rfc3339(resets_at),
+        )
+
+
 class TooManyRuns(TooMany):
     """The owner has as many open runs as allowed, waiting ones included."""
 

@@ -13,8 +13,8 @@ router = Router(tags=["usage"])
 
 @router.get("/usage", summary="Get usage and limits", dependencies=[READ])
 async def read_usage(request: Request, owner: Owner) -> UsageBody:
-    """Returns the caller's tokens of the day, open runs and stored sessions, with their limits. Needs scope
-    `read`.
+    """Returns the caller's tokens and bytes of the day, open runs and stored sessions, with their limits.
+    Needs scope `read`.
 
     A limit of null means that there is none. `rates` lists the rate limits; the `RateLimit` header of every
     answer says how many requests are left.
@@ -24,7 +24,10 @@ async def read_usage(request: Request, owner: Owner) -> UsageBody:
     usage, quotas = await allowances.usage(owner), allowances.quotas
     return UsageBody(
         tokens_today=UsedToday(
-            used=usage.tokens_today, limit=quotas.tokens_per_day, resets_at=usage.tokens_reset_at
+            used=usage.tokens_today, limit=quotas.tokens_per_day, resets_at=usage.day_ends_at
+        ),
+        bytes_today=UsedToday(
+            used=usage.bytes_today, limit=quotas.bytes_per_day, resets_at=usage.day_ends_at
         ),
         runs=Used(used=usage.runs, limit=quotas.runs),
         sessions=Used(used=usage.sessions, limit=quotas.sessions),

@@ -35,6 +35,8 @@ class UsageBody(ResponseBody):
 
     tokens_today: UsedToday
     """Tokens of the runs that ended today. With a limit, also those of titles, memories and embeddings."""
+    bytes_today: UsedToday
+    """Bytes that databases read for the caller's statements today, as far as they say so."""
     runs: Used
     """Questions that are being answered or wait."""
     sessions: Used

@@ -11,10 +11,10 @@ from weakref import WeakValueDictionary
 from app.core.clock import now_ms
 from app.core.llm.calls import metered
 from app.core.storage.port import StorageUnavailable
-from app.modules.usage.errors import TokensSpent, TooManyRuns, TooManySessions
-from app.modules.usage.repository import UsageRepository
+from app.modules.usage.errors import BytesSpent, TokensSpent, TooManyRuns, TooManySessions
+from app.modules.usage.repository import DayUsage, UsageRepository
 
-_Summed = Literal["sessions", "tokens"]
+_Summed = Literal["sessions", "day"]
 
 _DAY_MS = 86_400_000
 _PART_OF_DAY = 3
@@ -29,16 +29,19 @@ class Quotas:
     runs: int | None
     sessions: int | None
     tokens_per_day: int | None
+    bytes_per_day: int | None = None
+    """Bytes that databases read for statements, as far as they say so."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Current usage of an owner. `tokens_reset_at` is the next midnight UTC in epoch milliseconds."""
+    """Current usage of an owner. `day_ends_at` is the next midnight UTC in epoch milliseconds."""
 
     runs: int
     sessions: int
     tokens_today: int
-    tokens_reset_at: int
+    bytes_today: int
+    day_ends_at: int
 
 
 @dataclass(eq=False)
@@ -84,11 +87,13 @@ class Allowances:
 
     @asynccontextmanager
     async def new_run(self, owner: str, counted: CountedRuns | None = None) -> AsyncGenerator[None]:
-        """Check the quotas; begin a run within the block. Raises `TokensSpent` or `TooManyRuns`.
+        """Check the quotas; begin a run within the block. Raises `TokensSpent`, `BytesSpent` or
+        `TooManyRuns`.
 
         What was counted ahead is counted again if this process has begun a run of the owner since.
         """
         await self.check_tokens(owner)
+        await self.check_bytes(owner)
         if self.quotas.runs is None:
             yield
             return
@@ -127,36 +132,46 @@ class Allowances:
     async def spent(self, owner: str, tokens: int) -> None:
         """Count tokens in the owner's day, where tokens are limited. Lost with a warning if the store is
         unavailable."""
-        if tokens == 0 or self.quotas.tokens_per_day is None:
-            return
+        if tokens and self.quotas.tokens_per_day is not None:
+            await self._count(owner, DayUsage(tokens=tokens))
+
+    async def read(self, owner: str, bytes_read: int | None) -> None:
+        """Count bytes that a database read in the owner's day. Lost with a warning as tokens are."""
+        if bytes_read:
+            await self._count(owner, DayUsage(bytes_read=bytes_read))
+
+    async def _count(self, owner: str, counted: DayUsage) -> None:
         try:
-            async with self._lock("tokens", owner):  # a lock is faster than retries
-                await self._repository.add_tokens(owner, self._clock() // _DAY_MS, tokens)
+            async with self._lock("day", owner):  # a lock is faster than retries
+                await self._repository.add(owner, self._clock() // _DAY_MS, counted)
         except StorageUnavailable:
-            logger.warning("the store is unavailable: %d tokens are not counted for their day", tokens)
+            logger.warning("the store is unavailable: %s is not counted for its day", counted)
 
     async def is_much(self, owner: str, tokens: int) -> bool:
         """True if tokens are more than a third of what is left of the owner's day. False without a limit."""
         limit = self.quotas.tokens_per_day
         if limit is None:
             return False
-        used = await self._repository.tokens(owner, self._clock() // _DAY_MS)
-        return _PART_OF_DAY * tokens > limit - used
+        used = await self._repository.counted(owner, self._clock() // _DAY_MS)
+        return _PART_OF_DAY * tokens > limit - used.tokens
 
     async def usage(self, owner: str) -> Usage:
         day = self._clock() // _DAY_MS
-        runs, sessions, tokens = await asyncio.gather(
+        # Without a limit no sum of tokens is stored, so the runs are added up.
+        is_limited = self.quotas.tokens_per_day is not None
+        runs, sessions, counted, of_runs = await asyncio.gather(
             self._repository.runs(owner),
             self._repository.sessions(owner),
-            self._tokens(owner, day),
+            self._repository.counted(owner, day),
+            _none() if is_limited else self._repository.tokens_of_runs(owner, day * _DAY_MS),
         )
-        return Usage(runs, sessions, tokens, (day + 1) * _DAY_MS)
-
-    async def _tokens(self, owner: str, day: int) -> int:
-        """Returns the tokens of a day. Without a limit no sum is stored, so the runs are added up."""
-        if self.quotas.tokens_per_day is None:
-            return await self._repository.tokens_of_runs(owner, day * _DAY_MS)
-        return await self._repository.tokens(owner, day)
+        return Usage(
+            runs=runs,
+            sessions=sessions,
+            tokens_today=counted.tokens if is_limited else of_runs,
+            bytes_today=counted.bytes_read,
+            day_ends_at=(day + 1) * _DAY_MS,
+        )
 
     def _lock(self, counted: _Summed, owner: str) -> asyncio.Lock:
         return self._locks.setdefault((counted, owner), asyncio.Lock())
@@ -164,7 +179,23 @@ class Allowances:
     async def check_tokens(self, owner: str) -> None:
         """Raises `TokensSpent`."""
         limit, now = self.quotas.tokens_per_day, self._clock()
-        if limit is None or await self._repository.tokens(owner, now // _DAY_MS) < limit:
+        if limit is None or (await self._repository.counted(owner, now // _DAY_MS)).tokens < limit:
             return
-        midnight = (now // _DAY_MS + 1) * _DAY_MS
-        raise TokensSpent(limit, midnight, retry_after_seconds=-((now - midnight) // 1_000))
+        raise TokensSpent(limit, *_end_of_day(now))
+
+    async def check_bytes(self, owner: str) -> None:
+        """Raises `BytesSpent`."""
+        limit, now = self.quotas.bytes_per_day, self._clock()
+        if limit is None or (await self._repository.counted(owner, now // _DAY_MS)).bytes_read < limit:
+            return
+        raise BytesSpent(limit, *_end_of_day(now))
+
+
+def _end_of_day(now: int) -> tuple[int, int]:
+    """Returns the next midnight UTC in epoch milliseconds, and the seconds until then."""
+    midnight = (now // _DAY_MS + 1) * _DAY_MS
+    return midnight, -((now - midnight) // 1_000)
+
+
+async def _none() -> int:
+    return 0

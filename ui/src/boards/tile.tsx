@@ -18,7 +18,8 @@ import { lazy } from "../shared/lazy";
 import { Menu } from "../shared/menu";
 import { orSay } from "../shared/or_say";
 import { go } from "../shared/route";
-import { count } from "../shared/time";
+import { texts } from "../shared/texts";
+import { bytes, count, duration } from "../shared/time";
 import type { OpenBoard } from "./board";
 import { COLUMNS, placeAt, placeFor, type Box } from "./grid";
 import { daysOf } from "./period";
@@ -121,6 +122,8 @@ function footOf(pin: Pin): string {
   if (pin.row_count !== null && pin.row_count > 1) parts.push(boardTexts.rows(count(pin.row_count)));
   if (pin.truncated) parts.push(boardTexts.cut);
   if (pin.ran_at) parts.push(shortly(pin.ran_at));
+  if (pin.database_ms) parts.push(duration(pin.database_ms));
+  if (pin.bytes_read !== null) parts.push(texts.answer.read(bytes(pin.bytes_read)));
   return parts.filter(Boolean).join(" · ");
 }
 

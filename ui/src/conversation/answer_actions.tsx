@@ -6,7 +6,7 @@ import { orSay } from "../shared/or_say";
 import { Icon } from "../shared/icon";
 import { IconButton } from "../shared/icon_button";
 import { texts } from "../shared/texts";
-import { count, duration } from "../shared/time";
+import { bytes, count, duration } from "../shared/time";
 import type { Conversation } from "./conversation";
 import { RememberThis } from "../memory/remember_this";
 import { Feedback } from "./feedback/feedback";
@@ -59,6 +59,8 @@ export default function AnswerActions({
       <span class="cost">
         {answer.elapsedMs !== null && duration(answer.elapsedMs)}
         {answer.tokensUsed > 0 && ` · ${texts.answer.tokens(count(answer.tokensUsed))}`}
+        {answer.databaseMs > 0 && ` · ${texts.answer.inDatabase(duration(answer.databaseMs))}`}
+        {answer.bytesRead !== null && ` · ${texts.answer.read(bytes(answer.bytesRead))}`}
       </span>
     </footer>
   );

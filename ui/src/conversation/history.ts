@@ -48,6 +48,8 @@ function answerOf(message: Message): Answer {
     problems: message.error ? [message.error] : [],
     tokensUsed: message.tokens_used,
     elapsedMs: message.elapsed_ms,
+    databaseMs: message.database_ms,
+    bytesRead: message.bytes_read,
   };
 }
 

@@ -99,6 +99,9 @@ export interface Answer extends AnswerFields {
   /** Tokens that the run had used when the step that goes on began. */
   tokensBefore: number;
   elapsedMs: number | null;
+  databaseMs: number;
+  /** Bytes that the database read, as far as it says so. */
+  bytesRead: number | null;
 }
 
 export interface Exchange {
@@ -172,6 +175,8 @@ export const NOTHING: Answer = {
   tokensUsed: 0,
   tokensBefore: 0,
   elapsedMs: null,
+  databaseMs: 0,
+  bytesRead: null,
 };
 
 export function isAnswerField(name: string): name is keyof AnswerFields {

@@ -36,6 +36,9 @@ const done = {
   status: "complete",
   tokens_used: 9,
   elapsed_ms: 5000,
+  database_ms: 40,
+  rows_read: 7,
+  bytes_read: 2000,
 };
 
 test("the whole statement takes the place of its tokens", () => {
@@ -94,8 +97,12 @@ test("a reset voids what was shown and keeps the run", () => {
 });
 
 test("the end of the run is the end of the answer", () => {
-  const { phase, messageId, tokensUsed, elapsedMs } = answerTo(status("saving", 0), done);
+  const { phase, messageId, tokensUsed, elapsedMs, databaseMs, bytesRead } = answerTo(
+    status("saving", 0),
+    done,
+  );
   expect([phase, messageId, tokensUsed, elapsedMs]).toEqual(["complete", "m1", 9, 5000]);
+  expect([databaseMs, bytesRead]).toEqual([40, 2000]);
 });
 
 test("an error is kept beside what was answered", () => {

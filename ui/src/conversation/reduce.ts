@@ -49,8 +49,8 @@ export function reduce(answer: Answer, event: RunEvent): Answer {
   }
 }
 
-function onReset({ runId, tokensUsed, elapsedMs }: Answer): Answer {
-  return { ...NOTHING, phase: "running", runId, tokensUsed, elapsedMs };
+function onReset({ runId, tokensUsed, elapsedMs, databaseMs, bytesRead }: Answer): Answer {
+  return { ...NOTHING, phase: "running", runId, tokensUsed, elapsedMs, databaseMs, bytesRead };
 }
 
 function onStatus(answer: Answer, event: Of<"status">): Answer {
@@ -135,6 +135,8 @@ function onDone(answer: Answer, event: Of<"done">): Answer {
     // The run before an approval has its own part of the turn.
     tokensUsed: answer.tokensUsed + event.tokens_used,
     elapsedMs: (answer.elapsedMs ?? 0) + event.elapsed_ms,
+    databaseMs: answer.databaseMs + event.database_ms,
+    bytesRead: event.bytes_read === null ? answer.bytesRead : (answer.bytesRead ?? 0) + event.bytes_read,
   };
 }
 

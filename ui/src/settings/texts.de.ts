@@ -29,7 +29,12 @@ export const settings: Translated<typeof english> = {
   chosenBy: { choose: "wählt das Modell", builtin: "wählt KAI" },
 
   usage: "Verbrauch heute",
-  used: { tokens_today: "Tokens", runs: "Laufende Fragen", sessions: "Gespeicherte Sitzungen" },
+  used: {
+    tokens_today: "Tokens",
+    bytes_today: "Von Datenbanken gelesen",
+    runs: "Laufende Fragen",
+    sessions: "Gespeicherte Sitzungen",
+  },
   of: (used, limit) => `${used} von ${limit}`,
   again: (when) => `Die Zählung beginnt neu: ${when}.`,
 

@@ -30,7 +30,12 @@ export const settings = {
   chosenBy: { choose: "chosen by the model", builtin: "chosen by KAI" },
 
   usage: "Usage today",
-  used: { tokens_today: "Tokens", runs: "Questions under way", sessions: "Stored sessions" },
+  used: {
+    tokens_today: "Tokens",
+    bytes_today: "Read by databases",
+    runs: "Questions under way",
+    sessions: "Stored sessions",
+  },
   of: (used: string, limit: string) => `${used} of ${limit}`,
   again: (when: string) => `The count starts again ${when}.`,
 

@@ -1,11 +1,11 @@
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
-import { count, moment } from "../shared/time";
+import { bytes, count, moment } from "../shared/time";
 import { useRead } from "./read";
 import { readUsage } from "./settings_api";
 import { settings } from "./texts";
 
-const USED = ["tokens_today", "runs", "sessions"] as const;
+const USED = ["tokens_today", "bytes_today", "runs", "sessions"] as const;
 
 /** The reader's usage of the day, with its limits. */
 export function UsageToday() {
@@ -16,7 +16,8 @@ export function UsageToday() {
     <>
       {USED.map((each) => {
         const { used, limit } = usage[each];
-        const shown = limit === null ? count(used) : settings.of(count(used), count(limit));
+        const say = each === "bytes_today" ? bytes : count;
+        const shown = limit === null ? say(used) : settings.of(say(used), say(limit));
         return (
           <p class="setting" key={each}>
             {settings.used[each]}
@@ -26,7 +27,7 @@ export function UsageToday() {
           </p>
         );
       })}
-      {usage.tokens_today.limit !== null && (
+      {(usage.tokens_today.limit ?? usage.bytes_today.limit) !== null && (
         <p class="quiet">{settings.again(moment(usage.tokens_today.resets_at))}</p>
       )}
     </>

@@ -190,6 +190,8 @@ export const texts: Translated<typeof english> = {
     again: "Noch einmal fragen",
     withdraw: "Zurückziehen",
     tokens: (count) => `${count} Tokens`,
+    inDatabase: (duration) => `${duration} in der Datenbank`,
+    read: (bytes) => `${bytes} gelesen`,
     earlier: "Frühere Fragen zeigen",
     given: "mit Ihrem eigenen SQL",
     nothingFound: "Die Abfrage lief und hat keine Zeilen gefunden.",

@@ -184,6 +184,8 @@ export const texts = {
     again: "Ask again",
     withdraw: "Withdraw",
     tokens: (count: string) => `${count} tokens`,
+    inDatabase: (duration: string) => `${duration} in the database`,
+    read: (bytes: string) => `${bytes} read`,
     earlier: "Show earlier questions",
     given: "with your own SQL",
     nothingFound: "The query ran and found no rows.",

@@ -66,6 +66,15 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
+const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
+
+/** 950 B, 12 kB, 1.2 GB. */
+export function bytes(size: number): string {
+  const step = Math.min(Math.floor(Math.log10(Math.max(size, 1)) / 3), UNITS.length - 1);
+  const shown = size / 1000 ** step;
+  return `${shown < 10 && step > 0 ? TENTHS.format(shown) : Math.round(shown)} ${UNITS[step]}`;
+}
+
 /** The heading above the sessions of a day. */
 export function groupOf(time: string, now: Date): string {
   const { groups } = texts.sessions;

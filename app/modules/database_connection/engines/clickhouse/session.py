@@ -10,6 +10,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, Error
 from urllib3.exceptions import SSLError
 
+from app.core.settings import MAX_RESULT_ROWS
 from app.core.values.numbers import of_single_precision
 from app.modules.database_connection.engines.clickhouse.types import column_type
 from app.modules.database_connection.engines.databases import stopped
@@ -54,15 +55,26 @@ class ClickhouseSession:
     def execute(self, sql: str) -> RawRows:
         if not _QUERY.match(sql):
             raise StatementFailed("Only queries may run: SELECT, WITH ... SELECT, and EXPLAIN of them.")
-        # The server's own limit, in case this process dies.
-        settings = {"max_execution_time": int(self.stop.seconds) + 1}
+        settings = {
+            "max_execution_time": int(self.stop.seconds) + 1,  # in case this process dies
+            # The summary comes before the rows: it counts all that was read only if the server waits with
+            # them, and it keeps no more of them than any limit of a result allows.
+            "wait_end_of_query": 1,
+            "limit": MAX_RESULT_ROWS + 1,
+        }
         with _in_our_words(self.stop):
             found = self.client.query_row_block_stream(sql, settings=settings)
             blocks = self._opened.enter_context(found)
             self._reading = True
         names = list(blocks.source.column_names)
         kinds = [each.name for each in blocks.source.column_types]
-        return RawRows(names, [column_type(kind) for kind in kinds], self._fetch(blocks, kinds))
+        return RawRows(
+            names,
+            [column_type(kind) for kind in kinds],
+            self._fetch(blocks, kinds),
+            rows_read=_count_of(blocks.source.summary, "read_rows"),
+            bytes_read=_count_of(blocks.source.summary, "read_bytes"),
+        )
 
     def _fetch(self, blocks: Iterable[_Rows], kinds: Sequence[str]) -> Iterator[Sequence[object]]:
         are_single = [kind.endswith(("Float32", "Float32)")) for kind in kinds]
@@ -81,6 +93,12 @@ class ClickhouseSession:
             cancel()
         with suppress(ClickHouseError):
             self._opened.close()
+
+
+def _count_of(summary: Mapping[str, object], name: str) -> int | None:
+    """Returns a count that the server has reported. None if it has not."""
+    found = str(summary.get(name, ""))
+    return int(found) if found.isdecimal() else None
 
 
 @contextmanager
