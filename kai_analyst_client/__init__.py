@@ -22,7 +22,7 @@ from kai_analyst_client.errors import (
     Unavailable,
     Unreachable,
 )
-from kai_analyst_client.flows import KEEP
+from kai_analyst_client.flows import KEEP, Listing
 from kai_analyst_client.local import document_schema, generate_sql
 from kai_analyst_client.schema import Event
 from kai_analyst_client.tables import Table
@@ -44,6 +44,7 @@ __all__ = [
     "Invalid",
     "Kai",
     "KaiError",
+    "Listing",
     "ModelUnavailable",
     "NotFound",
     "QuestionNotUnderstood",

@@ -172,8 +172,29 @@ class _Page(BaseModel):
     next_cursor: str | None
 
 
-def pages(path: str, model: type[M], limit: int | None, **query: str | None) -> Flow[Items[M]]:
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """Order and filters of a list of records. Times are RFC 3339, and themselves left out."""
+
+    sort: str | None = None
+    """`created_at` or `updated_at`, of runs `created_at` or `ended_at`; `-` before it is descending."""
+    created_after: str | None = None
+    created_before: str | None = None
+    updated_after: str | None = None
+    updated_before: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Pairs that sessions and runs have in their metadata, at most eight."""
+
+    def query(self) -> dict[str, str | None]:
+        times = {name: value for name, value in vars(self).items() if name != "metadata"}
+        return {**times, **{f"metadata[{name}]": value for name, value in self.metadata.items()}}
+
+
+def pages(
+    path: str, model: type[M], limit: int | None, *, listing: Listing | None = None, **query: str | None
+) -> Flow[Items[M]]:
     """Returns the items of a list, of as many pages as it takes. A `limit` of None is all of them."""
+    query |= {} if listing is None else listing.query()
     items: list[M] = []
     cursor: str | None = None
     while limit is None or len(items) < limit:

@@ -18,6 +18,7 @@ from kai_analyst_client.flows import (
     Group,
     Items,
     Keep,
+    Listing,
     Reply,
     Request,
     changes,
@@ -113,9 +114,14 @@ def id_of(thing: m.Session | m.Database | str) -> str:
 
 class Databases(Group[C_co]):
     @endpoint
-    def list(self, limit: int | None = None) -> Flow[Items[m.Database]]:
+    def list(
+        self,
+        limit: int | None = None,
+        *,
+        listing: Listing | None = None,
+    ) -> Flow[Items[m.Database]]:
         """Databases that the caller may ask, oldest first."""
-        return (yield from pages("/database-connections", m.Database, limit))
+        return (yield from pages("/database-connections", m.Database, limit, listing=listing))
 
     @endpoint
     def get(self, database: m.Database | str) -> Flow[m.Database]:
@@ -354,6 +360,7 @@ class Sessions(Group[C_co]):
         status: str | None = None,
         pinned: bool | None = None,
         words: str | None = None,
+        listing: Listing | None = None,
     ) -> Flow[Items[m.ListedSession]]:
         """Sessions, last used first. `words` are looked for in titles and questions."""
         database_id = None if database is None else id_of(database)
@@ -361,6 +368,7 @@ class Sessions(Group[C_co]):
             "/sessions",
             m.ListedSession,
             limit,
+            listing=listing,
             db_connection_id=database_id,
             status=status,
             pinned=None if pinned is None else str(pinned).lower(),
@@ -589,9 +597,14 @@ class Boards(Group[C_co]):
         return (yield from post("/boards", given(title=title, stale_after_hours=stale_after_hours), m.Board))
 
     @endpoint
-    def list(self, limit: int | None = None) -> Flow[Items[m.Board]]:
+    def list(
+        self,
+        limit: int | None = None,
+        *,
+        listing: Listing | None = None,
+    ) -> Flow[Items[m.Board]]:
         """Boards, last changed first."""
-        return (yield from pages("/boards", m.Board, limit))
+        return (yield from pages("/boards", m.Board, limit, listing=listing))
 
     @endpoint
     def get(self, board: m.Board | str) -> Flow[m.BoardWithPins]:
@@ -728,11 +741,15 @@ class Schedules(Group[C_co]):
 
     @endpoint
     def list(
-        self, limit: int | None = None, *, board: m.Board | str | None = None
+        self,
+        limit: int | None = None,
+        *,
+        board: m.Board | str | None = None,
+        listing: Listing | None = None,
     ) -> Flow[Items[m.Schedule]]:
         """Schedules, newest first."""
         board_id = None if board is None else _board_id(board)
-        return (yield from pages("/schedules", m.Schedule, limit, board_id=board_id))
+        return (yield from pages("/schedules", m.Schedule, limit, listing=listing, board_id=board_id))
 
     @endpoint
     def get(self, schedule_id: str) -> Flow[m.Schedule]:
@@ -785,9 +802,14 @@ class Webhooks(Group[C_co]):
         return (yield from post("/webhooks", given(url=url, events=[*events], content=content), m.Webhook))
 
     @endpoint
-    def list(self, limit: int | None = None) -> Flow[Items[m.Webhook]]:
+    def list(
+        self,
+        limit: int | None = None,
+        *,
+        listing: Listing | None = None,
+    ) -> Flow[Items[m.Webhook]]:
         """Webhooks, newest first."""
-        return (yield from pages("/webhooks", m.Webhook, limit))
+        return (yield from pages("/webhooks", m.Webhook, limit, listing=listing))
 
     @endpoint
     def get(self, webhook_id: str) -> Flow[m.Webhook]:
@@ -829,9 +851,14 @@ class Webhooks(Group[C_co]):
         limit: int | None = None,
         *,
         state: Literal["waiting", "delivered", "given_up"] | None = None,
+        listing: Listing | None = None,
     ) -> Flow[Items[m.WebhookDelivery]]:
         """What was sent and what waits, newest first."""
-        return (yield from pages(f"{_webhook(webhook_id)}/deliveries", m.WebhookDelivery, limit, state=state))
+        return (
+            yield from pages(
+                f"{_webhook(webhook_id)}/deliveries", m.WebhookDelivery, limit, listing=listing, state=state
+            )
+        )
 
     @endpoint
     def redeliver(self, webhook_id: str, delivery_id: str) -> Flow[m.WebhookDelivery]:
@@ -879,10 +906,11 @@ class Comments(Group[C_co]):
         limit: int | None = None,
         *,
         link_id: str | None = None,
+        listing: Listing | None = None,
     ) -> Flow[Items[m.Comment]]:
         """Comments, oldest first."""
         of = {"kind": kind, "target_id": target_id, "link_id": link_id}
-        return (yield from pages("/comments", m.Comment, limit, **of))
+        return (yield from pages("/comments", m.Comment, limit, listing=listing, **of))
 
     @endpoint
     def get(self, comment_id: str, *, link_id: str | None = None) -> Flow[m.Comment]:
@@ -944,9 +972,14 @@ class Links(Group[C_co]):
         )
 
     @endpoint
-    def list(self, limit: int | None = None) -> Flow[Items[m.Link]]:
+    def list(
+        self,
+        limit: int | None = None,
+        *,
+        listing: Listing | None = None,
+    ) -> Flow[Items[m.Link]]:
         """The caller's links, newest first."""
-        return (yield from pages("/links", m.Link, limit))
+        return (yield from pages("/links", m.Link, limit, listing=listing))
 
     @endpoint
     def revoke(self, link_id: str) -> Flow[None]:
@@ -1043,9 +1076,18 @@ class Examples(Group[C_co]):
         database: m.Database | str | None = None,
         words: str | None = None,
         status: Literal["proposed", "verified", "rejected"] | None = None,
+        listing: Listing | None = None,
     ) -> Flow[Items[m.Example]]:
         database_id = None if database is None else id_of(database)
-        found = pages("/examples", m.Example, limit, db_connection_id=database_id, q=words, status=status)
+        found = pages(
+            "/examples",
+            m.Example,
+            limit,
+            listing=listing,
+            db_connection_id=database_id,
+            q=words,
+            status=status,
+        )
         return (yield from found)
 
     @endpoint
@@ -1123,10 +1165,19 @@ class Glossary(Group[C_co]):
 
     @endpoint
     def list(
-        self, limit: int | None = None, *, database: m.Database | str | None = None, words: str | None = None
+        self,
+        limit: int | None = None,
+        *,
+        database: m.Database | str | None = None,
+        words: str | None = None,
+        listing: Listing | None = None,
     ) -> Flow[Items[m.Term]]:
         database_id = None if database is None else id_of(database)
-        return (yield from pages("/glossary", m.Term, limit, db_connection_id=database_id, q=words))
+        return (
+            yield from pages(
+                "/glossary", m.Term, limit, listing=listing, db_connection_id=database_id, q=words
+            )
+        )
 
     @endpoint
     def get(self, term_id: str) -> Flow[m.Term]:
@@ -1161,11 +1212,18 @@ class Instructions(Group[C_co]):
 
     @endpoint
     def list(
-        self, limit: int | None = None, *, database: m.Database | str | None = None, words: str | None = None
+        self,
+        limit: int | None = None,
+        *,
+        database: m.Database | str | None = None,
+        words: str | None = None,
+        listing: Listing | None = None,
     ) -> Flow[Items[m.Instruction]]:
         database_id = None if database is None else id_of(database)
         return (
-            yield from pages("/instructions", m.Instruction, limit, db_connection_id=database_id, q=words)
+            yield from pages(
+                "/instructions", m.Instruction, limit, listing=listing, db_connection_id=database_id, q=words
+            )
         )
 
     @endpoint
@@ -1204,11 +1262,13 @@ class Facts(Group[C_co]):
         message_id: str | None = None,
         session: m.Session | str | None = None,
         words: str | None = None,
+        listing: Listing | None = None,
     ) -> Flow[Items[m.Fact]]:
         found = pages(
             "/memory/facts",
             m.Fact,
             limit,
+            listing=listing,
             scope=scope,
             kind=kind,
             db_connection_id=None if database is None else id_of(database),
@@ -1382,8 +1442,13 @@ class ApiKeys(Group[C_co]):
     """API keys of all owners. Needs scope `admin`."""
 
     @endpoint
-    def list(self, limit: int | None = None) -> Flow[Items[m.ApiKey]]:
-        return (yield from pages("/api-keys", m.ApiKey, limit))
+    def list(
+        self,
+        limit: int | None = None,
+        *,
+        listing: Listing | None = None,
+    ) -> Flow[Items[m.ApiKey]]:
+        return (yield from pages("/api-keys", m.ApiKey, limit, listing=listing))
 
     @endpoint
     def add(
@@ -1491,12 +1556,21 @@ class Runs(Group[C_co]):
         session: m.Session | str | None = None,
         status: str | None = None,
         ended_after: str | None = None,
+        listing: Listing | None = None,
     ) -> Flow[Items[m.Run]]:
         """Runs of a session, or of all that are kept, newest first; those of a state, and those that ended
         after a time (RFC 3339).
         """
         path = "/runs" if session is None else f"{_session(session)}/runs"
-        return (yield from pages(path, m.Run, limit, status=status, ended_after=ended_after))
+        found = pages(
+            path,
+            m.Run,
+            limit,
+            listing=listing,
+            status=status,
+            ended_after=ended_after,
+        )
+        return (yield from found)
 
 
 class Server(Group[C_co]):

@@ -1792,6 +1792,7 @@ class Notices(Model):
 
     items: list[Notice] = Field(default_factory=list)
     next_cursor: str | None = None
+    total: int | None = None
     unread: int = 0
 
 
@@ -1831,6 +1832,7 @@ class Messages(Model):
 
     items: list[Message] = Field(default_factory=list)
     next_cursor: str | None = None
+    total: int | None = None
 
 
 class Pin(Model):

@@ -6,7 +6,7 @@ never used again: stores remember both.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
@@ -39,6 +39,8 @@ _RECORDS = Collection("migrations", [Field("number", "integer")])
 _LEASE_ID = str(UUID(int=1))
 _LEASE_MS = 30_000
 _LOOK_AGAIN_SECONDS = 0.1
+_CREATED = Field("created_at", "integer")
+_UPDATED = Field("updated_at", "integer")
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,15 @@ class MigrationStep:
     apply: Callable[[Storage, Progress], Awaitable[None]]
 
 
-def _adding(collection: str, fields: Sequence[Field]) -> Callable[[Storage, Progress], Awaitable[None]]:
-    """Returns a step that declares fields. Documents of before do not have them."""
+def _adding(fields: Mapping[str, Sequence[Field]]) -> Callable[[Storage, Progress], Awaitable[None]]:
+    """Returns a step that declares fields of collections. Documents of before are found by those that they
+    have.
+    """
 
     async def migrate(storage: Storage, progress: Progress) -> None:
-        await storage.add_fields(collection, fields)
-        await progress(1, 1)
+        for number, (collection, added) in enumerate(fields.items(), 1):
+            await storage.add_fields(collection, added)
+            await progress(number, len(fields))
 
     return migrate
 
@@ -76,7 +81,25 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(14, "unkept_sessions", m0014_unkept_sessions.migrate),
     MigrationStep(15, "keyed_requests", m0015_keyed_requests.migrate),
     MigrationStep(16, "webhooks", m0016_webhooks.migrate),
-    MigrationStep(17, "bytes_read", _adding("usage", [Field("bytes_read", "integer")])),
+    MigrationStep(17, "bytes_read", _adding({"usage": [Field("bytes_read", "integer")]})),
+    MigrationStep(
+        18,
+        "lists",
+        _adding(
+            {
+                "boards": [_CREATED],
+                "schedules": [_UPDATED],
+                "webhooks": [_UPDATED],
+                "examples": [_CREATED, _UPDATED],
+                "glossary": [_CREATED, _UPDATED],
+                "instructions": [_CREATED, _UPDATED],
+                "facts": [_CREATED],
+                "database_connections": [_CREATED],
+                "api_keys": [_CREATED],
+                "runs": [Field("metadata_keys", "keywords")],
+            }
+        ),
+    ),
 )
 
 RETIRED = frozenset(

@@ -20,6 +20,7 @@ from app.core.errors import Invalid
 from app.core.exclusive import exclusive_folder, make_folder
 from app.core.secrets import CheckpointCipher, SecretBox, SecretUnreadable, load_or_create_keys, replace_keys
 from app.core.settings import Settings
+from app.core.storage.listing import ListRequest
 from app.modules.identity.schemas import NewApiKey
 from app.terminal.console import check_store_exists, command_settings, make_inert, say
 from graph.checkpoints import translated_errors
@@ -78,10 +79,10 @@ async def show_all(data_dir: Path | None) -> None:
     async with _keys(data_dir) as keys:
         cursor: str | None = None
         while True:
-            page, cursor = await keys.page(_PAGE, cursor)
-            for key in page:
+            page = await keys.page(ListRequest(limit=_PAGE, cursor=cursor))
+            for key in page.items:
                 table.add_row(*(Text(cell) for cell in _cells(key)))
-            if cursor is None:
+            if (cursor := page.next_cursor) is None:
                 break
     if not table.row_count:
         say(_NONE)

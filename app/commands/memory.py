@@ -14,6 +14,7 @@ from app.bootstrap import OpenedFacts, open_facts
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.clock import rfc3339
 from app.core.errors import Invalid, file_error_text
+from app.core.storage.listing import ListRequest
 from app.modules.memory.fact_import import import_facts
 from app.modules.memory.fact_reading import FactFilter
 from app.modules.memory.fact_schemas import FactImport
@@ -31,10 +32,12 @@ async def show_all(data_dir: Path | None, *, owner: str, scope: Scope | None, wo
     async with _opened(data_dir) as opened:
         cursor: str | None = None
         while True:
-            page, cursor = await opened.facts.page(owner, wanted, _PAGE, cursor=cursor)
-            for fact in page:
+            page = await opened.facts.page(
+                owner, wanted, ListRequest(order_by="updated_at", limit=_PAGE, cursor=cursor)
+            )
+            for fact in page.items:
                 table.add_row(*(Text(cell) for cell in _cells(fact)))
-            if cursor is None:
+            if (cursor := page.next_cursor) is None:
                 break
     if not table.row_count:
         say(f"Nothing like this is remembered of {owner}.")

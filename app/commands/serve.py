@@ -237,7 +237,7 @@ async def _demo_key(keys: ApiKeys) -> str:
 async def _sample_session(services: Services, owner: str, file: Path) -> str:
     """Returns the session of the invitation: an existing one, or a new one with all it needs."""
     await asyncio.to_thread(_build_once, file)
-    known, _ = await services.database_connections.repository.page(owner, limit=100, cursor=None)
+    known = await services.database_connections.repository.oldest(owner, 100)
     connection = next((each for each in known if each.name == SAMPLE_NAME), None)
     if connection is None:
         connection = await services.database_connections.register(

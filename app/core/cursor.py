@@ -2,7 +2,9 @@
 
 import base64
 import binascii
+from collections.abc import Sequence
 
+from app.core.storage.listing import Listed, ListRequest, Record
 from app.core.storage.port import InvalidCursor
 
 
@@ -22,3 +24,11 @@ def cursor_position(cursor: str | None) -> int:
     if position < 0 or cursor != position_cursor(position):
         raise InvalidCursor
     return position
+
+
+def cut_page(found: Sequence[Record], wanted: ListRequest) -> Listed[Record]:
+    """Returns a page of what was found, in its order. Raises `InvalidCursor`."""
+    start = cursor_position(wanted.cursor)
+    stop = start + wanted.limit
+    following = position_cursor(stop) if len(found) > stop else None
+    return Listed(list(found[start:stop]), following, len(found) if wanted.is_counted else None)

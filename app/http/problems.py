@@ -77,7 +77,10 @@ class CursorRefused(Problem):
     problem = "invalid-cursor"
     title = "Invalid cursor"
     status = 422
-    sentence = "The cursor does not belong to this list; start again without one."
+    sentence = (
+        "A cursor belongs to the list, order and filters that gave it: send it with these, or start again "
+        "without one."
+    )
 
 
 class StoreUnavailable(Problem):

@@ -65,3 +65,4 @@ class PageOf(ResponseBody, Generic[Item]):
 
     items: Annotated[Sequence[Item], Field(description="Items of the page.")]
     next_cursor: Annotated[str | None, Field(description="Cursor of the next page. Null on the last page.")]
+    total: Annotated[int | None, Field(description="Items of all pages. Null unless `total=true`.")] = None

@@ -202,7 +202,7 @@ class FactsAndMemories:
         await MemoryJob(turns, services.memories, None).work(session.id)
         await facts.keep(_fact(owner, PROMOTED))
         write("kept", PROMOTED)
-        listed, _ = await facts.page(owner, FactFilter(), 100, cursor=None)
+        listed = await facts.first(owner, FactFilter(), 100)
         for fact in listed:
             if fact.text == OLD:
                 await facts.supersede(owner, fact.id, NEW, source=FactSource("promotion", now_ms()))
@@ -255,7 +255,7 @@ class ProfileAndVectors:
         shown = await profiles.of_sessions.find(owner, _id(owner, "session"))
         if shown != await _show(profiles, owner) or "Learn SQL" not in str(shown):
             return f"not the text that the session has begun with: {shown}"
-        listed, _ = await facts.page(owner, FactFilter(), 100, cursor=None)
+        listed = await facts.first(owner, FactFilter(), 100)
         rewritten = [fact for fact in listed if fact.vector_model == _Trigrams.name]
         if [fact.text for fact in rewritten] != [OLD]:
             return f"not the vectors of facts that should be rewritten: {rewritten}"
@@ -346,17 +346,17 @@ def _fact(owner: str, text: str) -> NewFact:
 
 
 async def _session(services: Services, owner: str) -> Session:
-    (session,), _ = await services.sessions.repository.latest(owner, [], 10, cursor=None)
+    (session,) = await services.sessions.repository.latest(owner, [], 10)
     return session
 
 
 async def _texts(services: Services, owner: str) -> list[str]:
-    listed, _ = await services.facts.page(owner, FactFilter(), 100, cursor=None)
+    listed = await services.facts.first(owner, FactFilter(), 100)
     return sorted(fact.text for fact in listed)
 
 
 async def _state(services: Services, owner: str) -> dict[str, int]:
-    listed, _ = await services.facts.page(owner, FactFilter(), 100, cursor=None)
+    listed = await services.facts.first(owner, FactFilter(), 100)
     memories, _ = await services.memories.repository.latest(owner, 10, None)
     records = await services.storage.query("message_directives", Query())
     return {

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from inspect import Parameter, signature
 from typing import Any, cast
@@ -18,7 +19,7 @@ from app.http.description.documents import route_document
 from graph.errors import TurnError
 from kai_analyst_client import Answer, errors, routes
 from kai_analyst_client import schema as models
-from kai_analyst_client.flows import Endpoint, Flow, Request
+from kai_analyst_client.flows import Endpoint, Flow, Listing, Request
 from kai_analyst_client.following import event_of
 from kai_analyst_client.schema import OtherChunk, Status
 from tests.support import client_schema
@@ -88,6 +89,10 @@ def test_the_secret_of_a_webhook_is_in_no_log() -> None:
 
 
 _KNOWN: dict[str, Any] = {"id": "db", "name": "Shop"}
+CREATED = Listing(
+    sort="created_at", created_after="2026-01-31T08:00:00Z", created_before="2026-02-28T08:00:00Z"
+)
+CHANGED = replace(CREATED, updated_after="2026-01-31T08:00:00Z", updated_before="2026-02-28T08:00:00Z")
 DATABASE = models.Database.model_construct(**_KNOWN)
 ARGUMENTS: dict[str, object] = {
     "attributes": {"region": "EMEA"},
@@ -205,6 +210,7 @@ ARGUMENTS: dict[str, object] = {
     "tool": "search",
     "url": "sqlite:///shop.db",
     "width": 12,
+    "listing": CHANGED,
     "pinned": True,
     "words": "orders",
 }
@@ -212,9 +218,13 @@ SPECIAL: dict[tuple[type, str], dict[str, object]] = {
     (routes.Sessions, "chart"): {"file_format": "svg"},
     (routes.Boards, "chart"): {"file_format": "png"},
     (routes.Sessions, "change"): {"status": "idle"},
-    (routes.Sessions, "list"): {"status": "idle"},
+    (routes.Sessions, "list"): {"status": "idle", "listing": replace(CHANGED, metadata={"team": "sales"})},
+    (routes.Runs, "list"): {"status": "running", "listing": replace(CREATED, metadata={"team": "sales"})},
+    (routes.Databases, "list"): {"listing": CREATED},
+    (routes.Webhooks, "deliveries"): {"listing": CREATED},
+    (routes.Links, "list"): {"listing": CREATED},
+    (routes.ApiKeys, "list"): {"listing": CREATED},
     (routes.Sessions, "confirmations"): {"status": "waiting"},
-    (routes.Runs, "list"): {"status": "running"},
     (routes.Examples, "list"): {"status": "verified"},
     (routes.Examples, "add"): {"status": "verified"},
     (routes.Examples, "change"): {"status": "verified"},
@@ -222,7 +232,8 @@ SPECIAL: dict[tuple[type, str], dict[str, object]] = {
     (routes.Facts, "change"): {"status": "active"},
     (routes.Links, "add"): {"kind": "board"},
     **{(routes.Webhooks, each): {"content": "answer"} for each in ("add", "change")},
-    **{(routes.Comments, each): {"kind": "board"} for each in ("add", "list", "people")},
+    **{(routes.Comments, each): {"kind": "board"} for each in ("add", "people")},
+    (routes.Comments, "list"): {"kind": "board", "listing": CREATED},
     (routes.Rules, "add"): {"scope": models.RuleScope(connections=["db"])},
     (routes.Rules, "change"): {"scope": models.RuleScope(connections=["db"])},
     (routes.Memory, "attribute"): {"name": "goals"},
@@ -299,7 +310,8 @@ def requests() -> Iterator[Request]:
         yield request_of(ask(None, "How many?", database=database, keep=True, **OPTIONS))
         yield following_request(routes.ask_in("How many?", database, None, options=OPTIONS))
     runs = cast("Endpoint[..., object]", vars(routes.Runs)["list"]).flow
-    yield request_of(runs(None, status="running", ended_after="2026-01-31T08:00:00Z"))
+    found = replace(CREATED, metadata={"team": "sales"})
+    yield request_of(runs(None, status="running", ended_after="2026-01-31T08:00:00Z", listing=found))
     for starting in (
         routes.ask_in("How many?", DATABASE, "session", options=OPTIONS),
         routes.follow_in("session", "run", 7),
@@ -348,7 +360,7 @@ def test_a_request_of_the_client_is_one_that_kai_takes() -> None:
 def is_taken(request: Request) -> None:
     operation = OPERATIONS[operation_of(request)]
     parameters = operation.get("parameters", [])
-    assert set(request.query) <= {each["name"] for each in parameters if each["in"] == "query"}
+    assert names_of(request.query) <= {each["name"] for each in parameters if each["in"] == "query"}
     known_headers = {each["name"].lower() for each in parameters if each["in"] == "header"}
     assert {name.lower() for name in request.headers} <= known_headers
     body = operation.get("requestBody")
@@ -361,15 +373,21 @@ def is_taken(request: Request) -> None:
         jsonschema.validate(request.body, {**schema, "components": {"schemas": SCHEMAS}})
 
 
+def names_of(query: Mapping[str, object]) -> set[str]:
+    """Names of parameters, without the key of a pair: `metadata[team]` is of `metadata`."""
+    return {name.partition("[")[0] for name in query}
+
+
 def test_every_route_and_each_of_its_fields_can_be_sent() -> None:
     sent: dict[tuple[str, str], set[str]] = {}
     for each in ALL_REQUESTS:
         fields = each.body if isinstance(each.body, dict) else {}
-        sent.setdefault(operation_of(each), set()).update(each.query, fields)
+        sent.setdefault(operation_of(each), set()).update(names_of(each.query), fields)
     wanted = {key: fields_of(operation) for key, operation in OPERATIONS.items()}
     wanted["POST", "/ask/stream"] -= {"rows"}  # which count for no stream
-    # `limit` and `cursor` of lists are sent by `flows.pages`, which the routes share.
-    paging = {"limit", "cursor"}
+    # `limit` and `cursor` of lists are sent by `flows.pages`, which the routes share; who has all items of a
+    # list has no need of their number.
+    paging = {"limit", "cursor", "total"}
     assert {key: fields - paging for key, fields in sent.items()} == {
         key: fields - paging for key, fields in wanted.items()
     }

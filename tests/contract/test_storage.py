@@ -17,6 +17,7 @@ from app.core.storage.port import (
     Collection,
     Condition,
     Contains,
+    ContainsAny,
     Document,
     DocumentExists,
     Equals,
@@ -439,6 +440,7 @@ async def test_a_condition_on_a_field_that_is_not_compared_is_refused(storage: S
                 Range("owner", 1),
                 Range("id"),
                 Contains("owner", "a"),
+                ContainsAny("owner", ["a"]),
             ),
             *(Equals("tags", "a"), AnyOf("tags", ["a"]), Range("tags"), Contains("title", "a")),
         ],
@@ -476,6 +478,10 @@ async def test_a_list_of_texts_is_found_by_each_of_them_exactly(storage: Storage
     assert await storage.patch("books", first, {"tags": ["y"]}, where=[Contains("tags", "alice")]) is not None
     assert await ids(storage, Contains("tags", "alice")) == []
     assert await ids(storage, Contains("tags", "y")) == ["n00"]
+    for number, text in enumerate(LOOK_ALIKES[1:], 1):
+        assert await ids(storage, ContainsAny("tags", [text, "y"])) == ["n00", f"n{number:02}"]
+    assert await ids(storage, ContainsAny("tags", [])) == []
+    assert await storage.count("books", [ContainsAny("tags", ["x", "y"])]) == len(LOOK_ALIKES)
 
 
 async def test_all_conditions_must_hold(storage: Storage) -> None:

@@ -94,7 +94,7 @@ class Site:
 
     async def kept(self, message_id: str | None = None) -> list[StoredFact]:
         wanted = FactFilter(message_id=message_id)
-        found, _ = await self.facts.page("ann", wanted, 100, cursor=None)
+        found = await self.facts.first("ann", wanted, 100)
         return sorted(found, key=lambda fact: fact.text)
 
 

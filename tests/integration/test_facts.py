@@ -12,6 +12,7 @@ from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.llm.calls import ModelCalls
 from app.core.llm.embedding import EmbeddingModel
+from app.core.storage.listing import ListRequest
 from app.core.storage.port import Storage
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner
 from app.modules.database_connection.repository import Connection
@@ -86,7 +87,7 @@ async def keep(
 
 
 async def texts(facts: Facts, reader: str = "ann", wanted: FactFilter | None = None) -> list[str]:
-    found, _ = await facts.page(reader, wanted or FactFilter(), 100, cursor=None)
+    found = await facts.first(reader, wanted or FactFilter(), 100)
     return [fact.text for fact in found]
 
 
@@ -188,9 +189,7 @@ async def test_a_fact_is_promoted_to_another_scope(
     assert await texts(facts, "bob") == ["Net of returns"]
     await facts.activate("ann", wide.id)
     assert await texts(facts, "bob") == []
-    assert everyones.id not in {
-        fact.id for fact in (await facts.page("ann", FactFilter(), 9, cursor=None))[0]
-    }
+    assert everyones.id not in {fact.id for fact in await facts.first("ann", FactFilter(), 9)}
 
 
 @pytest.mark.parametrize("other", ["Ann", "ánn", "an-n", "ann ", "a.nn", "ann\u200b", "ANN"])
@@ -360,7 +359,8 @@ async def test_facts_are_listed_by_filters_words_and_pages(facts: Facts, shop: C
         seen: list[str] = []
         cursor: str | None = None
         while True:
-            page, cursor = await facts.page("ann", FactFilter(words=words), 1, cursor=cursor)
+            found = await facts.page("ann", FactFilter(words=words), ListRequest(limit=1, cursor=cursor))
+            page, cursor = found.items, found.next_cursor
             seen += [fact.text for fact in page]
             if cursor is None:
                 break

@@ -29,6 +29,7 @@ from app.core.settings import (
     TypesenseSettings,
     WorkerSettings,
 )
+from app.core.storage.listing import ListRequest
 from app.core.storage.port import Equals, Query
 from app.modules.boards.service import NewPin
 from app.modules.forgetting.router import router
@@ -322,7 +323,9 @@ async def test_a_deleted_investigation_leaves_no_word_anywhere(
 async def test_a_verified_example_is_kept_on_purpose(kai: Opened, model: ScriptedModel) -> None:
     session = await planted(kai, model)
     context = kai.services.context_store
-    (example,), _ = await context.examples.page([Equals("session_id", session.id)], limit=10, cursor=None)
+    (example,) = (
+        await context.examples.page([Equals("session_id", session.id)], ListRequest(limit=10))
+    ).items
     await context.change_example(OWNER, example.id, {"status": "verified"})
     await kai.services.sessions.delete(OWNER, session.id)
     assert (await context.examples.get(example.id)).question == example.question
@@ -346,8 +349,8 @@ async def test_everything_of_an_owner_leaves_no_word_anywhere(kai: Opened, model
     assert await services.forgetting.forget_everything(LOCAL_CALLER) == []
     assert not await kai.scan()
     assert await kai.checkpoints(session.id) == 0
-    left = await services.sessions.latest(OWNER, SessionFilter(), 10, cursor=None)
-    assert left.sessions == []
+    left = await services.sessions.page(OWNER, SessionFilter(), ListRequest(limit=10))
+    assert left.items == []
 
 
 async def pin_latest(services: Services, session: Session) -> None:

@@ -280,7 +280,7 @@ async def test_head_answers_wherever_get_does(kai: BoardKai) -> None:
             assert headed.headers.get(name) == got.headers.get(name)
     await kai.answer()
     (session,) = (await kai.call("GET", "/sessions"))["items"]
-    found = await kai.services.sessions.repository.latest("ann", [], 1, cursor=None)
+    found = await kai.services.sessions.repository.latest("ann", [], 1)
     run_id = (await kai.call("GET", f"/sessions/{session['id']}"))["messages"]["items"][0]["run_id"]
     assert found
     async with asyncio.timeout(10):

@@ -46,7 +46,7 @@ def test_every_numbered_module_is_a_step_in_order() -> None:
     modules = sorted(
         each.name for each in pkgutil.iter_modules(migrations.__path__) if each.name.startswith("m")
     )
-    assert modules == [f"m{step.number:04}_{step.name}" for step in STEPS]
+    assert modules == [f"m{step.number:04}_{step.name}" for step in STEPS if _has_module(step)]
     numbers = [step.number for step in STEPS]
     assert numbers == sorted(set(numbers))
 
@@ -60,8 +60,29 @@ def test_a_number_is_never_used_twice() -> None:
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_a_step_is_never_rewritten(step: MigrationStep) -> None:
     """Its code, that is; a new step gets a line below."""
-    path = Path(migrations.__file__).parent / f"m{step.number:04}_{step.name}.py"
-    assert _digest(ast.parse(path.read_text())) == WRITTEN[step.number]
+    code = ast.parse(_module(step).read_text()) if _has_module(step) else _in_runner(step)
+    assert _digest(code) == WRITTEN[step.number]
+
+
+def _has_module(step: MigrationStep) -> bool:
+    return _module(step).exists()
+
+
+def _module(step: MigrationStep) -> Path:
+    return Path(migrations.__file__).parent / f"m{step.number:04}_{step.name}.py"
+
+
+def _in_runner(step: MigrationStep) -> ast.Module:
+    """The expression of a step that has no module."""
+    runner = ast.parse((Path(migrations.__file__).parent / "runner.py").read_text())
+    (found,) = [
+        node
+        for node in ast.walk(runner)
+        if isinstance(node, ast.Call)
+        and [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
+        == [step.number, step.name]
+    ]
+    return ast.Module([ast.Expr(found)], [])
 
 
 def _digest(tree: ast.Module) -> str:
@@ -92,6 +113,8 @@ WRITTEN = {
     14: "9632f14fc7d2de33",
     15: "e64c8cd65c60e407",
     16: "2414932a9082e501",
+    17: "4e0b61da9bc8c790",
+    18: "8ef4db944e0ee2dc",
 }
 """Digests of the steps by their numbers."""
 

@@ -11,6 +11,7 @@ from app.bootstrap import Services, open_services
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.settings import NO_QUOTAS, ConversationSettings, LlmSettings, Settings
+from app.core.storage.listing import ListRequest
 from app.modules.records.model import Message, NewQuestion, Run, Session
 from app.modules.run.messages import question_message, question_sequence
 from app.modules.run.submission import run_id_of
@@ -92,8 +93,10 @@ async def test_pinned_sessions_are_a_list_of_their_own_and_pinning_is_no_use(
         cursor: str | None = None
         while True:
             wanted = SessionFilter(is_pinned=is_pinned)
-            page = await services.sessions.latest(OWNER, wanted, 1, cursor=cursor)
-            found += [each.id for each in page.sessions]
+            page = await services.sessions.page(
+                OWNER, wanted, ListRequest(order_by="updated_at", limit=1, cursor=cursor)
+            )
+            found += [each.id for each in page.items]
             if (cursor := page.next_cursor) is None:
                 return found
 
@@ -110,8 +113,10 @@ async def test_a_search_names_the_answer_to_the_question_it_found(
     model.rule("SQL writer", "CHAT: All right.")
     for question in ("How are we doing?", "And price against costs?", "And since May?"):
         await ask(services, session, question)
-    found = await services.sessions.latest(OWNER, SessionFilter(text="against cost"), 20, cursor=None)
-    assert [each.id for each in found.sessions] == [session.id]
+    found = await services.sessions.page(
+        OWNER, SessionFilter(text="against cost"), ListRequest(order_by="updated_at", limit=20)
+    )
+    assert [each.id for each in found.items] == [session.id]
     kept = await history(services, session)
     assert found.questions[session.id] == kept[3]
     asked, cursor = await services.sessions.repository.questions(session, 2, None)
@@ -119,8 +124,10 @@ async def test_a_search_names_the_answer_to_the_question_it_found(
     assert [*asked, *rest] == [kept[0], kept[2], kept[4]]
     assert end is None
     only_title = await services.sessions.change(OWNER, session.id, {"title": "Margins"})
-    by_title = await services.sessions.latest(OWNER, SessionFilter(text="margins"), 20, cursor=None)
-    assert (by_title.sessions, by_title.questions) == ([only_title], {})
+    by_title = await services.sessions.page(
+        OWNER, SessionFilter(text="margins"), ListRequest(order_by="updated_at", limit=20)
+    )
+    assert (by_title.items, by_title.questions) == ([only_title], {})
 
 
 async def test_questions_that_wait_are_answered_in_the_order_in_which_they_came(
@@ -225,8 +232,10 @@ async def test_a_session_says_error_after_a_failed_run_until_the_next_begins(
     model.say(*3 * ["```sql\nSELECT nothing FROM nowhere\n```"])
     await ask(services, session, "How many?")
     assert await status() == "error"
-    found = await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, cursor=None)
-    assert [each.id for each in found.sessions] == [session.id]
+    found = await services.sessions.page(
+        OWNER, SessionFilter(status="error"), ListRequest(order_by="updated_at", limit=10)
+    )
+    assert [each.id for each in found.items] == [session.id]
     model.say(Scripted("CHAT: held", hold_after=0))
     asking = asyncio.create_task(ask(services, session, "And now?"))
     await model.until(lambda: model.on_hold == 1)
@@ -234,8 +243,10 @@ async def test_a_session_says_error_after_a_failed_run_until_the_next_begins(
     model.release()
     await asking
     assert await status() == "idle"
-    found = await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, cursor=None)
-    assert found.sessions == []
+    found = await services.sessions.page(
+        OWNER, SessionFilter(status="error"), ListRequest(order_by="updated_at", limit=10)
+    )
+    assert found.items == []
 
 
 async def test_a_cancelled_run_leaves_no_error(

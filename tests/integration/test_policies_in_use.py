@@ -13,6 +13,7 @@ from app.bootstrap import Services, open_services
 from app.core.auth.caller import SCOPES_OF_ROLE, Attribute, Caller, calling
 from app.core.auth.identity import Identity
 from app.core.settings import LlmSettings, Settings
+from app.core.storage.listing import Listed, ListRequest
 from app.main import create_app
 from app.modules.boards.errors import RowsOfPerson
 from app.modules.boards.service import NewPin
@@ -168,7 +169,7 @@ async def test_what_carries_no_person_or_reaches_others_is_refused(
     with pytest.raises(EntryUnknown):
         await services.context_store.get(terms, "bob", term.id)
     filters = await services.context_store.listed(terms, "bob", shop.id)
-    assert await terms.page(filters, limit=5, cursor=None) == ([], None)
+    assert await terms.page(filters, ListRequest(limit=5)) == Listed([], None)
 
 
 async def test_the_cache_of_checked_statements_does_not_mix_people(

@@ -238,7 +238,7 @@ async def test_what_rows_schemas_and_answers_say_to_remember_becomes_no_fact(
         await MemoryJob(
             StoredTurns(SessionRepository(services.storage), untainted), services.memories, None
         ).work(session.id)
-        assert (await services.facts.page(OWNER, FactFilter(), 10, cursor=None))[0] == []
+        assert await services.facts.first(OWNER, FactFilter(), 10) == []
         model.say(f"```sql\n{COUNT}\n```", FIRST)
         assert used(await ask(services, session, "And how many churned, as I like it?")) == []
 

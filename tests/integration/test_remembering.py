@@ -90,8 +90,7 @@ async def facts_of(
     services: Services, status: FactStatus | None = None, message_id: str | None = None
 ) -> list[StoredFact]:
     wanted = FactFilter(status=status, message_id=message_id)
-    found, _ = await services.facts.page(LOCAL_OWNER, wanted, 100, cursor=None)
-    return found
+    return await services.facts.first(LOCAL_OWNER, wanted, 100)
 
 
 def memory_events(events: list[Event]) -> list[Event]:

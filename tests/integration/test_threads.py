@@ -16,6 +16,7 @@ from app.bootstrap import Services, open_services
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.settings import NO_QUOTAS, Settings
+from app.core.storage.listing import ListRequest
 from app.core.storage.port import Equals
 from app.main import create_app
 from app.modules.database_connection.errors import ConnectionNotFound
@@ -138,7 +139,7 @@ async def test_a_session_of_one_run_is_hidden_at_its_end_and_deleted_a_minute_la
     with pytest.raises(SessionUnknown):
         await sessions.repository.get(OWNER, alone.id)
     assert await sessions.repository.find(alone.id) is None
-    assert (await sessions.latest(OWNER, SessionFilter(text="customers"), 10, cursor=None)).sessions == []
+    assert (await sessions.page(OWNER, SessionFilter(text="customers"), ListRequest(limit=10))).items == []
     assert await sessions.repository.latest_answers(OWNER, 10) == []
 
     async def read() -> list[str]:

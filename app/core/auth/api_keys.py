@@ -25,6 +25,7 @@ from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
 from app.core.keyed_ids import created_id
 from app.core.storage.documents import Documents
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import Condition, Equals, Query, Storage, StorageUnavailable
 
 COLLECTION = "api_keys"
@@ -226,9 +227,9 @@ class ApiKeys:
         await self._store_use(key)
         return key
 
-    async def page(self, limit: int, cursor: str | None) -> tuple[list[ApiKey], str | None]:
-        """Keys of all owners, newest first."""
-        return await self._keys.page(Query(descending=True, limit=limit, cursor=cursor))
+    async def page(self, wanted: ListRequest) -> Listed[ApiKey]:
+        """Keys of all owners."""
+        return await self._keys.list_page([], wanted)
 
     async def revoke(self, key_id: str) -> ApiKey:
         """Revoke a key permanently. A second call changes nothing. Raises `KeyUnknown`."""

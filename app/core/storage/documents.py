@@ -8,6 +8,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from app.core.keyed_ids import is_repeat
 from app.core.storage.edits import current_edit, version_of
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import Condition, Document, DocumentExists, Query, Storage
 
 Record = TypeVar("Record")
@@ -133,6 +134,12 @@ class Documents(Generic[Record]):
         """Returns a page of records and the cursor of the next one (None on the last page)."""
         page = await self._storage.query(self._collection, query)
         return [self.read(each) for each in page.items], page.next_cursor
+
+    async def list_page(self, own: Sequence[Condition], wanted: ListRequest) -> Listed[Record]:
+        """Returns a page of the records that meet the conditions of a list and those of a caller."""
+        found, next_cursor = await self.page(wanted.query(own))
+        total = await self.count(*own, *wanted.where) if wanted.is_counted else None
+        return Listed(found, next_cursor, total)
 
     async def first(self, query: Query) -> list[Record]:
         """Returns the records of the first page."""

@@ -148,7 +148,7 @@ class Collection:
         """Returns the field of a condition. Raises `ValueError` if the condition does not fit its kind."""
         field = self.field(condition.field)
         is_list = field.kind == "keywords"
-        if field.kind in ("text", "vector") or is_list != isinstance(condition, Contains):
+        if field.kind in ("text", "vector") or is_list != isinstance(condition, Contains | ContainsAny):
             raise ValueError(f"{self.name}.{field.name} is declared as {field.kind}")
         if isinstance(condition, Range) and field.kind != "integer":
             raise ValueError(f"{self.name}.{field.name} is declared as {field.kind}")
@@ -199,7 +199,17 @@ class Contains:
     value: str
 
 
-Condition: TypeAlias = Equals | AnyOf | Range | Contains
+@dataclass(frozen=True)
+class ContainsAny:
+    """The field of `keywords` has one of these texts among its own exactly. An empty sequence matches
+    nothing.
+    """
+
+    field: str
+    values: Sequence[str]
+
+
+Condition: TypeAlias = Equals | AnyOf | Range | Contains | ContainsAny
 
 
 def meets(document: Document, condition: Condition, collection: Collection) -> bool:
@@ -213,6 +223,8 @@ def meets(document: Document, condition: Condition, collection: Collection) -> b
             return isinstance(value, str) and value in values
         case Contains(value=text):
             return isinstance(value, list | tuple) and text in value
+        case ContainsAny(values=values):
+            return isinstance(value, list | tuple) and any(text in value for text in values)
         case Range(at_least=at_least, below=below):
             if not isinstance(value, int):
                 return False

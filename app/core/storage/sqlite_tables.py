@@ -33,11 +33,21 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 
-from app.core.storage.port import AnyOf, Collection, Condition, Contains, Document, Equals, Field, Range
+from app.core.storage.port import (
+    AnyOf,
+    Collection,
+    Condition,
+    Contains,
+    ContainsAny,
+    Document,
+    Equals,
+    Field,
+    Range,
+)
 from app.core.storage.sqlite_access import Prepared
 
 Comparison: TypeAlias = Literal[
-    "null", "not null", "never", "equals", "any of", "contains", "at least", "below"
+    "null", "not null", "never", "equals", "any of", "contains", "contains any", "at least", "below"
 ]
 Shape: TypeAlias = tuple[tuple[str, Comparison], ...]
 """Fields and how each is compared, with the parameter `value_0`, `value_1` and so on where it has one."""
@@ -182,6 +192,8 @@ class CollectionTable:
                 yield field.name, "any of", [value for value in values if field.holds(value)]
             case Contains(value=value):
                 yield field.name, "contains", json.dumps(value)
+            case ContainsAny(values=values):
+                yield field.name, "contains any", [json.dumps(value) for value in values]
             case Range(at_least=None, below=None):
                 yield field.name, "not null", None
             case Range(at_least=at_least, below=below):
@@ -213,6 +225,10 @@ class CollectionTable:
             case "contains":
                 listed = func.json_each(column).table_valued("value")
                 return select(listed.c.value).where(listed.c.value == bindparam(parameter)).exists()
+            case "contains any":
+                listed = func.json_each(column).table_valued("value")
+                among = listed.c.value.in_(bindparam(parameter, expanding=True))
+                return select(listed.c.value).where(among).exists()
             case "at least":
                 return column >= bindparam(parameter)
             case "below":

@@ -26,6 +26,7 @@ from app.core.storage.port import (
     Collection,
     Condition,
     Contains,
+    ContainsAny,
     Document,
     Equals,
     Field,
@@ -233,6 +234,9 @@ def _compile(collection: Collection, field: Field, condition: Condition) -> str 
             return f"{field.name}:=[{','.join(possible)}]" if possible else None
         case Contains(value=value):
             return f"{field.name}:={_keyword(collection, value)}"
+        case ContainsAny(values=values):
+            possible = sorted({_keyword(collection, value) for value in values})
+            return f"{field.name}:=[{','.join(possible)}]" if possible else None
         case Range(at_least=at_least, below=below):
             least = _NO_NUMBER + 1 if at_least is None else at_least
             return f"{field.name}:>={least}" + ("" if below is None else f" && {field.name}:<{below}")

@@ -158,6 +158,8 @@ def _shorten(parameter: JsonObject) -> None:
     if len(some) == 1:
         del schema["anyOf"]
         parameter["schema"] = {**some[0], **schema}
+    if schema.get("type") == "object":
+        parameter |= {"style": "deepObject", "explode": True}
 
 
 def _share_parameters(found: JsonObject) -> None:

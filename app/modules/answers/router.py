@@ -1,16 +1,17 @@
 """Routes that ask and answer in one request, and those of runs and messages."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 from fastapi import Depends, Query, Request, Response
 from pydantic import AwareDatetime
 
-from app.core.clock import epoch_ms
 from app.core.errors import Problem
+from app.core.storage.port import Condition
 from app.http.callers import ASK, READ, Owner
 from app.http.description.documents import FAILED_RUN
 from app.http.open_streams import STREAM
-from app.http.parameters import PageParameters, PageQuery
+from app.http.parameters import ListQuery, MetadataQuery, PageParameters, select_between
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf
@@ -22,7 +23,7 @@ from app.modules.answers.schemas import (
     RunBody,
     WaitingQuery,
 )
-from app.modules.answers.service import RunAnswers, RunFilter, RunState
+from app.modules.answers.service import RunAnswers, RunState
 from app.modules.answers.waiting import Wait, WantedWait
 from app.modules.records.model import Run, Session
 from app.modules.run.errors import RETRY_SECONDS, headers_of_open_run
@@ -69,17 +70,28 @@ async def _answers(request: Request) -> RunAnswers:
 Service = Annotated[RunAnswers, Depends(_answers)]
 
 
-class RunsQuery(PageQuery):
+class RunsQuery(ListQuery, MetadataQuery):
     """Selects runs, and a page of them."""
 
-    status: Annotated[RunState | None, Query(description="Only runs in this state.")] = None
+    sort: Annotated[
+        Literal["created_at", "-created_at", "ended_at", "-ended_at"],
+        Query(description="Order of the list; `-` is descending. Runs that are not over have no end."),
+    ] = "-created_at"
+
+    status: Annotated[
+        RunState | None,
+        Query(
+            description="Only runs in this state. `total` counts those that are queued and running together."
+        ),
+    ] = None
     ended_after: Annotated[
         AwareDatetime | None,
         Query(description="Only runs that ended after this time, such as `2026-01-31T08:00:00Z`."),
     ] = None
 
-    def wanted(self) -> RunFilter:
-        return RunFilter(self.status, None if self.ended_after is None else epoch_ms(self.ended_after))
+    def conditions(self) -> Sequence[Condition]:
+        ended = select_between("ended_at", self.ended_after, None)
+        return [*super().conditions(), *ended, *self.metadata_conditions()]
 
 
 @router.post(
@@ -190,7 +202,7 @@ async def read_run(
 async def list_session_runs(
     session_id: SessionId, query: Annotated[RunsQuery, Query()], owner: Owner, answers: Service
 ) -> PageOf[RunBody]:
-    """Lists the runs of a session, newest first. Needs scope `read`. The filters combine.
+    """Lists the runs of a session, by default newest first. Needs scope `read`. The filters combine.
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one. A page of queued or running
     runs may have fewer than `limit` before that.
@@ -200,8 +212,8 @@ async def list_session_runs(
 
 @router.get("/runs", summary="List the runs of all sessions", dependencies=[READ])
 async def list_runs(query: Annotated[RunsQuery, Query()], owner: Owner, answers: Service) -> PageOf[RunBody]:
-    """Lists the caller's runs in all sessions that are kept, newest first: for programs that poll. Needs
-    scope `read`. The filters combine; the pages are those of the runs of a session.
+    """Lists the caller's runs in all sessions that are kept, by default newest first: for programs that
+    poll. Needs scope `read`. The filters combine; the pages are those of the runs of a session.
     """
     return await _page(answers, owner, None, query)
 
@@ -262,7 +274,5 @@ def _json(body: AnswerBody | RunBody, status: int, headers: dict[str, str]) -> R
 
 
 async def _page(answers: RunAnswers, owner: str, session_id: str | None, query: RunsQuery) -> PageOf[RunBody]:
-    found, next_cursor = await answers.page(
-        owner, session_id, query.wanted(), limit=query.limit, cursor=query.cursor
-    )
-    return PageOf(items=[RunBody.of(each) for each in found], next_cursor=next_cursor)
+    found = await answers.page(owner, session_id, query.wanted(), state=query.status)
+    return query.page_of([RunBody.of(each) for each in found.items], found)

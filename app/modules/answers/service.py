@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.core.bus.port import EventLogs
 from app.core.errors import Problem
 from app.core.ids import id_within_owner
-from app.core.storage.port import AnyOf, Condition, Range
+from app.core.storage.listing import Listed, ListRequest
+from app.core.storage.port import AnyOf
 from app.modules.answers.errors import RunFailed
 from app.modules.database_connection.lookup import find_connection
 from app.modules.database_connection.service import DatabaseConnections
@@ -49,21 +50,6 @@ class FoundAnswer:
     message: Message
     rows: Sequence[Row]
     confirmations: Sequence[CallRecord]
-
-
-@dataclass(frozen=True)
-class RunFilter:
-    """Selects runs: of one state, and those that ended after a time (epoch ms)."""
-
-    state: RunState | None = None
-    ended_after: int | None = None
-
-    def conditions(self) -> list[Condition]:
-        stored = "open" if self.state in _OPEN else self.state
-        return [
-            *([] if stored is None else [AnyOf("status", [stored])]),
-            *([] if self.ended_after is None else [Range("ended_at", at_least=self.ended_after + 1)]),
-        ]
 
 
 class RunAnswers:
@@ -156,19 +142,22 @@ class RunAnswers:
             return message.rows_head[:stop]
 
     async def page(
-        self, owner: str, session_id: str | None, wanted: RunFilter, *, limit: int, cursor: str | None
-    ) -> tuple[list[FollowedRun], str | None]:
-        """Returns a page of runs, newest first: of a session, or without one of all that are kept. A page of
-        queued or running runs may have fewer than there are; `limit` bounds those that are looked at.
+        self, owner: str, session_id: str | None, wanted: ListRequest, *, state: RunState | None
+    ) -> Listed[FollowedRun]:
+        """Returns a page of runs: of a session, or without one of all that are kept. A page of queued or
+        running runs may have fewer than there are: `limit` bounds those that are looked at, and the total
+        counts both.
         """
-        repository, filters = self.sessions.repository, wanted.conditions()
+        repository = self.sessions.repository
+        if state is not None:
+            of_state = AnyOf("status", ["open" if state in _OPEN else state])
+            wanted = replace(wanted, where=[*wanted.where, of_state])
         if session_id is None:
-            runs, next_cursor = await repository.page_of_runs(owner, filters, limit, cursor=cursor)
+            runs = await repository.page_of_runs(owner, wanted)
         else:
-            session = await repository.get(owner, session_id)
-            runs, next_cursor = await repository.page_of_session_runs(session, filters, limit, cursor=cursor)
-        found = await self.states(runs)
-        return [each for each in found if wanted.state in (None, each.state)], next_cursor
+            runs = await repository.page_of_session_runs(await repository.get(owner, session_id), wanted)
+        found = await self.states(runs.items)
+        return Listed([each for each in found if state in (None, each.state)], runs.next_cursor, runs.total)
 
     async def states(self, runs: Sequence[Run]) -> list[FollowedRun]:
         """Returns runs with their states."""

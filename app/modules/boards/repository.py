@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.storage.documents import Documents, adapter_of
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import Condition, Document, Equals, Query, Storage
 from app.modules.analysis.chart.stored import read_chosen_chart
 from app.modules.analysis.drawn_result import ChosenChart
@@ -47,12 +48,8 @@ class BoardRepository:
         """A board of any owner."""
         return await self._boards.get(board_id)
 
-    async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Board], str | None]:
-        """Last changed first."""
-        own = [Equals("owner", owner)]
-        return await self._boards.page(
-            Query(own, order_by="updated_at", descending=True, limit=limit, cursor=cursor)
-        )
+    async def page(self, owner: str, wanted: ListRequest) -> Listed[Board]:
+        return await self._boards.list_page([Equals("owner", owner)], wanted)
 
     async def edit(self, board: Board, changes: Mapping[str, JsonValue]) -> Board:
         """Change a board for its owner. Raises `BoardUnknown` if it was deleted meanwhile."""

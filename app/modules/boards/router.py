@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Query, Request, Response, status
 
 from app.http.callers import ASK, READ, Owner
 from app.http.entity_tags import located
-from app.http.parameters import PageParameters, PageQuery
+from app.http.parameters import ChangedQuery, ChangeSort, PageQuery
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf
@@ -42,6 +42,12 @@ BoardId = Annotated[str, Path(description="Id of the board.")]
 PinId = Annotated[str, Path(description="Id of the pin.")]
 
 
+class BoardsQuery(ChangedQuery):
+    """Selects boards, and a page of them."""
+
+    sort: ChangeSort = "-updated_at"
+
+
 class PinRowsQuery(PageQuery):
     """Selects a page of rows."""
 
@@ -64,13 +70,15 @@ async def create_board(body: NewBoard, owner: Owner, boards: Service) -> BoardBo
 
 
 @router.get("", summary="List boards", dependencies=[READ])
-async def list_boards(page: PageParameters, owner: Owner, boards: Service) -> PageOf[BoardBody]:
-    """Lists the caller's boards without their pins, last changed first. Needs scope `read`.
+async def list_boards(
+    query: Annotated[BoardsQuery, Query()], owner: Owner, boards: Service
+) -> PageOf[BoardBody]:
+    """Lists the caller's boards without their pins, by default last changed first. Needs scope `read`.
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    found, next_cursor = await boards.repository.page(owner, page.limit, page.cursor)
-    return PageOf(items=[BoardBody.model_validate(each) for each in found], next_cursor=next_cursor)
+    found = await boards.repository.page(owner, query.wanted())
+    return query.page_of([BoardBody.model_validate(each) for each in found.items], found)
 
 
 @router.get("/{board_id}", summary="Get a board with its pins", dependencies=[READ])

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Request, status
 
 from app.core.errors import Invalid, NotFound
+from app.core.storage.listing import ListRequest
 from app.http.callers import ASK, READ, Owner
 from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId, PageParameters
@@ -33,7 +34,6 @@ from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.router import EVENT_STREAM
-from app.modules.session.service import SessionFilter
 
 _ORIGIN = Origin(protocol="chat")
 
@@ -180,8 +180,10 @@ async def list_conversations(user: User, page: PageParameters, sessions: Current
     Send `nextCursor` as `cursor` for the next page; it is null on the last one. `userId` must be the
     caller's own (else 404).
     """
-    found = await sessions.latest(user, SessionFilter(), page.limit, cursor=page.cursor)
-    conversations = [record.conversation(session) for session in found.sessions]
+    found = await sessions.repository.page(
+        user, [], ListRequest(order_by="updated_at", limit=page.limit, cursor=page.cursor)
+    )
+    conversations = [record.conversation(session) for session in found.items]
     return ConversationPage(user_id=user, conversations=conversations, next_cursor=found.next_cursor)
 
 
@@ -277,7 +279,7 @@ def _caller(owner: str, user_id: str | None) -> str:
 
 async def _only_connection(owner: str, connections: DatabaseConnections) -> str:
     """Raises `DatabaseNeeded` when there is none, or more than one."""
-    known, _ = await connections.repository.page(owner, limit=2, cursor=None)
+    known = await connections.repository.oldest(owner, 2)
     if len(known) != 1:
         raise DatabaseNeeded(has_some=bool(known))
     return known[0].id

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from app.core.storage.documents import Documents
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import Equals, Query, Storage
 from app.modules.comments.errors import CommentUnknown
 from app.modules.comments.model import MOST_COMMENTS, Comment, CommentedThing
@@ -30,12 +31,8 @@ class CommentRepository:
     async def count(self, thing_id: str) -> int:
         return await self._comments.count(Equals("thing_id", thing_id))
 
-    async def page(
-        self, place: CommentedThing, limit: int, cursor: str | None
-    ) -> tuple[list[Comment], str | None]:
-        """Oldest first."""
-        of_thing = [Equals("thing_id", place.thing_id)]
-        return await self._comments.page(Query(of_thing, order_by="created_at", limit=limit, cursor=cursor))
+    async def page(self, place: CommentedThing, wanted: ListRequest) -> Listed[Comment]:
+        return await self._comments.list_page([Equals("thing_id", place.thing_id)], wanted)
 
     async def authors(self, place: CommentedThing) -> list[str]:
         """Returns the people who have commented, by name."""

@@ -53,17 +53,14 @@ async def list_comments(
     comments: Service,
     response: Response,
 ) -> PageOf[CommentBody]:
-    """Lists the comments on a thing, oldest first. Needs scope `read`.
+    """Lists the comments on a thing, by default oldest first. Needs scope `read`.
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one. Answers 404 for a thing that
     the caller may not see.
     """
-    found, next_cursor = await comments.page(reader, query.where(), query.limit, cursor=query.cursor)
-    page = PageOf[CommentBody](
-        items=[CommentBody.of(each, reader) for each in found], next_cursor=next_cursor
-    )
+    found = await comments.page(reader, query.where(), query.wanted())
     response.headers["Cache-Control"] = "private, no-cache"  # a browser then looks for changes by itself
-    return page
+    return query.page_of([CommentBody.of(each, reader) for each in found.items], found)
 
 
 @router.get("/comments/people", summary="List people to mention", dependencies=[READ])

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from fastapi import Query
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from app.http.parameters import PageQuery
+from app.http.parameters import CreatedQuery, CreationSort
 from app.http.routes import Body, ResponseBody, Text, Time, VersionedBody, not_null, storable
 from app.modules.comments.model import MOST_CHARACTERS, Comment, ThingKind
 from app.modules.comments.service import Where
@@ -33,10 +33,11 @@ class ThingQuery(Body):
         return Where(kind=self.kind, thing_id=self.target_id, link_id=self.link_id)
 
 
-class CommentsQuery(PageQuery, ThingQuery):
+class CommentsQuery(CreatedQuery, ThingQuery):
     """Selects a page of the comments on a thing."""
 
     limit: Annotated[int, Query(ge=1, le=100, description="The most items of a page.")] = 100
+    sort: CreationSort = "created_at"
 
 
 class NewComment(Body):

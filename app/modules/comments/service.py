@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from app.core.clock import now_ms
 from app.core.ids import id_of
 from app.core.keyed_ids import created_id
+from app.core.storage.listing import Listed, ListRequest
 from app.modules.boards.errors import BoardUnknown
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.errors import CommentedThingUnknown, CommentUnknown, NotAuthor, TooManyComments
@@ -54,11 +55,8 @@ class Comments:
         self._boards = boards
         self._notices = notices
 
-    async def page(
-        self, reader: str, where: Where, limit: int, *, cursor: str | None
-    ) -> tuple[list[Comment], str | None]:
-        """Oldest first."""
-        return await self.repository.page(await self._place(reader, where), limit, cursor)
+    async def page(self, reader: str, where: Where, wanted: ListRequest) -> Listed[Comment]:
+        return await self.repository.page(await self._place(reader, where), wanted)
 
     async def people(self, reader: str, where: Where) -> list[str]:
         """Returns the owner of a thing and those who have commented on it, without the reader."""

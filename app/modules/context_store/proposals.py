@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
+from app.core.storage.listing import ListRequest
 from app.core.storage.port import AnyOf, Condition, Equals
 from app.modules.context_store.errors import EntryUnknown
 from app.modules.context_store.model import Example, new_example
@@ -89,5 +90,4 @@ class AnswerProposals:
         await self._examples.delete_all(not_verified)
 
     async def _of_message(self, message_id: str) -> Sequence[Example]:
-        found, _ = await self._examples.page([Equals("message_id", message_id)], limit=100, cursor=None)
-        return found
+        return (await self._examples.page([Equals("message_id", message_id)], ListRequest(limit=100))).items

@@ -5,8 +5,9 @@ from typing import Generic, TypeVar
 
 from pydantic import JsonValue
 
-from app.core.cursor import cursor_position, position_cursor
+from app.core.cursor import cut_page
 from app.core.storage.documents import Documents
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import Condition, Equals, Query, Storage
 from app.modules.context_store.errors import EntryUnknown
 from app.modules.context_store.model import Example, Instruction, Term
@@ -58,22 +59,16 @@ class Entries(Generic[Entry]):
     async def delete_all(self, where: Sequence[Condition]) -> None:
         await self._documents.delete(*where)
 
-    async def page(
-        self, where: Sequence[Condition], limit: int, cursor: str | None
-    ) -> tuple[list[Entry], str | None]:
-        """Returns a page of entries, oldest first, and the cursor of the next page (None on the last)."""
-        return await self._documents.page(Query(where, limit=limit, cursor=cursor))
+    async def page(self, where: Sequence[Condition], wanted: ListRequest) -> Listed[Entry]:
+        return await self._documents.list_page(where, wanted)
 
-    async def search(
-        self, words: str, where: Sequence[Condition], limit: int, *, cursor: str | None
-    ) -> tuple[list[Entry], str | None]:
-        """Returns a page of the entries that contain all words, and the cursor of the next page.
+    async def search(self, words: str, where: Sequence[Condition], wanted: ListRequest) -> Listed[Entry]:
+        """Returns a page of the entries that contain all words, best matches first.
 
-        Best matches first. Only the best 250 matches can be reached.
+        Only the best 250 matches can be reached, and are counted.
         """
-        found = await self._documents.search(words, where, limit=_SEARCHED_MATCHES)
-        end = cursor_position(cursor) + limit
-        return found[end - limit : end], position_cursor(end) if len(found) > end else None
+        found = await self._documents.search(words, [*where, *wanted.where], limit=_SEARCHED_MATCHES)
+        return cut_page(found, wanted)
 
     async def latest(
         self, db_connection_id: str, filters: Sequence[Condition] = (), limit: int = MAX_ENTRIES

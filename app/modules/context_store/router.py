@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request, status
+from pydantic import model_validator
 
+from app.core.storage.listing import Listed
 from app.core.storage.port import Condition, Equals
 from app.http.callers import MANAGE, READ, Owner
 from app.http.entity_tags import located
-from app.http.parameters import PageQuery
+from app.http.parameters import ChangedQuery, ChangeSort, check_order_of_matches
 from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.context_store.model import Example, ExampleStatus
@@ -48,8 +50,10 @@ TermId = Annotated[str, Path(description="Id of the term.")]
 InstructionId = Annotated[str, Path(description="Id of the instruction.")]
 
 
-class EntryListQuery(PageQuery):
+class EntryListQuery(ChangedQuery):
     """Selects entries, and a page of them."""
+
+    sort: ChangeSort = "created_at"
 
     db_connection_id: Annotated[
         Text | None,
@@ -66,8 +70,7 @@ class EntryListQuery(PageQuery):
         ),
     ] = None
 
-    def conditions(self) -> list[Condition]:
-        return []
+    _matches_have_an_order = model_validator(mode="after")(check_order_of_matches)
 
 
 class ExampleListQuery(EntryListQuery):
@@ -75,8 +78,9 @@ class ExampleListQuery(EntryListQuery):
 
     status: Annotated[ExampleStatus | None, Query(description="Only examples with this status.")] = None
 
-    def conditions(self) -> list[Condition]:
-        return [] if self.status is None else [Equals("status", self.status)]
+    def conditions(self) -> Sequence[Condition]:
+        own = [] if self.status is None else [Equals("status", self.status)]
+        return [*super().conditions(), *own]
 
 
 Wanted = Annotated[EntryListQuery, Query()]
@@ -108,12 +112,12 @@ async def list_examples(
 ) -> PageOf[ExampleBody]:
     """Lists the caller's examples, or those of one connection. Needs scope `read`.
 
-    Oldest first; with `q` the best matches first, at most 250. Only the owner of a connection sees examples
-    that are not verified; `status=proposed` lists those that wait for a review. Send `next_cursor` as
-    `cursor` for the next page; it is null on the last one.
+    By default oldest first; with `q` the best matches first, at most 250. Only the owner of a connection
+    sees examples that are not verified; `status=proposed` lists those that wait for a review. Send
+    `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    found, next_cursor = await _listed(store, store.examples, owner, wanted)
-    return PageOf(items=await _bodies(store, found), next_cursor=next_cursor)
+    found = await _listed(store, store.examples, owner, wanted)
+    return wanted.page_of(await _bodies(store, found.items), found)
 
 
 @router.post("/examples/matches", summary="Find the verified examples of statements", dependencies=[READ])
@@ -204,11 +208,11 @@ async def add_term(body: NewTerm, owner: Owner, store: Store) -> TermBody:
 async def list_terms(wanted: Wanted, owner: Owner, store: Store) -> PageOf[TermBody]:
     """Lists the caller's terms, or those of one connection. Needs scope `read`.
 
-    Oldest first; with `q` the best matches first, at most 250. Send `next_cursor` as `cursor` for the next
-    page; it is null on the last one.
+    By default oldest first; with `q` the best matches first, at most 250. Send `next_cursor` as
+    `cursor` for the next page; it is null on the last one.
     """
-    found, next_cursor = await _listed(store, store.terms, owner, wanted)
-    return PageOf(items=[TermBody.model_validate(each) for each in found], next_cursor=next_cursor)
+    found = await _listed(store, store.terms, owner, wanted)
+    return wanted.page_of([TermBody.model_validate(each) for each in found.items], found)
 
 
 @router.get("/glossary/{term_id}", summary="Get a glossary term", dependencies=[READ])
@@ -262,11 +266,11 @@ async def add_instruction(body: NewInstruction, owner: Owner, store: Store) -> I
 async def list_instructions(wanted: Wanted, owner: Owner, store: Store) -> PageOf[InstructionBody]:
     """Lists the caller's instructions, or those of one connection. Needs scope `read`.
 
-    Oldest first; with `q` the best matches first, at most 250. Send `next_cursor` as `cursor` for the next
-    page; it is null on the last one.
+    By default oldest first; with `q` the best matches first, at most 250. Send `next_cursor` as
+    `cursor` for the next page; it is null on the last one.
     """
-    found, next_cursor = await _listed(store, store.instructions, owner, wanted)
-    return PageOf(items=[InstructionBody.model_validate(each) for each in found], next_cursor=next_cursor)
+    found = await _listed(store, store.instructions, owner, wanted)
+    return wanted.page_of([InstructionBody.model_validate(each) for each in found.items], found)
 
 
 @router.get("/instructions/{instruction_id}", summary="Get an instruction", dependencies=[READ])
@@ -311,8 +315,8 @@ async def _bodies(store: ContextStore, examples: Sequence[Example]) -> list[Exam
 
 async def _listed(
     store: ContextStore, entries: Entries[Entry], owner: str, wanted: EntryListQuery
-) -> tuple[list[Entry], str | None]:
-    where = [*await store.listed(entries, owner, wanted.db_connection_id), *wanted.conditions()]
+) -> Listed[Entry]:
+    where = await store.listed(entries, owner, wanted.db_connection_id)
     if wanted.q is not None:
-        return await entries.search(wanted.q, where, wanted.limit, cursor=wanted.cursor)
-    return await entries.page(where, wanted.limit, wanted.cursor)
+        return await entries.search(wanted.q, where, wanted.wanted())
+    return await entries.page(where, wanted.wanted())

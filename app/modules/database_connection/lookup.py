@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from pydantic import JsonValue
 
 from app.core.errors import Invalid, NotFound
+from app.core.storage.listing import ListRequest
 from app.http.routes import is_storable
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection, ConnectionRepository
@@ -47,10 +48,10 @@ async def all_connections(repository: ConnectionRepository, owner: str) -> Async
     """All connections that the owner may use."""
     cursor: str | None = None
     while True:
-        found, cursor = await repository.page(owner, _PAGE, cursor)
-        for each in found:
+        found = await repository.page(owner, ListRequest(descending=False, limit=_PAGE, cursor=cursor))
+        for each in found.items:
             yield each
-        if cursor is None:
+        if (cursor := found.next_cursor) is None:
             return
 
 

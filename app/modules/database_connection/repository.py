@@ -11,6 +11,7 @@ from app.core.cursor import cursor_position, position_cursor
 from app.core.ids import id_of
 from app.core.storage.documents import Documents, all_documents
 from app.core.storage.edits import version_of
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import AnyOf, Document, Equals, Query, Storage
 from app.modules.database_connection.engines.urls import database_name
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner
@@ -152,10 +153,12 @@ class ConnectionRepository:
             raise NotTheOwner
         return connection
 
-    async def page(self, reader: str, limit: int, cursor: str | None) -> tuple[list[Connection], str | None]:
-        """Oldest first."""
-        where = [AnyOf("readers", _read_by(reader))]
-        return await self._connections.page(Query(where, limit=limit, cursor=cursor))
+    async def page(self, reader: str, wanted: ListRequest) -> Listed[Connection]:
+        return await self._connections.list_page([AnyOf("readers", _read_by(reader))], wanted)
+
+    async def oldest(self, reader: str, limit: int) -> list[Connection]:
+        """Returns the first connections that the reader may use, oldest first."""
+        return await self._connections.first(Query([AnyOf("readers", _read_by(reader))], limit=limit))
 
     async def edit(self, connection: Connection, edit: ConnectionEdit) -> Connection:
         """Change fields together for the owner. What was scanned at another address counts no longer.

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Request, status
+from fastapi import Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, MANAGE, READ, Owner
 from app.http.entity_tags import located
-from app.http.parameters import PageParameters
+from app.http.parameters import CreatedQuery, CreationSort, PageParameters
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import PageOf
@@ -42,6 +42,14 @@ async def _service(request: Request) -> DatabaseConnections:
 
 Service = Annotated[DatabaseConnections, Depends(_service)]
 ConnectionId = Annotated[str, Path(description="Id of the connection.")]
+
+
+class ConnectionsQuery(CreatedQuery):
+    """Selects database connections, and a page of them."""
+
+    sort: CreationSort = "created_at"
+
+
 TableName = Annotated[str, Path(description="Name of the table, as the list of tables spells it.")]
 
 
@@ -102,14 +110,16 @@ async def test_database_steps(body: ConnectionTest, owner: Owner, service: Servi
 
 
 @router.get("", summary="List database connections", dependencies=[READ])
-async def list_connections(page: PageParameters, owner: Owner, service: Service) -> PageOf[ConnectionBody]:
-    """Lists the caller's connections and those shared with all users, oldest first. Needs scope `read`.
+async def list_connections(
+    query: Annotated[ConnectionsQuery, Query()], owner: Owner, service: Service
+) -> PageOf[ConnectionBody]:
+    """Lists the caller's connections and those shared with all users, by default oldest first. Needs
+    scope `read`.
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    connections, next_cursor = await service.repository.page(owner, page.limit, page.cursor)
-    items = [ConnectionBody.model_validate(connection) for connection in connections]
-    return PageOf(items=items, next_cursor=next_cursor)
+    found = await service.repository.page(owner, query.wanted())
+    return query.page_of([ConnectionBody.model_validate(each) for each in found.items], found)
 
 
 @router.get("/{db_connection_id}", summary="Get a database connection", dependencies=[READ])

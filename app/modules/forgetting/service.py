@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from app.core.auth.caller import Caller
 from app.core.kept_responses import KeptResponses
+from app.core.storage.listing import ListRequest
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.repository import CommentRepository
 from app.modules.context_store.service import ContextStore
@@ -17,7 +18,7 @@ from app.modules.records.model import hidden_owner
 from app.modules.rules.repository import RuleRepository
 from app.modules.run.errors import StillStopping
 from app.modules.schedules.repository import ScheduleRepository
-from app.modules.session.service import SessionFilter, SessionService
+from app.modules.session.service import SessionService
 from app.modules.sharing.repository import LinkRepository
 from app.modules.webhooks.repository import WebhookRepository
 
@@ -106,8 +107,8 @@ class OwnerForgetting:
         ids: list[str] = []
         cursor: str | None = None
         while True:
-            found = await self._sessions.latest(owner, SessionFilter(), _PAGE, cursor=cursor)
-            ids += [session.id for session in found.sessions]
+            found = await self._sessions.repository.page(owner, [], ListRequest(limit=_PAGE, cursor=cursor))
+            ids += [session.id for session in found.items]
             if (cursor := found.next_cursor) is None:
                 return ids
 

@@ -3,7 +3,7 @@
 import logging
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import Depends, Path, Request, Response, status
+from fastapi import Depends, Path, Query, Request, Response, status
 from starlette.responses import JSONResponse
 
 from app.core.auth.api_keys import ApiKeys
@@ -13,7 +13,7 @@ from app.core.errors import Conflict
 from app.http.callers import ADMIN, ANYBODY, CurrentCaller
 from app.http.entity_tags import located
 from app.http.own_address import own_address
-from app.http.parameters import PageParameters
+from app.http.parameters import CreatedQuery
 from app.http.router import Router
 from app.http.routes import PageOf
 from app.http.sign_in_cookie import delete_cookie, is_of_own_page, set_cookie
@@ -123,14 +123,14 @@ async def create_key(body: NewApiKey, caller: CurrentCaller, keys: Keys) -> NewA
 
 
 @router.get("/api-keys", summary="List API keys", dependencies=[ADMIN])
-async def list_keys(page: PageParameters, keys: Keys) -> PageOf[ApiKeyBody]:
-    """Lists the keys of all owners, newest first, including revoked and expired ones. Needs scope `admin`.
-    The answer holds no secret.
+async def list_keys(query: Annotated[CreatedQuery, Query()], keys: Keys) -> PageOf[ApiKeyBody]:
+    """Lists the keys of all owners, by default newest first, including revoked and expired ones. Needs
+    scope `admin`. The answer holds no secret.
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    found, next_cursor = await keys.page(page.limit, page.cursor)
-    return PageOf(items=[ApiKeyBody.model_validate(key) for key in found], next_cursor=next_cursor)
+    found = await keys.page(query.wanted())
+    return query.page_of([ApiKeyBody.model_validate(key) for key in found.items], found)
 
 
 @router.delete(

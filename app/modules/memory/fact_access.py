@@ -117,7 +117,7 @@ class FactAccess:
             except ConnectionNotFound:
                 return own
             return {*own, readers_of_connection(connection_id)} if _shares_facts(connection) else own
-        readable, _ = await self._connections.repository.page(reader, _CONNECTIONS, None)
+        readable = await self._connections.repository.oldest(reader, _CONNECTIONS)
         return own | {readers_of_connection(each.id) for each in readable if _shares_facts(each)}
 
 

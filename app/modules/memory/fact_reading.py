@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from app.core.clock import now_ms
-from app.core.cursor import cursor_position, position_cursor
+from app.core.cursor import cut_page
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import AnyOf, Condition, Equals, Storage
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.schema import Schema
@@ -89,23 +90,22 @@ class FactReading:
             raise FactUnknown
         return fact
 
-    async def page(
-        self, reader: str, wanted: FactFilter, limit: int, *, cursor: str | None
-    ) -> tuple[list[StoredFact], str | None]:
-        """Returns a page of what the reader may read, and the cursor of the next page.
-
-        Latest change first; with words the best match first, of the best 250 matches.
+    async def page(self, reader: str, wanted: FactFilter, request: ListRequest) -> Listed[StoredFact]:
+        """Returns a page of what the reader may read; with words the best match first, of the best 250
+        matches.
         """
         readers = await self.access.readers(reader, wanted.scope, wanted.connection_id)
         where = [AnyOf("readers", sorted(readers)), not_expired(now_ms()), *_conditions(wanted)]
         if wanted.words is None:
-            facts, following = await self.repository.page(where, limit, cursor)
+            found = await self.repository.page(where, request)
         else:
-            start = cursor_position(cursor)
-            found = await self.repository.search(wanted.words, where, limit=_SEARCHED)
-            facts = found[start : start + limit]
-            following = position_cursor(start + limit) if len(found) > start + limit else None
-        return [fact for fact in facts if self._is_listed(fact, reader, readers)], following
+            matches = await self.repository.search(wanted.words, [*where, *request.where], limit=_SEARCHED)
+            found = cut_page(matches, request)
+        return replace(found, items=[each for each in found.items if self._is_listed(each, reader, readers)])
+
+    async def first(self, reader: str, wanted: FactFilter, limit: int) -> list[StoredFact]:
+        """Returns the first page of what the reader may read, latest change or best match first."""
+        return (await self.page(reader, wanted, ListRequest(order_by="updated_at", limit=limit))).items
 
     async def all_of(self, owner: str) -> list[StoredFact]:
         """Returns the facts that an owner has written, of every status, latest change first."""
@@ -113,9 +113,11 @@ class FactReading:
         cursor: str | None = None
         while True:
             where = [Equals("owner", owner), not_expired(now_ms())]
-            page, cursor = await self.repository.page(where, _PAGE, cursor)
-            found += [fact for fact in page if fact.owner == owner and self.group_of(fact).holds(fact)]
-            if cursor is None:
+            page = await self.repository.page(
+                where, ListRequest(order_by="updated_at", limit=_PAGE, cursor=cursor)
+            )
+            found += [fact for fact in page.items if fact.owner == owner and self.group_of(fact).holds(fact)]
+            if (cursor := page.next_cursor) is None:
                 return [fact for fact in found if fact.status != "forgotten"]
 
     async def stale(self, reader: str, facts: Sequence[StoredFact]) -> frozenset[str]:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pydantic import JsonValue
 
 from app.core.storage.documents import Documents
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import AnyOf, Condition, Document, Equals, Query, Range, Storage
 from app.modules.memory.model import TASK_UPDATE_MS, FactGroup, FactStatus, StoredFact
 
@@ -124,13 +125,8 @@ class FactRepository:
         """Returns the facts that supersede this one."""
         return await self._facts.first(Query([Equals("supersedes", fact_id)]))
 
-    async def page(
-        self, where: Sequence[Condition], limit: int, cursor: str | None
-    ) -> tuple[list[StoredFact], str | None]:
-        """Returns a page of facts, latest change first, and the cursor of the next page."""
-        return await self._facts.page(
-            Query(where, order_by="updated_at", descending=True, limit=limit, cursor=cursor)
-        )
+    async def page(self, where: Sequence[Condition], wanted: ListRequest) -> Listed[StoredFact]:
+        return await self._facts.list_page(where, wanted)
 
     async def all(self, limit: int, cursor: str | None) -> tuple[list[StoredFact], str | None]:
         """Returns a page of the facts of all owners by their ids, and the cursor of the next page."""

@@ -3,13 +3,14 @@
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request, Response, status
+from pydantic import model_validator
 
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.clock import now_ms
 from app.core.storage.edits import current_edit
 from app.http.callers import ASK, READ, CurrentCaller, Owner
 from app.http.entity_tags import located
-from app.http.parameters import PageQuery
+from app.http.parameters import ChangedQuery, ChangeSort, check_order_of_matches
 from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.memory.export import MemoryExports
@@ -47,8 +48,10 @@ Service = Annotated[Facts, Depends(_facts)]
 FactId = Annotated[str, Path(description="Id of the fact.")]
 
 
-class FactListQuery(PageQuery):
+class FactListQuery(ChangedQuery):
     """Selects facts, and a page of them."""
+
+    sort: ChangeSort = "-updated_at"
 
     scope: Annotated[Scope | None, Query(description="Only facts of this scope.")] = None
     kind: Annotated[FactKind | None, Query(description="Only facts of this kind.")] = None
@@ -72,6 +75,8 @@ class FactListQuery(PageQuery):
         Query(max_length=500, description="Only facts that contain all of these words, best matches first."),
     ] = None
 
+    _matches_have_an_order = model_validator(mode="after")(check_order_of_matches)
+
 
 @router.get("/facts", summary="List facts", dependencies=[READ])
 async def list_facts(
@@ -79,8 +84,8 @@ async def list_facts(
 ) -> PageOf[FactBody]:
     """Lists the caller's facts, and the shared ones of connections that they may ask. Needs scope `read`.
 
-    Latest change first; with `q` the best matches first, at most 250. Send `next_cursor` as `cursor` for the
-    next page; it is null on the last one.
+    By default latest change first; with `q` the best matches first, at most 250. Send `next_cursor` as
+    `cursor` for the next page; it is null on the last one.
     """
     chosen = FactFilter(
         scope=wanted.scope,
@@ -91,9 +96,9 @@ async def list_facts(
         session_id=wanted.session_id,
         words=wanted.q,
     )
-    found, next_cursor = await facts.page(owner, chosen, wanted.limit, cursor=wanted.cursor)
-    stale = await facts.stale(owner, found)
-    return PageOf(items=[fact_body(each, owner, stale) for each in found], next_cursor=next_cursor)
+    found = await facts.page(owner, chosen, wanted.wanted())
+    stale = await facts.stale(owner, found.items)
+    return wanted.page_of([fact_body(each, owner, stale) for each in found.items], found)
 
 
 @router.post(

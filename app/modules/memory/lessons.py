@@ -49,7 +49,7 @@ async def propose_lesson(
 
 async def _proposals(facts: Facts, owner: str, message_id: str) -> list[StoredFact]:
     wanted = FactFilter(kind="lesson_learned", status="waiting", message_id=message_id)
-    found, _ = await facts.page(owner, wanted, _MOST, cursor=None)
+    found = await facts.first(owner, wanted, _MOST)
     return [each for each in found if each.owner == owner and each.source.origin == "feedback"]
 
 

@@ -295,6 +295,8 @@ class Run:
     protocol: ProtocolName = "kai"
     metadata: dict[str, JsonValue] = field(default_factory=dict)
     """The client's own JSON object, at most 16 KiB."""
+    metadata_keys: tuple[str, ...] = ()
+    """Keys of the pairs of its metadata, by which it is found."""
     branch: Branch | None = None
     """None for a question that follows the latest turn."""
     on_busy: MultitaskStrategy = "enqueue"

@@ -8,9 +8,10 @@ from typing import Any, Literal, TypeVar
 from pydantic import JsonValue
 
 from app.core.clock import now_ms
-from app.core.cursor import cursor_position, position_cursor
+from app.core.cursor import cut_page
 from app.core.storage.claims import Claims
 from app.core.storage.documents import Documents, all_documents, all_pages
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import (
     AnyOf,
     Condition,
@@ -74,14 +75,12 @@ def _plain(value: Any) -> JsonValue:
 
 
 @dataclass(frozen=True)
-class SessionPage:
+class SessionPage(Listed[Session]):
     """A page of sessions, and of those that were found by a question, the one that fits best.
 
     It is the answer to the question if there is one, and the question itself otherwise.
     """
 
-    sessions: list[Session]
-    next_cursor: str | None
     questions: Mapping[str, Message] = field(default_factory=dict)
     """By the id of their session."""
 
@@ -117,14 +116,13 @@ class SessionRepository:
             raise SessionUnknown
         return found
 
-    async def latest(
-        self, owner: str, filters: Sequence[Condition], limit: int, *, cursor: str | None
-    ) -> tuple[list[Session], str | None]:
-        """Returns a page of the sessions that are kept, last used first."""
-        own = [Equals("owner", owner), _KEPT, *filters]
-        return await self._sessions.page(
-            Query(own, order_by="updated_at", descending=True, limit=limit, cursor=cursor)
-        )
+    async def page(self, owner: str, filters: Sequence[Condition], wanted: ListRequest) -> Listed[Session]:
+        """Returns a page of the sessions that are kept."""
+        return await self._sessions.list_page([Equals("owner", owner), _KEPT, *filters], wanted)
+
+    async def latest(self, owner: str, filters: Sequence[Condition], limit: int) -> list[Session]:
+        """Returns sessions that are kept, last used first."""
+        return (await self.page(owner, filters, ListRequest(order_by="updated_at", limit=limit))).items
 
     async def select(
         self,
@@ -145,32 +143,18 @@ class SessionRepository:
         return await self._sessions.count(Equals("owner", owner), _KEPT, *filters)
 
     async def search(
-        self, owner: str, text: str, filters: Sequence[Condition], *, limit: int, cursor: str | None
+        self, owner: str, text: str, filters: Sequence[Condition], *, wanted: ListRequest
     ) -> "SessionPage":
-        """Returns sessions whose title or questions contain the words, last used first. Only the
-        best 250 matches count.
-        """
+        """Returns sessions whose title or questions contain the words. Only the best 250 matches count."""
         own = [Equals("owner", owner)]
         titled = await self._storage.search("sessions", text, own, limit=_SEARCHED_MATCHES)
         asked = await self._storage.search("messages", text, own, limit=_SEARCHED_MATCHES)
         ids = {str(each["id"]) for each in titled} | {str(each["session_id"]) for each in asked}
-        page = await self._storage.query(
-            "sessions",
-            Query(
-                [*own, _KEPT, AnyOf("id", sorted(ids)), *filters],
-                order_by="updated_at",
-                descending=True,
-                limit=2 * _SEARCHED_MATCHES,
-            ),
-        )
-        start = cursor_position(cursor)
-        found = [self._sessions.read(each) for each in page.items[start : start + limit]]
-        more = len(page.items) > start + limit
-        return SessionPage(
-            found,
-            position_cursor(start + limit) if more else None,
-            {key: self._messages.read(each) for key, each in _best_questions(asked).items()},
-        )
+        every = replace(wanted, limit=2 * _SEARCHED_MATCHES, cursor=None)
+        matching = [*own, _KEPT, AnyOf("id", sorted(ids)), *filters]
+        page = cut_page(await self._sessions.first(every.query(matching)), wanted)
+        questions = {key: self._messages.read(each) for key, each in _best_questions(asked).items()}
+        return SessionPage(**vars(page), questions=questions)
 
     async def change(
         self,
@@ -464,24 +448,12 @@ class SessionRepository:
         found = self._runs.all(Query(where, order_by="created_at", descending=True, limit=_PAGE))
         return await _cut(found, offset, offset + limit)
 
-    async def page_of_runs(
-        self, owner: str, filters: Sequence[Condition], limit: int, *, cursor: str | None
-    ) -> tuple[list[Run], str | None]:
-        """Returns a page of runs in sessions that are kept, newest first."""
-        return await self._page_of_runs([Equals("owner", owner), _KEPT, *filters], limit, cursor)
+    async def page_of_runs(self, owner: str, wanted: ListRequest) -> Listed[Run]:
+        """Returns a page of runs in sessions that are kept."""
+        return await self._runs.list_page([Equals("owner", owner), _KEPT], wanted)
 
-    async def page_of_session_runs(
-        self, session: Session, filters: Sequence[Condition], limit: int, *, cursor: str | None
-    ) -> tuple[list[Run], str | None]:
-        """Returns a page of the runs of a session, newest first."""
-        return await self._page_of_runs([Equals("session_id", session.id), *filters], limit, cursor)
-
-    async def _page_of_runs(
-        self, where: Sequence[Condition], limit: int, cursor: str | None
-    ) -> tuple[list[Run], str | None]:
-        return await self._runs.page(
-            Query(where, order_by="created_at", descending=True, limit=limit, cursor=cursor)
-        )
+    async def page_of_session_runs(self, session: Session, wanted: ListRequest) -> Listed[Run]:
+        return await self._runs.list_page([Equals("session_id", session.id)], wanted)
 
     async def count_runs(self, session: Session) -> int:
         return await self._runs.count(Equals("session_id", session.id))
@@ -731,7 +703,7 @@ class SessionRepository:
 
     async def latest_sessions(self, owner: str, limit: int) -> list[Session]:
         """Returns the owner's sessions, last used first."""
-        return (await self.latest(owner, [], limit, cursor=None))[0]
+        return await self.latest(owner, [], limit)
 
     async def save_feedback(self, feedback: Feedback) -> None:
         await self._storage.put("feedback", [document(feedback)])

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request, status
 
-from app.core.cursor import cursor_position, position_cursor
+from app.core.cursor import cut_page
 from app.core.errors import NotFound
+from app.core.storage.listing import ListRequest
 from app.http.callers import MANAGE, READ, CurrentCaller, Owner
 from app.http.entity_tags import located
 from app.http.parameters import PageQuery
@@ -71,13 +72,9 @@ async def list_rules(
     Send `next_cursor` as `cursor` for the next page; it is null on the last one. Answers 404 where rules are
     off: without a model, and with `KAI_AGENT__ENABLED=false`.
     """
-    found = await rules.listed(owner, query.db_connection_id)
-    start = cursor_position(query.cursor)
-    stop = start + query.limit
-    return PageOf(
-        items=[RuleBody.of(each) for each in found[start:stop]],
-        next_cursor=position_cursor(stop) if len(found) > stop else None,
-    )
+    every = await rules.listed(owner, query.db_connection_id)
+    found = cut_page(every, ListRequest(limit=query.limit, cursor=query.cursor))
+    return query.page_of([RuleBody.of(each) for each in found.items], found)
 
 
 @router.get("/{name}", summary="Get a rule", dependencies=[READ])

@@ -202,8 +202,8 @@ class Rules:
 
     async def _databases(self, reader: str, rules: Sequence[Rule]) -> list[KnownDatabase] | None:
         """Returns the databases of a reader. Returns None if there are too many to look at."""
-        connections, more = await self._connections.repository.page(reader, _MOST_CONNECTIONS, None)
-        if more is not None:
+        connections = await self._connections.repository.oldest(reader, _MOST_CONNECTIONS + 1)
+        if len(connections) > _MOST_CONNECTIONS:
             return None
         needs_tables = any(rule.scope.table_patterns for rule in rules)
         return [

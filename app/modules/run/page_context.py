@@ -148,7 +148,7 @@ class PageContext:
         return [("history", f"Statement: {found['sql']}"), *measured]
 
     async def _overview(self, owner: str) -> Sequence[Part]:
-        connections, _ = await self._connections.repository.page(owner, _TABLES, None)
+        connections = await self._connections.repository.oldest(owner, _TABLES)
         sessions_of_owner = await self._records.latest_sessions(owner, _LATEST)
         titles = [each.title for each in sessions_of_owner if each.title]
         return [

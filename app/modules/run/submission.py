@@ -11,6 +11,7 @@ from app.core.auth.caller import current_attributes, current_database_claim
 from app.core.bus.port import BusUnavailable, EventLogs, JobQueue
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
+from app.core.pairs import pair_keys
 from app.core.storage.port import DocumentExists, StorageUnavailable
 from app.core.tasks import end_tasks
 from app.core.tracing.spans import current_traceparent
@@ -444,6 +445,7 @@ def _new_run(session: Session, question: NewQuestion, others: Sequence[Run]) -> 
         protocol=origin.protocol,
         client_message_id=origin.client_message_id,
         metadata=origin.metadata,
+        metadata_keys=(*pair_keys(origin.metadata),),
         branch=origin.branch,
         context=origin.context,
         ignored=origin.ignored,

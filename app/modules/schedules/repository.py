@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from app.core.ids import id_of
 from app.core.storage.claims import Claims
 from app.core.storage.documents import Documents
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import Condition, Equals, Query, Range, Storage
 from app.modules.schedules.errors import NoticeUnknown, ScheduleUnknown
 from app.modules.schedules.model import Delivery, Notice, Schedule
@@ -46,16 +47,12 @@ class ScheduleRepository:
     async def find(self, schedule_id: str) -> Schedule | None:
         return await self._schedules.get(schedule_id)
 
-    async def page(
-        self, owner: str, board_id: str | None, limit: int, *, cursor: str | None
-    ) -> tuple[list[Schedule], str | None]:
-        """Newest first."""
+    async def page(self, owner: str, board_id: str | None, wanted: ListRequest) -> Listed[Schedule]:
+        """`board_id` None: of all boards."""
         where: list[Condition] = [Equals("owner", owner)]
         if board_id is not None:
             where.append(Equals("board_id", board_id))
-        return await self._schedules.page(
-            Query(where, order_by="created_at", descending=True, limit=limit, cursor=cursor)
-        )
+        return await self._schedules.list_page(where, wanted)
 
     async def edit(self, schedule: Schedule, changes: Mapping[str, JsonValue]) -> Schedule | None:
         """Change a schedule for its owner. Returns the changed schedule, and None if it is gone."""

@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
 from app.http.entity_tags import located
-from app.http.parameters import PageParameters, PageQuery
+from app.http.parameters import ChangedQuery, PageParameters
 from app.http.router import Router
 from app.http.routes import PageOf, Text
 from app.modules.schedules.schemas import (
@@ -33,7 +33,7 @@ Service = Annotated[Schedules, Depends(_schedules)]
 ScheduleId = Annotated[str, Path(description="Id of the schedule.")]
 
 
-class SchedulesQuery(PageQuery):
+class SchedulesQuery(ChangedQuery):
     """Selects a page of schedules."""
 
     board_id: Annotated[
@@ -63,14 +63,12 @@ async def create_schedule(body: NewScheduleBody, owner: Owner, schedules: Servic
 async def list_schedules(
     query: Annotated[SchedulesQuery, Query()], owner: Owner, schedules: Service
 ) -> PageOf[ScheduleBody]:
-    """Lists the caller's schedules, newest first. Needs scope `read`.
+    """Lists the caller's schedules, by default newest first. Needs scope `read`.
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    found, next_cursor = await schedules.repository.page(
-        owner, query.board_id, query.limit, cursor=query.cursor
-    )
-    return PageOf(items=[ScheduleBody.of(each) for each in found], next_cursor=next_cursor)
+    found = await schedules.repository.page(owner, query.board_id, query.wanted())
+    return query.page_of([ScheduleBody.of(each) for each in found.items], found)
 
 
 @router.get("/schedules/{schedule_id}", summary="Get a schedule", dependencies=[READ])

@@ -7,11 +7,19 @@ from fastapi import Depends, Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import RootModel
 
+from app.core.storage.port import Condition
 from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner, owner_of
 from app.http.description.documents import PROBLEM
 from app.http.entity_tags import located
 from app.http.open_streams import STREAM
-from app.http.parameters import LastEventId, PageParameters
+from app.http.parameters import (
+    ChangedQuery,
+    ChangeSort,
+    LastEventId,
+    MetadataQuery,
+    PageParameters,
+    PageQuery,
+)
 from app.http.problems import PROBLEM_JSON
 from app.http.rate_limits import count_question
 from app.http.router import Router
@@ -109,8 +117,10 @@ EVENT_STREAM: dict[int | str, dict[str, object]] = {
 }
 
 
-class SessionListQuery(PageParameters):
+class SessionListQuery(ChangedQuery, MetadataQuery):
     """Selects sessions, and a page of them."""
+
+    sort: ChangeSort = "-updated_at"
 
     db_connection_id: Annotated[
         Text | None, Query(max_length=100, description="Only sessions of this database connection.")
@@ -125,8 +135,11 @@ class SessionListQuery(PageParameters):
         Query(max_length=500, description="Only sessions whose title or questions contain these words."),
     ] = None
 
+    def conditions(self) -> Sequence[Condition]:
+        return [*super().conditions(), *self.metadata_conditions()]
 
-class ConfirmationListQuery(PageParameters):
+
+class ConfirmationListQuery(PageQuery):
     """Selects confirmations, and a page of them."""
 
     status: Annotated[
@@ -135,7 +148,7 @@ class ConfirmationListQuery(PageParameters):
     ] = None
 
 
-class RowsQuery(PageParameters):
+class RowsQuery(PageQuery):
     """Selects rows and their format."""
 
     limit: Annotated[
@@ -216,15 +229,15 @@ async def list_sessions(
     service: CurrentSessions,
     waiting: CurrentConfirmations,
 ) -> PageOf[ListedSession]:
-    """Lists the caller's sessions, last used first. Needs scope `read`.
+    """Lists the caller's sessions, by default last used first. Needs scope `read`.
 
     The filters combine. With `q` only the best 250 matches among titles and questions are listed, and `found`
     is the question that fits best. Send `next_cursor` as `cursor` for the next page; it is null on the last
     one.
     """
     wanted = SessionFilter(query.db_connection_id, query.status, query.q, is_pinned=query.pinned)
-    page = await service.latest(owner, wanted, query.limit, cursor=query.cursor)
-    counts = await waiting.counts(page.sessions)
+    page = await service.page(owner, wanted, query.wanted())
+    counts = await waiting.counts(page.items)
     items = [
         ListedSession.model_validate(
             {
@@ -233,9 +246,9 @@ async def list_sessions(
                 "found": _found(page.questions.get(session.id), query.q or ""),
             }
         )
-        for session in page.sessions
+        for session in page.items
     ]
-    return PageOf(items=items, next_cursor=page.next_cursor)
+    return query.page_of(items, page)
 
 
 @router.get("/{session_id}", summary="Get a session with its messages", dependencies=[READ])
@@ -558,7 +571,8 @@ async def list_confirmations(
     calls, next_cursor = await waiting.page(
         owner, session_id, query.status, limit=query.limit, cursor=query.cursor
     )
-    return PageOf(items=[ConfirmationBody.model_validate(call) for call in calls], next_cursor=next_cursor)
+    items = [ConfirmationBody.model_validate(call) for call in calls]
+    return PageOf(items=items, next_cursor=query.seal(next_cursor))
 
 
 @router.post(

@@ -15,6 +15,7 @@ from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.keyed_ids import created_id
 from app.core.pairs import pair_key, pair_keys
+from app.core.storage.listing import ListRequest
 from app.core.storage.port import (
     AnyOf,
     Condition,
@@ -198,14 +199,11 @@ class SessionService:
             self._connection_of[session.id] = db_connection_id
         return session
 
-    async def latest(
-        self, owner: str, wanted: SessionFilter, limit: int, *, cursor: str | None
-    ) -> SessionPage:
+    async def page(self, owner: str, wanted: SessionFilter, request: ListRequest) -> SessionPage:
         conditions = wanted.conditions()
         if wanted.text is not None:
-            return await self.repository.search(owner, wanted.text, conditions, limit=limit, cursor=cursor)
-        sessions, next_cursor = await self.repository.latest(owner, conditions, limit, cursor=cursor)
-        return SessionPage(sessions, next_cursor)
+            return await self.repository.search(owner, wanted.text, conditions, wanted=request)
+        return SessionPage(**vars(await self.repository.page(owner, conditions, request)))
 
     async def select(
         self,
@@ -239,7 +237,7 @@ class SessionService:
             *SessionFilter(db_connection_id, statuses=_OPEN).conditions(),
             Equals("transcript", transcript),
         ]
-        return (await self.repository.latest(owner, asked, _SAME_CONVERSATIONS, cursor=None))[0]
+        return await self.repository.latest(owner, asked, _SAME_CONVERSATIONS)
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
         """Change a session for its owner.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from app.core.storage.documents import Documents, adapter_of
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import AnyOf, Condition, Document, Equals, Query, Storage
 from app.modules.analysis.chart.specification import mapping
 from app.modules.analysis.chart.stored import read_earlier_computed
@@ -25,12 +26,8 @@ class LinkRepository:
     async def find(self, link_id: str) -> ShareLink | None:
         return await self._links.get(link_id)
 
-    async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[ShareLink], str | None]:
-        """Newest first."""
-        own = [Equals("owner", owner)]
-        return await self._links.page(
-            Query(own, order_by="created_at", descending=True, limit=limit, cursor=cursor)
-        )
+    async def page(self, owner: str, wanted: ListRequest) -> Listed[ShareLink]:
+        return await self._links.list_page([Equals("owner", owner)], wanted)
 
     async def links_to(self, owner: str, thing_ids: Sequence[str]) -> list[ShareLink]:
         """Returns at most 100 links of the owner to any of these things, newest first."""

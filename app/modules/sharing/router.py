@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
 from app.http.entity_tags import located
-from app.http.parameters import PageParameters, PageQuery
+from app.http.parameters import CreatedQuery, PageParameters, PageQuery
 from app.http.router import Router
 from app.http.routes import PageOf
 from app.modules.session.schemas import RowsPage, SessionBody
@@ -52,13 +52,15 @@ async def add_link(body: NewLink, owner: Owner, sharing: Service) -> LinkBody:
 
 
 @router.get("/links", summary="List links", dependencies=[READ])
-async def list_links(page: PageParameters, owner: Owner, sharing: Service) -> PageOf[LinkBody]:
-    """Lists the caller's links, newest first, expired ones included. Needs scope `read`.
+async def list_links(
+    query: Annotated[CreatedQuery, Query()], owner: Owner, sharing: Service
+) -> PageOf[LinkBody]:
+    """Lists the caller's links, by default newest first, expired ones included. Needs scope `read`.
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    found, next_cursor = await sharing.repository.page(owner, page.limit, page.cursor)
-    return PageOf(items=[LinkBody.model_validate(each) for each in found], next_cursor=next_cursor)
+    found = await sharing.repository.page(owner, query.wanted())
+    return query.page_of([LinkBody.model_validate(each) for each in found.items], found)
 
 
 @router.delete(

@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from app.core.storage.claims import Claims
 from app.core.storage.documents import Documents
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import AnyOf, Condition, Equals, Query, Range, Storage
 from app.modules.webhooks.errors import DeliveryUnknown, WebhookUnknown
 from app.modules.webhooks.model import Webhook, WebhookDelivery
@@ -44,12 +45,8 @@ class WebhookRepository:
     async def count(self, owner: str) -> int:
         return await self._webhooks.count(Equals("owner", owner))
 
-    async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Webhook], str | None]:
-        """Newest first."""
-        own = [Equals("owner", owner)]
-        return await self._webhooks.page(
-            Query(own, order_by="created_at", descending=True, limit=limit, cursor=cursor)
-        )
+    async def page(self, owner: str, wanted: ListRequest) -> Listed[Webhook]:
+        return await self._webhooks.list_page([Equals("owner", owner)], wanted)
 
     async def owners(self) -> frozenset[str]:
         """Returns all owners of webhooks."""
@@ -102,16 +99,14 @@ class WebhookRepository:
             raise DeliveryUnknown(webhook_id=webhook.id)
         return found
 
-    async def delivery_page(
-        self, webhook: Webhook, state: str | None, limit: int, *, cursor: str | None
-    ) -> tuple[list[WebhookDelivery], str | None]:
-        """Newest first. `state` None: of all states."""
+    async def page_of_deliveries(
+        self, webhook: Webhook, state: str | None, wanted: ListRequest
+    ) -> Listed[WebhookDelivery]:
+        """`state` None: of all states."""
         where: list[Condition] = [Equals("webhook_id", webhook.id)]
         if state is not None:
             where.append(Equals("state", state))
-        return await self._deliveries.page(
-            Query(where, order_by="created_at", descending=True, limit=limit, cursor=cursor)
-        )
+        return await self._deliveries.list_page(where, wanted)
 
     async def delete_old(self, before: int) -> int:
         """Delete deliveries of before this time."""

@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
 from app.http.entity_tags import located
-from app.http.parameters import PageParameters, PageQuery
+from app.http.parameters import ChangedQuery, CreatedQuery
 from app.http.router import Router
 from app.http.routes import PageOf
 from app.modules.webhooks.retries import DeliveryState
@@ -26,7 +26,7 @@ WebhookId = Annotated[str, Path(description="Id of the webhook.")]
 DeliveryId = Annotated[str, Path(description="Id of the delivery.")]
 
 
-class DeliveriesQuery(PageQuery):
+class DeliveriesQuery(CreatedQuery):
     """Selects a page of deliveries."""
 
     state: Annotated[DeliveryState | None, Query(description="Only deliveries in this state.")] = None
@@ -50,10 +50,12 @@ async def create_webhook(body: NewWebhook, owner: Owner, webhooks: Service) -> W
 
 
 @router.get("/webhooks", summary="List webhooks", dependencies=[READ])
-async def list_webhooks(page: PageParameters, owner: Owner, webhooks: Service) -> PageOf[WebhookBody]:
-    """Lists the caller's webhooks, newest first. Needs scope `read`."""
-    found, next_cursor = await webhooks.repository.page(owner, page.limit, page.cursor)
-    return PageOf(items=[WebhookBody.of(each) for each in found], next_cursor=next_cursor)
+async def list_webhooks(
+    query: Annotated[ChangedQuery, Query()], owner: Owner, webhooks: Service
+) -> PageOf[WebhookBody]:
+    """Lists the caller's webhooks, by default newest first. Needs scope `read`."""
+    found = await webhooks.repository.page(owner, query.wanted())
+    return query.page_of([WebhookBody.of(each) for each in found.items], found)
 
 
 @router.get("/webhooks/{webhook_id}", summary="Get a webhook", dependencies=[READ])
@@ -100,15 +102,12 @@ async def rotate_webhook_secret(webhook_id: WebhookId, owner: Owner, webhooks: S
 async def list_webhook_deliveries(
     webhook_id: WebhookId, query: Annotated[DeliveriesQuery, Query()], owner: Owner, webhooks: Service
 ) -> PageOf[WebhookDeliveryBody]:
-    """Lists what was sent to a webhook and what waits, newest first. Needs scope `read`. Deliveries are kept
-    for 30 days.
+    """Lists what was sent to a webhook and what waits, by default newest first. Needs scope `read`.
+    Deliveries are kept for 30 days.
     """
     webhook = await webhooks.repository.get(owner, webhook_id)
-    found, next_cursor = await webhooks.repository.delivery_page(
-        webhook, query.state, query.limit, cursor=query.cursor
-    )
-    items = [WebhookDeliveryBody.model_validate(each) for each in found]
-    return PageOf(items=items, next_cursor=next_cursor)
+    found = await webhooks.repository.page_of_deliveries(webhook, query.state, query.wanted())
+    return query.page_of([WebhookDeliveryBody.model_validate(each) for each in found.items], found)
 
 
 @router.post(

@@ -15,6 +15,7 @@ from cryptography.fernet import Fernet
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.secrets import SecretBox
+from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import Query
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.database_connection.errors import (
@@ -110,7 +111,7 @@ async def test_what_cannot_be_reached_is_not_kept(connections: DatabaseConnectio
         await connections.register("ann", f"sqlite:///{tmp_path}/notes.db", "Notes", description="")
     with pytest.raises(UrlNotSupported, match="names no existing file"):
         await connections.register("ann", f"sqlite:///{tmp_path}", "Folder", description="")
-    assert await connections.repository.page("ann", 10, None) == ([], None)
+    assert await connections.repository.page("ann", ListRequest(limit=10)) == Listed([], None)
 
 
 async def test_connections_of_others_are_as_unknown_as_those_that_never_were(
@@ -122,7 +123,7 @@ async def test_connections_of_others_are_as_unknown_as_those_that_never_were(
             await connections.repository.get(owner, connection_id)
         said.append(refused.value.detail)
     assert len(set(said)) == 1
-    assert await connections.repository.page("bob", 10, None) == ([], None)
+    assert await connections.repository.page("bob", ListRequest(limit=10)) == Listed([], None)
 
 
 async def test_lists_come_in_pages(connections: DatabaseConnections, path: Path) -> None:
@@ -130,9 +131,11 @@ async def test_lists_come_in_pages(connections: DatabaseConnections, path: Path)
         (await connections.register("ann", f"sqlite:///{path}", "Same name", description="")).id
         for _ in range(3)
     ]
-    first, cursor = await connections.repository.page("ann", 2, None)
-    rest, end = await connections.repository.page("ann", 2, cursor)
-    assert ([each.id for each in first + rest], end) == (made, None)
+    first = await connections.repository.page("ann", ListRequest(descending=False, limit=2))
+    rest = await connections.repository.page(
+        "ann", ListRequest(descending=False, limit=2, cursor=first.next_cursor)
+    )
+    assert ([each.id for each in first.items + rest.items], rest.next_cursor) == (made, None)
 
 
 async def test_a_scan_follows_the_database_and_keeps_descriptions(

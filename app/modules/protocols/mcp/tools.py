@@ -22,6 +22,7 @@ from app.core.bus.port import BusUnavailable
 from app.core.clock import rfc3339
 from app.core.errors import Problem
 from app.core.pictures import NoPicture, PicturesBusy
+from app.core.storage.listing import ListRequest
 from app.core.storage.port import StorageUnavailable
 from app.http.rate_limits import RateExceeded
 from app.http.routes import Text
@@ -340,7 +341,7 @@ class McpTools:
     async def databases(self, caller: Caller) -> list[Connection]:
         """Returns the databases of the caller, oldest first, up to a limit."""
         repository = self._services.connections.repository
-        return (await repository.page(caller.owner, _MOST_DATABASES, None))[0]
+        return await repository.oldest(caller.owner, _MOST_DATABASES)
 
     async def _database(self, caller: Caller, name: str | None) -> Connection:
         """Returns a database of the caller by id or name. Raises `ToolError`."""
@@ -541,8 +542,10 @@ class McpTools:
                 sessions.append(await services.sessions.repository.get(owner, session_id))
             except SessionUnknown:
                 continue  # deleted a moment ago
-        by_words = await services.sessions.latest(owner, SessionFilter(text=query), limit, cursor=None)
-        sessions += [session for session in by_words.sessions if session.id not in remembered]
+        by_words = await services.sessions.page(
+            owner, SessionFilter(text=query), ListRequest(order_by="updated_at", limit=limit)
+        )
+        sessions += [session for session in by_words.items if session.id not in remembered]
         return [_past(session, remembered.get(session.id)) for session in sessions[:limit]]
 
 

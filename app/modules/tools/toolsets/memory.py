@@ -84,7 +84,7 @@ async def recall(given: Recall, context: ToolContext) -> ToolResult:
 async def _facts(words: str, context: ToolContext, facts: Facts) -> list[StoredFact]:
     """Returns the owner's facts with these words that reach this session, best first."""
     wanted = FactFilter(words=words, status="active")
-    found, _ = await facts.page(context.owner, wanted, _FACTS_LOOKED_AT, cursor=None)
+    found = await facts.first(context.owner, wanted, _FACTS_LOOKED_AT)
     return [fact for fact in found if fact.owner == context.owner and _reaches(fact, context)][:_MOST_FACTS]
 
 
