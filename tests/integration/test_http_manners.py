@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from app.core.storage.edits import ChangedMeanwhile, RecordEdit, edited_by
 from app.http.entity_tags import Located
@@ -269,6 +269,50 @@ async def test_a_patch_in_the_media_type_of_merge_patches_is_taken(kai: BoardKai
     headers = {"Content-Type": "application/merge-patch+json"}
     changed = await kai.http.patch(path, content='{"title": "Merged"}', headers=headers)
     assert (changed.status_code, changed.json()["title"]) == (200, "Merged")
+
+
+async def test_a_patch_merges_metadata_and_null_removes_a_key(kai: BoardKai) -> None:
+    metadata = {"team": "sales", "deep": {"a": 1, "b": [1, {"c": None}]}, "note": "x" * 9_000}
+    created = await kai.http.post(
+        "/sessions", json={"db_connection_id": kai.connection_id, "metadata": metadata}
+    )
+    path = created.headers["Location"].removeprefix(API_PREFIX)
+    patch = {"team": None, "unknown": None, "deep": {"a": None, "z": {"y": None}}, "year": 2026}
+    changed = await kai.http.patch(path, json={"metadata": patch})
+    merged = {"deep": {"b": [1, {"c": None}], "z": {}}, "note": "x" * 9_000, "year": 2026}
+    assert (changed.status_code, changed.json()["metadata"]) == (200, merged)
+    assert [each["metadata"] for each in (await kai.call("GET", "/sessions?metadata[year]=2026"))["items"]]
+    assert (await kai.call("GET", "/sessions?metadata[team]=sales"))["items"] == []
+    large = await kai.http.patch(path, json={"metadata": {"more": "y" * 9_000}})
+    assert (large.status_code, large.json()["type"]) == (422, "urn:kai:metadata-too-large")
+    assert "null" in large.json()["detail"]
+    assert (await kai.call("GET", path))["metadata"] == merged
+    at_once = [kai.http.patch(path, json={"metadata": {f"k{number}": number}}) for number in range(5)]
+    assert {answer.status_code for answer in await asyncio.gather(*at_once)} == {200}
+    assert (await kai.call("GET", path))["metadata"] == {**merged, **{f"k{n}": n for n in range(5)}}
+
+
+def test_null_of_a_required_field_is_refused_by_every_patch() -> None:
+    """Null removes a field, so that it is for fields that a record may lack."""
+    found = []
+    for route, declared in routes("PATCH"):
+        assert declared.body_field is not None
+        body, record = declared.body_field.field_info.annotation, declared.response_model
+        assert isinstance(body, type)
+        assert issubclass(body, BaseModel)
+        for name in body.model_fields:
+            try:
+                body.model_validate({name: None})
+            except ValidationError:
+                continue
+            answered = record.model_fields.get(name)
+            if answered is not None and not is_nullable(answered.annotation):
+                found.append(f"{route.path}: {name}")
+    assert found == []
+
+
+def is_nullable(annotation: object) -> bool:
+    return annotation is None or type(None) in get_args(annotation)
 
 
 async def test_head_answers_wherever_get_does(kai: BoardKai) -> None:

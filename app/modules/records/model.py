@@ -20,6 +20,8 @@ MAX_WAITING = 10
 """Questions that may wait for one session."""
 MOST_VERSIONS = 20
 """Later statements of an answer."""
+MAX_METADATA_BYTES = 16 * 1024
+"""Of a session or question, as JSON."""
 MAX_CLIENT_ID_CHARACTERS = 100
 """Of the id that a client gives a question."""
 HEAD_ROWS = 100

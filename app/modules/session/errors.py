@@ -10,6 +10,17 @@ class SessionExists(Conflict):
     sentence = "This id is taken: a session has it, or had it and was deleted. Choose a new random id."
 
 
+class MetadataTooLarge(Invalid):
+    """The metadata of a session are too large with what is merged into them."""
+
+    problem = "metadata-too-large"
+    sentence = (
+        "The metadata take {size} bytes with the keys that they have already, and {most} are allowed. Set "
+        "some of the keys to null, which removes them."
+    )
+    shows = ("size", "most")
+
+
 class ConnectionNeeded(Invalid):
     """The session has no database yet, and the question names none."""
 

@@ -1,6 +1,5 @@
 """Session bodies and answers on the wire; times are RFC 3339 in UTC."""
 
-import json
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
@@ -14,12 +13,14 @@ from pydantic import (
     model_validator,
 )
 
+from app.core.merge_patch import json_size
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time, VersionedBody, not_null, storable
 from app.modules.analysis.chart.choice import ChartChoice
 from app.modules.analysis.chart.words import ReadWords
 from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.records.model import (
+    MAX_METADATA_BYTES,
     MAX_QUERY_CHARACTERS,
     About,
     AboutKind,
@@ -35,7 +36,6 @@ from app.modules.rules.schemas import RuleName
 from graph.answer import Answer
 from graph.state import Column, Cut
 
-MAX_METADATA_BYTES = 16 * 1024
 MAX_CHART_WORDS = 500
 """Characters."""
 MAX_CHART_CHOICE_BYTES = 68 * 1024
@@ -53,7 +53,7 @@ def _small_choice(choice: ChartChoice) -> ChartChoice:
 
 def _fitting(value: dict[str, JsonValue], name: str, max_bytes: int) -> dict[str, JsonValue]:
     try:
-        size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+        size = json_size(value)
     except UnicodeEncodeError as error:
         raise ValueError(f"the {name} contains half a surrogate pair") from error
     if size > max_bytes:
@@ -109,7 +109,7 @@ class SessionChange(Body):
     also_db_connection_ids: Also | None = None
     """The new list of further database connections."""
     metadata: Metadata | None = None
-    """The new metadata, which replaces the old."""
+    """Merged into the metadata: keys that are left out stay, and null removes a key."""
     status: Literal["idle", "closed"] | None = None
     """`closed` closes the session, `idle` opens it again."""
     pinned: bool | None = None

@@ -14,6 +14,7 @@ from app.core.clock import now_ms
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.keyed_ids import created_id
+from app.core.merge_patch import json_size, merge_patch
 from app.core.pairs import pair_key, pair_keys
 from app.core.storage.listing import ListRequest
 from app.core.storage.port import (
@@ -32,6 +33,7 @@ from app.modules.memory.facts import Facts
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.finding import transcript_of
 from app.modules.records.model import (
+    MAX_METADATA_BYTES,
     ONE_RUN,
     DocumentationRequest,
     Message,
@@ -58,6 +60,7 @@ from app.modules.session.errors import (
     BoundElsewhere,
     ConnectionGone,
     ConnectionNeeded,
+    MetadataTooLarge,
     SessionExists,
     StatusHeld,
 )
@@ -240,18 +243,16 @@ class SessionService:
         return await self.repository.latest(owner, asked, _SAME_CONVERSATIONS)
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
-        """Change a session for its owner.
+        """Change a session for its owner. `metadata` is merged into what it has.
 
-        Raises `StatusHeld` if a run prevents a change of status, and `NotFound` for an unknown connection.
+        Raises `StatusHeld` if a run prevents a change of status, `NotFound` for an unknown connection, and
+        `MetadataTooLarge`.
         """
         session = await self.repository.get(owner, session_id)
         if isinstance(also := changes.get("also"), list):
             await self._check_readable(owner, [str(each) for each in also])
         if "title" in changes:
             changes = {**changes, "titled_by": _titled_by(changes["title"])}
-        if isinstance(metadata := changes.get("metadata"), dict):
-            kept = [ONE_RUN] if session.is_for_one_run else []
-            changes = {**changes, "metadata_keys": [*pair_keys(metadata), *kept]}
         if isinstance(pinned := changes.get("pinned"), bool):
             changes = {each: value for each, value in changes.items() if each != "pinned"}
             changes["pinned_at"] = now_ms() if pinned else None
@@ -263,11 +264,15 @@ class SessionService:
         while True:
             is_use = any(each != "pinned_at" for each in changes)
             moved = {**changes, "updated_at": later(session)} if is_use else changes
-            changed = await self.repository.edit(session, moved, where)
+            as_read: Sequence[Condition] = ()
+            if isinstance(patch := changes.get("metadata"), dict):
+                moved = {**moved, **_merged_metadata(session, patch)}
+                as_read = [Equals("updated_at", session.updated_at)]  # another may merge at the same moment
+            changed = await self.repository.edit(session, moved, [*where, *as_read])
             if changed is not None:
                 return changed
             session = await self.repository.get(owner, session_id)
-            if session.active_run_id is not None:
+            if "status" in changes and session.active_run_id is not None:
                 raise StatusHeld(session.id, session.active_run_id)
 
     async def _check_readable(self, owner: str, connection_ids: Sequence[str]) -> None:
@@ -396,6 +401,16 @@ class SessionService:
     async def history(self, session: Session, limit: int = 100) -> list[Message]:
         """Returns the latest messages of a session, oldest first. Questions that wait come last."""
         return (await self.repository.messages(session, limit, None))[0]
+
+
+def _merged_metadata(session: Session, patch: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Returns the fields of a session with a merge patch of its metadata. Raises `MetadataTooLarge`."""
+    metadata = merge_patch(session.metadata, patch)
+    size = json_size(metadata)
+    if size > MAX_METADATA_BYTES:
+        raise MetadataTooLarge(size=size, most=MAX_METADATA_BYTES)
+    kept = [ONE_RUN] if session.is_for_one_run else []
+    return {"metadata": metadata, "metadata_keys": [*pair_keys(metadata), *kept]}
 
 
 def _titled_by(title: JsonValue) -> TitledBy | None:

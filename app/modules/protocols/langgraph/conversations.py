@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue
 
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
@@ -65,7 +65,6 @@ from app.modules.run.messages import WAITING_FROM, next_run_id, question_sequenc
 from app.modules.session.branches import path_before
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.errors import SessionExists
-from app.modules.session.schemas import MAX_METADATA_BYTES, Metadata
 from app.modules.session.service import SessionFilter, SessionService
 from graph import BEGINNING, Checkpoint
 
@@ -87,7 +86,6 @@ _SEARCHED_STATUS: Mapping[str, Sequence[SessionStatus]] = {
 }
 _MOST_SORTED = 10_000
 """Threads that are sorted by their names, which no index has: the latest of them."""
-_METADATA: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(Metadata)
 _MOST_RUNS = 1_000
 _MOST_MESSAGES = 100
 _USUAL_MESSAGES = 56
@@ -168,17 +166,9 @@ class Conversations:
             raise ThreadTaken from error
 
     async def change_metadata(self, owner: str, thread_id: str, metadata: Mapping[str, JsonValue]) -> Session:
-        """Set keys of a thread's metadata. Raises `ValueUnsupported` if it becomes too large."""
+        """Merge a patch into a thread's metadata. Raises `MetadataTooLarge`."""
         session = await self.find(owner, thread_id)
-        merged = {**session.metadata, **_own_metadata(metadata)}
-        try:
-            _METADATA.validate_python(merged)
-        except ValidationError as error:
-            raise ValueUnsupported(
-                f"The metadata of a thread takes at most {MAX_METADATA_BYTES} bytes, with the keys that it "
-                "has already. Set some of them to null."
-            ) from error
-        return await self._sessions.change(owner, session.id, {"metadata": merged})
+        return await self._sessions.change(owner, session.id, {"metadata": _own_metadata(metadata)})
 
     async def search(self, owner: str, wanted: ThreadSearch) -> list[Session]:
         """Returns a page of threads."""
