@@ -107,12 +107,6 @@ class Repair(_Part):
     cause: Literal["error", "warnings"]
     reasons: list[str]
 
-    @property
-    def said(self) -> str:
-        """A sentence for the reader of the answer: that its statement is the second one, and why."""
-        did = "did not run and" if self.cause == "error" else "ran, but"
-        return f"A first statement {did} was written again: {' '.join(self.reasons)}"
-
 
 class Offer(_Part):
     """The choice that a question back offers."""

@@ -40,8 +40,6 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         # A repair changes the statement, not how the question was understood.
         interpretation = interpretation_of(state)
     draft = written.draft(writer.dialect) if written.route == "sql" else None
-    if draft is not None and repair is not None and draft.sql != repair.first.sql:
-        draft = draft.model_copy(update={"corrections": [repair.said, *draft.corrections]})
     if draft is not None:
         emit(sql_chunk(draft.sql, draft, interpretation))
     context = _context_of(written, state)

@@ -189,10 +189,7 @@ class SqlGeneration:
         if checked.error is not None or not _is_better(checked, first):
             return kept, first
         understood = written.model_dump(include=set(Interpretation.model_fields))
-        corrections = [repair.said, *other.corrections]
-        return other.model_copy(
-            update={**understood, "tokens_used": spent, "corrections": corrections}
-        ), checked
+        return other.model_copy(update={**understood, "tokens_used": spent}), checked
 
 
 def _is_better(checked: _Checked, first: _Checked) -> bool:

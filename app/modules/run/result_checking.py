@@ -4,6 +4,7 @@ import asyncio
 import logging
 from dataclasses import dataclass, field
 
+from app.core.language import language_of
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker, Purpose
@@ -44,7 +45,8 @@ class RunResultChecker:
 
     async def find_reasons(self, question: Question, sql: str, rows: Rows) -> list[str]:
         warnings = await self.find_warnings(question, sql, rows)
-        return [each.text for each in warnings if each.worth_repair]
+        language = language_of(question.text)
+        return [each.say(language) for each in warnings if each.worth_repair]
 
     async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
         found = await self.schema_context.find_warnings(question, sql, rows)

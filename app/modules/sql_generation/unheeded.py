@@ -10,11 +10,11 @@ from app.modules.context_store.model import Instruction
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.business import Business, mentioned_terms, one_line
 from app.modules.sql_generation.context import tables_read
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 from app.modules.sql_generation.linking.mentions import mentions
 from app.modules.sql_generation.linking.words import telling_words, words_of
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.schema_index import SchemaIndex
+from app.modules.sql_generation.sentences import WarningPhrase
 
 _MOST_NAMED = 3
 _LEAVES_OUT = re.compile(

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import date
 from itertools import islice
 
+from app.core.language import language_of
 from app.core.llm.capabilities import InstructionForm
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
 from app.core.markdown import without_images
@@ -22,6 +23,7 @@ from app.modules.sql_generation.repair import is_same_statement, repair_messages
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
 from app.modules.sql_generation.reply_object import REPLY_OBJECT
 from app.modules.sql_generation.schema_index import SchemaIndex
+from app.modules.sql_generation.sentences import WarningPhrase
 from graph.errors import DatabaseEmpty, ModelCallFailed, QuestionBeyondWriter, TurnError
 from graph.events import TextChunk
 from graph.ports import Emit, Question, Written
@@ -183,7 +185,7 @@ class ModelWriter:
         except ModelCallFailed as unavailable:
             if deltas.started:
                 raise
-            return await self._write_without_model(question, emit, unavailable)
+            return _because(await self._write_without_model(question, emit, unavailable), question)
         show(deltas.end())
         written = await self._read(question, reply)
         if repair is not None or self._candidates.count == 1 or written.route != "sql":
@@ -220,13 +222,14 @@ class ModelWriter:
             written = written.model_copy(update={"standalone_question": ""})
         if written.route == "sql":
             corrected = await self._correct(written.text)
-            said = [*written.corrections, *(each.said for each in corrected.corrections)]
+            language = language_of(question.text)
+            said = [*written.corrections, *(each.sentence.say(language) for each in corrected.corrections)]
             written = written.model_copy(update={"text": corrected.sql, "corrections": said})
             if repair is not None and await asyncio.to_thread(
                 is_same_statement, written.text, repair.first.sql, self.dialect
             ):
                 written = written.model_copy(update={"text": repair.first.sql})
-        return written.model_copy(update={"tokens_used": reply.tokens_used})
+        return _because(written, question).model_copy(update={"tokens_used": reply.tokens_used})
 
     def _room(self) -> int | None:
         window = self._model.known_window
@@ -282,3 +285,13 @@ def _from_rows(question: Question) -> Written:
     if question.previous_rows is None:
         return Written(route="clarify", text="There are no rows yet to look at. What would you like to know?")
     return Written(route="rows", text="")
+
+
+def _because(written: Written, question: Question) -> Written:
+    """Says of a repaired statement, before its other corrections, that it is the second one, and why."""
+    repair = question.repair
+    if repair is None or written.route != "sql" or written.text == repair.first.sql:
+        return written
+    because = WarningPhrase(f"repaired {repair.cause}", (" ".join(repair.reasons),))
+    corrections = [because.say(language_of(question.text)), *written.corrections]
+    return written.model_copy(update={"corrections": corrections})

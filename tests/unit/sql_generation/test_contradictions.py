@@ -15,7 +15,6 @@ from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.contradictions.find import find_contradictions
 from app.modules.sql_generation.contradictions.periods import Span, periods_of
 from app.modules.sql_generation.contradictions.terms import find_ignored_terms
-from app.modules.sql_generation.result_warnings.texts import text
 
 TODAY = date(2026, 6, 15)
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -42,7 +41,7 @@ def found(question: str, sql: str, dialect: str = "sqlite") -> list[str]:
 
 def said_in(language: Language, question: str, sql: str, dialect: str = "sqlite") -> list[str]:
     contradictions = find_contradictions(question, parsed_one(sql, dialect), TODAY)
-    return [text(language, each.name, *each.values) for each in contradictions]
+    return [each.say(language) for each in contradictions]
 
 
 def right() -> Iterator[tuple[str, str]]:
@@ -105,7 +104,17 @@ def test_right_statements_raise_no_alarm() -> None:
         (
             "shops with more than 20 staff",
             "select * from shops where staff <= 20",
+            "The question asks for values over 20, and the statement compares the other way round.",
+        ),
+        (
+            "shops with at least 20 staff",
+            "select * from shops where staff <= 20",
             "The question asks for values from 20 upwards, and the statement compares the other way round.",
+        ),
+        (
+            "shops with no more than 20 staff",
+            "select * from shops where staff > 20",
+            "The question asks for values up to 20, and the statement compares the other way round.",
         ),
     ],
 )
@@ -260,7 +269,7 @@ def term(name: str, sql: str | None) -> Term:
 
 def ignored(question: str, sql: str, *terms: Term) -> list[str]:
     found = find_ignored_terms(question, parsed_one(sql, "sqlite"), terms, names=NAMES)
-    return [text("en", each.name, *each.values) for each in found]
+    return [each.say("en") for each in found]
 
 
 ACTIVE = term("active customer", "status = 'active' AND spent > 0")

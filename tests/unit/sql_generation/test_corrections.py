@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.core.language import Language
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.checking.correct import correct
 from app.modules.sql_generation.checking.names import SchemaNames
@@ -44,7 +45,7 @@ NAMES = {dialect: SchemaNames(Schema(dialect, TABLES)) for dialect in DIALECTS}
 
 def corrected(sql: str, dialect: str = "sqlite") -> tuple[str, list[str]]:
     found = correct(sql, NAMES[dialect])
-    return found.sql, [each.said for each in found.corrections]
+    return found.sql, [each.sentence.say("en") for each in found.corrections]
 
 
 def test_names_with_line_breaks_may_be_written_as_prompts_show_them() -> None:
@@ -240,9 +241,22 @@ def test_a_year_that_is_stored_as_a_number_is_read_as_it_stands(written: str, ex
     assert found.sql == f"SELECT {expected} FROM song AS s"
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("de", "`released` ist aus `s` gelesen, wie `song` hier heißt."),
+        ("es", "`released` se ha leído de `s`, como se llama aquí `song`."),
+        ("fr", "`released` est lu dans `s`, le nom de `song` ici."),
+    ],
+)
+def test_a_correction_is_said_in_the_language_of_its_reader(language: Language, said: str) -> None:
+    found = correct("SELECT song.released FROM song AS s", SchemaNames(Schema("sqlite", [SONGS])))
+    assert [each.sentence.say(language) for each in found.corrections] == [said]
+
+
 def test_a_year_that_is_read_as_it_stands_is_named() -> None:
     found = correct("SELECT YEAR(released) FROM song", SchemaNames(Schema("sqlite", [SONGS])))
-    assert [each.said for each in found.corrections] == [
+    assert [each.sentence.say("en") for each in found.corrections] == [
         "Wrote `YEAR` as SQLite does, which has no such function. `released` holds the year itself."
     ]
 

@@ -7,19 +7,21 @@ import pytest
 from app.core.language import LANGUAGES
 from app.modules.sql_generation.result_warnings.filters import missing_text
 from app.modules.sql_generation.result_warnings.model import ResultWarning
-from app.modules.sql_generation.result_warnings.texts import TEXTS
+from app.modules.sql_generation.sentences import SENTENCES
 
 SLOT = re.compile(r"\{\d\}")
-PARTS = ("time ", "and more", "quoted")
+PARTS = ("time ", "and", "quoted", "repaired ")
 """Texts of these names are parts of sentences."""
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", SENTENCES)
 def test_a_warning_has_the_same_values_in_each_language_and_words_of_its_own(name: str) -> None:
-    slots = [set(SLOT.findall(each)) for each in TEXTS[name]]
+    texts = SENTENCES[name]
+    assert tuple(texts) == LANGUAGES
+    slots = [set(SLOT.findall(each)) for each in texts.values()]
     assert slots == [slots[0]] * len(LANGUAGES)
-    assert len(set(TEXTS[name])) == len(LANGUAGES)
-    assert all(each.endswith(".") or name.startswith(PARTS) for each in TEXTS[name])
+    assert len(set(texts.values())) == len(LANGUAGES)
+    assert all(each.endswith(".") or name.startswith(PARTS) for each in texts.values())
 
 
 @pytest.mark.parametrize(

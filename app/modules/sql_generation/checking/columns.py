@@ -8,6 +8,7 @@ from sqlglot.optimizer.scope import Scope
 from app.modules.sql_generation.checking.findings import Correction, Fault, quoted, replaced, respelled
 from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
 from app.modules.sql_generation.checking.resolution import ScopeNames, StatementNames
+from app.modules.sql_generation.sentences import WarningPhrase
 
 _MOST_PLACES = 3
 _MOST_CHOICES = 10
@@ -131,7 +132,7 @@ def _alias_correction(
     if not _is_placed(alias):
         return None
     written = sql[alias.meta["start"] : alias.meta["end"] + 1]
-    said = f"Read {quoted(column.name)} from {quoted(found[0])}, as {quoted(table)} is called here."
+    said = WarningPhrase("corrected alias", (quoted(column.name), quoted(found[0]), quoted(table)))
     return Correction("alias", said, (replaced(column.args["table"], written),))
 
 
@@ -162,7 +163,7 @@ def _is_natural(expression: exp.Expr) -> bool:
 
 def _as_text(place: exp.Expr, text: str) -> Correction:
     edit = replaced(place, exp.Literal.string(text).sql("sqlite"))
-    return Correction("quotes", f"Read {quoted(text)} as text: no column has this name.", (edit,))
+    return Correction("quotes", WarningPhrase("corrected quotes", (quoted(text),)), (edit,))
 
 
 def _is_placed(place: exp.Expr) -> bool:

@@ -42,7 +42,7 @@ def correct(sql: str, schema: SchemaNames) -> Corrected:
     if (fraction := keep_fractions(final, schema)) is not None:
         final = corrected(final, [fraction])
         made.append(fraction)
-    said = {each.said: each for each in made}
+    said = {each.sentence: each for each in made}
     return Corrected(final, list(said.values()), is_checked=final == found.sql)
 
 

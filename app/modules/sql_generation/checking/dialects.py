@@ -17,6 +17,7 @@ from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.date_parts import DateParts
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.sentences import WarningPhrase
 from graph.errors import StatementRefused
 
 _OTHERS = {"tsql": "SQL Server", "bigquery": "BigQuery", "snowflake": "Snowflake", "oracle": "Oracle"}
@@ -57,7 +58,9 @@ def in_dialect(sql: str, schema: SchemaNames) -> Correction | None:
     for other, name in _others(sql, dialect):
         found = _translated(sql, other, schema)
         if found is not None:
-            said = " ".join([_said(sql, name, dialect), *map(_year_said, found.years)])
+            said = _said(sql, name, dialect)
+            for column in found.years:
+                said = WarningPhrase("holds years", (said, quoted(column)))
             return Correction("dialect", said, (Edit(0, len(sql), found.sql),))
     return None
 
@@ -184,16 +187,12 @@ def _strftime(form: str, of: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="STRFTIME", expressions=[exp.Literal.string(form), inner.copy()])
 
 
-def _said(sql: str, name: str, dialect: str) -> str:
+def _said(sql: str, name: str, dialect: str) -> WarningPhrase:
     functions = list(dict.fromkeys(_unknown_functions(sql, dialect)))
     own = DATABASE_NAMES[dialect]
     if functions:
-        return f"Wrote {', '.join(map(quoted, functions))} as {own} does, which has no such function."
-    return f"Wrote the statement in the SQL of {own}; it was in that of {name}."
-
-
-def _year_said(column: str) -> str:
-    return f"{quoted(column)} holds the year itself."
+        return WarningPhrase("corrected functions", (", ".join(map(quoted, functions)), own))
+    return WarningPhrase("corrected dialect", (own, name))
 
 
 def _unknown_functions(sql: str, dialect: str) -> Iterator[str]:

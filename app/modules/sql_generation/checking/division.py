@@ -13,6 +13,7 @@ from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import Statement, statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.sentences import WarningPhrase, joined
 
 _CUTTING = {"sqlite", "postgres"}
 _KEEPING_TYPE = (exp.Min, exp.Max, exp.Paren, exp.Neg, exp.Abs)
@@ -42,7 +43,7 @@ def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
     if not divided:
         return None
     database = DATABASE_NAMES[schema.dialect]
-    said = f"Divided {' and '.join(map(quoted, divided))} with a fraction, which {database} would cut off."
+    said = WarningPhrase("corrected division", (joined([*map(quoted, divided)]), database))
     return Correction("division", said, (Edit(0, len(sql), statement.sql(schema.dialect, comments=False)),))
 
 

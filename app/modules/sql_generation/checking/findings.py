@@ -6,6 +6,8 @@ from typing import Literal
 
 from sqlglot import exp
 
+from app.modules.sql_generation.sentences import WarningPhrase
+
 CorrectionKind = Literal["spelling", "quotes", "alias", "group", "division", "dialect"]
 FaultKind = Literal["unknown table", "unknown column", "unknown alias", "ambiguous column"]
 
@@ -21,10 +23,10 @@ class Edit:
 
 @dataclass(frozen=True)
 class Correction:
-    """Edits that belong together; `said` describes them to the analyst in one sentence."""
+    """Edits that belong together; `sentence` describes them to the analyst."""
 
     kind: CorrectionKind
-    said: str
+    sentence: WarningPhrase
     edits: tuple[Edit, ...]
 
 
@@ -74,9 +76,8 @@ def replaced(place: exp.Expr, text: str) -> Edit:
 
 def respelled(place: exp.Expr, written: str) -> Correction:
     """Returns the correction of a name that differs from the stored one only in case or quotes."""
-    return Correction(
-        "spelling", f"Wrote {quoted(written)} as the database spells it.", (replaced(place, written),)
-    )
+    said = WarningPhrase("corrected spelling", (quoted(written),))
+    return Correction("spelling", said, (replaced(place, written),))
 
 
 def quoted(name: str) -> str:

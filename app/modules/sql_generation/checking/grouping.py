@@ -8,6 +8,7 @@ from sqlglot.optimizer.scope import Scope, walk_in_scope
 from app.modules.sql_generation.checking.clauses import Clauses, first_table
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.sentences import WarningPhrase, joined
 
 _LONGEST_SAID = 60
 _OPEN = (exp.Window, exp.Anonymous, exp.Columns)
@@ -31,9 +32,8 @@ def missing_groups(sql: str, scopes: Iterable[Scope], schema: SchemaNames) -> It
             edit = Edit(clauses.end_of_groups, clauses.end_of_groups, ", " + ", ".join(texts))
         else:
             edit = Edit(clauses.end_of_conditions, clauses.end_of_conditions, " GROUP BY " + ", ".join(texts))
-        names = " and ".join(quoted(each[:_LONGEST_SAID]) for each in texts)
-        verb = "is" if len(texts) == 1 else "are"
-        said = f"Grouped by {names}, which {verb} selected beside an aggregate."
+        names = [quoted(each[:_LONGEST_SAID]) for each in texts]
+        said = WarningPhrase(f"corrected group{'s' if len(texts) > 1 else ''}", (joined(names),))
         yield Correction("group", said, (edit,))
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from sqlglot import exp
 
 from app.modules.sql_generation.contradictions.asked import NUMBER, is_turned, number_of
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
+from app.modules.sql_generation.sentences import WarningPhrase
 
 _FEW = (
     rf"(?:{NUMBER} (?:\w+ )?)?(?:order|purchase|sale|invoice|customer|employee|hire|payment|visit"
@@ -79,6 +79,7 @@ _LESS = (
     rf"|(?P<or_less>{NUMBER}) or (?:less|fewer|lower|under|below)"
 )
 _COMPARED = re.compile(rf"(?<!no )(?<!not )\b(?:{_MORE}|{_LESS})")
+_STRICT = re.compile(r"(?!no |not )(?:\w+ )+than\b|over|above|under|below|exceed")
 _TURNED = re.compile(
     r"\b(?:not|never|no|none|without|don't|doesn't|didn't|isn't|aren't|except|nor|neither|rank\w*)\b"
 )
@@ -111,10 +112,11 @@ def find_opposite_comparisons(asked: str, tree: exp.Expr) -> Iterator[WarningPhr
         return
     for found in _COMPARED.finditer(asked):
         is_more = bool(found["more"] or found["or_more"])
+        over = " than" if _STRICT.match(found[0]) else ""
         number = number_of(found["more"] or found["or_more"] or found["less"] or found["or_less"])
         sides = list(_sides(tree, number))
         if sides and all(side is not None and side != is_more for side in sides):
-            yield WarningPhrase("keeps what is less" if is_more else "keeps what is more", (number,))
+            yield WarningPhrase(f"keeps what is {'less' if is_more else 'more'}{over}", (number,))
 
 
 def _end_of(asked: str, tree: exp.Expr) -> End | None:

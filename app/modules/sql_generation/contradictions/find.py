@@ -18,8 +18,8 @@ from app.modules.sql_generation.contradictions.directions import (
 from app.modules.sql_generation.contradictions.limits import find_other_limits
 from app.modules.sql_generation.contradictions.negations import find_added_negations, find_lost_negations
 from app.modules.sql_generation.contradictions.periods import find_other_periods
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 from app.modules.sql_generation.contradictions.translation import translate
+from app.modules.sql_generation.sentences import WarningPhrase
 
 _MOST_CONDITIONS = 300
 """A statement with more of them is not read: each is looked for in the question and upwards in the tree."""

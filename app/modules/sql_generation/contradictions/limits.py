@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from app.modules.sql_generation.contradictions.asked import NUMBER, number_of
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
+from app.modules.sql_generation.sentences import WarningPhrase
 
 _ENDS = (
     r"(?:most|least|highest|lowest|largest|smallest|biggest|best|worst|cheapest|longest|shortest|newest"

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from app.modules.sql_generation.contradictions.asked import is_excluded, is_turned, texts_of
 from app.modules.sql_generation.contradictions.negation_words import ABSENCE, ANY, IDIOMS, NOT, NOT_YET
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
+from app.modules.sql_generation.sentences import WarningPhrase
 
 _DIGITS = re.compile(r"[\d\s:./-]+")
 _FALSE = {"0", "f", "n", "no", "false", "none", "null", "", "never", "off", "inactive"}

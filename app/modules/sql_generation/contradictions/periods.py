@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from app.modules.sql_generation.contradictions.asked import is_turned
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
+from app.modules.sql_generation.sentences import WarningPhrase
 
 
 class Span(NamedTuple):

@@ -10,7 +10,7 @@ from app.modules.sql.parsing import parsed_one
 from app.modules.sql_generation.business import mentioned_terms
 from app.modules.sql_generation.checking.findings import quoted
 from app.modules.sql_generation.checking.names import SchemaNames
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
+from app.modules.sql_generation.sentences import WarningPhrase
 
 _NEUTRAL = {"0", "1", "100", "1.0", "100.0"}
 """Numbers that a formula may have or not: flags, and factors of a percentage."""

@@ -7,9 +7,9 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from app.modules.database_connection.schema import Table
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.schema_index import SchemaIndex
+from app.modules.sql_generation.sentences import WarningPhrase
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from app.core.language import Language
-from app.modules.sql_generation.contradictions.phrase import WarningPhrase
-from app.modules.sql_generation.result_warnings.texts import text
+from app.modules.sql_generation.sentences import WarningPhrase
 
 
 @dataclass(frozen=True)
@@ -29,4 +28,4 @@ class ResultWarning:
         return self.say("en")
 
     def say(self, language: Language) -> str:
-        return text(language, self.name, *self.values)
+        return WarningPhrase(self.name, self.values).say(language)

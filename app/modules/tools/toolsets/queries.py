@@ -86,7 +86,7 @@ async def run_sql(given: RunSql, context: ToolContext) -> ToolResult:
     database = context.databases.named(given.database)
     corrected = await database.schema_context.corrected(given.sql)
     fetched = await database.run(corrected.sql)
-    corrections = [each.said for each in corrected.corrections]
+    corrections = [each.sentence.say("en") for each in corrected.corrections]
     kept = await keep_rows(context, database, fetched, sql=corrected.sql, corrections=corrections)
     rows = rows_of(kept, fetched.rows)
     notes = [f"Corrected: {each}" for each in corrections]
