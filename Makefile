@@ -10,8 +10,8 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) 2
 # Images of Python often forbid compiled files; without them each process compiles the application again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve ui test check check-python check-page format screenshots streams wire charts client description bench bench-compare profile bench-turns bench-scale bench-protocols bench-steps \
-	bench-checkpointers bench-store-client bench-listing bench-figures bench-references simulate simulate-mutations conformance dist lock clean
+.PHONY: help demo serve ui test check check-python check-page format screenshots streams wire charts client description bench bench-compare profile bench-turns bench-scale bench-policies bench-protocols bench-steps \
+	bench-checkpointers bench-store-client bench-listing bench-figures bench-references policies simulate simulate-mutations conformance dist lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -104,6 +104,12 @@ bench-listing: .venv/test ## Measure lists of up to a million sessions
 
 simulate: .venv/test ## Simulate the run engine with faults (SEEDS of them, from START on)
 	@$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),10000) --start $(or $(START),0)
+
+policies: .venv/test ## Compare statements made by chance (STATEMENTS for each database, from SEED on) with copies of the data
+	POLICY_STATEMENTS=$(or $(STATEMENTS),1000) POLICY_SEED=$(SEED) $(BIN)/python -m pytest -q -k by_chance tests/integration/database_connection/test_policies.py
+
+bench-policies: .venv/test ## Measure what policies cost a statement, and how many statements need a barrier
+	@$(BIN)/python -m tests.bench.policies
 
 simulate-mutations: .venv/test ## Show that the simulation finds each of the defects put in by hand
 	@$(BIN)/python -m tests.simulation.mutations

@@ -27,6 +27,7 @@ POLICIES = Policies.model_validate(
                         "columns": {"email": "hidden"},
                     },
                     "orders": {"rows": [_OF_OWN_CUSTOMERS]},
+                    "sales": {"rows": ["region = {{ user.country }}"]},
                     "visits": {
                         "rows": ["country = {{ user.country }}"],
                         "columns": {"phone": "last4"},
@@ -90,6 +91,31 @@ MORE: Mapping[str, str] = {
         {_VISITS}""",
 }
 """Beside the shop: views of views, partitions, indexes, statistics, a table of full texts."""
+
+_OF_SALES = "case {0} % 40 when 0 then 'Norway' else {1} end, {0} % 100"
+_SALES = """
+create table sales (id int, region varchar(50), amount int);
+insert into sales {} select {}, {} from {};
+create index sales_region on sales (region);
+analyze {} sales;
+"""
+SALES: Mapping[str, str] = {
+    "sqlite": _SALES.format(
+        "with recursive n (i) as (select 1 union all select i + 1 from n where i < 2000)",
+        "i",
+        _OF_SALES.format("i", "'r' || (i % 40)"),
+        "n",
+        "",
+    ),
+    "postgres": _SALES.format(
+        "", "i", _OF_SALES.format("i", "'r' || (i % 40)"), "generate_series(1, 2000) i", ""
+    ),
+    "mysql": _SALES.format(
+        "", "seq", _OF_SALES.format("seq", "concat('r', seq % 40)"), "seq_1_to_2000", "table"
+    ),
+    "duckdb": "",
+}
+"""A table whose index on the filtered column is worth its use. No copy has it."""
 
 PEOPLE: Mapping[str, Mapping[str, Attribute]] = {
     "anna": {"roles": ["seller"], "country": "Norway"},

@@ -137,7 +137,7 @@ class Limiter:
 
         Raises `StatementRefused`.
         """
-        references = References(tree, self.catalog)
+        references = References(tree, self.catalog, self.visible_columns)
         for each in references.found:
             if self.visible_columns(each.relation) is None:
                 raise StatementRefused(f"There is no table {each.node.name}.", "table")
@@ -318,7 +318,9 @@ class Limiter:
                 tree = tree.expression
             if not isinstance(tree, exp.Query):
                 raise _Unknown
-            return References(tree.copy(), self.catalog, schema=self.catalog.schema_of(view))
+            return References(
+                tree.copy(), self.catalog, self.visible_columns, schema=self.catalog.schema_of(view)
+            )
         except (SqlglotError, RecursionError, StatementRefused):
             raise _Unknown from None
 

@@ -6,8 +6,9 @@ differs from the database's, the database then finds no table, in place of a tab
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -15,8 +16,15 @@ from app.modules.policies.catalog import DatabaseRelation, RelationCatalog
 from graph.errors import StatementRefused
 
 _CTE = "_c"
-_ROW_IDS = frozenset({"rowid", "_rowid_", "oid"})
+_ROW_IDS: Mapping[str, frozenset[str]] = {
+    "sqlite": frozenset({"rowid", "_rowid_", "oid"}),
+    "duckdb": frozenset({"rowid"}),
+    "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
+}
+"""Columns that every table has beside its own, and a subquery has not."""
 _QUERIES = (exp.Select, exp.SetOperation)
+
+Visible: TypeAlias = Callable[[DatabaseRelation], Sequence[str] | None]
 
 
 @dataclass
@@ -44,10 +52,12 @@ class References:
     """The references of one tree, whose names are changed in place.
 
     Raises `StatementRefused` for what cannot be read with certainty. `schema` is that of a view whose
-    definition the tree is; empty for a statement.
+    definition the tree is; empty for a statement. `visible` returns the columns of a relation that `*` is.
     """
 
-    def __init__(self, tree: exp.Expr, catalog: RelationCatalog, *, schema: str = "") -> None:
+    def __init__(
+        self, tree: exp.Expr, catalog: RelationCatalog, visible: Visible, *, schema: str = ""
+    ) -> None:
         self.found: list[RelationReference] = []
         self.common: list[exp.Table] = []
         """Tables that are common table expressions."""
@@ -65,7 +75,8 @@ class References:
         if catalog.dialect == "postgres":
             for query in {id(each.query): each.query for each in self.found}.values():
                 if isinstance(query, exp.Select):
-                    _keep_dependent_columns(query, [r for r in self.found if r.query is query], catalog)
+                    own = [each for each in self.found if each.query is query]
+                    _keep_dependent_columns(query, own, catalog=catalog, visible=visible)
         self.tree: exp.Expr = holder.this.pop()
 
     def _visit(self, node: exp.Expr, common: Mapping[str, exp.Identifier]) -> None:
@@ -139,10 +150,16 @@ class References:
     def _check_column(self, node: exp.Column) -> None:
         if node.args.get("db") is not None:
             self._shorten(node)
-        if self._catalog.dialect == "sqlite" and node.name.lower() in _ROW_IDS and self.found:
+        if node.name.lower() in _ROW_IDS.get(self._catalog.dialect, ()) and self.found:
             known = {name.lower() for each in self.found for name in each.relation.by_name}
-            if node.name.lower() not in known:
+            if node.name.lower() not in known | self._outputs(node.root()):
                 raise StatementRefused("Name a column of the table: rows have no number here.", "policy")
+
+    def _outputs(self, tree: exp.Expr) -> set[str]:
+        """Returns the names that a statement itself gives to columns."""
+        aliases = {each.alias.lower() for each in tree.find_all(exp.Alias)}
+        lists = (each.columns for each in tree.find_all(exp.TableAlias))
+        return aliases | {column.name.lower() for columns in lists for column in columns}
 
     def _shorten(self, column: exp.Column) -> None:
         """Take the schema off `schema.table.column`: a subquery is named by its alias alone."""
@@ -206,7 +223,11 @@ def _plain(name: str) -> str:
 
 
 def _keep_dependent_columns(
-    query: exp.Select, references: Sequence[RelationReference], catalog: RelationCatalog
+    query: exp.Select,
+    references: Sequence[RelationReference],
+    *,
+    catalog: RelationCatalog,
+    visible: Visible,
 ) -> None:
     """PostgreSQL lets columns stand alone that depend on a primary key in GROUP BY. A subquery has no key, so
     they are added to GROUP BY.
@@ -233,6 +254,8 @@ def _keep_dependent_columns(
         if not reference.relation.key or not set(reference.relation.key) <= grouped:
             continue
         named = {catalog.fold(each.this) for each in own if isinstance(each.this, exp.Identifier)}
+        if any(isinstance(each, exp.Star) for each in [*query.expressions, *(each.this for each in own)]):
+            named |= set(visible(reference.relation) or ())
         for name in reference.relation.by_name:
             if name in named - grouped:
                 added = exp.column(exp.to_identifier(name, quoted=True), table=alias.copy())
