@@ -1,6 +1,7 @@
 """Charts of all rows: what is added up, selected or left out, and that the chart says so."""
 
 import json
+import math
 from datetime import date, timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.chart.leaders import band_of
 from app.modules.analysis.figures import DataSpan, figures
 from graph.state import Column, Cut, Rows
 
@@ -380,3 +382,32 @@ def test_values_too_large_for_a_scale_are_not_offered_as_a_histogram(low: int) -
     chart = drawn(table({"name": "text", "size": "number"}, [["a", 1.5e308], ["b", low]]))
     assert note(chart)["mark"] == "bar"
     assert "histogram" not in note(chart)["marks"]
+
+
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("18-29", (18, 29)),
+        ("75+", (75, math.inf)),
+        ("under 18", (-math.inf, 18)),
+        ("< 10 kg", (-math.inf, 10)),
+        ("unter 18 Jahre", (-math.inf, 18)),
+        ("€1,000–€2,500", (1000, 2500)),
+        ("1.000 bis 2.500 €", (1000, 2500)),
+        ("2.5 to 5", (2.5, 5)),
+        ("10k-20k", (10_000, 20_000)),
+        ("over 100", (100, math.inf)),
+        ("65 and older", (65, math.inf)),
+        ("42", None),
+        ("Route 66", None),
+        ("3-in-1 jacket", None),
+    ],
+)
+def test_bands_are_read_by_their_ends(name: str, ends: tuple[float, float] | None) -> None:
+    assert band_of(name) == ends
+
+
+def test_numbers_with_a_hyphen_that_overlap_are_names_and_no_bands() -> None:
+    rows = table({"part": "text", "revenue": "number"}, [["10-90", 5], ["20-30", 9], ["15-40", 7]])
+    chart = drawn(rows, "SELECT part, SUM(amount) AS revenue FROM lines GROUP BY part")
+    assert cells(chart, "c0") == ["20-30", "15-40", "10-90"]

@@ -24,6 +24,8 @@ _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 _MOST_TICKS = 8
 _MOST_MONTHS = 13
 _FLAT = 0.25
+_EARLY = 10
+"""The last day of a month at which its name may stand for the month."""
 _LABEL_HEIGHT = 17
 _MILLISECONDS = 1000
 _MONTH_STEPS = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
@@ -107,13 +109,18 @@ def ends_of(scale: Scale) -> Spec:
 
 
 def across_domain(first: int, last: int, *, left: int, right: float) -> list[JsonValue]:
-    """The ends of an axis with room beside its points, in pixels; narrow ones have at most 38%.
+    """The ends of an axis with room beside its points, in pixels.
 
     Room is domain and not range, so that the lines of the other axis span the picture.
     """
-    room = f"min({round(right)}, 0.38 * width)"
+    room = label_room(right)
     pixel = f"{last - first} / (width - {left} - {room})"
     return [{"expr": f"{first} - {left} * {pixel}"}, {"expr": f"{last} + {room} * {pixel}"}]
+
+
+def label_room(pixels: float) -> str:
+    """An expression of the room at the right end of a picture; narrow ones have at most 38% for it."""
+    return f"min({round(pixels)}, 0.38 * width)"
 
 
 def apart(places: Sequence[float], height: float = NARROW_HEIGHT) -> list[float]:
@@ -200,6 +207,8 @@ def _calendar_marks(
         if at % step == 0
     ]
     begins = [each for each in begins if first <= each <= last]
+    if step == 1 and 1 < first.day <= _EARLY:  # weeks begin in the midst of a month
+        begins.insert(0, first)
     if step >= 12:
         return [(each, str(each.year), "") for each in begins]
     if unit == "quarter":

@@ -1,5 +1,6 @@
 """Bars by name: rankings, signed values, groups and stacks."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,14 +22,18 @@ from app.modules.analysis.chart.leaders import MOST_NAMES, leaders, named_points
 from app.modules.analysis.chart.numbers import Numbers
 from app.modules.analysis.chart.plan import Spec
 from app.modules.analysis.chart.values import Point, plotted, spans_of, totals_of
+from app.modules.analysis.figures.names import calendar_title
 
 ROW = 22.4
 _TWO_LINES = 33.0
 _NAMES = 168
 _LETTERS = 23
 _SHARES = 52
+_CAPITAL = 10.0
 _MOST_GROUPED = 40
 _MOST_SIGNED = 30
+_NO_PARTS = re.compile(r"\b(?:step|schritt|paso|étape|period|zeitraum|periode|periodo|période)$")
+"""Names of columns whose values overlap or are compared, so that their sum says nothing."""
 _LEAST_SEGMENT = 0.08
 _GROUP_GAP = 8
 _GROUPED_ROW = 17.0
@@ -57,6 +62,11 @@ def _whole_words(name: str, *, from_start: bool) -> str:
     return part[space + 1 :] if 0 <= space < _LETTERS // 2 else part
 
 
+def _length(text: str) -> float:
+    """Pixels that a text needs; capitals are wider than other letters."""
+    return sum(_CAPITAL if each.isupper() else LETTER for each in text)
+
+
 @dataclass(frozen=True, kw_only=True)
 class BarRows:
     """The places of a picture of lying bars: names to the left, room for values to the right."""
@@ -72,8 +82,8 @@ class BarRows:
 
     @property
     def names_room(self) -> str:
-        longest = max((len(line) for name in self.names for line in lines_of(name)), default=0)
-        return f"min({round(min(_NAMES, longest * LETTER) + 12)}, 0.4 * width)"
+        longest = max((_length(line) for name in self.names for line in lines_of(name)), default=0)
+        return f"min({round(min(_NAMES, longest) + 12)}, 0.4 * width)"
 
     def y(self, field: str) -> Spec:
         domain: list[JsonValue] = [*self.names]
@@ -115,7 +125,9 @@ def draw_bars(canvas: Canvas) -> Picture:
     is_signed = any(each.amount < 0 for each in points)
     most = _MOST_SIGNED if is_signed else MOST_NAMES  # the ends of signed values matter, both of them
     points, total = leaders(canvas, points, numbers, most=plan.limit or most)
-    return _ranking(canvas, points, numbers, total=None if canvas.lowest_first else total)
+    own = calendar_title(canvas.rows["columns"][plan.across or 0]["name"])
+    are_parts = not _NO_PARTS.search(own.lower()) and not canvas.lowest_first
+    return _ranking(canvas, points, numbers, total=total if are_parts else None)
 
 
 def _ranking(canvas: Canvas, points: Sequence[Point], numbers: Numbers, *, total: float | None) -> Picture:

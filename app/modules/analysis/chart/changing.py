@@ -219,7 +219,7 @@ def _check(plan: Plan, choice: ChartChoice, table: ChartTable) -> None:
     is_timed = plan.across is not None and table.is_timed(plan.across)
     if plan.computed is not None:
         _check_computed(plan)
-    if plan.mark in ("line", "area") and not is_timed:
+    if plan.mark in ("line", "area") and not is_timed and not plan.is_ordered_lines:
         raise NotDrawable("Lines are drawn over time. Choose a column of times across, or bars.")
     if plan.mark == "combo" and not is_timed:
         raise NotDrawable("Two panels share an axis of time. Choose a column of times across.")

@@ -18,7 +18,7 @@ NumberFormat = Literal["auto", "compact", "percent", "exact"]
 T = TypeVar("T")
 
 NO_SERIES = -1
-MOST_VALUES = 3
+MOST_VALUES = 6
 MAX_LIMIT = 100
 MAX_WINDOW = 366
 

@@ -32,7 +32,7 @@ from app.modules.analysis.chart.plan import NotDrawable, Spec
 from app.modules.analysis.chart.timeline import Timeline, moment, short_period, timeline
 from app.modules.analysis.chart.values import Point, plotted, spans_of, totals_of
 
-MOST_COLUMNS = 40
+MOST_COLUMNS = 48
 _LEFT = 56
 _MOST_LABELLED = 16
 _AXIS_NAMES = 12

@@ -13,6 +13,7 @@ from app.modules.analysis.chart.computed_lines import draw_computed
 from app.modules.analysis.chart.heat import draw_heat
 from app.modules.analysis.chart.kinds import Kind, check_rows, kind_of
 from app.modules.analysis.chart.lines import draw_lines
+from app.modules.analysis.chart.ordered_lines import draw_ordered_lines
 from app.modules.analysis.chart.parts import draw_parts
 from app.modules.analysis.chart.plan import NotDrawable, Plan, Spec
 from app.modules.analysis.chart.spread import draw_histogram, draw_points
@@ -24,6 +25,7 @@ _DRAWN_BY: Mapping[Kind, Callable[[Canvas], Picture]] = {
     "columns": draw_columns,
     "periods": draw_columns_over_time,
     "lines": draw_lines,
+    "ordered lines": draw_ordered_lines,
     "computed": draw_computed,
     "parts": draw_parts,
     "points": draw_points,

@@ -17,6 +17,7 @@ from app.modules.analysis.chart.canvas import (
 )
 from app.modules.analysis.chart.leaders import named_points, natural, sorted_points
 from app.modules.analysis.chart.plan import Spec
+from app.modules.analysis.chart.timeline import short_period
 from app.modules.analysis.chart.values import Point, plotted, totals_of
 
 _MOST_ROWS = 31
@@ -30,7 +31,7 @@ def draw_heat(canvas: Canvas) -> Picture:
     """Columns are the names of `across`, lines those of the series."""
     plan = canvas.plan
     value = plan.values[0]
-    points = named_points(canvas, value)
+    points = _with_periods(canvas, named_points(canvas, value))
     numbers = canvas.numbers()
     heads = _ordered(canvas, points, of_series=False)[:_MOST_COLUMNS]
     lines = _ordered(canvas, points, of_series=True)[: plan.limit or _MOST_ROWS]
@@ -103,9 +104,32 @@ def _view(
     return fitted(layers, place.height + (_HEAD * 2 if turned and longest > 4 else _HEAD), padding=0)
 
 
+def _with_periods(canvas: Canvas, points: list[Point]) -> list[Point]:
+    """The points with the names of periods as people write them."""
+    heads, lines = [_period_names(canvas, at or 0) for at in (canvas.plan.across, canvas.plan.series)]
+    return [
+        replace(each, across=heads.get(each.across, each.across), series=lines.get(each.series, each.series))
+        for each in points
+    ]
+
+
+def _period_names(canvas: Canvas, column: int) -> dict[str, str]:
+    """The short name of each period of a column by its name in the rows, in order of time; else empty."""
+    periods = canvas.table.periods(column)
+    if periods is None or any(each is None for each in periods):
+        return {}
+    named = {period: name for period, name in zip(periods, canvas.names(column), strict=True) if period}
+    if len({*named.values()}) < len({*canvas.names(column)}):
+        return {}  # two columns hold the year and the month
+    return {named[each]: short_period(each, canvas.plan.language) for each in sorted(named)}
+
+
 def _ordered(canvas: Canvas, points: list[Point], *, of_series: bool) -> list[str]:
     """The names in the order of a calendar or of numbers if they have one; else the largest first."""
     names = list(dict.fromkeys(each.series if of_series else each.across for each in points))
+    column = canvas.plan.series if of_series else canvas.plan.across
+    if column is not None and (periods := _period_names(canvas, column)):
+        return [each for each in periods.values() if each in names]
     if all(natural(each)[0] < 2 for each in names):
         return sorted(names, key=natural)
     if canvas.plan.sort == "rows" and canvas.found.sorted_by is not None:

@@ -9,13 +9,26 @@ from app.modules.analysis.chart.table import ChartTable
 from app.modules.analysis.chart.values import plotted
 
 Kind: TypeAlias = Literal[
-    "ranking", "groups", "columns", "periods", "lines", "computed", "parts", "points", "histogram", "heat"
+    "ranking",
+    "groups",
+    "columns",
+    "periods",
+    "lines",
+    "ordered lines",
+    "computed",
+    "parts",
+    "points",
+    "histogram",
+    "heat",
 ]
-"""`columns` are upright bars of names with an order of their own, `periods` are those of times."""
+"""`columns` are upright bars of names with an order of their own, `ordered lines` are lines over such names,
+and `periods` are bars of times.
+"""
 
 MAX_SERIES = 6
 """The most series that have a colour of their own."""
 _LARGEST = 1e300
+_LONGEST_BELOW = 10
 _WITHOUT_SCALE = ("ranking", "groups", "parts", "heat")
 
 
@@ -34,6 +47,8 @@ def kind_of(plan: Plan, table: ChartTable) -> Kind:
             return "parts"
         case "percent" if is_single:
             return "parts"
+        case "line" if plan.is_ordered_lines and not is_timed:
+            return "ordered lines"
         case "line" | "area" | "combo":
             if not is_timed:
                 raise NotDrawable("Lines are drawn over time. Choose a column of times across, or bars.")
@@ -43,7 +58,7 @@ def kind_of(plan: Plan, table: ChartTable) -> Kind:
         return "computed"
     if is_timed and len(plan.values) == 1:
         return "periods"
-    if is_single and plan.sort == "natural":
+    if is_single and plan.sort == "natural" and _fit_below(plan.across or 0, table):
         return "columns"
     return "ranking" if is_single and plan.mark == "bar" else "groups"
 
@@ -69,7 +84,7 @@ def check_rows(kind: Kind, plan: Plan, table: ChartTable) -> None:
                 raise NotDrawable("There are fewer than two parts.")
             if parts > MAX_SERIES:
                 raise NotDrawable(f"There are {parts} parts, and {MAX_SERIES} have a colour. Choose bars.")
-        case "groups" | "periods":
+        case "groups" | "periods" | "ordered lines":
             series = 0 if plan.series is None else len(_different(plan.series, rows, table))
             if series > MAX_SERIES:
                 cure = "Choose a heat map." if kind == "groups" else "Choose lines."
@@ -82,6 +97,11 @@ def check_rows(kind: Kind, plan: Plan, table: ChartTable) -> None:
         columns = [plan.across or 0] * (kind == "points") + [each.column for each in plan.values]
         if any(sum(abs(plotted(cell) or 0) for cell in table.cells(at)) > _LARGEST for at in columns):
             raise NotDrawable("The values are too large for a scale. Show the table.")
+
+
+def _fit_below(across: int, table: ChartTable) -> bool:
+    """True for names that are short enough to stand below upright bars."""
+    return max(len(str(cell)) for cell in table.cells(across)) <= _LONGEST_BELOW
 
 
 def _rows_with(value: ChosenValue, table: ChartTable) -> list[int]:

@@ -1,5 +1,7 @@
 """The points of a picture of names: which ones are drawn, in which order, and what is said of the rest."""
 
+import math
+import re
 from collections.abc import Sequence
 
 from app.core.values.numbers import as_double
@@ -98,12 +100,54 @@ def sorted_points(points: Sequence[Point], sort: Sort, *, lowest_first: bool = F
 
 
 def natural(name: str) -> tuple[int, float, str]:
-    """A key that sorts numbers as numbers, and months and weekdays as a calendar does."""
+    """A key that sorts numbers, bands and times of day by size, and names of a calendar as it does."""
     value = float(name) if name.isdecimal() else as_double(name)  # "01" is a number, too
+    if value is None:
+        value = clock_minutes(name)
+    if value is None and (band := band_of(name)) is not None:
+        value = band[0]
     if value is not None:
         return 0, value, name
     at = month_number(name) or weekday_number(name)
     return (1, float(at), name) if at is not None else (2, 0.0, name.casefold())
+
+
+def clock_minutes(name: str) -> float | None:
+    """The minutes since midnight of a time of day such as "08:30"; None for anything else."""
+    found = _CLOCK.fullmatch(name.strip())
+    return None if found is None else int(found[1]) * 60 + int(found[2]) + int(found[3] or 0) / 60
+
+
+def band_of(name: str) -> tuple[float, float] | None:
+    """The ends of a band such as "18-29", "under 18" or "75+"; None for anything else."""
+    found = _BAND.fullmatch(name.strip().lower())
+    if found is None:
+        return None
+    first, last = (None if each is None else _amount(each) for each in found.group("first", "last"))
+    if found["below"] and first is not None and last is None and not found["more"]:
+        return -math.inf, first
+    if first is None or (last is None and not found["above"] and not found["more"]):
+        return None
+    return first, math.inf if last is None else last
+
+
+def _amount(text: str) -> float:
+    """A number as bands write it: thousands may be grouped, or written with a k."""
+    digits = text.rstrip("k ")
+    grouped = re.sub(r"(?<=\d)[.,](?=\d{3}(?!\d))", "", digits)
+    return float(grouped.replace(",", ".")) * (1000 if text.endswith("k") else 1)
+
+
+_CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?")
+_AMOUNT = r"\d+(?:[.,]\d+)*(?:\s?k\b)?"
+_BAND = re.compile(
+    r"(?:(?P<below><=?|≤|under |below |less than |up to |unter |bis |weniger als |menos de |moins de )"
+    r"|(?P<above>>=?|≥|over |above |more than |from |über |ab |mehr als |más de |plus de ))?"
+    rf"[€$£]?\s?(?P<first>{_AMOUNT})\s?[€$£%]?"
+    rf"(?:\s?(?:-|–|—|\.\.|to|bis|a|à)\s?[€$£]?\s?(?P<last>{_AMOUNT})\s?[€$£%]?)?"
+    r"(?P<more>\s?(?:\+|and (?:more|over|above|older)|or (?:more|older)|und (?:mehr|älter)|y más|et plus))?"
+    r"(?:\s?(?:years|jahre|años|ans|days|tage|eur|euro|kg|g|km))?"
+)
 
 
 _WEEKDAYS = {

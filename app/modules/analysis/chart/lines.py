@@ -34,6 +34,8 @@ from app.modules.analysis.chart.timeline import Timeline, timeline
 
 _MOST_COLOURED = 5
 _MOST_PANELS = 6
+_DENSE = 365
+"""Points of a line from which it is drawn thinner, so that its swings stay apart."""
 _PANELS_HEIGHT = 260
 _LEAST_PANEL = 70
 _PANEL_GAP = 22
@@ -83,6 +85,9 @@ def panel_layers(panel: Panel) -> list[Spec]:
     """The layers of a panel, from the back to the front."""
     plan = panel.canvas.plan
     mark: Spec = {"type": "line", **({"color": plan.color} if plan.color else {})}
+    most = max(len(each.points) for each in panel.tracks)
+    if most > _DENSE:
+        mark["strokeWidth"] = {"expr": f"clamp(1.6 * width / {most}, 0.75, 2)"}
     style = panel.encoding()
     whole = panel.encoding(own=True)
     color: Spec = {}

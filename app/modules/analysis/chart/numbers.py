@@ -101,11 +101,11 @@ class Numbers:
         return [*signed[:-1], top]
 
     def shares(self, parts: Sequence[float]) -> list[str]:
-        """Shares of one with one decimal each; very small ones have more."""
+        """Shares of one with one decimal each; those that would read as zero are below the smallest."""
         percent = replace(self, unit="percent", suffix="")
         return [
-            self.formats.percent(_decimal(part))
-            if 0 < abs(part) < _SMALLEST_SHARE
+            f"<{percent.framed(self.formats.amount(Decimal('0.1'), places=1))}"
+            if 0 < part < _SMALLEST_SHARE
             else percent.framed(self.formats.amount(_decimal(part * 100), places=1))
             for part in parts
         ]

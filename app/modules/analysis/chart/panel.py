@@ -23,7 +23,7 @@ from app.modules.analysis.chart.specification import mapping
 from app.modules.analysis.chart.timeline import Timeline, moment, short_period
 from app.modules.analysis.chart.values import Point, plotted
 
-_LEFT = 56
+LEFT = 56
 _LONGEST_LABEL = 24
 _LEAST_HEIGHT = 150
 
@@ -87,7 +87,7 @@ class Panel:
         if own:
             first = self.line.first
             last = moment(self.last)
-            domain = across_domain(milliseconds(first), milliseconds(last), left=_LEFT, right=_room(self))
+            domain = across_domain(milliseconds(first), milliseconds(last), left=LEFT, right=room_of(self))
             x["scale"] = {"type": "utc", "nice": False, "domain": domain}
             x["axis"] = time_axis(first, last, unit=self.line.axis_unit, language=self.canvas.plan.language)
             if self.index < self.count - 1:
@@ -180,7 +180,7 @@ def datum_of(panel: Panel, point: Point, **more: JsonValue) -> Spec:
     return {panel.across: point.across, panel.field: plotted(point.value), "series": point.series, **more}
 
 
-def _room(panel: Panel) -> float:
+def room_of(panel: Panel) -> float:
     """Pixels that the labels at the right end need."""
     texts = [cut(track.name) for track in panel.tracks] if panel.has_series else [*panel.ends]
     if not panel.has_series:

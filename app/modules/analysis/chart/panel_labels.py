@@ -6,9 +6,9 @@ from datetime import date
 
 from pydantic import JsonValue
 
-from app.modules.analysis.chart.axes import LETTER, WIDTH, apart
+from app.modules.analysis.chart.axes import LETTER, WIDTH, apart, label_room
 from app.modules.analysis.chart.canvas import LABEL, Canvas, layer
-from app.modules.analysis.chart.panel import Panel, cut, datum_of, end_name
+from app.modules.analysis.chart.panel import LEFT, Panel, cut, datum_of, end_name, room_of
 from app.modules.analysis.chart.plan import Spec
 from app.modules.analysis.chart.timeline import moment, short_period
 from app.modules.analysis.chart.values import Point, numbered
@@ -20,6 +20,8 @@ _DISTANT = 0.2
 _AT_LEFT = 0.15
 _LOW = 0.15
 _LABELS_HEIGHT = 45
+_LABEL_ABOVE = 24
+"""Pixels below the highest line in which a label reaches that of the axis."""
 _REACHED = 400
 """Pixels of the times of a picture of middle width."""
 
@@ -43,7 +45,7 @@ def _series_labels(panel: Panel, color: Spec) -> list[Spec]:
     data, grey = ends[: len(panel.tracks)], ends[len(panel.tracks) :]
     style = panel.encoding(value="at")
     dot: Spec = {"type": "point", "size": 44, "xOffset": 12}
-    words: Spec = {"type": "text"}
+    words: Spec = {"type": "text", "limit": {"expr": f"{label_room(room_of(panel))} - 20"}}
     return [
         *_partial_names(panel),
         layer(dot, {**style, **color}, data, name=f"ends_{panel.index}"),
@@ -117,7 +119,7 @@ def _single_labels(panel: Panel) -> list[Spec]:
         if not (
             near_end and abs(panel.scale.share(peak.amount) - panel.scale.share(last.amount)) < _DISTANT * 3
         ):
-            layers += _noted(panel, peak, name, place=place)
+            layers += _noted(panel, peak, name, last=last)
     dots = [each for each in (last, peak) if each is not None]
     mark: Spec = {"type": "point", "style": "kai-end-point"}
     if canvas.plan.color:
@@ -141,8 +143,12 @@ def _share_across(panel: Panel, point: Point) -> float:
     return (moment(point.across) - first) / (moment(panel.last) - first)
 
 
-def _noted(panel: Panel, peak: Point, name: str, *, place: float) -> list[Spec]:
+def _noted(panel: Panel, peak: Point, name: str, *, last: Point) -> list[Spec]:
+    """The label of the peak. Where the picture is narrow, it makes room for the label of the axis beside it,
+    and gives way to the label of the last point.
+    """
     lowest = panel.canvas.found.direction == "lowest"
+    place = _share_across(panel, peak)
     is_left = place < _AT_LEFT
     mark: Spec = {"type": "text", "style": "kai-note", "align": "center", "baseline": "bottom", "dy": -10}
     if lowest:
@@ -151,6 +157,17 @@ def _noted(panel: Panel, peak: Point, name: str, *, place: float) -> list[Spec]:
         mark |= {"align": "left", "dx": -4}
     elif place > 0.85:
         mark |= {"align": "right", "dx": 8}
+    span = f"(width - {LEFT} - {label_room(room_of(panel))})"
+    right = f"{LEFT} + {place:.4f} * {span} + {round(len(name) * LETTER / 2)}"
+    if not (is_left or lowest) and (1 - panel.scale.share(peak.amount)) * panel.height < _LABEL_ABOVE:
+        axis = f"{panel.numbers.ticks(panel.scale.ticks)[-1]}  {panel.name}"
+        short = f"max(0, {round((len(axis) + len(name)) * LETTER)} - ({right}))"
+        mark["dx"] = {"expr": f"{mark.get('dx', 0)} + {short}"}
+        right = f"{right} + {short}"
+    rise = abs(panel.scale.share(peak.amount) - panel.scale.share(last.amount)) * panel.height
+    if rise < _LABELS_HEIGHT:
+        end = f"{LEFT} + {_share_across(panel, last):.4f} * {span}"
+        mark["opacity"] = {"expr": f"{right} < {end} ? 1 : 0"}
     data = [datum_of(panel, peak, label=name)]
     return [layer(mark, {**panel.encoding(), "text": LABEL}, data, name=f"notes_{panel.index}")]
 

@@ -32,7 +32,7 @@ _INLINE_MARGIN = 4
 _TITLE_HEIGHT = 27
 _TITLE_LINE = 16
 _NOTE_HEIGHT = 15
-_TITLE_LETTER = 7.8
+_TITLE_LETTER = 8.6
 _NOTE_LETTER = 6.3
 _SEVERAL = ("concat", "hconcat", "vconcat", "spec")
 

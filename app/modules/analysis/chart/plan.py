@@ -47,3 +47,9 @@ class Plan:
     computed: Computed | None = None
     refused: str = ""
     language: Language = "en"
+
+    @property
+    def is_ordered_lines(self) -> bool:
+        """True for lines over names that have an order of their own. One line alone would be columns."""
+        is_single = self.series is None and len(self.values) == 1
+        return self.mark == "line" and self.sort == "natural" and not is_single

@@ -8,7 +8,8 @@ from itertools import pairwise
 from app.core.language import language_of
 from app.core.values.numbers import as_double
 from app.modules.analysis.chart.choice import ChosenMark, ChosenValue, Sort
-from app.modules.analysis.chart.leaders import weekday_number
+from app.modules.analysis.chart.kinds import MAX_SERIES
+from app.modules.analysis.chart.leaders import band_of, clock_minutes, weekday_number
 from app.modules.analysis.chart.plan import Plan
 from app.modules.analysis.chart.table import ChartTable
 from app.modules.analysis.chart.timeline import MOST_PLACES
@@ -38,12 +39,15 @@ _RELATED = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"\byear\b|\bjahr\b|jahr$|\baño\b|\bannée\b")
+_LEVELS = ("average", "extreme")
+"""Kinds of measures that stay within the values that they are made of."""
 _AVERAGE = {"avg", "average", "mean", "durchschnitt", "promedio", "media", "moyenne"}
 _MOST_PARTS = 5
 _MOST_BESIDE = 12
 _MIN_SCATTERED = 8
 _MIN_SPREAD = 12
 _MIN_DISTINCT = 5
+_LEAST_COURSE = 6
 _MOST_COLOURS = 6
 _MOST_GROUPS = 4
 _MOST_GROUPED_NAMES = 6
@@ -54,7 +58,11 @@ _WEEKEND = 3
 """Steps from a Friday to a Monday."""
 _ALIKE = 20
 """Values of one unit share an axis if the largest of one is at most so many times that of the other."""
-_MOST_LINES = 3
+_MOST_BARS = 3
+_STEPS = re.compile(
+    r"\b(?:step|stage|phase|schritt|stufe|paso|etapa|étape|period|zeitraum|periode|periodo|période)$"
+)
+_RUNNING = re.compile(r"\b(?:cumulative|running|cumul\w*|kumuliert\w*|laufende\w*|acumulad\w*)\b")
 
 
 def propose(question: str, table: ChartTable) -> Plan | None:
@@ -99,11 +107,16 @@ def _over_time(
     found = table.found
     unit = table.unit(time)
     series = found.label if found.label != time else None
+    periods = len(table.times(time, unit))
+    if periods == 1 and series is not None:
+        return _by_name(question, table, main, label=series, wish=wish)
     values = [ChosenValue(column=main.column)]
     if table.repeats(time, series, unit):
         if not (main.additive and main.adds_over_time):
             return None
         values = [ChosenValue(column=main.column, how="sum")]
+    if wish in (None, "heat") and series is not None and _is_count(table, series):
+        return Plan(mark="heat", across=series, values=values, series=time, sort="natural")
     mark: ChosenMark = "line"
     if wish in ("bar", "stacked"):
         adds = series is None or main.additive
@@ -112,7 +125,8 @@ def _over_time(
         together, others = _beside(question, found, main)
         values += [ChosenValue(column=each.column) for each in others]
         mark = "line" if together else "combo"
-        if wish is None and not others and _is_sparse(table, main, time):
+        is_few = periods == 2 and unit is not None  # two points of a line say no more than their slope
+        if wish is None and not others and (is_few or _is_sparse(table, main, time)):
             mark = "bar"
     return Plan(mark=mark, across=time, values=values, series=series, time=unit)
 
@@ -136,7 +150,7 @@ def _beside(question: str, found: Figures, main: NumericColumn) -> tuple[bool, l
     if naming(question, main.name) > 0 and len(others) > 1:
         others = [each for each in others if naming(question, each.name) > 0]
     alike = [each for each in others if _is_alike(main, each)]
-    if alike and len(alike) == len(others) and len(others) < _MOST_LINES:
+    if alike and len(alike) == len(others) and len(others) < MAX_SERIES:
         return True, alike
     different = [each for each in others if not _is_alike(main, each)]
     return not different, different[:1]
@@ -144,11 +158,14 @@ def _beside(question: str, found: Figures, main: NumericColumn) -> tuple[bool, l
 
 def _is_alike(one: NumericColumn, other: NumericColumn) -> bool:
     units = [unit_of_column(each.name, each.known, is_ratio=each.kind == "ratio") for each in (one, other)]
-    if units[0] != units[1] or one.is_rate != other.is_rate:
+    are_levels = [each.kind in _LEVELS for each in (one, other)]
+    if units[0] != units[1] or are_levels[0] != are_levels[1]:
         return False
-    if units[0] is None and (one.kind != other.kind):
+    if not all(are_levels) and one.is_rate != other.is_rate:
         return False
-    if units[0] is None and one.kind == "average" and not _share_a_word(one, other):
+    if units[0] is None and one.kind != other.kind and not all(are_levels):
+        return False
+    if units[0] is None and all(are_levels) and not _share_a_word(one, other):
         return False
     sizes = sorted(float(max(abs(each.maximum), abs(each.minimum))) for each in (one, other))
     return sizes[0] > 0 and sizes[1] <= _ALIKE * sizes[0]
@@ -244,9 +261,12 @@ def _by_name(
     names = len(set(map(str, cells))) if how else len(cells)
     positive = main.additive and main.missing == 0 and main.minimum >= 0 and main.sum > 0
     sort: Sort = "natural" if _has_order(table, label) else "value"
-    if found.sorted_descending is not None:
+    has_steps = _STEPS.search(table.name(label).lower()) or _RUNNING.search(table.name(main.column).lower())
+    if found.sorted_descending is not None or (has_steps and sort == "value"):
         sort = "rows"
     beside = _side_by_side(question, found)
+    if beside and how is None and wish in (None, "line") and sort == "natural" and _is_course(table, label):
+        return Plan(mark="line", across=label, values=beside, sort=sort)
     if beside and how is None and wish in (None, "bar") and names <= _MOST_BESIDE:
         return Plan(mark="bar", across=label, values=beside, sort=sort)
     refused = ""
@@ -267,7 +287,7 @@ def _side_by_side(question: str, found: Figures) -> list[ChosenValue]:
         return [ChosenValue(column=each.column) for each in compared]
     first, *others = found.measures
     is_asked = all(naming(question, each.name) > 0 for each in found.measures)
-    if not others or len(others) >= _MOST_LINES or not is_asked:
+    if not others or len(others) >= _MOST_BARS or not is_asked:
         return []
     if not all(_is_alike(first, each) for each in others):
         return []
@@ -287,13 +307,42 @@ def _says_of(table: ChartTable, label: int, group: int) -> bool:
 
 
 def _has_order(table: ChartTable, at: int) -> bool:
-    """True for names that have an order of their own: numbers such as hours, months and weekdays."""
+    """True for names that have an order of their own: numbers, months, weekdays, times of day, bands."""
     cells = [cell for cell in table.cells(at) if cell is not None]
     if table.rows["columns"][at]["type"] == "integer":
         distinct = {as_double(cell) for cell in cells}
         return len(distinct) > 2 and all(value is not None and abs(value) < 1000 for value in distinct)
     texts = {str(cell) for cell in cells}
-    return bool(texts) and (
-        all(weekday_number(each) is not None for each in texts)
-        or all(month_number(each) is not None for each in texts)
+    if not texts:
+        return False
+    readings = (weekday_number, month_number, clock_minutes)
+    return any(all(read(each) is not None for each in texts) for read in readings) or _are_bands(texts)
+
+
+def _are_bands(names: set[str]) -> bool:
+    """True for names such as "0-17" and "75+" that divide a range of numbers."""
+    bands = [band_of(each) for each in names]
+    known = sorted(each for each in bands if each is not None)
+    if len(known) < len(names) or len(known) < 2:
+        return False
+    return all(first < last for first, last in known) and all(
+        before[1] <= after[0] for before, after in pairwise(known)
     )
+
+
+def _is_course(table: ChartTable, at: int) -> bool:
+    """True for names that are times which come again: months of the year, or times of day."""
+    texts = {str(cell) for cell in table.cells(at) if cell is not None}
+    return len(texts) >= _LEAST_COURSE and (
+        all(month_number(each) is not None for each in texts)
+        or all(clock_minutes(each) is not None for each in texts)
+    )
+
+
+def _is_count(table: ChartTable, at: int) -> bool:
+    """True for a series of small numbers in sequence, such as months since the first order."""
+    if table.rows["columns"][at]["type"] != "integer":
+        return False
+    distinct = {as_double(cell) for cell in table.cells(at)}
+    known = {int(each) for each in distinct if each is not None}
+    return len(known) == len(distinct) > 2 and max(known) - min(known) < 2 * len(known) and max(known) < 1000

@@ -678,4 +678,101 @@ CASES = (
         columns="order_year:integer order_month:integer avg_temp:number",
         rows=[[2024 + at // 12, at % 12 + 1, value] for at, value in enumerate(wave(20))],
     ),
+    Case(
+        name="steps_of_a_funnel",
+        question="How many visitors reach each step of the checkout?",
+        sql="SELECT step, COUNT(*) AS visitors FROM e GROUP BY step, position ORDER BY position",
+        columns="step:text visitors:integer",
+        rows=[["Visited", 48210], ["Product viewed", 30122], ["Added to cart", 9040], ["Paid", 3977]],
+    ),
+    Case(
+        name="bands",
+        question="Customers by age band",
+        sql="SELECT age_band, COUNT(*) AS customers FROM c GROUP BY 1 ORDER BY 1",
+        columns="age_band:text customers:integer",
+        rows=[["30-44", 822], ["45-59", 640], ["18-29", 410], ["60-74", 301], ["75+", 44], ["under 18", 20]],
+    ),
+    Case(
+        name="lowest_average_and_highest",
+        question="Lowest, average and highest order value per month",
+        sql="SELECT month, MIN(v) AS min_value_eur, AVG(v) AS avg_value_eur, MAX(v) AS max_value_eur FROM o"
+        " GROUP BY 1 ORDER BY 1",
+        columns="month:text min_value_eur:number avg_value_eur:number max_value_eur:number",
+        rows=[
+            [month, round(value * 0.2, 2), value, round(value * 3.1, 2)]
+            for month, value in zip(
+                [f"2025-{at:02}" for at in range(1, 13)], wave(12, level=80, swing=12), strict=True
+            )
+        ],
+    ),
+    Case(
+        name="one_month_of_regions",
+        question="Revenue by region in October 2025",
+        sql=BY_REGION,
+        columns="month:text region:text revenue_eur:number",
+        rows=[["2025-10", "North", 90200.5], ["2025-10", "South", 70021.0], ["2025-10", "West", 12000.0]],
+    ),
+    Case(
+        name="codes_of_capitals",
+        question="Revenue by country code",
+        sql="SELECT country_code, SUM(a) AS revenue_eur FROM o GROUP BY 1 ORDER BY 2 DESC",
+        columns="country_code:text revenue_eur:number",
+        rows=ranked(["DE", "GB", "MM", "NO", "WW"], 910000, 0.02),
+    ),
+    Case(
+        name="times_of_day",
+        question="Calls per half hour",
+        sql="SELECT strftime('%H:%M', t) AS time, COUNT(*) AS calls FROM c GROUP BY 1 ORDER BY 1",
+        columns="time:text calls:integer",
+        rows=[[f"{8 + at // 2:02}:{at % 2 * 30:02}", 4 + at * 7 % 40] for at in range(18)],
+    ),
+    Case(
+        name="cohorts",
+        question="Retention of customers by cohort",
+        sql="SELECT cohort_month, months_since, retention_rate FROM c ORDER BY 1, 2",
+        columns="cohort_month:text months_since:integer retention_rate:number",
+        rows=[
+            [f"2025-{month:02}", since, round(0.82**since, 3)]
+            for month in range(1, 9)
+            for since in range(9 - month)
+        ],
+    ),
+    Case(
+        name="two_periods",
+        question="Revenue this year and last year",
+        sql="SELECT period, SUM(a) AS revenue_eur FROM o GROUP BY 1",
+        columns="period:text revenue_eur:number",
+        rows=[["Last year", 4210000.4], ["This year", 4630500.1]],
+    ),
+    Case(
+        name="cumulative_shares",
+        question="Cumulative share of revenue by product",
+        sql="SELECT product, cumulative_share FROM p ORDER BY revenue DESC",
+        columns="product:text cumulative_share:number",
+        rows=[["Tent", 0.4], ["Stove", 0.63], ["Rope", 0.82], ["Lamp", 0.94], ["Cup", 1.0]],
+    ),
+    Case(
+        name="two_months",
+        question="Revenue in September and October 2025",
+        sql=SERIES_SQL,
+        columns="month:text revenue_eur:number",
+        rows=months("2025-09", [40210.5, 48777.2]),
+    ),
+    Case(
+        name="quarters_side_by_side",
+        question="Revenue per quarter by year",
+        sql="SELECT year, SUM(q1) AS q1, SUM(q2) AS q2, SUM(q3) AS q3, SUM(q4) AS q4 FROM t GROUP BY 1"
+        " ORDER BY 1",
+        columns="year:integer q1:number q2:number q3:number q4:number",
+        rows=[[2023, 100, 120, 130, 190], [2024, 110, 128, 140, 210], [2025, 125, 139, 151, 240]],
+    ),
+    Case(
+        name="weeks_from_the_second_of_a_month",
+        question="Conversion rate per week",
+        sql="SELECT week, AVG(c) AS conversion_rate FROM o GROUP BY 1 ORDER BY 1",
+        columns="week:date conversion_rate:number",
+        rows=[
+            row for at, row in enumerate(days("2025-06-02", wave(140, level=0.03, swing=0.01))) if at % 7 == 0
+        ],
+    ),
 )
