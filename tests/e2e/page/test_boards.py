@@ -208,6 +208,61 @@ def test_a_pin_is_scheduled_paused_and_its_schedule_removed(
     assert api.get("/schedules").json()["items"] == []
 
 
+def test_of_two_edits_of_titles_and_a_schedule_the_reader_keeps_one_and_loses_none(
+    page: Page, api: httpx.Client, asked: str
+) -> None:
+    path = f"/boards/{pinned(api, asked)}"
+    (pin,) = api.get(path).json()["pins"]
+    every = {"board_id": pin["board_id"], "pin_id": pin["id"], "cron": "0 8 * * *", "time_zone": "Asia/Tokyo"}
+    schedule = f"/schedules/{api.post('/schedules', json=every).json()['id']}"
+    clash = page.get_by_role("dialog", name="This was changed meanwhile")
+    save = page.get_by_role("button", name="Save", exact=True)
+
+    def edit_meanwhile(changed: str, change: dict[str, str]) -> None:
+        api.patch(changed, json=change).raise_for_status()
+
+    page.goto(path)
+    page.get_by_role("button", name="More for By country").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    page.get_by_role("textbox").fill("My tile")
+    edit_meanwhile(f"{path}/pins/{pin['id']}", {"title": "Their tile"})
+    save.click()
+    expect(clash.get_by_role("row").last).to_have_text("TitleTheir tileMy tile")
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("your edit is not saved")).to_be_visible()
+    expect(page.get_by_role("textbox")).to_have_value("My tile")
+    save.click()
+    clash.get_by_role("button", name="Save mine").click()
+    expect(page.get_by_role("heading", name="My tile")).to_be_visible()
+
+    page.get_by_role("button", name="More for My tile").click()
+    page.get_by_role("menuitem", name="Schedule").click()
+    page.get_by_role("button", name="Change every day at 8:00").click()
+    page.get_by_role("listitem").get_by_label("Time zone").fill("Europe/Zurich")
+    edit_meanwhile(schedule, {"time_zone": "Europe/Oslo"})
+    save.click()
+    expect(clash.get_by_role("row")).to_have_count(2)
+    clash.get_by_role("button", name="Keep the saved one").click()
+    expect(page.get_by_text("08:00 (Europe/Oslo)")).to_be_visible()
+    assert api.get(schedule).json()["time_zone"] == "Europe/Oslo"
+
+    page.goto(f"/sessions/{asked}")
+    page.get_by_role("button", name="Options for Customers per country").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    title = page.get_by_role("textbox", name="Title of the session")
+    title.fill("My session")
+    edit_meanwhile(f"/sessions/{asked}", {"title": "Their session"})
+    title.press("Enter")
+    expect(clash).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(title).to_have_value("My session")
+    title.press("Enter")
+    clash.get_by_role("button", name="Save mine").click()
+    expect(page.get_by_role("link", name="My session")).to_be_visible()
+    assert api.get(f"/sessions/{asked}").json()["title"] == "My session"
+    api.delete(schedule)
+
+
 def test_a_period_shows_the_change_and_says_what_takes_none(
     page: Page, api: httpx.Client, asked: str, database: Path
 ) -> None:

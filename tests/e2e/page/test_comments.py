@@ -57,6 +57,16 @@ def test_a_comment_on_an_answer_is_written_by_keys_changed_resolved_and_deleted(
     comment.get_by_role("button", name="Save").click()
     expect(comment).to_contain_text("Why so many?")
     expect(comment).to_contain_text("edited")
+    page.get_by_role("button", name="Edit your comment").click()
+    comment.get_by_role("textbox", name="Your comment").fill("Why none?")
+    thing = {"kind": "answer", "target_id": answer_of(api, asked)}
+    (stored,) = api.get("/comments", params=thing).json()["items"]
+    api.patch(f"/comments/{stored['id']}", json={"text": "From another tab"}).raise_for_status()
+    comment.get_by_role("button", name="Save").click()
+    clash = page.get_by_role("dialog", name="This was changed meanwhile")
+    expect(clash.get_by_role("row").last).to_have_text("CommentFrom another tabWhy none?")
+    clash.get_by_role("button", name="Save mine").click()
+    expect(comment).to_contain_text("Why none?")
     page.get_by_role("button", name="Mark the comment of local as resolved").click()
     expect(comment).to_contain_text("resolved by local")
     expect(page.get_by_role("button", name="Comments", exact=True)).to_be_visible()

@@ -211,13 +211,13 @@ def test_of_two_edits_both_are_shown_and_the_reader_keeps_one(
     made = {"db_connection_id": connection, "term": "client", "meaning": "A customer"}
     term = api.post("/glossary", json=made).json()["id"]
     parts.get_by_role("tab", name="Glossary").click()
+    clash = parts.get_by_role("dialog", name="This was changed meanwhile")
     for keep, kept in (("Keep the saved one", "Theirs 1"), ("Save mine", "Mine 2")):
         number = kept[-1]
         parts.get_by_role("button", name="Edit: client").click()
         parts.get_by_label("Meaning").fill(f"Mine {number}")
         api.patch(f"/glossary/{term}", json={"meaning": f"Theirs {number}"}).raise_for_status()
         parts.get_by_role("button", name="Save", exact=True).click()
-        clash = parts.get_by_role("dialog", name="This was changed meanwhile")
         expect(clash.get_by_role("row")).to_have_text(
             ["Saved meanwhileYours", f"MeaningTheirs {number}Mine {number}"]
         )
@@ -225,13 +225,25 @@ def test_of_two_edits_both_are_shown_and_the_reader_keeps_one(
         expect(parts.get_by_role("article")).to_contain_text(kept)
         assert api.get(f"/glossary/{term}").json()["meaning"] == kept
 
+    parts.get_by_role("button", name="Edit: client").click()
+    parts.get_by_label("Meaning").fill("Mine 3")
+    api.patch(f"/glossary/{term}", json={"meaning": "Theirs 3"}).raise_for_status()
+    parts.get_by_role("button", name="Save", exact=True).click()
+    expect(clash).to_be_visible()
+    parts.keyboard.press("Escape")
+    expect(clash).to_have_count(0)
+    expect(parts.get_by_label("Meaning")).to_have_value("Mine 3")
+    assert api.get(f"/glossary/{term}").json()["meaning"] == "Theirs 3"
+    parts.get_by_role("button", name="Save", exact=True).click()
+    clash.get_by_role("button", name="Save mine").click()
+    expect(parts.get_by_role("article")).to_contain_text("Mine 3")
+
     parts.get_by_role("button", name="More for Shop").click()
     parts.get_by_role("menuitem", name="Edit").click()
     parts.get_by_role("textbox", name="Name").fill("My shop")
     path = f"/database-connections/{connection}"
     api.patch(path, json={"description": "Sells"}).raise_for_status()
     parts.get_by_role("button", name="Save", exact=True).click()
-    clash = parts.get_by_role("dialog", name="This was changed meanwhile")
     expect(clash.get_by_role("row")).to_have_count(3)
     clash.get_by_role("button", name="Keep the saved one").click()
     expect(parts.get_by_role("dialog")).to_have_count(0)

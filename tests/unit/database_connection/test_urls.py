@@ -101,18 +101,28 @@ STORED = "postgresql://ann:hunter2@db.example.com:5432/shop?sslmode=require"
             "postgres://ann:new@db.example.com:5432/shop?sslmode=require",
         ),
         ("postgresql://ann:@db.example.com/shop", "postgresql://ann:@db.example.com/shop?sslmode=require"),
+        (
+            "postgresql://ann@new.example.com/shop",
+            "postgresql://ann@new.example.com/shop?sslmode=require",
+        ),
+        (
+            "postgresql://ann@db.example.com:5433/shop",
+            "postgresql://ann@db.example.com:5433/shop?sslmode=require",
+        ),
+        (
+            "postgresql://bob:own@db.example.com/shop",
+            "postgresql://bob:own@db.example.com/shop?sslmode=require",
+        ),
     ],
 )
-def test_a_url_of_the_same_account_keeps_what_it_leaves_out(given: str, kept: str) -> None:
+def test_a_url_keeps_what_it_leaves_out_and_another_account_no_password(given: str, kept: str) -> None:
     assert with_kept_secrets(given, STORED) == kept
 
 
 @pytest.mark.parametrize(
     "given",
     [
-        "postgresql://ann@evil.example.com/shop",
-        "postgresql://ann@db.example.com:5433/shop",
-        "postgresql://bob@db.example.com/shop",
+        "postgresql://ann@evil.example.com/shop?sslmode=disable",
         "postgresql://ann@db.example.com/shop?sslmode=disable",
         "mysql://ann@db.example.com:5432/shop",
         "postgresql:///shop",

@@ -155,10 +155,10 @@ export function createSession(
   return dataOf(http.POST("/api/v1/sessions", { body: { db_connection_id, mode: "ask", metadata } }));
 }
 
-export function renameSession(session_id: string, title: string): Promise<Session> {
-  return dataOf(
-    http.PATCH("/api/v1/sessions/{session_id}", { params: { path: { session_id } }, body: { title } }),
-  );
+/** Renames a session of a version. */
+export function renameSession(session_id: string, title: string, version: number): Promise<Session> {
+  const options = { params: { path: { session_id } }, body: { title }, headers: ifMatch(version) };
+  return dataOf(http.PATCH("/api/v1/sessions/{session_id}", options));
 }
 
 export async function pinSession(session_id: string, pinned: boolean): Promise<void> {

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { asProblem } from "../api/problem";
 import type { BoardWithPins, Pin, Problem } from "../api/types";
+import { saveEdit } from "../shared/edits";
 import { say } from "../shared/toasts";
 import * as api from "./boards_api";
 import { COLUMNS, MAX_HEIGHT, MIN_WIDTH, moved } from "./grid";
@@ -53,8 +54,15 @@ export class OpenBoard {
     this.lookAgain();
   }
 
-  async rename(title: string): Promise<void> {
-    this.show(await api.changeBoard(this.boardId, { title }));
+  /** Renames the board of a version. If another edit came first, the reader chooses. */
+  async rename(title: string, version: number): Promise<void> {
+    await saveEdit({
+      version,
+      send: (version) => api.changeBoard(this.boardId, { title }, version),
+      read: () => api.readBoard(this.boardId),
+      beside: (theirs) => [{ name: boardTexts.name, mine: title, theirs: theirs.title }],
+    });
+    await this.load();
   }
 
   /** Restricts what takes a period to the last days, null to none, and runs the statements for it. */
@@ -69,8 +77,15 @@ export class OpenBoard {
     await this.refreshPin(pin);
   }
 
-  async renamePin(pin: Pin, title: string): Promise<void> {
-    this.put(await api.changePin(this.boardId, pin.id, { title }));
+  /** Renames a pin of a version. If another edit came first, the reader chooses. */
+  async renamePin(id: string, title: string, version: number): Promise<void> {
+    await saveEdit({
+      version,
+      send: (version) => api.changePin(this.boardId, id, { title }, version),
+      read: () => api.readPin(this.boardId, id),
+      beside: (theirs) => [{ name: boardTexts.pinTitle, mine: title, theirs: theirs.title }],
+    });
+    await this.load();
   }
 
   /** Moves a pin to a place among the others, on the page at once. Returns its place, counted from 1. */

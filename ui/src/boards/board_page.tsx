@@ -140,9 +140,10 @@ function Head({ board, open }: Shown) {
           <TitleForm
             form={`board ${board.id} title`}
             title={board.title}
+            version={board.version}
             label={boardTexts.name}
             save={boardTexts.save}
-            onSave={(title) => open.rename(title).then(() => rename(false))}
+            onSave={(title, version) => open.rename(title, version).then(() => rename(false))}
           />
         </Dialog>
       )}

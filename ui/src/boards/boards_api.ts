@@ -30,11 +30,13 @@ export const readBoard = (boardId: string) => call<BoardWithPins>("GET", pathOf(
 export const deleteBoard = (boardId: string) => call("DELETE", pathOf(boardId));
 export const refreshBoard = (boardId: string) => call<BoardWithPins>("POST", `${pathOf(boardId)}/refresh`);
 
+/** Changes a board, with a version only that one. */
 export function changeBoard(
   boardId: string,
   change: { title?: string; order?: string[]; period_days?: number | null },
+  version?: number,
 ): Promise<BoardWithPins> {
-  return call("PATCH", pathOf(boardId), change);
+  return call("PATCH", pathOf(boardId), change, version);
 }
 
 export interface NewPin {
@@ -48,8 +50,11 @@ export function pinAnswer(boardId: string, pin: NewPin): Promise<Pin> {
   return call("POST", `${pathOf(boardId)}/pins`, pin);
 }
 
-export function changePin(boardId: string, pinId: string, change: PinChange): Promise<Pin> {
-  return call("PATCH", pathOf(boardId, pinId), change);
+export const readPin = (boardId: string, pinId: string) => call<Pin>("GET", pathOf(boardId, pinId));
+
+/** Changes a pin, with a version only that one. */
+export function changePin(boardId: string, pinId: string, change: PinChange, version?: number): Promise<Pin> {
+  return call("PATCH", pathOf(boardId, pinId), change, version);
 }
 
 export const unpin = (boardId: string, pinId: string) => call("DELETE", pathOf(boardId, pinId));

@@ -93,9 +93,10 @@ export function Tile(shown: Shown) {
           <TitleForm
             form={`pin ${pin.id} title`}
             title={pin.title}
-            label={boardTexts.name}
+            version={pin.version}
+            label={boardTexts.pinTitle}
             save={boardTexts.save}
-            onSave={(title) => open.renamePin(pin, title).then(() => show(null))}
+            onSave={(title, version) => open.renamePin(pin.id, title, version).then(() => show(null))}
           />
         </Dialog>
       )}

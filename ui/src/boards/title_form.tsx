@@ -8,19 +8,23 @@ interface Shown {
   /** Name of the form, for what is not sent yet. */
   form: string;
   title: string;
+  /** The version that has the title. */
+  version?: number;
   label: string;
   save: string;
-  onSave: (title: string) => Promise<unknown>;
+  /** Saves the title, as an edit of the version that the form was opened with. */
+  onSave: (title: string, version: number) => Promise<unknown>;
 }
 
 /** A form with a title as its only field. */
-export function TitleForm({ form, title, label, save, onSave }: Shown) {
+export function TitleForm({ form, title, version = 0, label, save, onSave }: Shown) {
+  const [opened] = useState(version);
   const [written, write] = useUnsent(form, title);
   const [problem, setProblem] = useState<Problem | null>(null);
   const submit = (event: Event) => {
     event.preventDefault();
     setProblem(null);
-    onSave(written.trim()).catch((error: unknown) => setProblem(asProblem(error)));
+    onSave(written.trim(), opened).catch((error: unknown) => setProblem(asProblem(error)));
   };
   return (
     <form class="form" onSubmit={submit}>

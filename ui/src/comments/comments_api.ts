@@ -38,12 +38,14 @@ export function addComment(thing: Thing, text: string): Promise<Comment> {
   return call("POST", "comments", { kind: thing.kind, target_id: thing.thingId, ...bodyOf(thing), text });
 }
 
+/** Changes a comment, with a version only that one. */
 export function changeComment(
   thing: Thing,
   id: string,
   change: { text: string } | { resolved: boolean },
+  version?: number,
 ): Promise<Comment> {
-  return call("PATCH", `comments/${idOf(id)}`, { ...change, ...bodyOf(thing) });
+  return call("PATCH", `comments/${idOf(id)}`, { ...change, ...bodyOf(thing) }, version);
 }
 
 export const deleteComment = (id: string) => call("DELETE", `comments/${idOf(id)}`);

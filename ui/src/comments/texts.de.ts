@@ -4,6 +4,7 @@ import type { commentTexts as english } from "./texts";
 export const commentTexts: Translated<typeof english> = {
   none: "Noch keine Kommentare. Wer dies sehen darf, kann sie lesen.",
   label: "Ihr Kommentar",
+  text: "Kommentar",
   hint: "@Name benachrichtigt eine Person, die dies sehen darf.",
   add: "Senden",
   save: "Speichern",

@@ -2,6 +2,7 @@
 export const commentTexts = {
   none: "No comments yet. Those who may see this can read them.",
   label: "Your comment",
+  text: "Comment",
   hint: "@name tells a person who may see this.",
   add: "Send",
   save: "Save",

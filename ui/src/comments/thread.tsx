@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { Comment, Problem } from "../api/types";
 import { me } from "../identity/me";
+import { saveEdit } from "../shared/edits";
 import { IconButton } from "../shared/icon_button";
 import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
@@ -87,10 +88,21 @@ interface Shown {
 
 /** One comment. Its text is shown as it was written. */
 function Entry({ comment, thing, people, mayWrite, onChange }: Shown) {
-  const [editing, edit] = useState(false);
+  /** The version whose text is being edited. */
+  const [editing, edit] = useState<number | null>(null);
   const { id, author, own, text, created_at, edited_at, resolved_at, resolved_by } = comment;
-  const change = async (changes: { text: string } | { resolved: boolean }) => {
-    await changeComment(thing, id, changes);
+  const resolve = async () => {
+    await changeComment(thing, id, { resolved: resolved_at === null });
+    await onChange();
+  };
+  const save = async (mine: string) => {
+    await saveEdit({
+      version: editing ?? comment.version,
+      send: (version) => changeComment(thing, id, { text: mine }, version),
+      read: async () => (await listComments(thing)).find((each) => each.id === id),
+      beside: (theirs) => [{ name: commentTexts.text, mine, theirs: theirs.text }],
+    });
+    edit(null);
     await onChange();
   };
   const remove = async () => {
@@ -114,15 +126,15 @@ function Entry({ comment, thing, people, mayWrite, onChange }: Shown) {
               label={(resolved_at === null ? commentTexts.resolve : commentTexts.reopen)(author)}
               icon={resolved_at === null ? CircleCheck : RotateCcw}
               size={15}
-              onClick={() => orSay(change({ resolved: resolved_at === null }))}
+              onClick={() => orSay(resolve())}
             />
             {own && (
               <IconButton
                 label={commentTexts.edit}
                 icon={Pencil}
                 size={15}
-                expanded={editing}
-                onClick={() => edit(!editing)}
+                expanded={editing !== null}
+                onClick={() => edit(editing === null ? comment.version : null)}
               />
             )}
             {mayRemove && (
@@ -136,13 +148,8 @@ function Entry({ comment, thing, people, mayWrite, onChange }: Shown) {
           </span>
         )}
       </div>
-      {editing ? (
-        <CommentForm
-          people={people}
-          given={text}
-          onSend={(changed) => change({ text: changed }).then(() => edit(false))}
-          onCancel={() => edit(false)}
-        />
+      {editing !== null ? (
+        <CommentForm people={people} given={text} onSend={save} onCancel={() => edit(null)} />
       ) : (
         <p class="comment-text">{text}</p>
       )}

@@ -17,7 +17,7 @@ export const form: Translated<typeof englishForm> = {
   password: "Passwort",
   passwordHint: "KAI liest nur. Am sichersten ist ein Konto, das nicht schreiben kann.",
   passwordKept:
-    "Leer lassen, um das gespeicherte zu behalten. Für einen anderen Server oder Benutzer ist es wieder nötig.",
+    "Leer lassen, um das gespeicherte zu behalten. Für einen anderen Server oder Benutzer ist es wieder nötig; Optionen wie sslmode bleiben.",
   path: "Pfad der Datei",
   pathHint: "Auf dem Rechner, auf dem KAI läuft, etwa /data/shop.db",
   pathKept: (file) => `Leer lassen, um ${file} zu behalten. Sonst der ganze Pfad auf dem Rechner von KAI.`,

@@ -16,7 +16,8 @@ export const form = {
   user: "User",
   password: "Password",
   passwordHint: "KAI only reads. An account that cannot write is safest.",
-  passwordKept: "Leave it empty to keep the stored one. For another server or user it is needed again.",
+  passwordKept:
+    "Leave it empty to keep the stored one. For another server or user it is needed again; options such as sslmode are kept.",
   path: "Path of the file",
   pathHint: "On the machine where KAI runs, such as /data/shop.db",
   pathKept: (file: string) => `Leave it empty to keep ${file}. Otherwise the whole path on KAI's machine.`,

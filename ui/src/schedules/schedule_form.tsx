@@ -6,7 +6,8 @@ import { Icon } from "../shared/icon";
 import { locale } from "../shared/locale";
 import { ProblemBox } from "../shared/problem_box";
 import { readerZone } from "../shared/time";
-import { addSchedule, changeSchedule } from "./schedules_api";
+import { saveSchedule } from "./save_schedule";
+import { addSchedule } from "./schedules_api";
 import { type NewTarget, TargetsField } from "./targets_field";
 import { scheduleTexts } from "./texts";
 
@@ -24,7 +25,8 @@ interface Shown {
 }
 
 /** Asks for the times, the condition and the receivers of a schedule. */
-export function ScheduleForm({ boardId, pin, schedule, onSaved }: Shown) {
+export function ScheduleForm({ boardId, pin, schedule: shown, onSaved }: Shown) {
+  const [schedule] = useState(shown); // the one that the fields are of, while others change it
   const [zone, setZone] = useState(schedule?.time_zone ?? readerZone());
   const condition = schedule?.condition ?? null;
   const usual = schedule !== undefined && schedule.cron in scheduleTexts.times;
@@ -48,9 +50,10 @@ export function ScheduleForm({ boardId, pin, schedule, onSaved }: Shown) {
     const when = { cron: times === OWN ? cron : times, time_zone: zone.trim() };
     const how = { ...(pin && { condition: wanted() }), ...(webhook !== "" && { webhook_url: webhook }) };
     const whom = targets && ({ targets, language: locale.startsWith("de") ? "de" : "en" } as const);
+    const change = { ...when, ...how, ...whom };
     const saved = schedule
-      ? changeSchedule(schedule.id, { ...when, ...how, ...whom })
-      : addSchedule({ board_id: boardId, pin_id: pin?.id ?? null, ...when, ...how, ...whom });
+      ? saveSchedule(schedule, change)
+      : addSchedule({ board_id: boardId, pin_id: pin?.id ?? null, ...change });
     saved.then(onSaved, (error: unknown) => setProblem(asProblem(error)));
   };
   return (

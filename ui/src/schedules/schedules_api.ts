@@ -26,10 +26,13 @@ export const pageOfSchedules = (cursor?: string) =>
   call<Page<Schedule>>("GET", `schedules?limit=20${after(cursor)}`);
 
 export const addSchedule = (schedule: NewSchedule) => call<Schedule>("POST", "schedules", schedule);
-export const changeSchedule = (
-  id: string,
-  change: Partial<Omit<NewSchedule, "board_id" | "pin_id">> & { paused?: boolean },
-) => call<Schedule>("PATCH", `schedules/${encodeURIComponent(id)}`, change);
+export const readSchedule = (id: string) => call<Schedule>("GET", `schedules/${encodeURIComponent(id)}`);
+
+export type ScheduleChange = Partial<Omit<NewSchedule, "board_id" | "pin_id">> & { paused?: boolean };
+
+/** Changes a schedule, with a version only that one. */
+export const changeSchedule = (id: string, change: ScheduleChange, version?: number) =>
+  call<Schedule>("PATCH", `schedules/${encodeURIComponent(id)}`, change, version);
 export const deleteSchedule = (id: string) => call("DELETE", `schedules/${encodeURIComponent(id)}`);
 
 /** Sends a test to the targets of a schedule. */

@@ -13,18 +13,18 @@ const ReportDialog = lazy(() => import("../reports/report_dialog"));
 
 /** A session in the list: a link, its options, and a field while it is renamed. */
 export function SessionLink({ session }: { session: ListedSession }) {
-  const [renaming, setRenaming] = useState(false);
+  const [renaming, setRenaming] = useState<Renaming | null>(null);
   const [reporting, setReporting] = useState(false);
   const link = useRef<HTMLAnchorElement>(null);
   const returns = useRef(false);
   useEffect(() => {
-    if (renaming || !returns.current) return;
+    if (renaming !== null || !returns.current) return;
     returns.current = false;
     link.current?.focus();
   }, [renaming]);
   const end = (byKey: boolean) => {
     returns.current = byKey;
-    setRenaming(false);
+    setRenaming(null);
   };
   const title = session.title ?? texts.sessions.untitled;
   const here = route.value;
@@ -32,7 +32,7 @@ export function SessionLink({ session }: { session: ListedSession }) {
   useEffect(() => {
     if (current && link.current) reveal(link.current);
   }, [current]);
-  if (renaming) return <RenameField session={session} onEnd={end} />;
+  if (renaming !== null) return <RenameField {...renaming} onEnd={end} onNotSaved={setRenaming} />;
   const { found } = session;
   const isPinned = session.pinned_at !== null;
   return (
@@ -77,7 +77,11 @@ export function SessionLink({ session }: { session: ListedSession }) {
             label: isPinned ? texts.sessions.unpin : texts.sessions.pin,
             onSelect: () => void pin(session),
           },
-          { icon: Pencil, label: texts.sessions.rename, onSelect: () => setRenaming(true) },
+          {
+            icon: Pencil,
+            label: texts.sessions.rename,
+            onSelect: () => setRenaming({ session, typed: session.title ?? "" }),
+          },
           { icon: FileText, label: texts.reports.make, onSelect: () => setReporting(true) },
           {
             icon: session.status === "closed" ? LockOpen : Lock,
@@ -114,11 +118,24 @@ function About({ session }: { session: Session }) {
   return <span class="session-about">{parts.filter(Boolean).join(" · ")}</span>;
 }
 
-function RenameField({ session, onEnd }: { session: Session; onEnd: (byKey: boolean) => void }) {
+/** A session as it was when its renaming began, and the new title. */
+interface Renaming {
+  session: Session;
+  typed: string;
+}
+
+interface Field extends Renaming {
+  onEnd: (byKey: boolean) => void;
+  /** The title is not saved: there is a newer one, and the reader has not chosen. */
+  onNotSaved: (renaming: Renaming) => void;
+}
+
+function RenameField({ session, typed, onEnd, onNotSaved }: Field) {
   const byKey = useRef(false);
-  const keep = (title: string) => {
+  const keep = async (title: string) => {
     onEnd(byKey.current);
-    if (title.trim() && title.trim() !== session.title) void rename(session, title.trim());
+    if (!title || title === session.title) return;
+    if (!(await rename(session, title))) onNotSaved({ session, typed: title });
   };
   return (
     <li class="session-link">
@@ -127,14 +144,14 @@ function RenameField({ session, onEnd }: { session: Session; onEnd: (byKey: bool
         class="rename"
         aria-label={texts.sessions.name}
         maxLength={200}
-        defaultValue={session.title ?? ""}
+        defaultValue={typed}
         onKeyDown={(event) => {
           if (event.key === "Escape") event.currentTarget.value = session.title ?? "";
           if (event.key !== "Enter" && event.key !== "Escape") return;
           byKey.current = true;
           event.currentTarget.blur();
         }}
-        onBlur={(event) => keep(event.currentTarget.value)}
+        onBlur={(event) => void keep(event.currentTarget.value.trim())}
       />
     </li>
   );

@@ -158,14 +158,27 @@ export async function pin(session: Session): Promise<void> {
   await refreshSessions();
 }
 
-export async function rename(session: Session, title: string): Promise<void> {
+/** Renames a session as it was shown. If another edit came first, the reader chooses. Returns false if the new
+ * title is not saved and shall not be lost. */
+export async function rename({ id, version }: Session, title: string): Promise<boolean> {
+  const { saveEdit } = await import("../shared/edits");
+  const send = (version: number) => api.renameSession(id, title, version);
+  const read = () => api.readSession(id, undefined, 1);
   try {
-    await api.renameSession(session.id, title);
-    tellTabs(session.id);
+    await saveEdit({
+      version,
+      send,
+      read,
+      beside: (theirs) => [{ name: texts.sessions.name, mine: title, theirs: theirs.title ?? "" }],
+    });
+    tellTabs(id);
   } catch (error) {
     say(asProblem(error).detail);
+    return false;
+  } finally {
+    await refreshSessions();
   }
-  await refreshSessions();
+  return true;
 }
 
 /** Closes a session, so that it takes no questions, or opens it again. */

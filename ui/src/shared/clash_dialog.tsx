@@ -4,11 +4,11 @@ import { Dialog } from "./dialog";
 import type { Difference } from "./edits";
 import "./clash.css";
 
-/** Shows two edits of one record beside each other. A dialog that is closed keeps the one that is stored. */
-export function chooseEdit(differences: readonly Difference[]): Promise<"mine" | "theirs"> {
+/** Shows two edits of one record beside each other. Null if the dialog is closed without a choice. */
+export function chooseEdit(differences: readonly Difference[]): Promise<"mine" | "theirs" | null> {
   const host = document.body.appendChild(document.createElement("div"));
   return new Promise((resolve) => {
-    const choose = (which: "mine" | "theirs") => {
+    const choose = (which: "mine" | "theirs" | null) => {
       render(null, host);
       host.remove();
       resolve(which);
@@ -19,12 +19,12 @@ export function chooseEdit(differences: readonly Difference[]): Promise<"mine" |
 
 interface Shown {
   differences: readonly Difference[];
-  onChosen: (which: "mine" | "theirs") => void;
+  onChosen: (which: "mine" | "theirs" | null) => void;
 }
 
 function ClashDialog({ differences, onChosen }: Shown) {
   return (
-    <Dialog title={clashTexts.title} onClose={() => onChosen("theirs")}>
+    <Dialog title={clashTexts.title} onClose={() => onChosen(null)}>
       <p>{clashTexts.lead}</p>
       <table class="clash">
         <thead>

@@ -1,6 +1,6 @@
 import { X } from "lucide";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "./icon";
 import { texts } from "./texts";
 
@@ -15,7 +15,6 @@ export function Dialog({
   children: ComponentChildren;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
   useEffect(() => {
     const opener = document.activeElement as HTMLElement | null;
     dialog.current?.showModal();
@@ -25,9 +24,9 @@ export function Dialog({
     if (event.target === dialog.current) onClose();
   };
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose} onClick={onClick}>
+    <dialog ref={dialog} aria-label={title} onClose={onClose} onClick={onClick}>
       <header>
-        <h2 id={id}>{title}</h2>
+        <h2>{title}</h2>
         <button type="button" class="icon-button" aria-label={texts.close} onClick={onClose}>
           <Icon of={X} />
         </button>

@@ -20,7 +20,8 @@ interface Edit<Edited extends { version: number }> {
   beside: (theirs: Edited) => Difference[];
 }
 
-/** Sends an edit of the version that was read. If another edit came first, the reader sees both and chooses.
+/** Sends an edit of the version that was read. If another edit came first, the reader sees both and chooses;
+ * without a choice the edit is neither sent nor dropped, and the refusal is raised for its form to show.
  * Returns whether this edit is the one that stays. Raises what `send` and `read` raise. */
 export async function saveEdit<Edited extends { version: number }>(edit: Edit<Edited>): Promise<boolean> {
   let { version } = edit;
@@ -34,7 +35,9 @@ export async function saveEdit<Edited extends { version: number }>(edit: Edit<Ed
       if (theirs === undefined) throw error;
       const differences = edit.beside(theirs).filter(({ mine, theirs }) => mine !== theirs);
       const { chooseEdit } = await import("./clash_dialog");
-      if (differences.length > 0 && (await chooseEdit(differences)) === "theirs") return false;
+      const chosen = differences.length > 0 ? await chooseEdit(differences) : "mine";
+      if (chosen === null) throw error;
+      if (chosen === "theirs") return false;
       version = theirs.version;
     }
   }

@@ -36,6 +36,8 @@ export const texts: Translated<typeof english> = {
       "urn:kai:already-decided": "Über diesen Aufruf wurde bereits anders entschieden.",
       "urn:kai:call-hash-differs":
         "Dieser Aufruf hat sich geändert. Lesen Sie ihn noch einmal, bevor Sie entscheiden.",
+      "urn:kai:changed-meanwhile":
+        "Das wurde inzwischen geändert, und Ihre Änderung ist nicht gespeichert. Speichern Sie noch einmal, um beide zu sehen und zu wählen.",
       "urn:kai:still-stopping":
         "Eine Frage dieser Sitzung wird noch angehalten. Versuchen Sie es gleich noch einmal.",
     },

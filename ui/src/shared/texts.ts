@@ -32,6 +32,8 @@ export const texts = {
       "urn:kai:idempotency-key-reused": "This question was sent before with other words. Ask it again.",
       "urn:kai:already-decided": "This call has been decided otherwise.",
       "urn:kai:call-hash-differs": "This call has changed. Read it again, then decide.",
+      "urn:kai:changed-meanwhile":
+        "This was changed meanwhile, and your edit is not saved. Save it again to see both and choose.",
       "urn:kai:still-stopping": "A question of this session is still being stopped. Try again in a moment.",
     },
     unexplained: (status: number) => `The server answered with status ${status} and no explanation.`,

@@ -54,16 +54,18 @@ def _begins_early(url: URL) -> bool:
 def with_kept_secrets(text: str, stored: str) -> str:
     """Returns a URL with the password and the parameters of a stored one, as far as it leaves them out.
 
-    Only a URL of the same server and user takes them over: no password is sent to another server. A URL with
-    parameters of its own keeps no password either, since they may turn encryption off.
+    Parameters go to another server, too, so that its connection is as encrypted as before. The password does
+    not: only a URL of the same server and user keeps it, and none that has parameters of its own, since they
+    may turn encryption off.
     """
     try:
         url, kept = make_url(text), make_url(stored)
     except (ArgumentError, ValueError):
         return text
-    if url.query or not url.host or _account(url) != _account(kept):
+    account, before = _account(url), _account(kept)
+    if url.query or not url.host or account[0] != before[0]:
         return text
-    password = kept.password if url.password is None else url.password
+    password = kept.password if url.password is None and account == before else url.password
     return url.set(password=password, query=kept.query).render_as_string(hide_password=False)
 
 
