@@ -85,6 +85,18 @@ class StatementRefused(StatementFailed):
         self.rule = rule
 
 
+class StatementReadsTooMuch(StatementFailed):
+    """The database expects to read more rows for the statement than its connection allows."""
+
+    problem = "statement-too-large"
+    title = "The SQL would read too much"
+    cure = "Ask for less: a shorter period, fewer groups, or one table in place of several."
+
+
+class StatementNeedsApproval(StatementReadsTooMuch):
+    """A person has to approve the statement, because of the rows that the database expects to read."""
+
+
 class StatementTimedOut(StatementFailed):
     """The statement exceeded its time limit and was stopped."""
 

@@ -276,6 +276,8 @@ class Database(Model):
     external_memory: bool = False
     per_user_roles: bool = False
     schemas: list[str] = Field(default_factory=list)
+    ask_above_rows: int | None = None
+    refuse_above_rows: int | None = None
     starters: list[str] = Field(default_factory=list)
     file_name: str | None = None
 

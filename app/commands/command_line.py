@@ -643,10 +643,16 @@ def change_database(
         typer.Option("--shared/--private", help="All users may ask about it, or its owner alone."),
     ] = None,
     url: Annotated[str | None, typer.Option(help="New address; it is tested first.")] = None,
+    ask_above_rows: Annotated[
+        int | None, typer.Option(min=0, help="Estimated rows above which a statement waits; 0 for none.")
+    ] = None,
+    refuse_above_rows: Annotated[
+        int | None, typer.Option(min=0, help="Estimated rows above which it is refused; 0 for none.")
+    ] = None,
     owner: DatabaseOwner = "local",
     data_dir: DataDir = None,
 ) -> None:
-    """Change a database: its name, the schemas that are read, its address."""
+    """Change a database: its name, the schemas that are read, its address, what a statement may read."""
     from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.databases import change_database as run  # noqa: PLC0415
     from app.modules.database_connection.repository import ConnectionEdit  # noqa: PLC0415
@@ -662,6 +668,10 @@ def change_database(
         edit["shared"] = shared
     if schema or all_schemas:
         edit["schemas"] = schema or []
+    if ask_above_rows is not None:
+        edit["ask_above_rows"] = ask_above_rows
+    if refuse_above_rows is not None:
+        edit["refuse_above_rows"] = refuse_above_rows
     _run(run(DatabaseStore(data_dir, owner), database, edit, url=url))
 
 

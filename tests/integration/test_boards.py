@@ -347,7 +347,13 @@ class CountingConnections(DatabaseConnections):
         self.full = asyncio.Event()
 
     async def run(
-        self, connection: Connection, sql: str, asker: Asker, *, check_names: CheckNames | None = None
+        self,
+        connection: Connection,
+        sql: str,
+        asker: Asker,
+        *,
+        check_names: CheckNames | None = None,
+        is_approved: bool = False,
     ) -> ResultSet:
         self.now += 1
         self.most = max(self.most, self.now)
@@ -355,7 +361,7 @@ class CountingConnections(DatabaseConnections):
             self.full.set()
         await self.full.wait()
         try:
-            return await super().run(connection, sql, asker, check_names=check_names)
+            return await super().run(connection, sql, asker, check_names=check_names, is_approved=is_approved)
         finally:
             self.now -= 1
 

@@ -131,7 +131,8 @@ async def change_database(store: DatabaseStore, name: str, edit: ConnectionEdit,
     """Raises `Invalid` if nothing is to be changed, or to something that the API refuses, too."""
     if not edit and url is None:
         raise Invalid(
-            "Say what to change: --name, --description, --schema, --all-schemas, --shared or --url."
+            "Say what to change: --name, --description, --schema, --all-schemas, --shared, --url, "
+            "--ask-above-rows or --refuse-above-rows."
         )
     url = None if url is None else database_url(url)
     given = edit if url is None else {**edit, "url": url}

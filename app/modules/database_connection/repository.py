@@ -69,6 +69,10 @@ class Connection:
     schemas: tuple[str, ...] = ()
     """Patterns of the schemas that are read, `!` before one that is not. Empty for all that the account may
     use."""
+    ask_above_rows: int | None = None
+    """A statement that the database expects to read more rows for waits for an approval. None: none does."""
+    refuse_above_rows: int | None = None
+    """A statement that the database expects to read more rows for is refused. None: none is."""
     starters: tuple[str, ...] = ()
     """Questions to begin with, as the owner wrote them."""
     upload: Upload | None = None
@@ -107,6 +111,8 @@ class ConnectionEdit(TypedDict, total=False):
     encrypted_hash_key: str
     starters: Sequence[str]
     schemas: Sequence[str]
+    ask_above_rows: int | None
+    refuse_above_rows: int | None
     address: "Address"
 
 
@@ -172,6 +178,10 @@ class ConnectionRepository:
         }
         if "policies" in edit:
             changes["policies"] = edit["policies"]
+        if "ask_above_rows" in edit:
+            changes["ask_above_rows"] = edit["ask_above_rows"]
+        if "refuse_above_rows" in edit:
+            changes["refuse_above_rows"] = edit["refuse_above_rows"]
         if "shared" in edit:
             changes["readers"] = _readers(connection.owner, edit["shared"])
         if "starters" in edit:

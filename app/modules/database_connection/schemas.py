@@ -72,6 +72,9 @@ class RolesBody(Body):
         return Roles(self.by, tuple(self.names.items()), self.default)
 
 
+RowBound = Annotated[int, Field(strict=True, ge=0, le=2**53)]
+
+
 class NewConnection(Body):
     """A database to register. It is tested before its URL is stored."""
 
@@ -118,6 +121,11 @@ class ConnectionChange(Body):
     """The new roles, all of them, of a connection that was registered with roles."""
     schemas: SchemaPatterns | None = None
     """The new patterns of the schemas to read, all of them. Another scan starts."""
+    ask_above_rows: RowBound | None = None
+    """Rows above which a statement waits for an approval, by the database's own estimate (PostgreSQL, MySQL,
+    MariaDB, ClickHouse). 0 asks for none."""
+    refuse_above_rows: RowBound | None = None
+    """Rows above which a statement is refused, by the same estimate. 0 refuses none."""
     starters: Annotated[list[Starter], Field(max_length=8)] | None = None
     """The new questions to begin with, all of them, in their order. They are shown before generated ones."""
 
@@ -142,6 +150,10 @@ class ConnectionChange(Body):
             edit["roles"] = self.roles.to_roles()
         if self.schemas is not None:
             edit["schemas"] = self.schemas
+        if self.ask_above_rows is not None:
+            edit["ask_above_rows"] = self.ask_above_rows or None
+        if self.refuse_above_rows is not None:
+            edit["refuse_above_rows"] = self.refuse_above_rows or None
         if self.starters is not None:
             edit["starters"] = self.starters
         return edit
@@ -320,6 +332,10 @@ class ConnectionBody(VersionedBody):
     """Statements run as a role of the person who asks."""
     schemas: list[str]
     """Patterns of the schemas that are read. Empty for all that the account may use."""
+    ask_above_rows: int | None
+    """Rows above which a statement waits for an approval, by the database's estimate. Null: none waits."""
+    refuse_above_rows: int | None
+    """Rows above which a statement is refused, by the database's estimate. Null: none is."""
     starters: list[str]
     """Questions to begin with, as the owner wrote them."""
     file_name: str | None

@@ -24,7 +24,12 @@ from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
 from app.modules.database_connection.connection_steps import ConnectionStep, take_steps
-from app.modules.database_connection.engines.databases import Database, RoleDatabase
+from app.modules.database_connection.engines.databases import (
+    Database,
+    EstimatingDatabase,
+    ReadLimitingDatabase,
+    RoleDatabase,
+)
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url, with_kept_secrets
 from app.modules.database_connection.errors import (
@@ -76,6 +81,8 @@ from graph.errors import (
     DatabaseSecretUnreadable,
     DatabaseUnavailable,
     StatementFailed,
+    StatementNeedsApproval,
+    StatementReadsTooMuch,
     StatementRefused,
     StatementTimedOut,
 )
@@ -117,6 +124,10 @@ _MOST_TIMED_OUT = 1_000
 _TIMED_OUT_SECONDS = 300.0
 """So long a statement that timed out is not run again."""
 _HASH_KEY_BYTES = 32
+_NO_ESTIMATE = (
+    "A database of {dialect} does not estimate the rows of a statement, so that none can wait or be refused "
+    "by them. PostgreSQL, MySQL, MariaDB and ClickHouse do."
+)
 _EMPTY = "This database has no tables that KAI can read, so there is nothing to ask about yet."
 _PROGRESS_IS_STALE_AFTER = timedelta(minutes=1)
 """A running scan stores its progress far more often than this."""
@@ -317,6 +328,12 @@ class DatabaseConnections:
                 encrypted_url=self._secrets.encrypt(database.url),
                 warnings=await self._tried(database, roles or connection.roles, schemas),
             )
+        bounds = (edit.get("ask_above_rows"), edit.get("refuse_above_rows"))
+        if any(bounds):
+            with as_problems():
+                bounded = database or await asyncio.to_thread(self._database, connection)
+            if not isinstance(bounded, EstimatingDatabase):
+                raise UrlNotSupported(_NO_ESTIMATE.format(dialect=connection.dialect))
         changed = await self.repository.edit(connection, edit)
         self._records.changed(changed, [name for name in edit if name != "address" or url is not None])
         if "roles" in edit:
@@ -680,12 +697,19 @@ class DatabaseConnections:
         return () if schema.limiter is None else (await self._checked(sql, schema)).statement.row_policies
 
     async def run(
-        self, connection: Connection, sql: str, asker: Asker, *, check_names: CheckNames | None = None
+        self,
+        connection: Connection,
+        sql: str,
+        asker: Asker,
+        *,
+        check_names: CheckNames | None = None,
+        is_approved: bool = False,
     ) -> ResultSet:
         """Check a statement and run it read-only under limits. Cancellation stops it in the database.
 
-        Every statement is recorded, however it ends, also when `check_names` refuses it. Raises
-        `StatementFailed`, `DatabaseRoleMissing` or `DatabaseUnavailable`.
+        Every statement is recorded, however it ends, also when `check_names` refuses it. `is_approved`: a
+        person has approved what it reads. Raises `StatementFailed`, `DatabaseRoleMissing` or
+        `DatabaseUnavailable`.
         """
         schema = await self.schema(connection)
         limits = self._limits
@@ -701,7 +725,7 @@ class DatabaseConnections:
             statement = UncheckedStatement(
                 sql=sql,
                 schema=schema,
-                database=database,
+                database=_limited(database, connection.refuse_above_rows),
                 limits=limits.statement,
                 connect_seconds=limits.connect_seconds,
             )
@@ -709,6 +733,7 @@ class DatabaseConnections:
             record.policies = to_run.policies
             known_as = (connection.encrypted_url, record.database_role, to_run.sql)
             self._refuse_slow(known_as)
+            await self._check_estimate(connection, database, to_run.sql, is_approved=is_approved)
             try:
                 result = await self._threads.run(lambda stop: statement.run_checked(to_run.sql, stop))
             except StatementTimedOut:
@@ -726,6 +751,27 @@ class DatabaseConnections:
             if secret is None:
                 return result
             return replace(result, are_secret=secret.among([column.name for column in result.columns]))
+
+    async def _check_estimate(
+        self, connection: Connection, database: Database, sql: str, *, is_approved: bool
+    ) -> None:
+        """Raises `StatementReadsTooMuch` and `StatementNeedsApproval`, by the bounds of the connection."""
+        ask = None if is_approved else connection.ask_above_rows
+        refuse = connection.refuse_above_rows
+        if (ask is None and refuse is None) or not isinstance(database, EstimatingDatabase):
+            return
+        rows = await self._threads.run(lambda stop: _estimated_rows(database, sql, stop, limits=self._limits))
+        if refuse is not None and rows > refuse:
+            raise StatementReadsTooMuch(
+                f"The database expects to go through about {rows:,} rows for this statement, and its owner "
+                f"allows at most {refuse:,}. Make it cheaper: add filters, or join fewer tables."
+            )
+        if ask is not None and rows > ask:
+            raise StatementNeedsApproval(
+                f"The database expects to go through about {rows:,} rows for this statement, and above "
+                f"{ask:,} a person has to approve it. Make it cheaper, or ask in a session, where it can be "
+                "approved."
+            )
 
     async def _check_bytes(self, owner: str) -> None:
         """Raises `DatabaseBytesSpent`."""
@@ -866,6 +912,26 @@ def _open(database: Database, limits: ConnectionLimits, stop: Stop) -> None:
     stop.after(limits.connect_seconds)
     with database.session(stop, limits.connect_seconds) as session:
         list(session.execute("SELECT 1").rows)
+
+
+def _estimated_rows(database: EstimatingDatabase, sql: str, stop: Stop, *, limits: ConnectionLimits) -> int:
+    """Returns 0 for a statement that the database cannot plan: running it will say why.
+
+    Raises `DatabaseUnavailable`.
+    """
+    stop.after(limits.statement.timeout_seconds)
+    try:
+        with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
+            return database.estimate_rows(connection, sql)
+    except DBAPIError:
+        return 0
+
+
+def _limited(database: Database, rows: int | None) -> Database:
+    """Returns the database that itself stops statements that read more rows, where it can."""
+    if rows is None or not isinstance(database, ReadLimitingDatabase):
+        return database
+    return database.reading_at_most(rows)
 
 
 def _acting_as(database: Database, role: str) -> Database:

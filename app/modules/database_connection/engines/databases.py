@@ -103,6 +103,25 @@ class ServerDatabase(Database, Protocol):
 
 
 @runtime_checkable
+class EstimatingDatabase(Database, Protocol):
+    """A database that estimates what a statement would read."""
+
+    def estimate_rows(self, connection: Connection, sql: str) -> int:
+        """Returns about how many rows a checked statement would go through. It does not run.
+
+        Returns 0, or raises `sqlalchemy.exc.DBAPIError`, for one that cannot be planned.
+        """
+
+
+@runtime_checkable
+class ReadLimitingDatabase(Database, Protocol):
+    """A database that itself stops a statement that reads too much."""
+
+    def reading_at_most(self, rows: int) -> Database:
+        """Returns the same database, whose server stops a statement that reads more rows."""
+
+
+@runtime_checkable
 class RoleDatabase(Database, Protocol):
     """A database whose sessions can run as another role than their account."""
 

@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from uuid import uuid4
@@ -16,6 +16,7 @@ from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 
 from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.engines.clickhouse.catalog import has_tables, list_tables
+from app.modules.database_connection.engines.clickhouse.estimate import estimate_rows
 from app.modules.database_connection.engines.clickhouse.session import (
     ClickhouseSession,
     cause,
@@ -78,6 +79,8 @@ class ClickhouseDatabase:
     secure: bool
     max_bytes_to_read: int | None = None
     """The server refuses a statement that reads more. None: only the account's own limit holds."""
+    max_rows_to_read: int | None = None
+    """The same in rows, by the connection's own bound."""
     access: Access = field(default=ONE_USER, repr=False)
     dialect: Literal["clickhouse"] = "clickhouse"
 
@@ -122,6 +125,12 @@ class ClickhouseDatabase:
     def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
         return list_tables(connection, schemas)
 
+    def reading_at_most(self, rows: int) -> "ClickhouseDatabase":
+        return replace(self, max_rows_to_read=rows)
+
+    def estimate_rows(self, connection: Connection, sql: str) -> int:
+        return estimate_rows(connection, sql)
+
     def is_encrypted(self, connection: Connection) -> bool:
         return self.secure
 
@@ -142,7 +151,11 @@ class ClickhouseDatabase:
     @contextmanager
     def _opened(self, stop: Stop, seconds: float) -> Iterator[_Opened]:
         tag = f"kai {uuid4()}"
-        limit = {} if self.max_bytes_to_read is None else {"max_bytes_to_read": self.max_bytes_to_read}
+        limit: dict[str, int] = {}
+        if self.max_bytes_to_read is not None:
+            limit["max_bytes_to_read"] = self.max_bytes_to_read
+        if self.max_rows_to_read is not None:
+            limit["max_rows_to_read"] = self.max_rows_to_read
         cancel = partial(self._kill, tag)
         with (
             self._connected(seconds, {**_SESSION, **limit, "log_comment": tag}) as connection,

@@ -16,6 +16,7 @@ from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.engines.databases import EncryptionRefused
 from app.modules.database_connection.engines.mysql.account import missing_right, rights_beyond_reading
 from app.modules.database_connection.engines.mysql.catalog import has_tables, list_tables
+from app.modules.database_connection.engines.mysql.estimate import estimate_rows
 from app.modules.database_connection.engines.mysql.session import (
     MysqlConnection,
     MysqlSession,
@@ -95,6 +96,9 @@ class MysqlDatabase:
 
     def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
         return list_tables(connection, schemas)
+
+    def estimate_rows(self, connection: Connection, sql: str) -> int:
+        return estimate_rows(connection, sql)
 
     def is_encrypted(self, connection: Connection) -> bool:
         found = connection.execute(text("SHOW SESSION STATUS LIKE 'Ssl_cipher'")).first()

@@ -13,6 +13,7 @@ from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, text
 from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.engines.databases import EncryptionRefused
 from app.modules.database_connection.engines.postgres.catalog import has_tables, list_tables
+from app.modules.database_connection.engines.postgres.estimate import estimate_rows
 from app.modules.database_connection.engines.postgres.role import (
     missing_right,
     rights_beyond_reading,
@@ -105,6 +106,11 @@ class PostgresDatabase:
 
     def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
         return list_tables(connection, schemas)
+
+    def estimate_rows(self, connection: Connection, sql: str) -> int:
+        if self.role is not None:
+            connection.execute(text("SELECT set_config('role', :role, false)"), {"role": self.role})
+        return estimate_rows(connection, sql)
 
     def is_encrypted(self, connection: Connection) -> bool:
         return connection.scalar(text(_IS_ENCRYPTED)) is True
