@@ -247,7 +247,11 @@ async def open_services(
                 notices=common.schedules,
             ),
             schedules=Schedules(
-                common.schedules, common.boards, common.webhook_sender, deliveries=common.deliveries
+                common.schedules,
+                common.boards,
+                common.webhook_sender,
+                deliveries=common.deliveries,
+                connections=common.connections.repository,
             ),
             webhooks=WebhookService(
                 common.webhooks,

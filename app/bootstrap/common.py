@@ -346,7 +346,7 @@ async def open_common(
                 box,
                 Mail(settings.mail),
                 chats=Chats(settings.schedules.chat_servers),
-                picture=PinPictures(boards, pictures),
+                picture=PinPictures(boards, connections.repository, pictures),
                 page=settings.public_url,
             ),
             queue=queue,

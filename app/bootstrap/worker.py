@@ -9,6 +9,7 @@ from typing import Literal
 from prometheus_client import Gauge
 
 from app.bootstrap.common import CommonServices, follow_ups_of, open_common
+from app.core.auth.api_keys import ApiKeys
 from app.core.bus.job_worker import JobWorker
 from app.core.bus.port import FollowUp, RunRef
 from app.core.clock import now_ms
@@ -88,6 +89,8 @@ async def run_schedules(common: CommonServices) -> AsyncGenerator[None]:
         common.boards,
         common.refreshing,
         events=common.webhook_events,
+        connections=common.connections.repository,
+        keys=ApiKeys(common.storage),
         metrics=common.metrics,
     )
     worker = ScheduleWorker(runs, [common.schedule_webhooks, common.deliveries])

@@ -7,16 +7,20 @@ from pathlib import Path
 
 import httpx
 import pytest
+from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
+from app.core.auth.api_keys import NewKey
 from app.core.auth.caller import SCOPES_OF_ROLE, Attribute, Caller, calling
 from app.core.auth.identity import Identity
 from app.core.settings import LlmSettings, Settings
 from app.core.storage.listing import Listed, ListRequest
 from app.main import create_app
-from app.modules.boards.errors import RowsOfPerson
-from app.modules.boards.service import NewPin
+from app.modules.boards.errors import PinRowsMissing
+from app.modules.boards.model import Pin
+from app.modules.boards.refreshing import Refreshing
+from app.modules.boards.service import NewPin, ShownPin
 from app.modules.context_store.errors import EntryUnknown
 from app.modules.database_connection.errors import PersonUnknown, PoliciesRefused, StatementNotRun
 from app.modules.database_connection.repository import Connection
@@ -24,8 +28,18 @@ from app.modules.database_connection.statement_audit import Asker
 from app.modules.policies.model import Policies
 from app.modules.policies.rights import Person
 from app.modules.records.model import NewQuestion
+from app.modules.reports.model import Exchange
+from app.modules.reports.schemas import NewReport
+from app.modules.schedules.errors import OwnRowsOnly
+from app.modules.schedules.model import Notice
+from app.modules.schedules.repository import ScheduleRepository
+from app.modules.schedules.running import Runs
+from app.modules.schedules.service import NewSchedule
+from app.modules.sharing.errors import NotOffered
 from tests.support.scripted_model import ScriptedModel
 from tests.support.shop import make_shop
+from tests.support.waiting import until
+from tests.support.webhooks import events_of
 
 POLICIES = Policies.model_validate(
     {
@@ -150,26 +164,136 @@ async def test_what_carries_no_person_or_reaches_others_is_refused(
     with calling(person("anna", ANNA)):
         for asker in (
             Asker(owner="bob", purpose="question"),
-            Asker(owner="anna", purpose="board"),
-            Asker(owner="anna", purpose="schedule"),
+            Asker(owner="bob", purpose="board"),
+            Asker(owner="bob", purpose="schedule"),
             Asker(owner="anna", purpose="overview"),
         ):
             with pytest.raises(PersonUnknown):
                 await databases.run(shop, COUNT, asker)
-        session = await services.sessions.create("anna", shop.id, None, mode="ask", metadata={})
-        _, run = await services.sessions.ask("anna", session.id, NewQuestion(ASKED, sql=COUNT))
-        _ = [entry async for entry in services.sessions.follower.events(run)]
-        answer = next(each for each in await services.sessions.history(session) if each.role == "assistant")
-        board = await services.boards.create("anna", "Mine")
-        new = NewPin(message_id=answer.id, title=None, chart_choice=None, width=6, height=4)
-        with pytest.raises(RowsOfPerson):
-            await services.boards.pin("anna", board.id, new)
     terms = services.context_store.terms
     term = await services.context_store.add_term("anna", shop.id, "x", meaning="y", sql=None)
     with pytest.raises(EntryUnknown):
         await services.context_store.get(terms, "bob", term.id)
     filters = await services.context_store.listed(terms, "bob", shop.id)
     assert await terms.page(filters, ListRequest(limit=5)) == Listed([], None)
+
+
+async def pin(services: Services, connection: Connection, who: Caller, sql: str = COUNT) -> ShownPin:
+    """An answer of a person, pinned on a new board of theirs, with the rows of its first run."""
+    owner = who.owner
+    with calling(who):
+        session = await services.sessions.create(owner, connection.id, None, mode="ask", metadata={})
+        _, run = await services.sessions.ask(owner, session.id, NewQuestion(ASKED, sql=sql))
+        _ = [entry async for entry in services.sessions.follower.events(run)]
+        answer = next(each for each in await services.sessions.history(session) if each.role == "assistant")
+        board = await services.boards.create(owner, "Mine")
+        new = NewPin(message_id=answer.id, title=None, chart_choice=None, width=6, height=4)
+        pinned = (await services.boards.pin(owner, board.id, new)).pin
+    return await read_pin(services, who, pinned)
+
+
+async def read_pin(services: Services, who: Caller, pinned: Pin, *, refresh: bool = False) -> ShownPin:
+    """A pin as a person reads it once nothing runs."""
+    place = (who.owner, pinned.board_id, pinned.id)
+    with calling(who):
+        if refresh:
+            await services.boards.refresh_pin(*place)
+
+        async def is_done() -> bool:
+            return (await services.boards.read_pin(*place)).state != "running"
+
+        await until(is_done)
+        return await services.boards.read_pin(*place)
+
+
+async def test_pins_show_the_rows_that_their_reader_may_see_now(
+    services: Services, shop: Connection, model: ScriptedModel
+) -> None:
+    model.rule("", "All of them.")
+    anna, moved = person("anna", ANNA), person("anna", BOB)
+    pinned = await pin(services, shop, anna)
+    place = ("anna", pinned.pin.board_id, pinned.pin.id)
+    assert pinned.pin.result is not None
+    assert (pinned.state, pinned.pin.result.rows_head) == ("current", [[2]])
+    other = await read_pin(services, moved, pinned.pin)
+    assert (other.state, other.pin.result, other.pin.shown_chart) == ("stale", None, None)
+    with calling(moved), pytest.raises(PinRowsMissing):
+        await services.boards.rows(*place, limit=5, cursor=None)
+    with calling(moved):
+        report, _ = await services.reports.make("anna", NewReport(board_id=place[1]))
+    assert [each.rows for each in report.parts if isinstance(each, Exchange)] == [[]]
+    refreshed = await read_pin(services, moved, pinned.pin, refresh=True)
+    assert refreshed.pin.result is not None
+    assert refreshed.pin.result.rows_head == [[1]]
+    assert (await read_pin(services, anna, pinned.pin)).pin.result is None
+    with calling(anna):
+        assert not (await services.boards.read(*place[:2])).pins[0].pin.result
+        with pytest.raises(NotOffered):
+            await services.sharing.add("anna", "board", place[1], days=1)
+    await services.connection_policies.change("anna", shop.id, None)
+    assert (await read_pin(services, moved, pinned.pin)).pin.result is None
+    assert (await read_pin(services, moved, pinned.pin, refresh=True)).state == "current"
+    await services.connection_policies.change("anna", shop.id, POLICIES)
+    assert (await read_pin(services, anna, pinned.pin)).pin.result is None  # all people's rows
+
+
+async def test_schedules_run_with_the_rights_of_their_owner_and_send_nothing_to_others(
+    services: Services, shop: Connection, model: ScriptedModel
+) -> None:
+    model.rule("", "All of them.")
+    anna = person("anna", ANNA)
+    pinned = (await pin(services, shop, anna)).pin
+    new = NewSchedule(
+        board_id=pinned.board_id,
+        pin_id=pinned.id,
+        cron="0 8 * * *",
+        time_zone="UTC",
+        condition=None,
+        webhook_url="https://example.com/hook",
+    )
+    with pytest.raises(OwnRowsOnly, match="would reach others"):
+        await services.schedules.create("anna", new)
+    made = (await services.schedules.create("anna", replace(new, webhook_url=None))).schedule
+    keys, storage, boards = services.identity.keys, services.storage, services.boards.repository
+    connections = services.database_connections
+
+    async def run_schedule() -> Notice:
+        due = (await services.schedules.repository.get("anna", made.id)).due_at
+        worker = Runs(
+            ScheduleRepository(storage),
+            boards,
+            Refreshing(boards, connections, CollectorRegistry()),
+            events=events_of(storage),
+            connections=connections.repository,
+            keys=keys,
+            metrics=CollectorRegistry(),
+            now=lambda: due or 0,
+        )
+        (claimed,) = await worker.claim(5)
+        await worker.run(claimed)
+        notices, _ = await services.schedules.repository.notices("anna", 1, None)
+        return notices[0]
+
+    refused = await run_schedule()
+    assert refused.failure is not None
+    assert "as long as all of these agree" in refused.failure.cure
+    for country in ("Norway", "Japan"):
+        wanted = NewKey(
+            owner="anna",
+            name=country,
+            role="user",
+            scopes=frozenset(),
+            expires_at=None,
+            attributes={"country": country},
+        )
+        await keys.create(wanted)
+        if country == "Norway":
+            ran = await run_schedule()
+            assert (ran.kind, ran.row_count, ran.value, ran.failure) == ("ran", None, None, None)
+            shown = await read_pin(services, anna, pinned)
+            assert shown.pin.result is not None
+            assert (shown.pin.result.rows_head, shown.pin.result.id != pinned.id) == ([[2]], True)
+    assert (await run_schedule()).failure is not None
 
 
 async def test_the_cache_of_checked_statements_does_not_mix_people(

@@ -9,12 +9,14 @@ from typing import cast
 import httpx2
 from prometheus_client import CollectorRegistry
 
+from app.core.auth.api_keys import ApiKeys
 from app.core.ids import id_of, new_id
 from app.core.secrets import SecretBox
 from app.core.storage.port import Storage
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
+from app.modules.database_connection.repository import ConnectionRepository
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Purpose
 from app.modules.schedules.model import Schedule
@@ -133,6 +135,8 @@ class WatchedRuns(Runs):
             boards,
             statements,
             events=events_of(storage),
+            connections=ConnectionRepository(storage),
+            keys=ApiKeys(storage),
             metrics=CollectorRegistry(),
         )
         self._world = world

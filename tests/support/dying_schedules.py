@@ -16,6 +16,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
+from app.core.auth.api_keys import ApiKeys
 from app.core.secrets import SecretBox
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
@@ -54,6 +55,8 @@ async def work(storage: Storage, key: str, at: int) -> None:
             boards,
             refreshing,
             events=events_of(storage),
+            connections=connections.repository,
+            keys=ApiKeys(storage),
             metrics=CollectorRegistry(),
             now=lambda: at,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry
 
+from app.core.auth.api_keys import ApiKeys
 from app.core.clock import as_datetime, now_ms
 from app.core.storage.port import Storage
 from app.modules.boards.refreshing import Refreshing
@@ -82,6 +83,8 @@ def runs(
         boards,
         refreshing,
         events=events_of(storage),
+        connections=kai.services.database_connections.repository,
+        keys=ApiKeys(storage),
         metrics=metrics,
         now=lambda: at,
     )

@@ -11,6 +11,7 @@ from hmac import compare_digest
 from cachetools import TTLCache
 
 from app.core.auth.caller import (
+    LOCAL_OWNER,
     SCOPES_OF_ROLE,
     Attribute,
     Attributes,
@@ -252,9 +253,18 @@ class ApiKeys:
         """
         found: list[Attributes] = []
         for key in await self._of_owner(owner):
-            if key.usable() and key.attributes not in found:
+            if key.usable() and key.attributes not in found and await self._counts(key):
                 found.append(key.attributes)
         return found
+
+    async def known_attributes(self, owner: str) -> Attributes | None:
+        """Returns what is known of an owner who is not signed in now. None if no usable key of theirs says
+        it, or if their keys differ.
+        """
+        if owner == LOCAL_OWNER:
+            return {}
+        found = await self.attributes_of(owner)
+        return found[0] if len(found) == 1 else None
 
     async def _find(self, text: str, digest: str) -> ApiKey:
         prefix = text.removeprefix(KEY_BEGINS).split("_", 1)[0]

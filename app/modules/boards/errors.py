@@ -27,17 +27,6 @@ class PinRowsMissing(NotFound):
     sentence = "This pin has no rows yet. POST .../refresh runs its statement."
 
 
-class RowsOfPerson(Invalid):
-    """The rows of the database belong to people, and a board would keep those of one of them."""
-
-    problem = "rows-of-person"
-    title = "The rows belong to a person"
-    sentence = (
-        "This database shows each person what its policies let them see, so that no board keeps its rows. "
-        "Ask the question in a session."
-    )
-
-
 class NothingToPin(Invalid):
     """The answer has no statement that could be run again."""
 

@@ -1,6 +1,6 @@
 """Boards and their pins. Times are epoch milliseconds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import JsonValue
@@ -86,6 +86,8 @@ class PinResult:
     database_ms: int = 0
     rows_read: int | None = None
     bytes_read: int | None = None
+    rights: str | None = None
+    """Fingerprint of what the person who read the rows may see. None if everyone sees the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +143,12 @@ class Pin:
         """The statement that gave the last rows: that of the pin, or for a period."""
         period = None if self.result is None else self.result.period
         return self.sql if period is None or period.sql is None else period.sql
+
+    def limit_to(self, rights: str | None) -> "Pin":
+        """Returns the pin for a reader with these rights: without rows that were read with others."""
+        if self.result is None or self.result.rights == rights:
+            return self
+        return replace(self, result=None, chosen_chart=None, chart_refusal=None, failure=None)
 
     def is_running(self, now: int) -> bool:
         """True while a process refreshes the pin."""

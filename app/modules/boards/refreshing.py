@@ -140,6 +140,7 @@ class Refreshing:
             return
         asker = Asker(owner=pin.owner, purpose=purpose, claim=current_database_claim())
         try:
+            rights = self._connections.rights_on(connection)
             with metered() as meter:
                 if board.period_days is None:
                     rows, period = await self._run(connection, pin.sql, asker), None
@@ -148,10 +149,12 @@ class Refreshing:
         except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing, PersonUnknown) as error:
             await self._fail(pin, _failure_of(error))
         else:
-            await self._keep(pin, rows, period, cost=metered_cost(meter))
+            await self._keep(pin, rows, period, cost=metered_cost(meter), rights=rights)
             self._count("current")
 
-    async def _keep(self, pin: Pin, rows: Rows, period: PinPeriod | None, *, cost: DatabaseCost) -> None:
+    async def _keep(
+        self, pin: Pin, rows: Rows, period: PinPeriod | None, *, cost: DatabaseCost, rights: str | None
+    ) -> None:
         """Store fresh rows with their proposed chart, and with the chosen one."""
         ran_at = now_ms()
         sql = pin.sql if period is None or period.sql is None else period.sql
@@ -160,7 +163,14 @@ class Refreshing:
         latest = await self._repository.find_pin(pin.id)  # its choice may have changed meanwhile
         chosen = await asyncio.to_thread(result.chosen, None if latest is None else latest.chart_choice)
         await self._repository.keep_result(
-            pin, rows, chart=chart, ran_at=ran_at, cost=cost, period=period, chosen=chosen
+            pin,
+            rows,
+            chart=chart,
+            ran_at=ran_at,
+            cost=cost,
+            period=period,
+            chosen=chosen,
+            rights=rights,
         )
 
     async def _run(self, connection: Connection, sql: str, asker: Asker) -> Rows:
@@ -221,7 +231,10 @@ def _failure_of(
 ) -> PinFailure:
     match error:
         case PersonUnknown():
-            cure = "Ask the question in a session, and remove the pin."
+            cure = (
+                "Refresh the board while you are signed in. Schedules run with the attributes of your API "
+                "keys and sign-ins, as long as all of these agree."
+            )
         case DatabaseRoleMissing():
             cure = "Ask the owner of the database for a role."
         case DatabaseBytesSpent():

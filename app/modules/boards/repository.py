@@ -120,6 +120,7 @@ class BoardRepository:
         cost: DatabaseCost,
         period: PinPeriod | None = None,
         chosen: ChosenChart | None = None,
+        rights: str | None = None,
     ) -> Pin | None:
         """Store all rows in place of the last ones, which stay until then. A `chosen` of None changes nothing
         of the chart that was chosen before.
@@ -136,6 +137,7 @@ class BoardRepository:
             chart=chart,
             ran_at=ran_at,
             period=period,
+            rights=rights,
             **cost.model_dump(),
         )
         await self.rows.keep(pin.owner, pin.id, result.id, rows=rows["rows"])

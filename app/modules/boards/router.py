@@ -216,8 +216,7 @@ async def draw_pin_chart(
     request: Request,
 ) -> Response:
     """Draws the chart of the last rows, as the route of an answer does. Needs scope `read`."""
-    board = await boards.repository.get(owner, board_id)
-    pin = await boards.repository.pin(board, pin_id)
+    pin = (await boards.read_pin(owner, board_id, pin_id)).pin
     return await picture_answer(request, pictures, pin.shown_chart, ending=ending, query=query)
 
 

@@ -19,7 +19,6 @@ from app.modules.boards.errors import (
     AnswerUnknown,
     NothingToPin,
     PinRowsMissing,
-    RowsOfPerson,
     TooManyBoards,
     TooManyPins,
 )
@@ -35,7 +34,8 @@ from app.modules.boards.model import (
 )
 from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
-from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.errors import ConnectionNotFound, PersonUnknown
+from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import Message, Row, Session
@@ -45,6 +45,9 @@ from app.modules.session.service import SessionService
 from graph.state import Rows
 
 audit = logging.getLogger("kai.audit")
+
+_NO_RIGHTS = ""
+"""Fingerprint of no one: no rows were read with it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +116,10 @@ class Boards:
         return await self.shown(await self.repository.get(owner, board_id))
 
     async def shown(self, board: Board) -> ShownBoard:
-        """Returns a board with its pins as their owner sees them."""
-        return ShownBoard(board, await self._shown(board, await self.repository.pins(board)))
+        """Returns a board with its pins as the person sees them who reads."""
+        return ShownBoard(
+            board, await _show_pins(self._connections, board, await self.repository.pins(board))
+        )
 
     async def change(self, owner: str, board_id: str, changes: Mapping[str, JsonValue]) -> ShownBoard:
         before = await self.repository.get(owner, board_id)
@@ -139,8 +144,8 @@ class Boards:
         pins = await self.repository.pins(board)
         if len(pins) >= MOST_PINS:
             raise TooManyPins(most=MOST_PINS)
-        message, session = await self._answer(owner, new.message_id)
-        chosen = await self._chosen_of(message, new.chart_choice)
+        message, session, connection = await self._answer(owner, new.message_id)
+        chosen = await self._chosen_of(message, new.chart_choice, connection)
         now = now_ms()
         pin = Pin(
             id=created_id(),
@@ -163,7 +168,7 @@ class Boards:
         )
         pin = await self.repository.add_pin(pin)
         _audit(board, "pinned", pin)
-        return await self._with_rows(board, pin, message)
+        return await self._with_rows(board, pin, message, connection=connection)
 
     async def change_pin(
         self, owner: str, board_id: str, pin_id: str, *, changes: Mapping[str, JsonValue]
@@ -173,14 +178,15 @@ class Boards:
         Raises what `pin` raises.
         """
         board = await self.repository.get(owner, board_id)
-        pin = await self.repository.pin(board, pin_id)
+        pin = await self._pin(board, pin_id)
         moved = {**changes, "updated_at": max(now_ms(), pin.updated_at + 1)}
         if changes.get("period_by", pin.period_by) != pin.period_by:
             moved["refreshing_since"] = None
         given = read_choice(changes.get("chart_choice"))
-        message: Message | None = None
+        answer: tuple[Message, Connection] | None = None
         if isinstance(message_id := changes.get("message_id"), str):
-            message, session = await self._answer(owner, message_id)
+            message, session, connection = await self._answer(owner, message_id)
+            answer = message, connection
             moved |= {
                 "db_connection_id": session.connection_id,
                 "question": message.standalone_question or message.query,
@@ -191,15 +197,17 @@ class Boards:
             }
         if "chart_choice" in changes and given is None:
             moved |= ChosenChart(None).as_fields()
-        elif message is not None:
-            moved |= (await self._chosen_of(message, given)).as_fields()
+        elif answer is not None:
+            message, connection = answer
+            moved |= (await self._chosen_of(message, given, connection)).as_fields()
         elif given is not None:
             moved |= (await self._chosen_for(pin, given)).as_fields()
         changed = await self.repository.edit_pin(pin, moved)
         _audit(board, "changed", changed)
-        if message is None:
+        if answer is None:
             return await self._shown_pin(board, changed)
-        return await self._with_rows(board, changed, message)
+        message, connection = answer
+        return await self._with_rows(board, changed, message, connection=connection)
 
     async def read_pin(self, owner: str, board_id: str, pin_id: str) -> ShownPin:
         board = await self.repository.get(owner, board_id)
@@ -213,7 +221,7 @@ class Boards:
         Raises `PinRowsMissing` and `TokensSpent`.
         """
         board = await self.repository.get(owner, board_id)
-        pin = await self.repository.pin(board, pin_id)
+        pin = await self._pin(board, pin_id)
         if pin.result is None:
             raise PinRowsMissing
         shown = pin.chosen_chart or pin.result.chart or {}
@@ -250,11 +258,12 @@ class Boards:
         Raises `PinRowsMissing`.
         """
         board = await self.repository.get(owner, board_id)
-        return await self.rows_of(await self.repository.pin(board, pin_id), limit=limit, cursor=cursor)
+        return await self.rows_of(await self._pin(board, pin_id), limit=limit, cursor=cursor)
 
     async def rows_of(
         self, pin: Pin, *, limit: int, cursor: str | None
     ) -> tuple[PinResult, list[Row], str | None]:
+        """Returns what `rows` returns, of a pin as its reader sees it."""
         if pin.result is None:
             raise PinRowsMissing
         start = cursor_position(cursor)
@@ -262,10 +271,15 @@ class Boards:
         rows = await self.repository.rows.read(pin.result.id, start, stop)
         return pin.result, rows, position_cursor(stop) if stop < pin.result.row_count else None
 
-    async def _chosen_of(self, message: Message, given: ChartChoice | None) -> ChosenChart:
-        """A choice drawn from the rows of an answer, or by the refresh if these are no longer stored; None is
-        the answer's own. Raises `ChartRefused` for one that is given.
+    async def _chosen_of(
+        self, message: Message, given: ChartChoice | None, connection: Connection
+    ) -> ChosenChart:
+        """A choice drawn from the rows of an answer, or by the refresh if these are no longer stored, or may
+        have been read with other rights; None is the answer's own. Raises `ChartRefused` for one that is
+        given.
         """
+        if connection.policies is not None:
+            return ChosenChart(given or read_choice(message.chart_choice))
         if given is None or given == message.chart_choice:
             (own,) = await self._sessions.charts.completed([message])
             return ChosenChart(own.chart_choice, own.chosen_chart, own.chart_refusal)
@@ -304,24 +318,26 @@ class Boards:
         )
         return await asyncio.to_thread(drawn.chosen, choice)
 
-    async def _answer(self, owner: str, message_id: str) -> tuple[Message, Session]:
-        """Raises `AnswerUnknown`, `NothingToPin`, `RowsOfPerson` or `ConnectionNotFound`."""
+    async def _answer(self, owner: str, message_id: str) -> tuple[Message, Session, Connection]:
+        """Raises `AnswerUnknown`, `NothingToPin` or `ConnectionNotFound`."""
         message = await self._sessions.repository.answer_of(owner, message_id)
         if message is None:
             raise AnswerUnknown
         session = await self._sessions.repository.get(owner, message.session_id)
         if message.sql is None or message.row_count is None:
             raise NothingToPin
-        connection = await self._connections.repository.get(owner, session.connection_id)
-        if connection.policies is not None:
-            raise RowsOfPerson
-        return message, session
+        return message, session, await self._connections.repository.get(owner, session.connection_id)
 
-    async def _with_rows(self, board: Board, pin: Pin, message: Message) -> ShownPin:
-        """Give a pin the rows of an answer. Its statement runs if they are no longer stored, or if the board
-        has a period.
+    async def _with_rows(
+        self, board: Board, pin: Pin, message: Message, *, connection: Connection
+    ) -> ShownPin:
+        """Give a pin the rows of an answer. Its statement runs if they are no longer stored or may have been
+        read with other rights, and if the board has a period.
         """
         count = message.row_count or 0
+        if connection.policies is not None:
+            await self._refreshing.start(board, [await self.repository.drop_result(pin)])
+            return await self._shown_pin(board, await self.repository.pin(board, pin.id))
         try:
             rows = Rows(
                 columns=message.columns,
@@ -342,23 +358,41 @@ class Boards:
         return await self._shown_pin(board, await self.repository.pin(board, pin.id))
 
     async def _shown_pin(self, board: Board, pin: Pin) -> ShownPin:
-        (shown,) = await self._shown(board, [pin])
+        (shown,) = await _show_pins(self._connections, board, [pin])
         return shown
 
-    async def _shown(self, board: Board, pins: Sequence[Pin]) -> list[ShownPin]:
-        connection_ids = sorted({pin.db_connection_id for pin in pins})
-        found = await asyncio.gather(*(self._access(board.owner, each) for each in connection_ids))
-        access = dict(zip(connection_ids, found, strict=True))
-        now = now_ms()
-        return [ShownPin(pin, pin.state(board, access[pin.db_connection_id], now)) for pin in pins]
+    async def _pin(self, board: Board, pin_id: str) -> Pin:
+        """Returns a pin as the person sees it who reads. Raises `PinUnknown`."""
+        return (await self._shown_pin(board, await self.repository.pin(board, pin_id))).pin
 
-    async def _access(self, owner: str, connection_id: str) -> ConnectionAccess:
-        try:
-            await self._connections.repository.get(owner, connection_id)
-        except ConnectionNotFound:
-            exists = await self._connections.repository.exists(connection_id)
-            return "no_right" if exists else "connection_gone"
-        return "open"
+
+async def _show_pins(connections: DatabaseConnections, board: Board, pins: Sequence[Pin]) -> list[ShownPin]:
+    """Returns pins as the person sees them who reads."""
+    connection_ids = sorted({pin.db_connection_id for pin in pins})
+    found = await asyncio.gather(*(_find_access(connections, board.owner, each) for each in connection_ids))
+    known = dict(zip(connection_ids, found, strict=True))
+    now = now_ms()
+    shown: list[ShownPin] = []
+    for pin in pins:
+        access, rights = known[pin.db_connection_id]
+        seen = pin.limit_to(rights)
+        shown.append(ShownPin(seen, seen.state(board, access, now)))
+    return shown
+
+
+async def _find_access(
+    connections: DatabaseConnections, owner: str, connection_id: str
+) -> tuple[ConnectionAccess, str | None]:
+    """Returns whether the owner may use a connection, and the rights of the person who reads."""
+    try:
+        connection = await connections.repository.get(owner, connection_id)
+    except ConnectionNotFound:
+        exists = await connections.repository.exists(connection_id)
+        return "no_right" if exists else "connection_gone", None
+    try:
+        return "open", connections.rights_on(connection)
+    except PersonUnknown:
+        return "open", _NO_RIGHTS
 
 
 def _audit(board: Board, action: str, pin: Pin | None = None) -> None:

@@ -121,9 +121,9 @@ async def change_policies(
     only (else 403).
 
     They hold for everyone who asks the database, its owner among them; the list of tables shows its owner
-    everything. Boards, schedules, links, overviews and shared facts then refuse the database, because others
-    than the person who asks would read their rows. Answers 422 (`policies-not-valid`) with the places of
-    errors.
+    everything. Pins and schedules run with the rights of their owner. Links, overviews and shared facts
+    refuse the database, because others than the person who asks would read their rows. Answers 422
+    (`policies-not-valid`) with the places of errors.
     """
     connection = await service.change(owner, db_connection_id, body.policies)
     return _body(connection)

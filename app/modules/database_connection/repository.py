@@ -1,6 +1,6 @@
 """Connections and their scanned tables in the store."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypedDict
 
@@ -151,6 +151,18 @@ class ConnectionRepository:
     async def exists(self, connection_id: str) -> bool:
         """True for a connection of any owner."""
         return await self._storage.get("database_connections", connection_id) is not None
+
+    async def has_policies(self, reader: str, connection_ids: Iterable[str]) -> bool:
+        """True if one of these connections shows each person what its policies let them see. Those that the
+        reader may not use show nothing.
+        """
+        for each in sorted(set(connection_ids)):
+            try:
+                if (await self.get(reader, each)).policies is not None:
+                    return True
+            except ConnectionNotFound:
+                continue
+        return False
 
     async def own(self, owner: str, connection_id: str) -> Connection:
         """Returns a connection of this owner. Raises `ConnectionNotFound` or `NotTheOwner`."""

@@ -73,7 +73,8 @@ from app.modules.database_connection.schema import ColumnEdit, Schema, Table
 from app.modules.database_connection.statement_audit import Asker, Purpose, StatementRecords
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.uploads.folder import UploadFolder, database_file_name
-from app.modules.policies.rights import Person
+from app.modules.policies.model import read_policies
+from app.modules.policies.rights import Person, fingerprint_of
 from app.modules.sql.provenance.secret_outputs import SecretOutputs
 from app.modules.usage.errors import BytesSpent
 from app.modules.usage.service import Allowances
@@ -671,14 +672,17 @@ class DatabaseConnections:
         """Returns what the person whose work is being done knows of a schema. Raises `PersonUnknown`."""
         if connection.policies is None:
             return scanned.visible
-        person = Person(current_owner(), current_attributes() or {})
-        if current_attributes() is None or not person.owner:
-            raise PersonUnknown(
-                f"The database {connection.name} shows each person what its policies let them see, and this "
-                "is done for no one who has signed in. Ask in a session, or by the API."
-            )
+        person = _current_person(connection)
         key = self._secret(connection.encrypted_hash_key or "")
         return await self._limited.get(scanned, connection.policies, person, key=key)
+
+    def rights_on(self, connection: Connection) -> str | None:
+        """Returns the fingerprint of what the person whose work is being done may see. None if everyone sees
+        the same. Raises `PersonUnknown`.
+        """
+        if connection.policies is None:
+            return None
+        return fingerprint_of(read_policies(connection.policies), _current_person(connection))
 
     async def nearest_tables(self, connection: Connection, text: str) -> list[str]:
         """The few tables whose descriptions are nearest to the text, nearest first.
@@ -856,12 +860,21 @@ def _rewritten_and_checked(
 
 
 _NOT_LIMITED: Mapping[Purpose, str] = {
-    "board": "Boards keep rows that others read",
-    "schedule": "Schedules run when no one has signed in",
     "overview": "Overviews are computed when no one has signed in",
     "evaluation": "Evaluations run when no one has signed in",
 }
 """Purposes whose rows could reach another person than the one who asks."""
+
+
+def _current_person(connection: Connection) -> Person:
+    """Returns the person whose work is being done. Raises `PersonUnknown`."""
+    attributes = current_attributes()
+    if attributes is None or not current_owner():
+        raise PersonUnknown(
+            f"The database {connection.name} shows each person what its policies let them see, and this is "
+            "done for no one who has signed in. Ask in a session, or by the API."
+        )
+    return Person(current_owner(), attributes)
 
 
 def _check_asker(connection: Connection, asker: Asker) -> None:

@@ -119,8 +119,15 @@ def rights_of(policies: Policies, person: Person) -> Rights:
         rules=rules,
         hidden_schemas=frozenset(hidden_schemas),
         trusted_views=frozenset(policies.trusted_views),
-        fingerprint=_fingerprint(policies, person),
+        fingerprint=fingerprint_of(policies, person),
     )
+
+
+def fingerprint_of(policies: Policies, person: Person) -> str:
+    """Returns the fingerprint of the rights of a person, as `Rights` have it."""
+    parts = [policies.model_dump(mode="json"), person.known]
+    text = json.dumps(parts, sort_keys=True, default=list)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def stricter(one: Mask, other: Mask) -> Mask:
@@ -180,9 +187,3 @@ def _add(
     rule.any_of = rule.any_of or []
     if not lacks:
         rule.any_of.append(conditions)
-
-
-def _fingerprint(policies: Policies, person: Person) -> str:
-    parts = [policies.model_dump(mode="json"), person.known]
-    text = json.dumps(parts, sort_keys=True, default=list)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

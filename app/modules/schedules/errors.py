@@ -44,6 +44,15 @@ class TargetRefused(Invalid):
     title = "KAI does not send there"
 
 
+class OwnRowsOnly(TargetRefused):
+    """The database shows each person their own rows, which go to no one else."""
+
+    sentence = (
+        "This database shows each person what its policies let them see, so a schedule sends nothing of it "
+        "by mail, chat or webhook: it would reach others. Leave the targets out; the notice is in KAI."
+    )
+
+
 class TestedBefore(TooMany):
     """The targets of this schedule were tested a moment ago."""
 

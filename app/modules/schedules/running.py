@@ -8,12 +8,14 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter
 from pydantic import JsonValue
 
+from app.core.auth.api_keys import ApiKeys
+from app.core.auth.caller import acting_for
 from app.core.clock import now_ms
 from app.core.ids import id_of
 from app.core.storage.port import StorageUnavailable
@@ -21,6 +23,7 @@ from app.modules.boards.errors import BoardUnknown
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
+from app.modules.database_connection.repository import ConnectionRepository
 from app.modules.records.errors import RowsGone
 from app.modules.schedules.conditions import judge
 from app.modules.schedules.model import (
@@ -50,6 +53,11 @@ _NO_ACCESS = NoticeFailure(
     cure="Ask its owner to share it, or remove the pin.",
 )
 _REMOVED = NoticeFailure(title="Not run", detail="The pin was removed meanwhile.", cure="Nothing to do.")
+_OWN_ROWS_ONLY = NoticeFailure(
+    title="Not sent to others",
+    detail="The database shows each person what its policies let them see; this schedule sends to others.",
+    cure="Remove its mails, chats and webhook; its notices are in KAI.",
+)
 INTERRUPTED = NoticeFailure(
     title="Not run",
     detail=f"This was begun {MOST_TRIES} times and did not end: KAI stopped, or its store was unavailable.",
@@ -69,7 +77,11 @@ class Result:
 
 
 class Runs:
-    """Claims and runs schedules that are due. `now` returns epoch milliseconds."""
+    """Claims and runs schedules that are due. `now` returns epoch milliseconds.
+
+    Where policies hold, statements run with the rights that the keys of the owner give. Their figures are in
+    no notice.
+    """
 
     def __init__(
         self,
@@ -78,6 +90,8 @@ class Runs:
         refreshing: Refreshing,
         *,
         events: WebhookEvents,
+        connections: ConnectionRepository,
+        keys: ApiKeys,
         metrics: CollectorRegistry,
         now: Callable[[], int] = now_ms,
     ) -> None:
@@ -85,6 +99,8 @@ class Runs:
         self._boards = boards
         self._refreshing = refreshing
         self._events = events
+        self._connections = connections
+        self._keys = keys
         self._now = now
         self._ended = Counter(
             "kai_schedule_runs", "Runs of schedules that ended, by outcome", ["outcome"], registry=metrics
@@ -128,11 +144,16 @@ class Runs:
             if not pins and schedule.pin_id is not None:
                 await self._repository.delete(schedule)
                 return
-            result = await self._result(schedule, board, pins)
+            databases = [each.db_connection_id for each in pins]
+            is_limited = await self._connections.has_policies(schedule.owner, databases)
+            result = await self._result(schedule, board, pins, is_limited=is_limited)
             pin = None if schedule.pin_id is None else pins[0]
             notice = _notice(schedule, result, board if pin is None else pin, now=self._now())
+            if notice is not None and is_limited:  # figures of a person, of whatever rights they have later
+                notice = replace(notice, row_count=None, value=None, previous=None)
             if notice is not None:
                 await self._repository.tell(notice)
+            if notice is not None and not is_limited:
                 await self._events.add(notice.owner, f"schedule.{notice.kind}", notice.id, at=notice.at)
         is_settled = await self._settle(lease.schedule, pin, result)
         if is_settled:
@@ -144,10 +165,16 @@ class Runs:
         pins = await self._boards.pins(board)
         return [pin for pin in pins if schedule.pin_id in (None, pin.id)]
 
-    async def _result(self, schedule: Schedule, board: Board, pins: Sequence[Pin]) -> Result:
+    async def _result(
+        self, schedule: Schedule, board: Board, pins: Sequence[Pin], *, is_limited: bool
+    ) -> Result:
         if schedule.tries > MOST_TRIES:
             return Result(outcome="failed", failure=INTERRUPTED)
-        refreshed = await asyncio.gather(*(self._refresh(board, pin) for pin in pins))
+        if is_limited and (schedule.targets or schedule.webhook is not None):
+            return Result(outcome="failed", failure=_OWN_ROWS_ONLY)
+        attributes = await self._keys.known_attributes(schedule.owner)
+        with acting_for(schedule.owner, attributes):
+            refreshed = await asyncio.gather(*(self._refresh(board, pin) for pin in pins))
         if schedule.pin_id is None:
             failures = [failure for _, failure in refreshed if failure is not None]
             return Result(

@@ -11,9 +11,11 @@ from app.core.ids import new_id
 from app.core.keyed_ids import created_id
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.repository import BoardRepository
+from app.modules.database_connection.repository import ConnectionRepository
 from app.modules.schedules.deliveries import Deliveries, NewTarget, TargetTest
 from app.modules.schedules.errors import (
     BadCondition,
+    OwnRowsOnly,
     ScheduleUnknown,
     TargetRefused,
     TestedBefore,
@@ -76,21 +78,25 @@ class Schedules:
         sender: WebhookSender,
         *,
         deliveries: Deliveries,
+        connections: ConnectionRepository,
     ) -> None:
         self.repository = repository
         self._boards = boards
         self._sender = sender
         self._deliveries = deliveries
+        self._connections = connections
         self._under_test: set[str] = set()
 
     async def create(self, owner: str, new: NewSchedule) -> MadeSchedule:
-        """Raises `BoardUnknown`, `PinUnknown`, `BadTimes`, `BadCondition`, `WebhookRefused`, `TargetRefused`
-        or `TooManySchedules`.
+        """Raises `BoardUnknown`, `PinUnknown`, `BadTimes`, `BadCondition`, `WebhookRefused`, `TargetRefused`,
+        `OwnRowsOnly` or `TooManySchedules`.
         """
         board = await self._boards.get(owner, new.board_id)
         pin = None if new.pin_id is None else await self._boards.pin(board, new.pin_id)
         check_times(new.cron, new.time_zone)
         _check_condition(new.condition, pin)
+        if new.targets or new.webhook_url is not None:
+            await self._check_recipients(board, pin)
         if await self.repository.count(owner) >= MOST_SCHEDULES:
             raise TooManySchedules(most=MOST_SCHEDULES)
         targets = await self._deliveries.make(new.targets)
@@ -131,9 +137,10 @@ class Schedules:
         schedule = await self.repository.get(owner, schedule_id)
         now = now_ms()
         stored: dict[str, JsonValue] = {"updated_at": now}
+        if changes.get("webhook_url") is not None or parts.targets:
+            await self._check_recipients(*await self._subject(schedule))
         if "condition" in changes:
-            board: Board = await self._boards.get(owner, schedule.board_id)
-            pin = None if schedule.pin_id is None else await self._boards.pin(board, schedule.pin_id)
+            _, pin = await self._subject(schedule)
             condition = parts.condition
             _check_condition(condition, pin)
             stored["condition"] = None if condition is None else asdict(condition)
@@ -186,8 +193,7 @@ class Schedules:
 
     async def _trial(self, schedule: Schedule, now: int) -> Notice:
         """Returns a notice that is not stored. Raises `BoardUnknown` or `PinUnknown`."""
-        board = await self._boards.get(schedule.owner, schedule.board_id)
-        pin = None if schedule.pin_id is None else await self._boards.pin(board, schedule.pin_id)
+        board, pin = await self._subject(schedule)
         return Notice(
             id=new_id(),
             owner=schedule.owner,
@@ -201,6 +207,19 @@ class Schedules:
             at=now,
             missed=0,
         )
+
+    async def _subject(self, schedule: Schedule) -> tuple[Board, Pin | None]:
+        """Returns the board that a schedule runs, and its pin if it runs one. Raises `BoardUnknown` or
+        `PinUnknown`.
+        """
+        board = await self._boards.get(schedule.owner, schedule.board_id)
+        return board, None if schedule.pin_id is None else await self._boards.pin(board, schedule.pin_id)
+
+    async def _check_recipients(self, board: Board, pin: Pin | None) -> None:
+        """Raises `OwnRowsOnly`."""
+        pins = await self._boards.pins(board) if pin is None else [pin]
+        if await self._connections.has_policies(board.owner, [each.db_connection_id for each in pins]):
+            raise OwnRowsOnly
 
     async def delete(self, owner: str, schedule_id: str) -> None:
         schedule = await self.repository.get(owner, schedule_id)
