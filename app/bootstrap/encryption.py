@@ -25,6 +25,8 @@ _PLACES: Sequence[tuple[str, str | None, Sequence[str]]] = (
 """Collection, object or list of objects in its documents (None: the document itself), and the encrypted
 fields, which may be null.
 """
+_SHORT_LIVED: Sequence[tuple[str, str | None, Sequence[str]]] = (("keyed_requests", None, ("response",)),)
+"""Encrypted again with the others. They end by themselves, so that health checks do not read them."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ async def find_secrets(storage: Storage, box: SecretBox) -> SecretsFound:
 async def encrypt_again(storage: Storage, box: SecretBox) -> SecretsFound:
     """Encrypt all stored secrets with the first key. Those that no key reads stay as they are."""
     readable = unreadable = 0
-    for collection, holder, fields in _PLACES:
+    for collection, holder, fields in (*_PLACES, *_SHORT_LIVED):
         async for document in _documents(storage, collection):
             number = len(_secrets(document, holder, fields))
             if number == 0:

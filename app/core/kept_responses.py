@@ -43,6 +43,8 @@ class KeyedRequest:
     leased_until: int
     response: str | None = None
     """Its response, encrypted. None while it is not over."""
+    file_hash: str | None = None
+    """Of the file that it sent. None if it sent none, or if its route has not read all of it."""
 
     @property
     def is_over(self) -> bool:
@@ -85,9 +87,10 @@ class KeptResponses:
     async def renew(self, request: KeyedRequest) -> None:
         await self._requests.change(request.id, {"leased_until": now_ms() + LEASE_MS})
 
-    async def keep(self, request: KeyedRequest, response: str) -> None:
+    async def keep(self, request: KeyedRequest, response: str, *, file_hash: str | None) -> None:
         """Keep the text of a response, encrypted."""
-        await self._requests.put(replace(request, response=self._box.encrypt(response)))
+        kept = replace(request, response=self._box.encrypt(response), file_hash=file_hash)
+        await self._requests.put(kept)
 
     async def drop(self, request: KeyedRequest) -> None:
         """Let the next request with the key be the first one."""

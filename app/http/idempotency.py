@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.core.clock import now_ms
 from app.core.errors import Invalid, Problem
 from app.core.ids import id_of
-from app.core.kept_responses import LEASE_MS, KeptResponses, KeyedRequest
+from app.core.kept_responses import LEASE_MS, KeptResponses, KeyedRequest, KeyOfAnother
 from app.core.keyed_ids import KeyedIds, keyed_by
 from app.core.secrets import SecretUnreadable
 from app.core.storage.port import StorageUnavailable
@@ -76,7 +76,9 @@ class Idempotency:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, *, key: str) -> None:
         owner, path, now = owner_of(Request(scope)), scope["path"], now_ms()
-        body, messages = await _body(scope, receive)
+        upload = _Upload(receive) if _is_upload(scope) else None
+        messages = [] if upload else await _messages(receive)
+        body = _file_form(scope) if upload else b"".join(each.get("body", b"") for each in messages)
         asked = hashlib.sha256(scope["query_string"] + b"\n" + body).hexdigest()
         request = KeyedRequest(
             id=id_of(_ROOT, json.dumps([owner, path, key])),
@@ -91,6 +93,8 @@ class Idempotency:
             await (await storage_unavailable(Request(scope), error))(scope, receive, send)
             return
         if not is_try:
+            if upload and held.file_hash not in (None, await upload.read_hash()):
+                raise KeyOfAnother
             with suppress(SecretUnreadable):  # its encryption key is gone: the request is made again
                 await _response(self._kept.read(held))(scope, receive, send)
                 return
@@ -99,19 +103,21 @@ class Idempotency:
         renewing = asyncio.create_task(self._renew(held), name="renew a keyed request")
         try:
             with keyed_by(ids):
-                await self._app(scope, _replay(messages, receive), answer.send)
+                await self._app(scope, upload.receive if upload else _replay(messages, receive), answer.send)
         finally:
             renewing.cancel()
-            await self._settle(held, answer.response)
+            await self._settle(held, answer.response, file_hash=upload.hash if upload else None)
         await answer.finish()
 
-    async def _settle(self, request: KeyedRequest, response: Response | None) -> None:
+    async def _settle(
+        self, request: KeyedRequest, response: Response | None, *, file_hash: str | None
+    ) -> None:
         """Before the client has the response, so that its next request finds it."""
         with suppress(StorageUnavailable):  # then the lease ends, and the ids are the same
             if response is None or response.status_code == 429 or response.status_code >= 500:
                 await self._kept.drop(request)
             else:
-                await self._kept.keep(request, _text(response))
+                await self._kept.keep(request, _text(response), file_hash=file_hash)
 
     async def _renew(self, request: KeyedRequest) -> None:
         while True:
@@ -201,18 +207,45 @@ def _key(keys: Sequence[str]) -> str:
     return key
 
 
-async def _body(scope: Scope, receive: Receive) -> tuple[bytes, list[Message]]:
-    """What stands for the body of a request in its hash, and the messages that were received for it.
+class _Upload:
+    """A file on its way, which stays in the network until its route reads it."""
 
-    A file stays in the network until its route reads it: its media type and length stand for it.
-    """
+    def __init__(self, receive: Receive) -> None:
+        self.hash: str | None = None
+        """Of the whole file. None until all of it was read."""
+        self._receive = receive
+        self._digest = hashlib.sha256()
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._digest.update(message.get("body", b""))
+            if not message.get("more_body", False):
+                self.hash = self._digest.hexdigest()
+        return message
+
+    async def read_hash(self) -> str | None:
+        """Read the rest of the file. Returns its hash, and None if the client has left."""
+        while self.hash is None and (await self.receive())["type"] == "http.request":
+            pass
+        return self.hash
+
+
+def _is_upload(scope: Scope) -> bool:
+    return "json" not in Headers(scope=scope).get("content-type", "json")
+
+
+def _file_form(scope: Scope) -> bytes:
+    """What stands for a file before it is read: its media type and length."""
     headers = Headers(scope=scope)
-    if "json" not in headers.get("content-type", "json"):
-        return f"{headers.get('content-type')} {headers.get('content-length')}".encode(), []
+    return f"{headers.get('content-type')} {headers.get('content-length')}".encode()
+
+
+async def _messages(receive: Receive) -> list[Message]:
     messages: list[Message] = []
     while not messages or messages[-1].get("more_body", False):
         messages.append(await receive())
-    return b"".join(each.get("body", b"") for each in messages), messages
+    return messages
 
 
 def _replay(messages: list[Message], receive: Receive) -> Receive:

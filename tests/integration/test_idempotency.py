@@ -1,16 +1,24 @@
 """Idempotency-Key: one record for a key, whatever happens between its creation and its response."""
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from cryptography.fernet import Fernet
 from fastapi.routing import APIRoute, iter_route_contexts
 
+from app.bootstrap.encryption import encrypt_again
+from app.core.clock import now_ms
+from app.core.ids import new_id
+from app.core.kept_responses import LEASE_MS, KeptResponses, KeyedRequest, KeyInUse, KeyOfAnother
 from app.core.keyed_ids import KeyedIds
+from app.core.secrets import SecretBox, load_or_create_keys
 from app.core.storage.port import Query
 from app.http.idempotency import takes_key
 from app.http.routes import API_PREFIX
@@ -140,6 +148,54 @@ async def test_a_try_that_died_before_its_response_was_kept_is_completed(kai: Bo
     if kind != "api key":
         assert len((await kai.call("GET", path))["items"]) == 1
     assert (await post(kai, path, body)).content == second.content
+
+
+async def test_an_uploaded_file_is_compared_by_its_content(kai: BoardKai) -> None:
+    async def upload(content: bytes) -> httpx.Response:
+        headers = {**KEYED, "Content-Type": "application/octet-stream"}
+        path = "/database-connections/files?file_name=sales.csv"
+        return await kai.http.post(path, content=content, headers=headers)
+
+    first = await upload(b"day,amount\n2026-01-31,12\n")
+    assert first.status_code == 201, first.text
+    other = await upload(b"day,amount\n2026-01-31,13\n")
+    assert (other.status_code, other.json()["type"]) == (422, "urn:kai:idempotency-key-reused")
+    again = await upload(b"day,amount\n2026-01-31,12\n")
+    assert (again.status_code, again.content) == (201, first.content)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    connections = (await kai.call("GET", "/database-connections?total=true"))["total"]
+    assert connections == 2  # the shop, and the file
+
+
+async def test_kept_responses_are_encrypted_again_with_a_new_key(kai: BoardKai, tmp_path: Path) -> None:
+    first = await post(kai, "/boards", {"title": "Sales"})
+    new = Fernet.generate_key()
+    old = load_or_create_keys(tmp_path / "data" / "secret.key")
+    assert (await encrypt_again(kai.services.storage, SecretBox(new, *old))).unreadable == 0
+    (kept,) = await kept_requests(kai)
+    read = KeptResponses(kai.services.storage, SecretBox(new)).read(KeyedRequest(**kept))
+    assert base64.b64decode(json.loads(read)[2]) == first.content
+
+
+async def test_of_two_processes_one_makes_a_request(kai: BoardKai) -> None:
+    """Each process has its own `KeptResponses` over the one store."""
+    made, others = (KeptResponses(kai.services.storage, SecretBox(Fernet.generate_key())) for _ in range(2))
+    begun: dict[str, Any] = {
+        "owner": "ann",
+        "request_hash": "h",
+        "created_at": now_ms(),
+        "leased_until": now_ms() + LEASE_MS,
+    }
+    request = KeyedRequest(id=new_id(), **begun)
+    assert await made.begin(request) == (request, True)
+    with pytest.raises(KeyInUse):
+        await others.begin(replace(request, created_at=now_ms()))
+    with pytest.raises(KeyOfAnother):
+        await others.begin(replace(request, request_hash="other"))
+    await made.renew(request)
+    late = replace(request, created_at=now_ms() + LEASE_MS + 1_000, leased_until=now_ms() + 3 * LEASE_MS)
+    taken, is_try = await others.begin(late)
+    assert (taken.id, taken.created_at, is_try) == (request.id, request.created_at, True)
 
 
 async def test_a_key_is_free_again_after_a_day(kai: BoardKai) -> None:
