@@ -22,7 +22,7 @@ class LargestBody:
 
     @property
     def too_large(self) -> str:
-        return f"The body is larger than {self.bytes} bytes."
+        return f"The body is larger than {self.bytes} bytes. Send less at once, or the latest part alone."
 
 
 class BodyLimit:

@@ -1,6 +1,7 @@
 """KAI as a node of another graph, asked by LangGraph's `RemoteGraph`."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated, Any, TypeAlias
 from uuid import uuid4
 
@@ -11,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.pregel.remote import RemoteGraph
-from langgraph_sdk import get_client
+from langgraph_sdk import get_client, get_sync_client
 from typing_extensions import TypedDict
 
 from tests.e2e.test_approval import PLAN_TO_ACT, cards_of, describe
@@ -79,6 +80,93 @@ async def test_a_parent_graph_gets_the_answer_whatever_its_state_holds(
     texts = [each.text for each in values["messages"]]
     assert texts.count(QUESTION) == 1
     assert texts[-1] == BRAZIL
+
+
+ASKED: Any = {"messages": [HumanMessage(QUESTION)]}
+Use: TypeAlias = Callable[[Graph], Awaitable[Any]]
+
+
+async def read_all(stream: AsyncIterator[Any]) -> list[Any]:
+    return [each async for each in stream]
+
+
+async def ask_on(graph: Graph) -> Any:
+    thread = config()
+    await graph.ainvoke(ASKED, thread)
+    return await graph.ainvoke({"messages": [HumanMessage("And again?")]}, thread)
+
+
+async def read_state(graph: Graph) -> Any:
+    thread = config()
+    await graph.ainvoke(ASKED, thread)
+    return (await graph.aget_state(thread)).values
+
+
+async def read_history(graph: Graph) -> Any:
+    thread = config()
+    await graph.ainvoke(ASKED, thread)
+    return (await read_all(graph.aget_state_history(thread)))[0].values
+
+
+async def stream_values(graph: Graph) -> Any:
+    return (await read_all(graph.astream(ASKED, config(), stream_mode="values")))[-1]
+
+
+async def stream_messages(graph: Graph) -> Any:
+    modes = ["messages", "values", "custom"]
+    parts = await read_all(graph.astream(ASKED, config(), stream_mode=modes, subgraphs=True))
+    assert any(mode.startswith("messages") for _, mode, _ in parts)
+    return [part for _, mode, part in parts if mode == "values"][-1]
+
+
+async def draw_and_ask(graph: Graph) -> Any:
+    assert (await graph.aget_graph()).nodes
+    return await graph.ainvoke(ASKED)
+
+
+USES: dict[str, Use] = {
+    "invoke without a thread": lambda graph: graph.ainvoke(ASKED),
+    "invoke in a blocking call": lambda graph: asyncio.to_thread(graph.invoke, ASKED, config()),
+    "state with keys of the parent": lambda graph: graph.ainvoke({**ASKED, "files": {}}, config(user_id="7")),
+    "a thread by any name": lambda graph: graph.ainvoke(ASKED, config(thread_id=f"shop of {uuid4()}")),
+    "a handoff": lambda graph: graph.ainvoke({"messages": [HumanMessage(QUESTION), *HAND_OVER]}, config()),
+    "a context of the parent": lambda graph: graph.ainvoke(ASKED, config(), context={"tenant": "x"}),
+    "with_config": lambda graph: graph.with_config(tags=["x"], metadata={"a": 1}).ainvoke(ASKED, config()),
+    "a follow-up": ask_on,
+    "get_state": read_state,
+    "get_state_history": read_history,
+    "stream of values": stream_values,
+    "stream of several modes with subgraphs": stream_messages,
+    "get_graph": draw_and_ask,
+}
+
+
+async def test_each_ordinary_use_of_a_remote_graph_is_answered(
+    sdk: Graph, shop_id: str, shared_server: Server, model: ScriptedModel
+) -> None:
+    failed: dict[str, str] = {}
+    with get_sync_client(url=f"{shared_server.address}/langgraph", api_key=None) as blocking:
+        graph = RemoteGraph(shop_id, client=sdk, sync_client=blocking)
+        for name, use in USES.items():
+            model.say(sql(PER_COUNTRY), FIRST, sql(PER_COUNTRY), FIRST)
+            try:
+                answer = (await use(graph))["structured_response"]
+                assert (answer["text"], answer["row_count"]) == (BRAZIL, 2)
+            except Exception as error:  # noqa: BLE001 - every failure is reported
+                failed[name] = repr(error)
+            model.forget()
+    assert failed == {}
+
+
+async def test_a_conversation_that_is_too_large_is_refused_with_the_cure(
+    shared_server: Server, shop_id: str
+) -> None:
+    said = [{"role": "user" if each % 2 else "assistant", "content": "x" * 750} for each in range(5_000)]
+    body = {"assistant_id": shop_id, "input": {"messages": [*said, {"role": "user", "content": QUESTION}]}}
+    async with httpx.AsyncClient(base_url=f"{shared_server.address}/langgraph", timeout=60) as http:
+        refused = await http.post("/runs/wait", json=body)
+    assert refused.status_code == 413
+    assert "Send less at once" in refused.json()["detail"]
 
 
 @pytest.mark.parametrize(("ending", "context"), [("@agent", {}), ("", {"kai": {"mode": "agent"}})])
