@@ -81,6 +81,8 @@ class _Candidates:
             yield from self._numbers(table)
             yield from self._rankings(table)
         yield "What is the total revenue?"
+        for value in dict.fromkeys(link.value for link in self._links if link.value is not None):
+            yield f"What is the total revenue of {value}?"
         for group in (
             *_UNITS,
             *dict.fromkeys(each for table in self._tables for each in self._groups(table)),
@@ -125,7 +127,8 @@ class _Candidates:
         for number in self._numbers_of(table):
             yield f"What are the top 10 {rows} by {number}?"
         yield f"What are the top 10 {rows} by revenue?"
-        for other in self._network.referring(table.name):
+        referring = [each for each in self._network.referring(table.name) if _said(each).split()[0] != "has"]
+        for other in referring:
             yield f"Which {single(_said(table.name))} has the most {plural(_said(other))}?"
             yield f"What are the top 10 {rows} by number of {plural(_said(other))}?"
 
