@@ -2,17 +2,24 @@
 
 `make bench-references` prints the order; with `--base-url` a model at an OpenAI-compatible address is asked,
 too: `python -m tests.bench.references --base-url http://127.0.0.1:8080/v1 --model qwen2.5-coder-1.5b`. Each
-result has its chosen statements, what was left out, the tokens of prompt and reply, and the seconds.
+result has its chosen statements, what was left out, the tokens of prompt and reply, and the seconds. At the
+end each way has a score: SQLite computes the value of a statement a second time from the rows, where its kind
+has one definition, and a statement that names neither a column nor a value of the result is nonsense.
 """
 
 import argparse
 import asyncio
 import json
+import re
+import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from statistics import mean
 
 from prometheus_client import CollectorRegistry
 
@@ -21,7 +28,7 @@ from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import DataSpan
 from graph.ports import Analysed, Question
-from graph.state import Column, Rows
+from graph.state import Column, Reference, Rows
 from tests.support.model_settings import SCRIPTED
 
 RESULTS = Path(__file__).parents[1] / "corpus" / "references"
@@ -62,32 +69,112 @@ async def ask(analyst: FiguresAnalyst | ModelAnalyst, result: Result) -> tuple[A
     return read, time.monotonic() - begun
 
 
-def show(name: str, read: Analysed, seconds: float) -> None:
-    text = read.analysis.text
-    print(f"  {name}, {read.tokens_used} tokens, {seconds:.1f} s")
-    for each in read.analysis.references:
-        print(f"    {each['key']}: {text[slice(*each['span'])]}")
-    for reason in read.analysis.left_out:
-        print(f"    (left out) {reason}")
+COMPUTED = {
+    "total": "SELECT sum(value) FROM used",
+    "average": "SELECT avg(value) FROM used",
+    "value": "SELECT max(value) FROM used HAVING min(value) = max(value)",
+    "share": "SELECT value FROM used WHERE value = :value",
+    "below": "SELECT count(*) FROM used WHERE value < 0",
+    "missing": "SELECT count(*) - count(value) FROM used",
+}
+"""The value of a statement of each kind, from the cells that it uses."""
+RANKS = {"highest": 0, "lowest": 0, "second": 1}
+"""How many other values lie beyond that of the statement."""
+
+
+def judge(result: Result, reference: Reference, text: str) -> str:
+    """Returns true, false or nonsense; unchecked for a kind without one definition."""
+    rows, columns = result.rows["rows"], [column["name"] for column in result.rows["columns"]]
+    names = [word for name in columns for word in name.lower().split("_") if word]
+    names += [cell.lower() for row in rows for cell in row if isinstance(cell, str) and cell]
+    kind, cells = reference["key"].split("_")[0], reference["cells"]
+    if kind != "note" and not any(name in text.lower() for name in names):
+        return "nonsense"
+    if (
+        kind not in COMPUTED | RANKS
+        or len({cell["column"] for cell in cells}) != 1
+        or "level" in reference["key"]
+    ):
+        return "unchecked"
+    own = columns.index(cells[0]["column"])
+    labels = [at for at, column in enumerate(result.rows["columns"]) if column["type"] == "text"]
+    of = {"used": [rows[cell["row"]] for cell in cells], "whole": rows}
+    said = re.search(r"\d+", reference["how"])
+    value = float(reference["value"] or "nan")
+    with closing(sqlite3.connect(":memory:")) as computing:
+        for table, kept in of.items():
+            computing.execute(f"CREATE TABLE {table} (value{''.join(f', l{at}' for at in labels)})")
+            marks = ", ".join("?" * (1 + len(labels)))
+            values = [[row[own], *(row[at] for at in labels)] for row in kept]
+            computing.executemany(f"INSERT INTO {table} VALUES ({marks})", values)
+        if kind in COMPUTED:
+            ((found,),) = computing.execute(COMPUTED[kind], {"value": value}).fetchall() or [(None,)]
+            return "true" if found is not None and is_same(found, value) else "false"
+        beyond = RANKS[kind] + max(0, len(rows) - int(said[0]) if said else 0)
+        sums = [f"SELECT sum(value) FROM {table} GROUP BY l{at}" for table in of for at in labels]
+        for sql in ("SELECT value FROM whole", *sums):
+            numbers = {float(found) for (found,) in computing.execute(sql) if found is not None}
+            if len(numbers) > 1 and any(is_same(each, value) for each in numbers):
+                above = sum(each > value and not is_same(each, value) for each in numbers)
+                below = sum(each < value and not is_same(each, value) for each in numbers)
+                ends = {"highest": above, "lowest": below, "second": min(above, below)}
+                if ends[kind] <= beyond:
+                    return "true"
+    return "false" if len(cells) == len(rows) or not re.search("[=≥<]|: ", reference["how"]) else "unchecked"
+
+
+def is_same(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-6 * max(1, abs(other))
+
+
+@dataclass
+class Score:
+    """The verdicts on the statements of one way to choose, and what it took."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    tokens: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    resolved: int = 0
+
+    def add(self, name: str, result: Result, read: Analysed, seconds: float) -> None:
+        """Counts and prints the statements of one result."""
+        text = read.analysis.text
+        print(f"  {name}, {read.tokens_used} tokens, {seconds:.1f} s")
+        for each in read.analysis.references:
+            said = text[slice(*each["span"])]
+            verdict = judge(result, each, said)
+            self.verdicts[verdict] += 1
+            print(f"    {verdict} {each['key']}: {said}")
+        for reason in read.analysis.left_out:
+            print(f"    (left out) {reason}")
+        self.tokens.append(read.tokens_used)
+        self.seconds.append(seconds)
+        self.resolved += not read.analysis.left_out
+
+    def summary(self, name: str) -> str:
+        counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(self.verdicts.items()))
+        return (
+            f"{name}: {self.resolved} of {len(self.tokens)} replies resolve; statements: {counted};"
+            f" {mean(self.tokens):.0f} tokens and {mean(self.seconds):.2f} s each"
+        )
 
 
 async def measure(given: Sequence[Result], base_url: str | None, model: str) -> None:
     figures = FiguresAnalyst("sqlite", NoDatabase(), TODAY)
     settings = replace(SCRIPTED, base_url=base_url, model=model, temperature=0, total_timeout_seconds=300)
     asked = None if base_url is None else LanguageModel(settings, ModelCalls(CollectorRegistry()))
-    tokens = resolved = 0
+    ways: dict[str, FiguresAnalyst | ModelAnalyst] = {"order": figures}
+    if asked is not None:
+        ways[model] = ModelAnalyst(asked, figures)
+    scores = {name: Score() for name in ways}
     for result in given:
         print(result.question)
-        show("order", *await ask(figures, result))
-        if asked is not None:
-            read, seconds = await ask(ModelAnalyst(asked, figures), result)
-            show(model, read, seconds)
-            tokens += read.tokens_used
-            resolved += not read.analysis.left_out
+        for name, analyst in ways.items():
+            scores[name].add(name, result, *await ask(analyst, result))
     if asked is not None:
         await asked.close()
-        mean = tokens / len(given)
-        print(f"{resolved} of {len(given)} replies resolve, with {mean:.0f} tokens each")
+    for name, score in scores.items():
+        print(score.summary(name))
 
 
 def main() -> None:
