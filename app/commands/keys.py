@@ -6,7 +6,6 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 from pydantic import ValidationError
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -20,13 +19,14 @@ from app.core.errors import Invalid
 from app.core.exclusive import exclusive_folder, make_folder
 from app.core.secrets import CheckpointCipher, SecretBox, SecretUnreadable, load_or_create_keys, replace_keys
 from app.core.settings import Settings
+from app.core.storage.documents import read_pages
 from app.core.storage.listing import ListRequest
 from app.modules.identity.schemas import NewApiKey
 from app.terminal.console import check_store_exists, command_settings, make_inert, say
+from app.terminal.tables import print_table
 from graph.checkpoints import translated_errors
 
 _PAGE = 200
-_WIDEST = 10_000
 _NONE = "There are no keys. Make one: kai keys create --owner YOU --role admin"
 
 
@@ -77,21 +77,12 @@ def read_attributes(texts: Sequence[str]) -> dict[str, str | list[str]]:
 async def show_all(data_dir: Path | None) -> None:
     table = Table("ID", "Key", "Owner", "Name", "Role", "Scopes", "Created", "Expires", "Last used", "State")
     async with _keys(data_dir) as keys:
-        cursor: str | None = None
-        while True:
-            page = await keys.page(ListRequest(limit=_PAGE, cursor=cursor))
-            for key in page.items:
-                table.add_row(*(Text(cell) for cell in _cells(key)))
-            if (cursor := page.next_cursor) is None:
-                break
+        async for key in read_pages(keys.page, ListRequest(limit=_PAGE)):
+            table.add_row(*(Text(cell) for cell in _cells(key)))
     if not table.row_count:
         say(_NONE)
         return
-    console = Console(highlight=False)
-    # Never narrower than its words: half an id revokes nothing.
-    everything = console.options.update(max_width=_WIDEST)
-    console.width = max(console.width, console.measure(table, options=everything).maximum)
-    console.print(table)
+    print_table(table)
 
 
 async def revoke(data_dir: Path | None, key_id: str) -> None:

@@ -3,10 +3,10 @@
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +14,7 @@ from app.bootstrap import OpenedFacts, open_facts
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.clock import rfc3339
 from app.core.errors import Invalid, file_error_text
+from app.core.storage.documents import read_pages
 from app.core.storage.listing import ListRequest
 from app.modules.memory.fact_import import import_facts
 from app.modules.memory.fact_reading import FactFilter
@@ -21,32 +22,22 @@ from app.modules.memory.fact_schemas import FactImport
 from app.modules.memory.model import FactKind, StoredFact
 from app.modules.memory.scopes import Scope
 from app.terminal.console import check_store_exists, command_settings, make_inert, say
+from app.terminal.tables import print_table
 
 _PAGE = 100
-_WIDEST = 10_000
 
 
 async def show_all(data_dir: Path | None, *, owner: str, scope: Scope | None, words: str | None) -> None:
     table = Table("ID", "Scope", "Kind", "Status", "Changed", "Used", "Text")
     wanted = FactFilter(scope=scope, words=words)
     async with _opened(data_dir) as opened:
-        cursor: str | None = None
-        while True:
-            page = await opened.facts.page(
-                owner, wanted, ListRequest(order_by="updated_at", limit=_PAGE, cursor=cursor)
-            )
-            for fact in page.items:
-                table.add_row(*(Text(cell) for cell in _cells(fact)))
-            if (cursor := page.next_cursor) is None:
-                break
+        read = partial(opened.facts.page, owner, wanted)
+        async for fact in read_pages(read, ListRequest(order_by="updated_at", limit=_PAGE)):
+            table.add_row(*(Text(cell) for cell in _cells(fact)))
     if not table.row_count:
         say(f"Nothing like this is remembered of {owner}.")
         return
-    console = Console(highlight=False)
-    # Never narrower than its words: half an id forgets nothing.
-    everything = console.options.update(max_width=_WIDEST)
-    console.width = max(console.width, console.measure(table, options=everything).maximum)
-    console.print(table)
+    print_table(table)
 
 
 async def forget(data_dir: Path | None, fact_id: str, *, owner: str) -> None:

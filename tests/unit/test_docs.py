@@ -34,7 +34,6 @@ STILL_TOO_LARGE = {
     "app/core",
     "app/core/llm",
     "app/core/storage",
-    "app/core/storage/typesense.py:TypesenseStorage",
     "app/http",
     "app/modules/agent",
     "app/modules/analysis/chart",

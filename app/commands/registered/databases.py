@@ -35,8 +35,8 @@ from app.modules.database_connection.schemas import (
 )
 from app.modules.database_connection.service import DatabaseConnections
 from app.terminal.console import command_settings, database_url, make_inert, say
+from app.terminal.tables import print_table
 
-_WIDEST = 10_000
 _NONE = "There are no databases. Add one: kai databases add postgresql://user:password@host/database"
 _LOOK_SECONDS = 0.2
 _SIGNS = {"passed": "ok", "failed": "FAILED", "skipped": "-"}
@@ -64,7 +64,7 @@ async def list_databases(store: DatabaseStore, *, as_json: bool) -> None:
     table = Table("ID", "Name", "Kind", "Address", "Tables", "Scanned", "Schemas")
     for each in found:
         table.add_row(*(Text(cell) for cell in _cells(each)))
-    _print(table)
+    print_table(table)
 
 
 async def add_database(
@@ -162,7 +162,7 @@ async def list_schemas(store: DatabaseStore, name: str, *, as_json: bool) -> Non
         table.add_row(
             Text(make_inert(each.name)), "yes" if each.is_read else "no", count if each.is_read else "-"
         )
-    _print(table)
+    print_table(table)
 
 
 async def remove_database(store: DatabaseStore, name: str, *, yes: bool) -> None:
@@ -287,11 +287,3 @@ def _cells(connection: Connection) -> list[str]:
         scanned,
         make_inert(schemas),
     ]
-
-
-def _print(table: Table) -> None:
-    console = Console(highlight=False)
-    # Never narrower than its words: half an id names nothing.
-    everything = console.options.update(max_width=_WIDEST)
-    console.width = max(console.width, console.measure(table, options=everything).maximum)
-    console.print(table)

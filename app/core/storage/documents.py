@@ -1,6 +1,6 @@
 """The documents of a collection as records of one class."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Generic, TypeVar
 
@@ -171,6 +171,19 @@ async def all_pages(storage: Storage, collection: str, query: Query) -> AsyncGen
         if page.next_cursor is None:
             return
         query = replace(query, cursor=page.next_cursor)
+
+
+async def read_pages(
+    read: Callable[[ListRequest], Awaitable[Listed[Record]]], request: ListRequest
+) -> AsyncGenerator[Record]:
+    """Yields the items of a page and of all that follow it."""
+    while True:
+        page = await read(request)
+        for each in page.items:
+            yield each
+        if page.next_cursor is None:
+            return
+        request = replace(request, cursor=page.next_cursor)
 
 
 def adapter_of(kind: type[Record]) -> TypeAdapter[Record]:

@@ -15,6 +15,7 @@ from typesense import AsyncClient
 
 from app.core.bus.port import Decisions
 from app.core.storage import typesense_layout as layout
+from app.core.storage.documents import all_pages
 from app.core.storage.paging import Order, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import (
     Amend,
@@ -127,12 +128,8 @@ class TypesenseStorage:
                 [layout.declared(field) for field in missing if field.kind != "text"]
             )
         self._collections[collection] = extended
-        cursor: str | None = None
-        while True:
-            page = await self.query(collection, Query(limit=_REFILLED_AT_ONCE, cursor=cursor))
-            await self.put(collection, page.items)
-            if (cursor := page.next_cursor) is None:
-                break
+        async for page in all_pages(self, collection, Query(limit=_REFILLED_AT_ONCE)):
+            await self.put(collection, page)
         with translated_errors():
             await self._remember(extended)
 

@@ -1,10 +1,12 @@
 """Connections by what their users call them."""
 
 from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 
 from pydantic import JsonValue
 
 from app.core.errors import Invalid, NotFound
+from app.core.storage.documents import read_pages
 from app.core.storage.listing import ListRequest
 from app.http.routes import is_storable
 from app.modules.database_connection.errors import ConnectionNotFound
@@ -44,15 +46,9 @@ def _named(known: Sequence[Connection]) -> str:
     return ", ".join(f"{each.id} ({each.name})" for each in known[:_NAMED])
 
 
-async def all_connections(repository: ConnectionRepository, owner: str) -> AsyncGenerator[Connection]:
+def all_connections(repository: ConnectionRepository, owner: str) -> AsyncGenerator[Connection]:
     """All connections that the owner may use."""
-    cursor: str | None = None
-    while True:
-        found = await repository.page(owner, ListRequest(descending=False, limit=_PAGE, cursor=cursor))
-        for each in found.items:
-            yield each
-        if (cursor := found.next_cursor) is None:
-            return
+    return read_pages(partial(repository.page, owner), ListRequest(descending=False, limit=_PAGE))
 
 
 async def find_connection(repository: ConnectionRepository, owner: str, name: str | None) -> Connection:

@@ -1,9 +1,11 @@
 """Deletion of everything that KAI holds of an owner."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from app.core.auth.caller import Caller
 from app.core.kept_responses import KeptResponses
+from app.core.storage.documents import read_pages
 from app.core.storage.listing import ListRequest
 from app.modules.boards.repository import BoardRepository
 from app.modules.comments.repository import CommentRepository
@@ -104,13 +106,8 @@ class OwnerForgetting:
         return []
 
     async def _session_ids(self, owner: str) -> Sequence[str]:
-        ids: list[str] = []
-        cursor: str | None = None
-        while True:
-            found = await self._sessions.repository.page(owner, [], ListRequest(limit=_PAGE, cursor=cursor))
-            ids += [session.id for session in found.items]
-            if (cursor := found.next_cursor) is None:
-                return ids
+        found = read_pages(partial(self._sessions.repository.page, owner, []), ListRequest(limit=_PAGE))
+        return [session.id async for session in found]
 
     async def _connection_ids(self, owner: str) -> Sequence[str]:
         found = all_connections(self._connections.repository, owner)

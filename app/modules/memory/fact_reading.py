@@ -7,6 +7,7 @@ from functools import partial
 
 from app.core.clock import now_ms
 from app.core.cursor import cut_page
+from app.core.storage.documents import read_pages
 from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import AnyOf, Condition, Equals, Storage
 from app.modules.database_connection.errors import ConnectionNotFound
@@ -109,16 +110,11 @@ class FactReading:
 
     async def all_of(self, owner: str) -> list[StoredFact]:
         """Returns the facts that an owner has written, of every status, latest change first."""
-        found: list[StoredFact] = []
-        cursor: str | None = None
-        while True:
-            where = [Equals("owner", owner), not_expired(now_ms())]
-            page = await self.repository.page(
-                where, ListRequest(order_by="updated_at", limit=_PAGE, cursor=cursor)
-            )
-            found += [fact for fact in page.items if fact.owner == owner and self.group_of(fact).holds(fact)]
-            if (cursor := page.next_cursor) is None:
-                return [fact for fact in found if fact.status != "forgotten"]
+        where = [Equals("owner", owner), not_expired(now_ms())]
+        request = ListRequest(order_by="updated_at", limit=_PAGE)
+        found = [fact async for fact in read_pages(partial(self.repository.page, where), request)]
+        own = [fact for fact in found if fact.owner == owner and self.group_of(fact).holds(fact)]
+        return [fact for fact in own if fact.status != "forgotten"]
 
     async def stale(self, reader: str, facts: Sequence[StoredFact]) -> frozenset[str]:
         """Returns the ids of facts about a table or column that the latest scan of their database lacks.

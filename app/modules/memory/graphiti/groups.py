@@ -1,20 +1,20 @@
 """Groups that Graphiti holds, with what KAI waits for or wants of each."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Condition, DocumentExists, Equals, Query, Range, Storage
+from app.core.storage.documents import Documents
+from app.core.storage.port import AnyOf, Condition, Equals, Query, Range, Storage
 from app.modules.memory.graphiti.outbox import OutboxEntry
 from app.modules.memory.scopes import GroupId, Scope
 
 Erase = Literal["wanted", "not_confirmed"]
 """`not_confirmed`: the service was asked to erase, and still shows something, or may do so later."""
 
-_NAME = "graph_groups"
 _NAMESPACE = "6f5c1a52-7f0e-4c3c-9a35-0d8d4f3f6a10"
 _PAGE = 200
 
@@ -43,9 +43,6 @@ class GraphGroup:
     """When the awaited entries are looked for next."""
 
 
-_GROUP = TypeAdapter(GraphGroup)
-
-
 def _id(group: GroupId) -> str:
     return id_of(_NAMESPACE, group)
 
@@ -54,7 +51,7 @@ class GraphGroups:
     """Methods raise `StorageUnavailable`."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._groups = Documents(storage, "graph_groups", GraphGroup)
 
     async def of_entry(self, entry: OutboxEntry) -> GraphGroup:
         """The record of the entry's group, which is created if there is none."""
@@ -69,22 +66,17 @@ class GraphGroups:
             connection_id=entry.connection_id,
             session_id=entry.session_id if entry.scope == "session" else None,
         )
-        try:
-            await self._storage.create(_NAME, asdict(group))
-        except DocumentExists:
-            return await self.find(entry.group) or group
-        return group
+        is_new = await self._groups.add(group)
+        return group if is_new else await self.find(entry.group) or group
 
     async def find(self, group: GroupId) -> GraphGroup | None:
-        found = await self._storage.get(_NAME, _id(group))
-        return None if found is None else _GROUP.validate_python(found)
+        return await self._groups.get(_id(group))
 
     async def change(
         self, group: GraphGroup, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()
     ) -> GraphGroup | None:
         """Returns None if there is no such group any more, or it does not meet the conditions."""
-        found = await self._storage.patch(_NAME, group.id, changes, where=where)
-        return None if found is None else _GROUP.validate_python(found)
+        return await self._groups.change(group.id, changes, where)
 
     async def want_erased(self, group: GraphGroup, now: int) -> None:
         await self.change(group, {"erase": "wanted", "erase_at": now, "erase_wanted_at": now})
@@ -101,7 +93,7 @@ class GraphGroups:
 
     async def unseen_since(self, before: int) -> int:
         """Number of groups of which something was sent before then and is not seen yet."""
-        return await self._storage.count(_NAME, [Range("awaited_since", below=before)])
+        return await self._groups.count(Range("awaited_since", below=before))
 
     async def oldest_awaited(self) -> int | None:
         """When the oldest unseen entry was sent (epoch ms)."""
@@ -110,29 +102,20 @@ class GraphGroups:
 
     async def not_erased(self, groups: Sequence[GroupId]) -> list[GroupId]:
         """Of these groups, those that may be searched: known, and not to be erased."""
-        page = await self._storage.query(
-            _NAME, Query([AnyOf("group", groups), Equals("erase", None)], limit=max(1, len(groups)))
-        )
-        known = {_GROUP.validate_python(each).group for each in page.items}
+        kept: list[Condition] = [AnyOf("group", groups), Equals("erase", None)]
+        known = {each.group for each in await self._groups.first(Query(kept, limit=max(1, len(groups))))}
         return [each for each in groups if each in known]
 
     async def count(self, where: Sequence[Condition]) -> int:
-        return await self._storage.count(_NAME, where)
+        return await self._groups.count(*where)
 
-    async def all(self, where: Sequence[Condition]) -> AsyncGenerator[GraphGroup]:
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query(_NAME, Query(where, limit=_PAGE, cursor=cursor))
-            for each in page.items:
-                yield _GROUP.validate_python(each)
-            if (cursor := page.next_cursor) is None:
-                return
+    def all(self, where: Sequence[Condition]) -> AsyncGenerator[GraphGroup]:
+        return self._groups.all(Query(where, limit=_PAGE))
 
     async def delete(self, group: GraphGroup, where: Sequence[Condition] = ()) -> None:
-        await self._storage.delete(_NAME, [Equals("id", group.id), *where])
+        await self._groups.delete(Equals("id", group.id), *where)
 
     async def _listed(
         self, where: Sequence[Condition], order_by: str, limit: int = _PAGE
     ) -> list[GraphGroup]:
-        page = await self._storage.query(_NAME, Query(where, order_by=order_by, limit=limit))
-        return [_GROUP.validate_python(each) for each in page.items]
+        return await self._groups.first(Query(where, order_by=order_by, limit=limit))

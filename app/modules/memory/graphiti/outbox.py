@@ -5,12 +5,13 @@ Entries stay after they were sent, so that forgetting knows which groups hold wh
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from app.core.ids import id_of
+from app.core.storage.documents import Documents
 from app.core.storage.port import AnyOf, Condition, Equals, Query, Range, Storage, StorageUnavailable
 from app.modules.memory.scopes import GroupId, Scope
 
@@ -19,7 +20,6 @@ EntryKind = Literal["turn", "fact"]
 EntryStatus = Literal["pending", "sent", "seen", "parked"]
 """`sent`: accepted. `seen`: kept. `parked`: given up after some tries; a fact is tried again later."""
 
-_NAME = "graph_outbox"
 _PAGE = 1_000
 
 
@@ -54,9 +54,6 @@ class OutboxEntry:
         return f"kai.{self.kind}.{self.subject_id}"
 
 
-_ENTRY = TypeAdapter(OutboxEntry)
-
-
 def entry_id(subject_id: str, group: GroupId) -> str:
     return id_of(subject_id, group)
 
@@ -74,7 +71,7 @@ class Outbox:
     """Methods raise `StorageUnavailable`."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._entries = Documents(storage, "graph_outbox", OutboxEntry)
         self._writing = asyncio.Lock()
         self._joining: list[_Joining] = []
         """Entries of callers that wait for a write."""
@@ -94,9 +91,8 @@ class Outbox:
 
     async def _write_all(self) -> None:
         writing, self._joining = self._joining, []
-        documents = [asdict(entry) for joining in writing for entry in joining.entries]
         try:
-            await self._storage.create_missing(_NAME, documents)
+            await self._entries.add_missing([entry for joining in writing for entry in joining.entries])
         except StorageUnavailable as error:
             for joining in writing:
                 joining.error = error
@@ -121,8 +117,7 @@ class Outbox:
             "may_have_arrived": True,
         }
         same: list[Condition] = [Equals("tries", entry.tries), Equals("status", entry.status)]
-        found = await self._storage.patch(_NAME, entry.id, changes, where=same)
-        return None if found is None else _ENTRY.validate_python(found)
+        return await self._entries.change(entry.id, changes, same)
 
     async def settle(
         self,
@@ -142,14 +137,14 @@ class Outbox:
             "tries": entry.tries if tries is None else tries,
             "last_message": last_message or entry.last_message,
         }
-        await self._storage.patch(_NAME, entry.id, changes, where=[Equals("tries", entry.tries)])
+        await self._entries.change(entry.id, changes, [Equals("tries", entry.tries)])
 
     async def trim(self, most: int) -> int:
         """Drop turns that wait, oldest first, until at most so many entries do. Returns their number.
 
         Facts are never dropped, so more entries than `most` can wait.
         """
-        waiting = await self._storage.count(_NAME, [Equals("status", "pending")])
+        waiting = await self._entries.count(Equals("status", "pending"))
         dropped = 0
         while waiting - dropped > most:
             where: list[Condition] = [Equals("status", "pending"), Equals("kind", "turn")]
@@ -170,10 +165,8 @@ class Outbox:
 
         The service works in the order of sending, so it has been at all that was sent before.
         """
-        page = await self._storage.query(
-            _NAME, Query([Equals("status", "seen")], order_by="sent_at", descending=True, limit=1)
-        )
-        entries = [_ENTRY.validate_python(each) for each in page.items]
+        seen = [Equals("status", "seen")]
+        entries = await self._entries.first(Query(seen, order_by="sent_at", descending=True, limit=1))
         return (entries[0].sent_at or 0) if entries else 0
 
     async def send_again(self, group: GroupId) -> None:
@@ -183,9 +176,7 @@ class Outbox:
 
     async def postpone(self, entry: OutboxEntry, until: int) -> None:
         """Let an entry wait without a try."""
-        await self._storage.patch(
-            _NAME, entry.id, {"not_before": until}, where=[Equals("tries", entry.tries)]
-        )
+        await self._entries.change(entry.id, {"not_before": until}, [Equals("tries", entry.tries)])
 
     async def groups_of(self, where: Sequence[Condition]) -> list[GroupId]:
         """The groups that entries were or may have been sent to."""
@@ -195,21 +186,14 @@ class Outbox:
                 groups[entry.group] = None
         return list(groups)
 
-    async def all(self, where: Sequence[Condition]) -> AsyncGenerator[OutboxEntry]:
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query(_NAME, Query(where, limit=_PAGE, cursor=cursor))
-            for each in page.items:
-                yield _ENTRY.validate_python(each)
-            if (cursor := page.next_cursor) is None:
-                return
+    def all(self, where: Sequence[Condition]) -> AsyncGenerator[OutboxEntry]:
+        return self._entries.all(Query(where, limit=_PAGE))
 
     async def count(self, where: Sequence[Condition]) -> int:
-        return await self._storage.count(_NAME, where)
+        return await self._entries.count(*where)
 
     async def delete(self, where: Sequence[Condition]) -> int:
-        return await self._storage.delete(_NAME, where)
+        return await self._entries.delete(*where)
 
     async def _listed(self, where: Sequence[Condition], order_by: str, limit: int) -> list[OutboxEntry]:
-        page = await self._storage.query(_NAME, Query(where, order_by=order_by, limit=limit))
-        return [_ENTRY.validate_python(each) for each in page.items]
+        return await self._entries.first(Query(where, order_by=order_by, limit=limit))
