@@ -82,6 +82,36 @@ _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
 _ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
 _SIGNS_OF_LIFE = {"/healthz", "/readyz"}
 
+_ROUTERS = (
+    sessions,
+    answers,
+    boards,
+    overview,
+    schedules,
+    webhooks,
+    comments,
+    sharing,
+    provenance,
+    reports,
+    agent,
+    models,
+    mcp_servers,
+    rules,
+    generating,
+    database_connections,
+    uploads,
+    policies,
+    context_store,
+    knowledge_files,
+    facts,
+    graph_memory,
+    usage,
+    identity,
+    forgetting,
+    profiles,
+)
+"""Of `/api/v1`."""
+
 
 def create_app(services: Services, settings: Settings, part: Part = "all") -> FastAPI:
     """The API over opened services, or the part of it that this process serves."""
@@ -174,35 +204,7 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
     app.include_router(health)
     app.include_router(problems, prefix=API_PREFIX)
     describe_events(app.webhooks)
-    routers = (
-        sessions,
-        answers,
-        boards,
-        overview,
-        schedules,
-        webhooks,
-        comments,
-        sharing,
-        provenance,
-        reports,
-        agent,
-        models,
-        mcp_servers,
-        rules,
-        generating,
-        database_connections,
-        uploads,
-        policies,
-        context_store,
-        knowledge_files,
-        facts,
-        graph_memory,
-        usage,
-        identity,
-        forgetting,
-        profiles,
-    )
-    for router in routers:
+    for router in _ROUTERS:
         app.include_router(router, prefix=API_PREFIX, dependencies=[Depends(count_request)])
     app.include_router(provider)
     app.include_router(chat, prefix="/api", dependencies=[Depends(count_request)])

@@ -14,6 +14,9 @@ from app.modules.session.service import SessionService
 
 logger = logging.getLogger(__name__)
 
+_CANCEL_SECONDS = 5
+"""Time for a client to come back before its run is cancelled. Its protocol has no other way to stop one."""
+
 _HIDDEN_MS = 60_000
 """Time for a client whose connection was cut to come back, before the session of its run is deleted."""
 
@@ -51,6 +54,17 @@ class Departures:
         task = asyncio.create_task(work, name=f"run {run.id}: cancel, as its client has left")
         self._cancelling[run.id] = task
         task.add_done_callback(lambda _: self._drop(run.id, task))
+
+    def cancel_unread(self, session: Session, run: Run) -> Callable[[str], None]:
+        """Returns the `on_close` of a run's stream. It cancels the run if its client has left and does not
+        come back within 5 seconds (`keep`).
+        """
+
+        def close(end: str) -> None:
+            if end == "left":
+                self.cancel_later(session, run, seconds=_CANCEL_SECONDS)
+
+        return close
 
     def keep(self, run_id: str) -> None:
         """Withdraw a cancellation that waits: a client follows the run again."""

@@ -19,7 +19,7 @@ from app.modules.database_connection.lookup import (
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import SessionUnknown
-from app.modules.records.model import Mode, Session
+from app.modules.records.model import Mode, MultitaskStrategy, NewQuestion, Run, Session
 from app.modules.run.errors import NotKeptYet
 from app.modules.session.errors import SessionExists
 from app.modules.session.service import SessionService
@@ -160,6 +160,19 @@ class Threads:
                 return await self._sessions.repository.get(owner, session_id)
             except SessionUnknown:
                 raise taken from None
+
+
+def strategy_of(session: Session) -> MultitaskStrategy:
+    """While calls wait for an approval, which may take long, no question can be queued."""
+    return "reject" if session.status == "awaiting_approval" else "enqueue"
+
+
+async def ask(sessions: SessionService, session: Session, question: NewQuestion) -> tuple[Session, Run]:
+    """Start or queue a run. Raises `NotStoredYet`."""
+    try:
+        return await sessions.ask(session.owner, session.id, question)
+    except NotKeptYet as error:
+        raise NotStoredYet(error) from error
 
 
 def session_id_of(owner: str, client_id: str) -> str:

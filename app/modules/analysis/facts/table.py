@@ -210,12 +210,7 @@ class FactTable:
 
     def _is_numeric_flag(self, at: int) -> bool:
         if at not in self._flags:
-            column, cells = self.rows["columns"][at], [each[at] for each in self.rows["rows"]]
-            is_named = _flagged(title(column["name"])) != title(column["name"])
-            is_named = is_named or title(column["name"]).split(" ")[-1] in _FLAGS
-            is_flag = column["type"] == "boolean" or (column["type"] in ("integer", "number") and is_named)
-            is_bit = all(cell is None or (cell in (0, 1) and not isinstance(cell, bool)) for cell in cells)
-            self._flags[at] = is_flag and is_bit
+            self._flags[at] = _holds_flags(self.rows, at)
         return self._flags[at]
 
     def _flag(self, row: int, at: int) -> bool | None:
@@ -226,19 +221,7 @@ class FactTable:
     @cached_property
     def _yes_or_no(self) -> frozenset[int]:
         """The columns that hold only yes and no, or their like, as texts."""
-        found = set[int]()
-        for at, column in enumerate(self.rows["columns"]):
-            if column["type"] in ("boolean", "integer", "number"):
-                continue
-            cells = set[str]()
-            for row in self.rows["rows"]:
-                if row[at] is not None:
-                    cells.add(str(row[at])[:_LONGEST_YES].strip().lower())
-                if len(cells) > len("01"):
-                    break
-            if any(cells <= pair for pair in _YES_OR_NO):
-                found.add(at)
-        return frozenset(found)
+        return frozenset(at for at in range(len(self.rows["columns"])) if _holds_yes_or_no(self.rows, at))
 
     def raw(self, row: int, by: Sequence[int]) -> str:
         """The name of a row as it is written in the cells."""
@@ -276,10 +259,9 @@ class FactTable:
         if not is_date and (not is_dated(column["name"]) or column["type"] == "boolean"):
             return none
         partial = [each.period.unit for each in self.found.partial]
-        cells = [row[at] for row in self.rows["rows"]]
         try:
             unit, name = partial[0] if partial else None, calendar_title(column["name"])
-            return read_periods(cells, unit, name=name) or none
+            return read_periods([row[at] for row in self.rows["rows"]], unit, name=name) or none
         except (ValueError, OverflowError):
             return none
 
@@ -379,6 +361,28 @@ class FactTable:
             columns=[measure.name, *columns],
             labels=labels,
         )
+
+
+def _holds_flags(rows: Rows, at: int) -> bool:
+    """Return True for a column that is named as yes or no, or is a boolean, and has only 0 and 1."""
+    column, cells = rows["columns"][at], [each[at] for each in rows["rows"]]
+    name = title(column["name"])
+    is_named = _flagged(name) != name or name.split(" ")[-1] in _FLAGS
+    is_flag = column["type"] == "boolean" or (column["type"] in ("integer", "number") and is_named)
+    return is_flag and all(cell is None or (cell in (0, 1) and not isinstance(cell, bool)) for cell in cells)
+
+
+def _holds_yes_or_no(rows: Rows, at: int) -> bool:
+    """Return True for a column of texts that are only yes and no, or their like."""
+    if rows["columns"][at]["type"] in ("boolean", "integer", "number"):
+        return False
+    cells = set[str]()
+    for row in rows["rows"]:
+        if row[at] is not None:
+            cells.add(str(row[at])[:_LONGEST_YES].strip().lower())
+        if len(cells) > len("01"):
+            return False
+    return any(cells <= pair for pair in _YES_OR_NO)
 
 
 def _flagged(name: str) -> str:

@@ -16,27 +16,23 @@ from app.modules.database_connection.repository import Connection
 from app.modules.protocols.agui.decisions import ResumeMismatch, decisions_of
 from app.modules.protocols.agui.schemas import InterruptAnswer, RunInput, ThreadMessage
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
-from app.modules.protocols.frame_stream import StreamEnd, folded_stream
+from app.modules.protocols.frame_stream import folded_stream
 from app.modules.protocols.options import QuestionOptions, options_in, question_headers
 from app.modules.protocols.questions import question_of
-from app.modules.protocols.threads import NotStoredYet
+from app.modules.protocols.threads import ask, strategy_of
 from app.modules.records.model import (
     MAX_CLIENT_ID_CHARACTERS,
-    MultitaskStrategy,
     NewQuestion,
     Origin,
     Run,
     Session,
 )
-from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream
 from app.modules.session.confirmations import Confirmations
 from app.modules.session.dependencies import CurrentConfirmations, CurrentSessions
 from app.modules.session.errors import ConfirmationUnknown
 from app.modules.session.service import SessionService
 
-_CANCEL_SECONDS = 5
-"""Time for a client to come back before its run is cancelled. The protocol has no other way to stop one."""
 _MAX_WAITING_CALLS = 100
 
 router = Router(prefix="/ag-ui", tags=["ag-ui"])
@@ -97,9 +93,8 @@ async def run_agent(
     asked = await threads.assistant(caller.owner, assistant)
     options = options_in(asked.mode, body.forwarded_props.kai)
     threads.check_mode(options.mode)
-    known_calls: list[str] = []
+    known_calls = [call for message in body.messages for call in message.call_ids] if body.resume else []
     if body.resume:
-        known_calls = [call for message in body.messages for call in message.call_ids]
         session = await threads.named(caller.owner, body.thread_id, {})
         session, run = await _resume(caller, session, body.resume, sessions=sessions, waiting=confirmations)
     else:
@@ -115,17 +110,13 @@ async def run_agent(
             options=options,
         )
     departures.keep(run.id)
-
-    def leave(end: StreamEnd) -> None:
-        if end == "left" and body.forwarded_props.on_disconnect != "continue":
-            departures.cancel_later(session, run, seconds=_CANCEL_SECONDS)
-
+    goes_on = body.forwarded_props.on_disconnect == "continue"
     return folded_stream(
         run.id,
         sessions.follower.follow(run),
         EventFold(run, body.thread_id, body.run_id, known_calls=known_calls),
         headers=question_headers(session, run),
-        on_close=leave,
+        on_close=None if goes_on else departures.cancel_unread(session, run),
     )
 
 
@@ -158,26 +149,18 @@ async def _ask(
     question: str,
     options: QuestionOptions,
 ) -> tuple[Session, Run]:
-    """Start or queue a run. While calls wait for an approval, which may take long, nothing can be queued."""
-    multitask_strategy: MultitaskStrategy = "reject" if session.status == "awaiting_approval" else "enqueue"
     client_id = message.id if len(message.id) <= MAX_CLIENT_ID_CHARACTERS else None
-    try:
-        return await sessions.ask(
-            session.owner,
-            session.id,
-            NewQuestion(
-                question,
-                multitask_strategy=multitask_strategy,
-                idempotency_key=run_id,
-                db_connection_id=connection.id,
-                mode=options.mode,
-                tool_sources=options.tool_sources,
-                rules=options.rules,
-                origin=Origin(protocol="ag-ui", client_message_id=client_id),
-            ),
-        )
-    except NotKeptYet as error:
-        raise NotStoredYet(error) from error
+    asked = NewQuestion(
+        question,
+        multitask_strategy=strategy_of(session),
+        idempotency_key=run_id,
+        db_connection_id=connection.id,
+        mode=options.mode,
+        tool_sources=options.tool_sources,
+        rules=options.rules,
+        origin=Origin(protocol="ag-ui", client_message_id=client_id),
+    )
+    return await ask(sessions, session, asked)
 
 
 async def _resume(

@@ -214,8 +214,8 @@ class RunFold:
         if not isinstance(event, Done):
             self._add("custom", "custom", lambda: event.model_dump(mode="json"))
         match event:
-            case Status(step="waiting"):
-                pass  # custom only: no node runs yet
+            case Status(step="waiting") | ContextChunk() | Progress() | Memory():
+                pass  # custom only: of a run that waits, no node runs yet
             case Status():
                 self._end_step()
                 self._begin_task(event)
@@ -252,8 +252,6 @@ class RunFold:
                 self._reset()
             case Failure():
                 self._failure = event  # the run may still have an answer, and clients stop at `error`
-            case ContextChunk() | Progress() | Memory():
-                pass  # custom only
             case Done():
                 self._end(event)
             case _:
@@ -269,8 +267,7 @@ class RunFold:
 
     def _end_task(self) -> None:
         if self._task is not None:
-            interrupts: list[JsonValue] = [*self.interrupts]
-            self._add_task("task_result", {"result": {}, "error": None, "interrupts": interrupts})
+            self._add_task("task_result", {"result": {}, "error": None, "interrupts": [*self.interrupts]})
         self._task = None
 
     def _add_task(self, kind: str, parts: Mapping[str, JsonValue]) -> None:
@@ -282,14 +279,7 @@ class RunFold:
         """The checkpoint's own id is not known here: it follows in the thread's state."""
 
         def checkpoint() -> dict[str, JsonValue]:
-            return {
-                "config": {"configurable": {"thread_id": self._turn.thread_id, "checkpoint_ns": ""}},
-                "parent_config": None,
-                "values": json.loads(self.values()),
-                "metadata": {"source": source, "step": self._step},
-                "next": [],
-                "tasks": [],
-            }
+            return _checkpoint(self._turn.thread_id, self.values(), {"source": source, "step": self._step})
 
         self._add("checkpoints", "checkpoints", checkpoint)
         self._add("debug", "debug", lambda: self._debug("checkpoint", checkpoint()))
@@ -431,6 +421,17 @@ def results_value(found: Rows) -> dict[str, JsonValue]:
         "rows": [*head_of(found["rows"])],
         "row_count": found["row_count"],
         "truncated": found["truncated"],
+    }
+
+
+def _checkpoint(thread_id: str, values: str, metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {
+        "config": {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}},
+        "parent_config": None,
+        "values": json.loads(values),
+        "metadata": metadata,
+        "next": [],
+        "tasks": [],
     }
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from app.modules.protocols.options import QuestionOptions
-from app.modules.protocols.threads import NotStoredYet
+from app.modules.protocols.threads import ask, strategy_of
 from app.modules.records.model import MultitaskStrategy, NewQuestion, Origin, Run, Session
-from app.modules.run.errors import NotKeptYet, SessionBusy
+from app.modules.run.errors import SessionBusy
 from app.modules.session.errors import CheckpointUnknown
 from app.modules.session.service import SessionService
 
@@ -17,15 +17,14 @@ _ORIGIN = Origin(protocol="openai")
 async def ask_in(
     sessions: SessionService, session: Session, database: str, *, question: str, options: QuestionOptions
 ) -> tuple[Session, Run]:
-    """Start or queue a run. While calls wait for an approval, which may take long, nothing can be queued."""
-    multitask_strategy: MultitaskStrategy = "reject" if session.status == "awaiting_approval" else "enqueue"
+    """Start or queue a run."""
     return await _ask(
         sessions,
         session,
         database,
         question=question,
         options=options,
-        multitask_strategy=multitask_strategy,
+        multitask_strategy=strategy_of(session),
     )
 
 
@@ -86,23 +85,17 @@ async def _ask(
     multitask_strategy: MultitaskStrategy,
     after: Sequence[str] | None = None,
 ) -> tuple[Session, Run]:
-    try:
-        return await sessions.ask(
-            session.owner,
-            session.id,
-            NewQuestion(
-                question,
-                multitask_strategy=multitask_strategy,
-                db_connection_id=database,
-                mode=options.mode,
-                tool_sources=options.tool_sources,
-                rules=options.rules,
-                origin=_ORIGIN,
-                after=after,
-            ),
-        )
-    except NotKeptYet as error:
-        raise NotStoredYet(error) from error
+    asked = NewQuestion(
+        question,
+        multitask_strategy=multitask_strategy,
+        db_connection_id=database,
+        mode=options.mode,
+        tool_sources=options.tool_sources,
+        rules=options.rules,
+        origin=_ORIGIN,
+        after=after,
+    )
+    return await ask(sessions, session, asked)
 
 
 async def _open_run(sessions: SessionService, session: Session, question: str) -> Run | None:

@@ -14,7 +14,7 @@ from app.http.router import Router
 from app.http.routes import Text, is_storable
 from app.modules.database_connection.repository import Connection
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
-from app.modules.protocols.frame_stream import StreamEnd, events_of, folded_stream
+from app.modules.protocols.frame_stream import events_of, folded_stream
 from app.modules.protocols.openai.conversations import ask_after, ask_in
 from app.modules.protocols.openai.errors import (
     PREFIX,
@@ -41,9 +41,6 @@ from app.modules.protocols.threads import Assistant, Threads
 from app.modules.records.model import Run, Session
 from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.service import SessionService
-
-_CANCEL_SECONDS = 5
-"""Time for a client to come back before its answer is cancelled. The protocol has no other way to stop."""
 
 _ERRORS: dict[int | str, dict[str, object]] = {
     status: {"description": title, "model": ErrorBody}
@@ -211,17 +208,12 @@ async def create_chat_completion(
     headers = {"X-Run-Id": run.id, **question_headers(session, run)}
     if not body.stream:
         return await _whole_answer(sessions, session, run, body.model, headers=headers)
-
-    def leave(end: StreamEnd) -> None:
-        if end == "left":
-            departures.cancel_later(session, run, seconds=_CANCEL_SECONDS)
-
     return folded_stream(
         run.id,
         sessions.follower.follow(run),
         ChunkFold(run, body.model, include_usage=include_usage),
         headers=headers,
-        on_close=leave,
+        on_close=departures.cancel_unread(session, run),
     )
 
 
