@@ -97,6 +97,15 @@ class StatementNeedsApproval(StatementReadsTooMuch):
     """A person has to approve the statement, because of the rows that the database expects to read."""
 
 
+class StatementNotApproved(TurnError):
+    """A person did not approve the statement, or not in time. It has not run."""
+
+    problem = "statement-not-approved"
+    title = "The SQL was not approved"
+    status = 409
+    cure = "Ask for less, or ask again and approve it."
+
+
 class StatementTimedOut(StatementFailed):
     """The statement exceeded its time limit and was stopped."""
 

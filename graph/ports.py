@@ -168,6 +168,22 @@ class SqlRunner(Protocol):
     async def keep(self) -> None: ...
 
 
+class StatementAsker(Protocol):
+    """Asks a person before a costly statement runs, as a call of a tool asks."""
+
+    async def ask(self, sql: str, why: str, step: int, *, emit: Emit) -> ToolCallRef:
+        """Store a call that runs the statement and has to be approved. Emits `tool_call`."""
+
+    async def find_undecided(self, calls: Sequence[ToolCallRef], emit: Emit) -> Sequence[str]:
+        """Returns the ids of the calls that wait for a person's decision, as `Investigator` does."""
+
+    async def run(self, call: ToolCallRef, sql: str, emit: Emit) -> Rows:
+        """Run a statement whose call is decided. Emits `tool_result`.
+
+        Raises `StatementNotApproved`, and what `SqlRunner.run` raises.
+        """
+
+
 class ResultChecker(Protocol):
     """Finds what speaks so strongly against a result that another statement is likely to be better.
 
@@ -297,5 +313,7 @@ class Ports:
     """None where profiles are off, or no prompt may show them."""
     facts: FactFinder | None = None
     """None where nothing is remembered, or no prompt may show it."""
+    statements: StatementAsker | None = None
+    """None where no statement waits for an approval."""
     investigator: Investigator | None = None
     """None where investigations are off or no model is configured."""

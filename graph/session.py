@@ -1,6 +1,7 @@
 """A whole turn: its steps, the edges between them, and the driver that runs it.
 
 load_context ─> write_sql ─┬─ sql ──> run_sql ─┬─> analyse ─┬─> finish
+                           │          (a statement that would read much goes to approve, and back)
                     ^      │             │     │            ├─> summarize, if it is due
                     └──────┼── failed ───┘     │            │
                            ├─ rows ────────────┘            │
@@ -392,7 +393,7 @@ def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:
     # superstep, which is a third of what a step writes.
     shape.add_edge("use_tool", "investigate")
     shape.add_edge("act", "approve")
-    shape.add_conditional_edges("approve", _after_approving, ["act", "investigate"])
+    shape.add_conditional_edges("approve", _after_approving, ["act", "investigate", "run_sql"])
     shape.add_edge("summarize", END)
     shape.add_edge("finish", END)
     return shape
@@ -448,8 +449,10 @@ async def _after_thinking(
     return [_task(node, call, state) for call in calls if call["gate"] == "free"] or "approve"
 
 
-async def _after_approving(state: SessionState) -> list[Send] | Literal["investigate"]:
-    """The calls that had to ask, one after another in the model's order."""
+async def _after_approving(state: SessionState) -> list[Send] | Literal["investigate", "run_sql"]:
+    """The calls that had to ask, one after another in the model's order; of a statement, the statement."""
+    if state["route"] == "sql":
+        return "run_sql"
     return [_task("act", call, state) for call in open_calls(state)[:1]] or "investigate"
 
 
@@ -461,7 +464,9 @@ async def _after_answering(state: SessionState) -> Literal["summarize", "finish"
     return "summarize" if is_summary_due(state) else "finish"
 
 
-async def _after_running(state: SessionState) -> Literal["write_sql", "analyse"]:
+async def _after_running(state: SessionState) -> Literal["approve", "write_sql", "analyse"]:
+    if open_calls(state):
+        return "approve"
     return "write_sql" if state["repair"] else "analyse"
 
 

@@ -161,7 +161,6 @@ async def open_services(
             arrivals=common.arrivals,
         )
         opened.push_async_callback(submissions.aclose)
-        has_investigations = settings.agent.enabled and settings.llm.has_tools
         sessions = SessionService(
             common.sessions,
             common.rows,
@@ -178,7 +177,7 @@ async def open_services(
             forgetting=common.forgetting,
             facts=common.facts,
             allowances=common.allowances,
-            investigations=common.investigations if has_investigations else None,
+            investigations=common.investigations,
             started=common.queue,
             default_mode=settings.agent.default_mode,
             rules=common.rules,
@@ -187,7 +186,7 @@ async def open_services(
         instruction = await instruction_of(settings.llm, common.storage)
         confirmations = Confirmations(
             common.sessions,
-            common.investigations if has_investigations else None,
+            common.investigations,
             common.lifecycle,
             allowances=common.allowances,
             tools=common.tools,
@@ -196,7 +195,7 @@ async def open_services(
         key = common.own_key
         mcp = McpServices(
             sessions=sessions,
-            confirmations=confirmations if has_investigations else None,
+            confirmations=confirmations,
             connections=common.connections,
             context_store=common.context_store,
             memories=common.memories,

@@ -43,6 +43,7 @@ from app.modules.run.observer import RunObserver
 from app.modules.run.page_context import PageContext
 from app.modules.run.ports import PortFactory
 from app.modules.run.retention import Age, Retention
+from app.modules.run.statement_approval import StatementApprovals
 from app.modules.run.worker import Worker
 from app.modules.schedules.model import NOTICE_DAYS
 from app.modules.schedules.running import Runs
@@ -144,6 +145,7 @@ def ports_of_runs(common: CommonServices) -> PortFactory:
         observer=RunObserver(common.metrics),
         metrics=common.metrics,
         investigators=investigators.bind if investigators else None,
+        approvals=StatementApprovals(common.investigations, common.settings.agent.approval_minutes),
         tasks=documentations.bind if documentations else None,
         rules=common.rules,
         page=PageContext(

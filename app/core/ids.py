@@ -1,8 +1,11 @@
-"""Ids: UUIDv7, which sort by time, and UUIDv5, which follow from a name."""
+"""Ids: UUIDv7, which sort by time, UUIDv5, which follow from a name, and digests of values."""
 
+import hashlib
+import json
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 import uuid_utils
+from pydantic import JsonValue
 
 
 def new_id(at_ms: int | None = None) -> str:
@@ -25,3 +28,9 @@ def id_of(owner_id: str, name: str) -> str:
 def id_within_owner(owner: str, name: str) -> str:
     """The UUIDv5 of a name that an owner gives. The same name of another owner has another id."""
     return id_of(id_of(str(NAMESPACE_OID), f"owner {owner}"), name)
+
+
+def digest(value: JsonValue) -> str:
+    """Returns the SHA-256 of the canonical JSON of a value: keys sorted, no spaces, UTF-8."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,14 +1,18 @@
-"""Run the statement. One that fails, or whose result has warnings, goes back to its writer once a turn."""
+"""Run the statement. One that fails, or whose result has warnings, goes back to its writer once a turn. One
+that would read much waits for a person before it runs.
+"""
 
 from langgraph.runtime import Runtime
 
 from graph.answer import Draft, Repair, draft_of, interpretation_of, repair_of
 from graph.chunks import sql_chunk
-from graph.errors import DatabaseUnavailable, StatementFailed
+from graph.errors import DatabaseUnavailable, StatementFailed, StatementNeedsApproval
 from graph.events import ResultsChunk, Status
+from graph.nodes.approve import open_calls, statements_of
+from graph.nodes.investigate import NO_OUTCOMES, investigation_of
 from graph.nodes.question import question_of
 from graph.ports import Ports
-from graph.state import Rows, SessionState
+from graph.state import Rows, SessionState, ToolCallRef
 
 
 async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
@@ -25,12 +29,23 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
         raise StatementFailed("\n".join(repair.reasons))
     try:
         rows = await runtime.context.runner.kept(sql) or await _run(sql, state, runtime)
+    except StatementNeedsApproval as needed:
+        if repair is not None and first_stands:
+            return _keep_first(state, repair.first, runtime)
+        if runtime.context.statements is None:
+            raise
+        step = investigation_of(state)["step"] + 1
+        call = await runtime.context.statements.ask(sql, needed.detail, step, emit=runtime.stream_writer)
+        return _asking(state, call)
     except (StatementFailed, DatabaseUnavailable) as failure:
         if repair is not None and first_stands:
             return _keep_first(state, repair.first, runtime)
         if repair is not None or isinstance(failure, DatabaseUnavailable):
             raise
-        return {"repair": Repair(first=draft, cause="error", reasons=[failure.detail]).model_dump()}
+        return {
+            "repair": Repair(first=draft, cause="error", reasons=[failure.detail]).model_dump(),
+            **_ended(state),
+        }
     reasons = await _reasons(state, runtime.context, draft, rows=rows)
     if repair is not None and first_stands and not _is_better(rows, reasons, state, repair=repair):
         return _keep_first(state, repair.first, runtime)
@@ -41,6 +56,7 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
         current_plan=draft.plan,
         current_results=rows,
         results_message_id=state["message_id"],
+        **_ended(state),
     )
     if repair is None and reasons:
         return {**answered, "repair": Repair(first=draft, cause="warnings", reasons=reasons).model_dump()}
@@ -51,7 +67,28 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
 async def _run(sql: str, state: SessionState, runtime: Runtime[Ports]) -> Rows:
     runtime.stream_writer(Status(step="executing_sql", message="Running the query", run_id=state["run_id"]))
     with runtime.context.observer.observe_step("executing_sql"):
+        if asked := open_calls(state):
+            return await statements_of(runtime.context).run(asked[0], sql, runtime.stream_writer)
         return await runtime.context.runner.run(sql)
+
+
+def _asking(state: SessionState, call: ToolCallRef) -> SessionState:
+    """Returns the state of a statement that waits for a person, as a step with one call does."""
+    before = investigation_of(state)
+    return {
+        "investigation": {
+            **before,
+            "step": before["step"] + 1,
+            "calls": [call],
+            "call_count": before["call_count"] + 1,
+        },
+        "done": NO_OUTCOMES,
+    }
+
+
+def _ended(state: SessionState) -> SessionState:
+    """Returns the end of the call that has asked for the statement, if one has."""
+    return {"done": {call["id"]: "done" for call in open_calls(state)}} if open_calls(state) else {}
 
 
 async def _reasons(state: SessionState, ports: Ports, draft: Draft, *, rows: Rows) -> list[str]:

@@ -21,6 +21,7 @@ from graph import SessionGraph
 from graph.answer import (
     Analysis,
     Answer,
+    DatabaseCost,
     Effort,
     Findings,
     Interpretation,
@@ -36,10 +37,11 @@ from graph.state import Rows
 from tests.fakes import TURN, FakeWriter, fake_ports
 from tests.support.cases import assert_each
 
-EVENTS_LEAVE_OUT = {"route", "results_summary", "remembered", "rows_head", *Effort.model_fields}
-"""The route shows in which chunks come; the summary of the results is for the next questions only. The effort
-is in `done`, the facts were in `memory`, unless they are forgotten, and the chunk of the results has more
-rows.
+EVENTS_LEAVE_OUT = {"route", "results_summary", "remembered", "rows_head"}
+EVENTS_LEAVE_OUT |= {*Effort.model_fields, *DatabaseCost.model_fields}
+"""The route shows in which chunks come; the summary of the results is for the next questions only. Effort and
+cost are in `done`, the facts were in `memory`, unless they are forgotten, and the chunk of the results has
+more rows.
 """
 
 HEAD = Rows(
@@ -94,6 +96,9 @@ FILLED: dict[str, JsonValue] = {
     "steps": 3,
     "tool_calls": 4,
     "limit_reached": True,
+    "database_ms": 12,
+    "rows_read": 3,
+    "bytes_read": 24,
     "route": "rows",
     "sql": "SELECT 3 AS n",
     "results_summary": "1 row of n: 3",

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from app.core.clock import as_datetime
+from app.core.ids import digest
 from app.modules.database_connection.repository import Connection
 from app.modules.records.steps import CallRecord
-from app.modules.tools.tool import Tool, digest
-from graph.events import Confirmation, ConfirmationDecided, SessionEvent
+from app.modules.tools.tool import Tool
 
 
 def call_hash(
@@ -34,33 +33,6 @@ def call_hash(
             "message": message_id,
         }
     )
-
-
-def confirmation_events(call: CallRecord) -> list[SessionEvent]:
-    """Returns what was emitted of a call that has asked; nothing for another one."""
-    if call.expires_at is None:
-        return []
-    asked = Confirmation(
-        confirmation_id=call.id,
-        tool_name=call.tool,
-        description=call.description,
-        arguments=call.arguments,
-        destination=call.destination,
-        warnings=call.warnings,
-        call_hash=call.call_hash,
-        expires_at=as_datetime(call.expires_at),
-    )
-    return [asked, *decision_events(call)]
-
-
-def decision_events(call: CallRecord) -> list[SessionEvent]:
-    if (decision := call.decision) is None:
-        return []
-    return [
-        ConfirmationDecided(
-            confirmation_id=call.id, decision=decision, edited_arguments=call.edited_arguments
-        )
-    ]
 
 
 def unanswered(calls: Sequence[CallRecord]) -> str | None:

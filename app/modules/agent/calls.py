@@ -12,13 +12,14 @@ from pydantic import JsonValue
 from app.core.clock import now_ms
 from app.core.errors import Problem
 from app.core.storage.port import StorageUnavailable
-from app.modules.agent.approval import call_hash, confirmation_events, decision_events
+from app.modules.agent.approval import call_hash
 from app.modules.agent.call_progress import CallProgress
 from app.modules.agent.quoting import quotations
 from app.modules.agent.sheets import append_facts
-from app.modules.agent.step_events import result_chunks, returned_event
+from app.modules.agent.step_events import result_chunks
 from app.modules.agent.turn import InvestigatedTurn, said_before
 from app.modules.database_connection.repository import Connection
+from app.modules.records.call_events import confirmation_events, decision_events, returned_event
 from app.modules.records.model import Mode
 from app.modules.records.steps import CallRecord, CallStatus, cut_text
 from app.modules.tools.context import NoSuchDatabase, ToolContext, ToolDatabase

@@ -6,8 +6,9 @@ from dataclasses import replace
 from app.modules.agent.calls import TurnCalls
 from app.modules.agent.last_step import LastStep
 from app.modules.agent.planning import Planning
-from app.modules.agent.step_events import called_event, returned_event, step_begun, step_events
+from app.modules.agent.step_events import step_begun, step_events
 from app.modules.agent.turn import InvestigatedTurn
+from app.modules.records.call_events import called_event, returned_event
 from app.modules.records.steps import StepRecord
 from graph.answer import Offer
 from graph.events import SessionEvent

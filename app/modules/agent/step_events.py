@@ -1,15 +1,14 @@
 """The events of stored steps and calls."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import cast
 
-from app.modules.agent.approval import confirmation_events
+from app.modules.records.call_events import called_event, confirmation_events, returned_event
 from app.modules.records.model import Run
 from app.modules.records.rows import RowStore
 from app.modules.records.steps import CallRecord, InvestigationRecords, StepRecord
 from app.modules.tools.results import read_head
-from graph.events import ResultsChunk, SessionEvent, SqlChunk, Status, TextChunk, ToolCalled, ToolReturned
-from graph.state import CallOutcome, Rows
+from graph.events import ResultsChunk, SessionEvent, SqlChunk, Status, TextChunk
+from graph.state import Rows
 
 ReadHead = Callable[[CallRecord], Awaitable[Rows | None]]
 """Reads the first rows of a call. Returns None if it has none."""
@@ -54,25 +53,3 @@ def result_chunks(call: CallRecord, head: Rows | None) -> list[SessionEvent]:
         SqlChunk(content=call.result["sql"], dialect=call.result["dialect"], tool_call_id=call.id)
     ]
     return said if head is None else [*said, ResultsChunk(content=head, tool_call_id=call.id)]
-
-
-def called_event(call: CallRecord) -> ToolCalled:
-    return ToolCalled(
-        tool_call_id=call.id,
-        step=call.step,
-        name=call.tool,
-        category=call.category,
-        arguments=call.arguments,
-        requires_approval=call.gate == "asks",
-    )
-
-
-def returned_event(call: CallRecord) -> ToolReturned:
-    return ToolReturned(
-        tool_call_id=call.id,
-        status=cast("CallOutcome", call.status),
-        content=call.text,
-        is_error=call.is_error,
-        result_id=call.id if call.result is not None else None,
-        elapsed_ms=call.elapsed_ms,
-    )

@@ -20,13 +20,14 @@ from app.core.clock import now_ms
 from app.core.llm.model import LanguageModel, PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.agent.factory import InvestigatorFactory, SchemaContextOf
-from app.modules.agent.step_events import called_event, step_events
+from app.modules.agent.step_events import step_events
 from app.modules.agent.turn_records import TurnRecords
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Table
 from app.modules.generating.markdown import Document, DocumentedTable, Measured, document_text
 from app.modules.language_models.errors import model_errors_translated
 from app.modules.prompts.sections import sections
+from app.modules.records.call_events import called_event
 from app.modules.records.model import DocumentationRequest, Run, Session
 from app.modules.records.rows import RowStore
 from app.modules.records.steps import CallRecord, InvestigationRecords, StepKind, StepRecord, new_step

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from app.modules.tools.tool import digest
+from app.core.ids import digest
 
 _MAX_NAME = 128
 _MAX_DESCRIPTION = 4_000

@@ -6,12 +6,13 @@ from functools import partial
 
 from pydantic import BaseModel, JsonValue
 
+from app.core.ids import digest
 from app.core.redaction.text import redacted_address
 from app.modules.mcp.arguments import arguments_of
 from app.modules.mcp.config import HttpServer, StdioServer
 from app.modules.mcp.definition import ToolDefinition
 from app.modules.tools.context import ReportProgress, ToolContext
-from app.modules.tools.tool import Tool, ToolResult, digest
+from app.modules.tools.tool import Tool, ToolResult
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _MAX_NAME = 64

@@ -43,6 +43,7 @@ from app.modules.run.observer import RunObserver
 from app.modules.run.page_context import PageContext
 from app.modules.run.remembering import RunFacts, RunNews
 from app.modules.run.result_checking import RunResultChecker, asker_of
+from app.modules.run.statement_approval import RunStatementAsker, StatementApprovals
 from app.modules.run.summary import DigestSummarizer, ModelSummarizer
 from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
@@ -56,7 +57,7 @@ from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
 from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter
 from graph import Ports
-from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
+from graph.errors import DatabaseUnavailable, StatementFailed, StatementNeedsApproval, TurnError
 from graph.ports import (
     Analyst,
     ContextRecall,
@@ -66,6 +67,7 @@ from graph.ports import (
     Question,
     SqlRunner,
     SqlWriter,
+    StatementAsker,
     Summarizer,
     Written,
 )
@@ -155,12 +157,15 @@ class PortFactory:
         profiles: ProfileSections | None = None,
         allowed: ContextFilter = ALL_ALLOWED,
         model_reduces_above: int | None = None,
+        approvals: StatementApprovals | None = None,
     ) -> None:
-        """`investigators`, `tasks`, `rules`, `facts`, `news` and `profiles`: None where they are off.
+        """`investigators`, `tasks`, `rules`, `facts`, `news`, `profiles` and `approvals`: None where they are
+        off.
 
         `model_reduces_above`: the summary model reduces conversations of more messages than that; None if it
         reduces none.
         """
+        self._approvals = approvals
         self._news = news
         self._facts = facts if allowed.allows("memory") else None
         self._tasks = tasks
@@ -213,11 +218,7 @@ class PortFactory:
         writer = self._writer_of(
             run, connection, schema_context, try_out=try_out, may_investigate=investigator is not None
         )
-        given: SqlWriter | None = None
-        if run.sql is not None:
-            given = _GivenSql(run.sql, connection.dialect)
-        elif task is not None:
-            given = _FixedTask(connection.dialect)
+        given = _given_writer(run, connection.dialect, has_task=task is not None)
         recall = self._recall_of(
             session, run, schema_context, connection=connection, is_given=given is not None, seen=seen
         )
@@ -238,9 +239,15 @@ class PortFactory:
             analyst=NoticingAnalyst(analyst, checker, schema_context),
             summarizer=self._summarizer_of(session),
             observer=self.observer,
+            statements=self._asker_of(run, connection, runner),
             investigator=task or investigator,
             profile=profile,
         )
+
+    def _asker_of(self, run: Run, connection: Connection, runner: "_KeepingRunner") -> StatementAsker | None:
+        if self._approvals is None:
+            return None
+        return RunStatementAsker(approvals=self._approvals, connection=connection, runner=runner, run_of=run)
 
     async def _investigators_of(
         self, session: Session, run: Run, connection: Connection
@@ -415,6 +422,13 @@ class _FixedTask:
         return Written(route="investigate", text=question.text)
 
 
+def _given_writer(run: Run, dialect: str, *, has_task: bool) -> SqlWriter | None:
+    """Returns the writer of a turn that needs none: of a given statement, or of a task with known steps."""
+    if run.sql is not None:
+        return _GivenSql(run.sql, dialect)
+    return _FixedTask(dialect) if has_task else None
+
+
 @dataclass(frozen=True)
 class _OnlyOnce:
     """A runner whose failure ends the turn: only the user repairs a statement that they gave."""
@@ -427,6 +441,8 @@ class _OnlyOnce:
     async def run(self, sql: str) -> Rows:
         try:
             return await self.runner.run(sql)
+        except StatementNeedsApproval:
+            raise
         except StatementFailed as failure:
             raise GivenStatementFailed(failure.detail) from failure
 
@@ -659,11 +675,11 @@ class _KeepingRunner:
         run = self.run_of
         return None if run.attempt == 1 else await self.rows.kept(run.message_id, sql)
 
-    async def run(self, sql: str) -> Rows:
+    async def run(self, sql: str, *, is_approved: bool = False) -> Rows:
         self._fetched = None
         asker = asker_of(self.run_of, "question")
         fetched = await self.connections.run(
-            self.connection, sql, asker, check_names=self.schema_context.check
+            self.connection, sql, asker, check_names=self.schema_context.check, is_approved=is_approved
         )
         rows = fetched.as_rows()
         self._fetched = (sql, rows)

@@ -1,7 +1,5 @@
 """A tool: what a model sees of it, and what it does."""
 
-import hashlib
-import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,6 +8,7 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from app.core.ids import digest
 from app.core.llm.model import OfferedTool
 from app.modules.records.model import ToolSource
 from app.modules.records.steps import KeptResult
@@ -148,9 +147,3 @@ def tool(
         repeatable=repeatable,
         timeout_seconds=timeout_seconds,
     )
-
-
-def digest(value: JsonValue) -> str:
-    """Returns the SHA-256 of the canonical JSON of a value: keys sorted, no spaces, UTF-8."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
+from app.core.ids import digest
 from app.modules.records.steps import CallRecord
-from app.modules.tools.tool import digest
 from graph.events import Confirmation
 
 Requests = Mapping[str, dict[str, JsonValue]]
