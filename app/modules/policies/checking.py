@@ -2,8 +2,9 @@
 not fit.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Literal
 
 from app.modules.policies.catalog import DatabaseRelation, RelationCatalog
@@ -11,6 +12,9 @@ from app.modules.policies.conditions import UnreadableCondition, attributes_in, 
 from app.modules.policies.limiting import qualified_condition
 from app.modules.policies.masks import fits
 from app.modules.policies.model import AccessPolicy, Policies, TablePolicy
+from app.modules.policies.rights import stricter
+
+_MOOT = "nothing that holds"
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ def find_faults(policies: Policies, catalog: RelationCatalog) -> list[PolicyFaul
     return [
         *(fault for policy in policies.policies for fault in _check_policy(policy, catalog)),
         *_check_views(policies, catalog),
+        *_check_overlaps(policies),
         *_check_default(policies, catalog),
     ]
 
@@ -76,6 +81,47 @@ def _check_views(policies: Policies, catalog: RelationCatalog) -> Iterator[Polic
             yield PolicyFault(
                 "error", f"trusted_views, {shown!r}", "The latest scan has no view of this name."
             )
+
+
+def _check_overlaps(policies: Policies) -> Iterator[PolicyFault]:
+    """Yields what one policy says and another takes back, for a person of both."""
+    for one, other in permutations(policies.policies, 2):
+        for shown in one.tables.keys() & other.tables.keys():
+            place = f"policies {one.name!r} and {other.name!r}, table {shown!r}"
+            for detail in _contradictions(one, other, shown):
+                yield PolicyFault("warning", place, detail)
+
+
+def _contradictions(one: AccessPolicy, other: AccessPolicy, shown: str) -> Iterator[str]:
+    """Yields how the first policy takes back what the second one says of a table."""
+    says, taken = one.tables[shown], other.tables[shown]
+    covers = _covers(one, other)
+    if covers and says.hidden:
+        if not taken.hidden:
+            yield f"The first hides the table from all people of the second, which then says {_MOOT}."
+        return
+    add_up = not one.always and not other.always
+    if covers and add_up and says.rows == "all" and isinstance(taken.rows, list):
+        yield f"The first shows all rows to all people of the second, whose rows say {_MOOT}. Use `always`."
+    for column in sorted(says.columns.keys() & taken.columns.keys()):
+        masks = (says.columns[column], taken.columns[column])
+        if masks[1] == "clear" != masks[0] and covers:
+            yield f"The first masks the column {column!r} of all people of the second, which shows it."
+        elif one.name < other.name and stricter(*masks) not in masks:
+            yield f"The masks {' and '.join(masks)} of the column {column!r} give null to a person of both."
+
+
+def _covers(one: AccessPolicy, other: AccessPolicy) -> bool:
+    """True if the first policy holds for every person of the second."""
+    return (
+        _holds_for(one.roles, other.roles)
+        and _holds_for(one.groups, other.groups)
+        and one.when.items() <= other.when.items()
+    )
+
+
+def _holds_for(wanted: Sequence[str], narrower: Sequence[str]) -> bool:
+    return not wanted or (bool(narrower) and set(narrower) <= set(wanted))
 
 
 def _check_default(policies: Policies, catalog: RelationCatalog) -> Iterator[PolicyFault]:
