@@ -129,6 +129,7 @@ lock: .venv/uv ## Pin the requirements again, with hashes and without addresses
 	@$(BIN)/uv pip compile -q requirements/uv.in $(LOCK) -o requirements/uv.txt
 	@$(BIN)/uv pip compile -q requirements/node.in $(LOCK) -o requirements/node.txt
 	@$(BIN)/uv pip compile -q requirements/generators.in $(LOCK) -o requirements/generators.txt
+	@$(BIN)/uv pip compile -q requirements/fakesnow.in $(LOCK) -o requirements/fakesnow.txt
 
 LOCK := --universal --python-version 3.11 --generate-hashes --upgrade --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links

@@ -9,12 +9,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.modules.database_connection.schema import Schema, Table
+from app.modules.sql.table_names import TableName
 
-DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "clickhouse")
+DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "clickhouse", "snowflake")
 RUNS_ON = "runs on"
 
 _CORPUS = Path(__file__).parents[1] / "corpus"
-_DATABASES = {"sqlite": "", "postgres": "attacked", "mysql": "shop", "duckdb": "shop", "clickhouse": "shop"}
+_DATABASES = {
+    "sqlite": "",
+    "postgres": "attacked",
+    "mysql": "shop",
+    "duckdb": "shop",
+    "clickhouse": "shop",
+    "snowflake": "SHOP",
+}
 _TABLES = ("categories", "customers", "files", "order lines", "orders", "spending")
 
 
@@ -37,9 +45,18 @@ def categories(lines: Sequence[Line]) -> Sequence[str]:
 
 def shop_schema(dialect: str) -> Schema:
     """The tables that the statements name, as a scan finds them, without columns."""
-    return Schema(
-        dialect, [Table(name=name, kind="table", columns=[]) for name in _TABLES], _DATABASES[dialect]
-    )
+    named = _in_public if dialect == "snowflake" else _alone
+    return Schema(dialect, [named(name) for name in _TABLES], _DATABASES[dialect])
+
+
+def _alone(name: str) -> Table:
+    return Table(name=name, kind="table", columns=[])
+
+
+def _in_public(name: str) -> Table:
+    """Returns a table as Snowflake names it: in upper case unless it needs quotes, in a schema."""
+    stored = name if " " in name else name.upper()
+    return Table(name=stored, full_name=TableName("", "PUBLIC", stored), kind="table", columns=[])
 
 
 def _lines(name: str) -> Sequence[Line]:

@@ -73,6 +73,17 @@ CONTRACTS: Mapping[str, Contract] = {
         cause="Could not convert string",
         unreachable={},
     ),
+    "snowflake": Contract(
+        endless="with recursive n(x) as (select 1 union all select x + 1 from n where x < 3000) "
+        "select x, repeat('x', 200) as t from n",
+        values="select 9007199254740993 as i, cast('12.50' as decimal(10, 2)) as n, 'Zoë' as t, "
+        "cast(null as varchar) as z, to_date('2024-02-29') as d, "
+        "to_timestamp_ntz('2024-02-29 10:00:00') as m",
+        failing="select cast(name as integer) as broken from customers",
+        cause="Could not convert string 'Ann'",
+        unreachable={**_SERVER_CAUSES, "database": "no database of this name that the role may use"},
+        running="select count(*) from table(information_schema.query_history_by_session())",
+    ),
     "clickhouse": Contract(
         runaway="select count() from numbers(10000000000000)",
         endless="select number, toString(number) as text from numbers(10000000000000)",

@@ -108,3 +108,32 @@ create database secret;
 create table secret.salaries (name String, salary Int32) engine = MergeTree order by name;
 insert into secret.salaries values ('Ann', 100);
 """
+
+SNOWFLAKE = """
+create database shop;
+create schema shop.public;
+create table shop.public.customers (id bigint primary key, name varchar not null, country varchar,
+    email varchar, signed_up date, vip boolean);
+create table shop.public.orders (id integer primary key, customer_id bigint, placed timestamp_ntz,
+    status varchar, total decimal(10, 2), details variant);
+create table shop.public."order lines" (order_id integer, "select" varchar, quantity integer,
+    "unit price" float);
+create table shop.public.categories (id integer, parent_id integer, name varchar);
+comment on table shop.public.customers is 'Who buys';
+insert into shop.public.customers values
+    (1, 'Ann', 'Norway', 'ann@example.com', '2023-01-05', true),
+    (2, 'Bob', 'Japan', 'bob@example.com', '2023-03-09', false),
+    (3, 'Zoë', 'Norway', null, '2024-02-29', false);
+insert into shop.public.orders
+    select 1, 1, '2024-01-01', 'paid', 10.50, parse_json('{"tags": ["new", "gift"]}');
+insert into shop.public.orders
+    select 2, 1, '2024-01-15', 'update pending', 20, parse_json('{"tags": []}');
+insert into shop.public.orders
+    select 3, 2, '2024-02-01', 'paid', 5.25, null;
+insert into shop.public."order lines" values (1, 'pen', 2, 1.5), (1, 'ink', 1, 7.5);
+insert into shop.public.categories values (1, null, 'all'), (2, 1, 'paper'), (3, 2, 'notebooks');
+create database empty;
+create schema shop.secret;
+create table shop.secret.salaries (name varchar, salary integer);
+insert into shop.secret.salaries values ('Ann', 100);
+"""

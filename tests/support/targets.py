@@ -15,6 +15,7 @@ from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer
 from tests.support.shop import make_shop
 from tests.support.shops import DUCKDB, MYSQL, MYSQL_ACCOUNTS, POSTGRES
+from tests.support.snowflake_server import SnowflakeServer
 
 # What an attack of the corpus would leave behind.
 _ENDINGS = ("", ".db", ".csv", ".parquet", ".txt")
@@ -55,6 +56,14 @@ _CLICKHOUSE_STATE = (
     "select database, name, create_table_query from system.tables where engine not like 'System%' order by 1",
     "select name from system.databases order by 1",
     "select name from system.functions where origin <> 'System' order by 1",
+)
+_SNOWFLAKE_STATE = (
+    "select * from public.customers order by id",
+    "select id, status from public.orders order by id",
+    "select * from secret.salaries",
+    "select table_schema, table_name, table_type, comment from information_schema.tables order by 1, 2",
+    "select table_schema, table_name, column_name from information_schema.columns order by 1, 2, 3",
+    "select schema_name from information_schema.schemata order by 1",
 )
 
 
@@ -108,6 +117,16 @@ def clickhouse_target(server: ClickhouseServer) -> Target:
     def state() -> object:
         with database.engine(Stop(), 60) as engine, engine.connect() as connection:
             return [[*map(tuple, connection.execute(text(each)))] for each in _CLICKHOUSE_STATE], _loot()
+
+    return Target(database, state)
+
+
+def snowflake_target(server: SnowflakeServer) -> Target:
+    database = read_url(server.url())
+
+    def state() -> object:
+        with database.engine(Stop(), 60) as engine, engine.connect() as connection:
+            return [[*map(tuple, connection.execute(text(each)))] for each in _SNOWFLAKE_STATE], _loot()
 
     return Target(database, state)
 

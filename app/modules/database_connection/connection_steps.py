@@ -80,7 +80,7 @@ def _pass_steps(
                 yield "sign_in", database.user
             else:
                 yield "open", ""
-            names = read_schemas(connection, schemas)
+            names = read_schemas(database, connection, schemas)
             has_tables = database.has_tables(connection, names)
             yield "list", _listed(names, has_tables=has_tables)
             _check_may_read(database, connection)

@@ -66,7 +66,7 @@ from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.database_connection.scan.progress import ScanProgress
 from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
-from app.modules.database_connection.scan.schemas import chosen_schemas, read_schemas, usable_schemas
+from app.modules.database_connection.scan.schemas import chosen_schemas, read_schemas
 from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import ColumnEdit, Schema, Table
@@ -959,7 +959,7 @@ def _usable_schemas(database: Database, limits: ConnectionLimits, stop: Stop) ->
     stop.after(limits.connect_seconds)
     try:
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
-            return usable_schemas(connection)
+            return database.schema_names(connection)
     except DBAPIError:
         raise DatabaseUnavailable("The schemas of the database could not be read.") from None
 
@@ -973,6 +973,6 @@ def _has_tables(database: Database, limits: ConnectionLimits, stop: Stop, *, sch
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
             if missing := database.missing_right(connection):
                 raise DatabaseUnavailable(missing)
-            return database.has_tables(connection, read_schemas(connection, schemas))
+            return database.has_tables(connection, read_schemas(database, connection, schemas))
     except DBAPIError:
         return True

@@ -25,6 +25,8 @@ class EngineData(BaseModel):
     """Schemas of the system besides information_schema."""
     session_names: frozenset[str] = frozenset()
     """Names that are functions of the session without quotes, and columns to sqlglot."""
+    sequence_names: frozenset[str] = frozenset()
+    """Names that move a sequence where they stand behind its name, and are columns to sqlglot."""
     table_functions: frozenset[str] = frozenset()
     """The only functions that may stand in place of a table, by sqlglot's names."""
     view_definitions: str

@@ -14,7 +14,8 @@ from tests.support import targets
 from tests.support.clickhouse_server import ClickhouseServer, clickhouse_server
 from tests.support.mariadb_server import MariadbServer, installed, mariadb_server
 from tests.support.shop import make_shop
-from tests.support.shops import CLICKHOUSE
+from tests.support.shops import CLICKHOUSE, SNOWFLAKE
+from tests.support.snowflake_server import SnowflakeServer, snowflake_server
 from tests.support.targets import Target
 
 
@@ -51,6 +52,12 @@ def clickhouse() -> Iterator[ClickhouseServer]:
 
 
 @pytest.fixture(scope="session")
+def snowflake() -> Iterator[SnowflakeServer]:
+    with snowflake_server(SNOWFLAKE) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def made() -> dict[str, Target]:
     return {}
 
@@ -77,5 +84,7 @@ def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Target:
             return targets.postgres_target(request.getfixturevalue("postgres"))
         case "clickhouse":
             return targets.clickhouse_target(request.getfixturevalue("clickhouse"))
+        case "snowflake":
+            return targets.snowflake_target(request.getfixturevalue("snowflake"))
         case _:
             return targets.mysql_target(request.getfixturevalue("mariadb"))

@@ -1,5 +1,6 @@
 """Corrections on real databases: a statement that the database takes keeps its rows."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -33,6 +34,11 @@ create table corrected.shops (id Int32, town String) engine = MergeTree order by
 create table corrected.sales (id Int32, shop_id Int32, region String, town String, kind String, units Int32,
     pack Int32) engine = MergeTree order by id;
 {SALES[SALES.index("insert") :].replace("into ", "into corrected.")}
+"""
+SNOWFLAKE_SALES = f"""
+create database corrected;
+create schema corrected.public;
+{re.sub("(?<=table )|(?<=into )", "corrected.public.", SALES.replace(" references shops (id)", ""))}
 """
 LIMITS = StatementLimits(timeout_seconds=60)
 
@@ -106,6 +112,16 @@ ACCEPTED: dict[str, list[str]] = {
         "select region, uniqExact(town), quantile(0.5)(units) from sales group by region",
         "select region, id from sales order by units desc limit 1 by region",
     ],
+    "snowflake": [
+        *PLAIN,
+        SUMMED.format("rollup (region, town, kind)"),
+        SUMMED.format("cube (region, town, kind)"),
+        SUMMED.format("grouping sets ((region, town), (kind), ())"),
+        SUMMED.format("all"),
+        NAMED.format("rollup (place, region)"),
+        "select region, count_if(kind = 'hose') as hoses from sales group by region",
+        "select region, id from sales qualify row_number() over (partition by region order by id desc) = 1",
+    ],
 }
 
 
@@ -155,6 +171,10 @@ def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> str:
             clickhouse = request.getfixturevalue("clickhouse")
             clickhouse.run(CLICKHOUSE_SALES)
             return str(clickhouse.url("corrected"))
+        case "snowflake":
+            snowflake = request.getfixturevalue("snowflake")
+            snowflake.run(SNOWFLAKE_SALES)
+            return str(snowflake.url(database="CORRECTED"))
         case _:
             mariadb = request.getfixturevalue("mariadb")
             mariadb.run(f"create database corrected; use corrected; {SALES}")

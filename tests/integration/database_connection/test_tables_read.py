@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from clickhouse_connect.driver import Client
 
 GENERATED = 1_500
+# Snowflake's fake has no plan of a statement.
+PLANNED = [each for each in DIALECTS if each != "snowflake"]
 NAMES = (
     "orders",
     '"orders"',
@@ -199,7 +201,7 @@ def unseen(sql: str, target: Target) -> Set[str] | None:
     return read - seen - {table for view in seen for table in views.get(view, ())}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", PLANNED)
 def test_the_guard_sees_each_table_that_an_honest_question_reads(dialect: str, target: Target) -> None:
     found = {
         line.sql: unseen(line.sql, target) for line in honest(dialect) if "explain" not in line.sql.lower()
@@ -209,14 +211,14 @@ def test_the_guard_sees_each_table_that_an_honest_question_reads(dialect: str, t
     assert len(taken) > 0.9 * len(found)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", PLANNED)
 def test_the_guard_sees_a_table_wherever_its_name_stands(dialect: str, target: Target) -> None:
     found = {sql: unseen(sql, target) for sql in (place.format(name) for place in PLACES for name in NAMES)}
     assert {sql: tables for sql, tables in found.items() if tables} == {}
     assert sum(tables is not None for tables in found.values()) >= 20
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", PLANNED)
 def test_the_guard_sees_each_table_that_a_statement_by_chance_reads(dialect: str, target: Target) -> None:
     made = (statement(Random(seed), dialect) for seed in range(GENERATED))
     passed = [sql for sql in made if sql and tables_in_tree(sql, dialect)]

@@ -192,7 +192,8 @@ _COLUMNS = st.sampled_from(["m.id", "m.name", "m.opened", "v.total_spent", "v.vi
 @given(
     columns=st.lists(_COLUMNS, min_size=1, max_size=3, unique=True),
     sums=st.lists(_COLUMNS, max_size=2),
-    dialect=st.sampled_from(DIALECTS),
+    # Of Snowflake, names in lower case without quotes are not those of these tables.
+    dialect=st.sampled_from([each for each in DIALECTS if each != "snowflake"]),
 )
 def test_a_right_statement_is_never_changed(columns: list[str], sums: list[str], dialect: str) -> None:
     listed = ", ".join([*columns, *(f"max({each})" for each in sums)])

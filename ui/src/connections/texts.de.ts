@@ -60,6 +60,7 @@ export const connectionTexts: Translated<typeof englishConnections> = {
     sqlite: "SQLite",
     duckdb: "DuckDB",
     clickhouse: "ClickHouse",
+    snowflake: "Snowflake",
   },
   tables: (count) => (count === 1 ? "1 Tabelle" : `${count} Tabellen`),
   search: "Tabellen, Spalten suchen",

@@ -60,6 +60,7 @@ export const connectionTexts = {
     sqlite: "SQLite",
     duckdb: "DuckDB",
     clickhouse: "ClickHouse",
+    snowflake: "Snowflake",
   } as Record<string, string>,
   tables: (count: number) => (count === 1 ? "1 table" : `${count} tables`),
   search: "Search tables and columns",

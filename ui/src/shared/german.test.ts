@@ -13,6 +13,7 @@ const SAME = new Set([
     "SQLite",
     "DuckDB",
     "ClickHouse",
+    "Snowflake",
     "Port",
     "Name",
     "Test",

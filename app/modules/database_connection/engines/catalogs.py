@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from sqlalchemy import Connection, bindparam, text
+from sqlalchemy import Connection, bindparam, inspect, text
 
 from app.modules.database_connection.schema import ColumnType, TableColumn
+from app.modules.sql.engine_data import SYSTEM_SCHEMAS
 from app.modules.sql.table_names import TableName
 
 Row: TypeAlias = Sequence[object]
@@ -44,6 +45,12 @@ class ListedTable:
 
 
 Listing: TypeAlias = Mapping[TableName, ListedTable]
+
+
+def inspected_schemas(connection: Connection) -> list[str]:
+    """Returns the schemas that SQLAlchemy's inspector finds, without those of the system."""
+    found = inspect(connection).get_schema_names()
+    return sorted(name for name in found if name.casefold() not in SYSTEM_SCHEMAS)
 
 
 def rows_in(connection: Connection, sql: str, schemas: Sequence[str]) -> Sequence[Row]:

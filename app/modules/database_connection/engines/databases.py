@@ -57,6 +57,12 @@ class Database(Protocol):
         read one, if there is none, and for an engine without accounts.
         """
 
+    def schema_names(self, connection: Connection) -> list[str]:
+        """Returns the names of the schemas that the account, or a role that it may take, may use, in order.
+
+        Without those of the system. On MySQL they are the databases of the server. Empty for SQLite.
+        """
+
     def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
         """True if the schemas have tables or views that the account sees. SQLite has no schemas."""
 

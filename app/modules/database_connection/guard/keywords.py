@@ -21,6 +21,10 @@ def check_keyword(node: exp.Expr, dialect: str) -> None:
                 "this name.",
                 "function",
             )
+        if node.table and node.name.lower() in engine_data(dialect).sequence_names:
+            raise StatementRefused(
+                f"{node.name.upper()} moves a sequence and is not allowed here.", "function"
+            )
     elif isinstance(node, exp.DataType) and _reads_catalog(node):
         raise StatementRefused(f"The type {node.sql(dialect)} is not allowed here.", "function")
 

@@ -46,7 +46,7 @@ def scan(
             stop.after(limits.scan_seconds)
             if missing := database.missing_right(connection):
                 raise DatabaseUnavailable(missing)
-            listing = database.list_tables(connection, read_schemas(connection, schemas))
+            listing = database.list_tables(connection, read_schemas(database, connection, schemas))
             listed = tables_of(listing, database.dialect)
             tables = with_secrets_of_views(listed.tables, connection, database.dialect)
             plain = [TableProfile(table, {}) for table in tables]

@@ -20,7 +20,7 @@ from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.sentences import WarningPhrase
 from graph.errors import StatementRefused
 
-_OTHERS = {"tsql": "SQL Server", "bigquery": "BigQuery", "snowflake": "Snowflake", "oracle": "Oracle"}
+_OTHERS = {"tsql": "SQL Server", "bigquery": "BigQuery", "oracle": "Oracle"}
 _COMMON = ("sqlite", "postgres", "mysql", "duckdb")
 """Dialects that are tried first, in this order."""
 _BEFORE_NAMES = {

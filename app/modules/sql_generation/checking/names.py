@@ -5,7 +5,7 @@ from copy import copy
 
 from rapidfuzz import fuzz, process
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.dialect import Dialect, NormalizationStrategy
 from sqlglot.schema import MappingSchema
 
 from app.modules.database_connection.schema import Schema, Table
@@ -99,7 +99,10 @@ class SchemaNames:
         return ".".join(map(self.written, self.table_names.short(name).parts))
 
     def _unquoted(self, name: str) -> str:
-        return name if self.dialect == "sqlite" else name.lower()
+        if self.dialect == "sqlite":
+            return name
+        in_upper_case = self._folds.normalization_strategy is NormalizationStrategy.UPPERCASE
+        return name.upper() if in_upper_case else name.lower()
 
 
 def nearest(name: str, names: Collection[str]) -> list[str]:

@@ -14,7 +14,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, text
 from urllib3 import BaseHTTPResponse, PoolManager, Timeout
 
-from app.modules.database_connection.engines.catalogs import Listing
+from app.modules.database_connection.engines.catalogs import Listing, inspected_schemas
 from app.modules.database_connection.engines.clickhouse.catalog import has_tables, list_tables
 from app.modules.database_connection.engines.clickhouse.estimate import estimate_rows
 from app.modules.database_connection.engines.clickhouse.session import (
@@ -118,6 +118,9 @@ class ClickhouseDatabase:
             f"KAI's account {self.user} may read no table of the database {self.name}. An administrator "
             f"allows it: GRANT SELECT ON {self.name}.* TO {self.user}; Then try again."
         )
+
+    def schema_names(self, connection: Connection) -> list[str]:
+        return inspected_schemas(connection)
 
     def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
         return has_tables(connection, schemas)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from sqlalchemy import Connection, Engine
 
-from app.modules.database_connection.engines.catalogs import Listing
+from app.modules.database_connection.engines.catalogs import Listing, inspected_schemas
 from app.modules.database_connection.engines.duckdb.catalog import engine_over, has_tables, list_tables
 from app.modules.database_connection.engines.duckdb.process import ChildEnded, DuckdbProcess, DuckdbRefused
 from app.modules.database_connection.engines.duckdb.session import DuckdbSession
@@ -31,6 +31,9 @@ class DuckdbDatabase(FileDatabase):
     """A file that existed when its URL was read. DuckDB runs in a child process."""
 
     dialect: Literal["duckdb"] = "duckdb"
+
+    def schema_names(self, connection: Connection) -> list[str]:
+        return inspected_schemas(connection)
 
     def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
         return has_tables(connection, schemas)

@@ -12,7 +12,7 @@ import pymysql
 from pymysql.cursors import Cursor, SSCursor
 from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, text
 
-from app.modules.database_connection.engines.catalogs import Listing
+from app.modules.database_connection.engines.catalogs import Listing, inspected_schemas
 from app.modules.database_connection.engines.databases import EncryptionRefused
 from app.modules.database_connection.engines.mysql.account import missing_right, rights_beyond_reading
 from app.modules.database_connection.engines.mysql.catalog import has_tables, list_tables
@@ -90,6 +90,9 @@ class MysqlDatabase:
 
     def missing_right(self, connection: Connection) -> str:
         return missing_right(connection)
+
+    def schema_names(self, connection: Connection) -> list[str]:
+        return inspected_schemas(connection)
 
     def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
         return has_tables(connection, schemas)

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from sys import intern
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select, table
+from sqlalchemy.sql import column, exists
 
 from app.modules.database_connection.engines.catalogs import (
     ESTIMATED_FROM_ROWS,
@@ -54,6 +55,24 @@ _ONE = """
 SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname IN :schemas AND c.relkind IN ('r', 'p', 'f', 'v', 'm') LIMIT 1
 """
+
+
+def schema_names(connection: Connection) -> list[str]:
+    """Returns the schemas that the account, or a role that it may take, may use."""
+    schemas = table("pg_namespace", column("oid"), column("nspname"), schema="pg_catalog")
+    roles = table("pg_roles", column("oid"), schema="pg_catalog")
+    is_usable = exists(
+        select(roles.c.oid)
+        .where(func.pg_has_role(roles.c.oid, "MEMBER"))
+        .where(func.has_schema_privilege(roles.c.oid, schemas.c.oid, "USAGE"))
+    )
+    found = (
+        select(schemas.c.nspname)
+        .where(~schemas.c.nspname.startswith("pg_", autoescape=True))
+        .where(schemas.c.nspname != "information_schema")
+        .where(is_usable)
+    )
+    return [str(name) for name in connection.scalars(found.order_by(schemas.c.nspname))]
 
 
 def has_tables(connection: Connection, schemas: Sequence[str]) -> bool:

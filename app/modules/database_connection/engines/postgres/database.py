@@ -12,7 +12,7 @@ from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, text
 
 from app.modules.database_connection.engines.catalogs import Listing
 from app.modules.database_connection.engines.databases import EncryptionRefused
-from app.modules.database_connection.engines.postgres.catalog import has_tables, list_tables
+from app.modules.database_connection.engines.postgres.catalog import has_tables, list_tables, schema_names
 from app.modules.database_connection.engines.postgres.estimate import estimate_rows
 from app.modules.database_connection.engines.postgres.role import (
     missing_right,
@@ -100,6 +100,9 @@ class PostgresDatabase:
 
     def missing_right(self, connection: Connection) -> str:
         return missing_right(connection)
+
+    def schema_names(self, connection: Connection) -> list[str]:
+        return schema_names(connection)
 
     def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
         return has_tables(connection, schemas)

@@ -68,6 +68,9 @@ class SqliteDatabase(FileDatabase):
         """
         return replace(self, named=named)
 
+    def schema_names(self, connection: Connection) -> list[str]:
+        return []
+
     def has_tables(self, connection: Connection, schemas: Sequence[str]) -> bool:
         return has_tables(connection)
 

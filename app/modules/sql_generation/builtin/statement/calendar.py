@@ -77,4 +77,7 @@ def _weekday(date: exp.Expr, dialect: str) -> exp.Expr:
     """Returns the number of the weekday as text, 1 for Monday; Sunday is 0 or 7, as the dialect counts."""
     if dialect == "postgres":
         return exp.Anonymous(this="TO_CHAR", expressions=[date.copy(), exp.Literal.string("ID")])
+    if dialect == "snowflake":
+        number = exp.Anonymous(this="DAYOFWEEKISO", expressions=[date.copy()])
+        return exp.cast(number, exp.DType.VARCHAR)
     return _formatted(date, "%w")
