@@ -23,6 +23,7 @@ from app.bootstrap.worker import (
     work_for_graphiti,
     work_on_answers,
 )
+from app.core.auth.api_keys import ApiKeys
 from app.core.auth.identity import Identity, identity
 from app.core.kept_responses import KeptResponses
 from app.core.llm.calls import ModelCalls
@@ -221,7 +222,9 @@ async def open_services(
             storage=common.storage,
             database_connections=common.connections,
             file_connections=await _file_connections(common),
-            connection_policies=ConnectionPolicies(common.connections),
+            connection_policies=ConnectionPolicies(
+                common.connections, ApiKeys(common.storage), settings.auth.oidc.attribute_claims
+            ),
             calls=common.calls,
             models=common.models,
             overview=common.overview,

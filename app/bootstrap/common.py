@@ -411,7 +411,9 @@ async def open_databases(settings: Settings) -> AsyncGenerator[OpenedDatabases]:
             uploads=UploadFolder(settings.upload_folder),
         )
         opened.push_async_callback(connections.close)
-        yield OpenedDatabases(connections, ConnectionPolicies(connections), ApiKeys(storage))
+        keys = ApiKeys(storage)
+        policies = ConnectionPolicies(connections, keys, settings.auth.oidc.attribute_claims)
+        yield OpenedDatabases(connections, policies, keys)
 
 
 @dataclass(frozen=True)

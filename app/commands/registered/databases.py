@@ -34,6 +34,7 @@ from app.modules.database_connection.schemas import (
     NewConnection,
 )
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.policies.model import read_policies
 from app.terminal.console import command_settings, database_url, make_inert, say
 from app.terminal.tables import print_table
 
@@ -186,7 +187,8 @@ async def scan_database(store: DatabaseStore, name: str | None) -> None:
 
     When it is interrupted, what was read is kept, and the next scan begins with the rest.
     """
-    async with _opened(store) as databases:
+    async with open_registered(store) as opened:
+        databases = opened.connections
         connection = await find_connection(databases.repository, store.owner, name)
         progress = await databases.start_scan(store.owner, connection.id)
         with Progress(
@@ -200,11 +202,22 @@ async def scan_database(store: DatabaseStore, name: str | None) -> None:
                 bar.update(
                     task, total=progress.tables_total, completed=progress.tables_done, description=doing
                 )
-    if progress.error is not None:
-        raise CannotRun(progress.error)
+        if progress.error is not None:
+            raise CannotRun(progress.error)
+        await _say_faults(opened, store, connection)
     changes = "" if progress.changes is None else progress.changes.sentence or "Nothing has changed."
     count = "1 table" if progress.tables_total == 1 else f"{progress.tables_total:,} tables"
     say(" ".join(filter(None, [f"{count} of {make_inert(connection.name)}.", changes])))
+
+
+async def _say_faults(opened: OpenedDatabases, store: DatabaseStore, connection: Connection) -> None:
+    """Print the errors that policies have by now to standard error: what they name may be gone."""
+    if connection.policies is None or connection.owner != store.owner:
+        return
+    policies = read_policies(connection.policies)
+    for each in await opened.policies.check(store.owner, connection.id, policies):
+        if each.kind == "error":
+            sys.stderr.write(f"kai: {make_inert(f'{each.place}: {each.detail}')}\n")
 
 
 @asynccontextmanager

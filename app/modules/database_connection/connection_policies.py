@@ -1,11 +1,12 @@
 """Policies of a connection, as its owner writes and tries them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from app.core.auth.api_keys import ApiKeys
 from app.modules.database_connection.errors import PoliciesRefused, as_problems
 from app.modules.database_connection.guard.check import check, written
 from app.modules.database_connection.limited_schemas import catalog_of, limit_schema
@@ -14,7 +15,13 @@ from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.policies.barriers import BARRIERS
-from app.modules.policies.checking import PolicyFault, find_faults
+from app.modules.policies.checking import (
+    PolicyFault,
+    RelationKey,
+    find_faults,
+    find_uneven_keys,
+    find_unknown_attributes,
+)
 from app.modules.policies.conditions import UnreadableCondition, attributes_in, bound_condition
 from app.modules.policies.limiting import Limited
 from app.modules.policies.model import Policies
@@ -31,6 +38,9 @@ class ConnectionPolicies:
     """Every method names the owner of a connection, who alone may read and change its policies."""
 
     connections: DatabaseConnections
+    keys: ApiKeys
+    claims: Collection[str] = ()
+    """Attributes that claims of tokens give."""
 
     async def read(self, owner: str, connection_id: str) -> Connection:
         return await self.connections.repository.own(owner, connection_id)
@@ -60,7 +70,9 @@ class ConnectionPolicies:
     async def check(self, owner: str, connection_id: str, policies: Policies) -> list[PolicyFault]:
         """Returns the faults of policies on the tables as scanned last. Raises `DatabaseDown`."""
         scanned = await self._scanned(owner, connection_id)
-        return await asyncio.to_thread(_faults, policies, scanned.schema)
+        found = await asyncio.to_thread(_faults, policies, scanned.schema)
+        given = [name for key in await self.keys.usable() for name in key.attributes]
+        return [*found, *find_unknown_attributes(policies, {"owner", *self.claims, *given})]
 
     async def test(
         self, owner: str, connection_id: str, person: Person, *, sql: str, policies: Policies | None
@@ -96,7 +108,13 @@ def _faults(policies: Policies, schema: Schema) -> list[PolicyFault]:
     found = find_faults(policies, catalog_of(schema))
     if any(each.kind == "error" for each in found):
         return found
-    return [*found, *_refused_conditions(policies, schema)]
+    keys = [
+        RelationKey((table.name, own), (key.referred_table, other))
+        for table in schema.tables
+        for key in table.foreign_keys
+        for own, other in zip(key.columns, key.referred_columns, strict=False)
+    ]
+    return [*found, *_refused_conditions(policies, schema), *find_uneven_keys(policies, keys)]
 
 
 def _refused_conditions(policies: Policies, schema: Schema) -> Sequence[PolicyFault]:

@@ -133,8 +133,9 @@ async def change_policies(
 async def check_policies(
     db_connection_id: ConnectionId, body: Policies, owner: Owner, service: Service
 ) -> PolicyFaultsBody:
-    """Looks for unknown names, conditions that cannot be read, masks that do not fit, and tables that no
-    policy names where the default is deny. Nothing is stored. Needs scope `manage`; owner only (else 403).
+    """Looks for unknown names, conditions that cannot be read, masks that do not fit, attributes that no
+    claim and no API key gives, foreign keys masked on one side, and tables that no policy names where the
+    default is deny. Nothing is stored. Needs scope `manage`; owner only (else 403).
     """
     found = await service.check(owner, db_connection_id, body)
     return PolicyFaultsBody(items=[PolicyFaultBody.model_validate(each) for each in found])

@@ -2,7 +2,7 @@
 not fit.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
@@ -11,7 +11,7 @@ from app.modules.policies.catalog import DatabaseRelation, RelationCatalog
 from app.modules.policies.conditions import UnreadableCondition, attributes_in, bound_condition
 from app.modules.policies.limiting import qualified_condition
 from app.modules.policies.masks import fits
-from app.modules.policies.model import AccessPolicy, Policies, TablePolicy
+from app.modules.policies.model import AccessPolicy, Mask, Policies, TablePolicy
 from app.modules.policies.rights import stricter
 
 _MOOT = "nothing that holds"
@@ -26,6 +26,14 @@ class PolicyFault:
     detail: str
 
 
+@dataclass(frozen=True)
+class RelationKey:
+    """A column that refers to another: each is a table and a column."""
+
+    own: tuple[str, str]
+    other: tuple[str, str]
+
+
 def find_faults(policies: Policies, catalog: RelationCatalog) -> list[PolicyFault]:
     """Returns the errors of policies, and what their writer may not have meant."""
     return [
@@ -34,6 +42,54 @@ def find_faults(policies: Policies, catalog: RelationCatalog) -> list[PolicyFaul
         *_check_overlaps(policies),
         *_check_default(policies, catalog),
     ]
+
+
+def find_unknown_attributes(policies: Policies, known: Collection[str]) -> list[PolicyFault]:
+    """Returns the places of attributes that are not `known`: no person has them."""
+    found: list[PolicyFault] = []
+    for policy in policies.policies:
+        named = [
+            *(("roles", "roles") for _ in policy.roles[:1]),
+            *(("groups", "groups") for _ in policy.groups[:1]),
+            *((name, "when") for name in policy.when),
+            *(
+                (name, f"table {shown!r}, rows[{at}]")
+                for shown, says in policy.tables.items()
+                for at, text in enumerate(says.rows if isinstance(says.rows, list) else ())
+                for name in attributes_in(text)
+            ),
+        ]
+        for name, part in named:
+            if name not in known:
+                detail = (
+                    f"No claim and no API key gives the attribute {name!r}, so that it opens rows to no one. "
+                    "Map a claim to it by KAI_AUTH__OIDC__ATTRIBUTE_CLAIMS, or make keys with it."
+                )
+                found.append(PolicyFault("warning", f"policy {policy.name!r}, {part}", detail))
+    return found
+
+
+def find_uneven_keys(policies: Policies, keys: Sequence[RelationKey]) -> list[PolicyFault]:
+    """Returns the foreign keys whose two sides some people see by different masks: they do not join."""
+    everyone = [each for each in policies.policies if not (each.roles or each.groups or each.when)]
+    found: dict[RelationKey, PolicyFault] = {}
+    for policy in policies.policies:
+        masks: dict[tuple[str, str], Mask] = {}
+        for each in (policy, *everyone):
+            for shown, says in each.tables.items():
+                for column, mask in says.columns.items():
+                    place = (shown, column)
+                    masks[place] = stricter(masks.get(place, "clear"), mask)
+        for key in keys:
+            own, other = masks.get(key.own, "clear"), masks.get(key.other, "clear")
+            if own != other:
+                detail = (
+                    f"It refers to {'.'.join(key.other)}, which is {other}, while this is {own}: they do not "
+                    "join. Give both the mask hash, or none."
+                )
+                place_of = f"policy {policy.name!r}, table {key.own[0]!r}, column {key.own[1]!r}"
+                found.setdefault(key, PolicyFault("warning", place_of, detail))
+    return list(found.values())
 
 
 def _check_policy(policy: AccessPolicy, catalog: RelationCatalog) -> Iterator[PolicyFault]:

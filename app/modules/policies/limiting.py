@@ -99,6 +99,8 @@ class Limiter:
         """Returns the names of the columns that the person knows. None if the relation itself is unknown."""
         if self.rights.is_hidden(relation.shown, self.catalog.schema_of(relation)):
             return None
+        if not self.rule(relation).masked.keys() <= relation.by_name.keys():
+            return None  # a masked column has another name by now, under which it would be shown
         names: Sequence[str] | None = list(relation.by_name)
         if relation.is_view:
             names = self._view_columns(relation)

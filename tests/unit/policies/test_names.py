@@ -35,6 +35,22 @@ def test_a_policy_holds_when_the_last_other_table_of_its_name_is_gone() -> None:
         assert "'north'" in check("SELECT region FROM orders", schema(name, "public"))
 
 
+def test_a_table_is_unknown_while_a_mask_names_a_column_that_it_has_not() -> None:
+    columns = [TableColumn(name=each, type="integer", database_type="INTEGER") for each in ("id", "pay")]
+    scanned = ScannedSchema(Schema("sqlite", [Table(name="staff", kind="table", columns=columns)]))
+
+    def run(column: str) -> str:
+        policy = {"name": "own", "tables": {"staff": {"columns": {column: "null"}}}}
+        policies = Policies.model_validate({"default": "allow", "policies": [policy]}).model_dump_json()
+        return check(
+            "SELECT id, pay FROM staff", limit_schema(scanned, policies, Person("a"), key="k").schema
+        )
+
+    assert "NULL AS" in run("pay")
+    with pytest.raises(StatementRefused, match="no table"):
+        run("salary")
+
+
 def test_a_table_is_unknown_when_another_schema_has_got_one_of_the_name_in_a_policy() -> None:
     for sql in ("SELECT region FROM public.orders", "SELECT region FROM archive.orders"):
         with pytest.raises(StatementRefused, match="no table"):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from app.modules.policies.checking import RelationKey, find_uneven_keys, find_unknown_attributes
 from app.modules.policies.conditions import UnreadableCondition, bound_condition
 from app.modules.policies.model import Policies
 from app.modules.policies.rights import Person, Rights, rights_of, stricter
@@ -104,6 +105,40 @@ def test_rights_have_one_fingerprint_and_others_another() -> None:
         rights(EMEA, policy, default="deny").fingerprint,
     }
     assert len(others - {first}) == 3
+
+
+def test_attributes_that_nothing_gives_and_keys_masked_on_one_side_are_found() -> None:
+    policies = Policies.model_validate(
+        {
+            "default": "allow",
+            "policies": [
+                {"name": "hashes", "tables": {"customers": {"columns": {"id": "hash"}}}},
+                {
+                    "name": "sellers",
+                    "roles": ["seller"],
+                    "when": {"level": 1},
+                    "tables": {
+                        "orders": {"rows": ["a = {{ user.region }}"], "columns": {"customer_id": "hash"}}
+                    },
+                },
+                {"name": "others", "groups": ["x"], "tables": {"orders": {"rows": ["b = {{ user.owner }}"]}}},
+            ],
+        }
+    )
+    places = [each.place for each in find_unknown_attributes(policies, {"owner", "roles"})]
+    assert places == [
+        "policy 'sellers', when",
+        "policy 'sellers', table 'orders', rows[0]",
+        "policy 'others', groups",
+    ]
+    assert find_unknown_attributes(policies, {"owner", "roles", "groups", "level", "region"}) == []
+    key = RelationKey(("orders", "customer_id"), ("customers", "id"))
+    (uneven,) = find_uneven_keys(policies, [key])
+    assert "which is hash, while this is clear" in uneven.detail
+    assert uneven.place.startswith("policy 'hashes'")
+    both = policies.model_copy(update={"policies": policies.policies[1:2]})
+    both.policies[0].tables["customers"] = policies.policies[0].tables["customers"]
+    assert find_uneven_keys(both, [key]) == []
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql", "duckdb"])
