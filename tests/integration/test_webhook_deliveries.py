@@ -1,6 +1,7 @@
 """Deliveries to webhooks of which one receiver does not answer."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,11 +14,12 @@ from app.modules.webhooks.delivering import WebhookDeliveries
 from app.modules.webhooks.model import Webhook, WebhookDelivery
 from app.modules.webhooks.repository import WebhookRepository
 from tests.support.boards import kai_with_boards, store_settings
-from tests.support.scheduling import receiver
+from tests.support.scheduling import notices, receiver, run_due, scheduled, time_of
 from tests.support.waiting import until
 
 OWNER = "ann"
 MOST_SILENT = 300
+_DAY_MS = 24 * 60 * 60 * 1000
 
 
 def deliveries(webhook: Webhook, count: int, due_at: int) -> Sequence[WebhookDelivery]:
@@ -83,3 +85,58 @@ async def test_hundreds_that_wait_for_a_silent_receiver_hold_up_no_other(
         finally:
             await end_tasks([sending])
             over.set()
+
+
+async def test_a_receiver_that_fails_for_five_days_is_switched_off_and_its_webhook_says_so(
+    settings: dict[str, object], tmp_path: Path
+) -> None:
+    async with kai_with_boards(settings, tmp_path) as kai, receiver(*[500] * 99) as hook:
+        made = await kai.call("POST", "/webhooks", 201, url=hook.url, events=["run.complete"])
+        path, began = f"/webhooks/{made['id']}", now_ms() + _DAY_MS
+        repository = WebhookRepository(kai.services.storage)
+        webhook = await repository.get(OWNER, made["id"])
+        sending = WebhookDeliveries(repository, kai.services.schedules._sender, {})
+
+        async def send_on(day: float) -> str | None:
+            """Returns why the webhook is disabled after an event of this day."""
+            at = began + int(day * _DAY_MS)
+            await repository.add_deliveries(deliveries(webhook, 1, at))
+            await sending.deliver_due(at)
+            why: str | None = (await kai.call("GET", path))["disabled_because"]
+            return why
+
+        assert [await send_on(day) for day in (0, 4.9)] == [None, None]
+        hook.statuses.clear()
+        assert await send_on(4.95) is None
+        assert (await kai.call("GET", path))["failing_since"] is None
+        hook.statuses += [500] * 99
+        assert [await send_on(day) for day in (5.5, 10.4)] == [None] * 2
+        why = await send_on(10.6)
+        assert why == "Every try of five days has failed."
+        sent = len(hook.requests)
+        await send_on(11)
+        assert len(hook.requests) == sent
+        (latest, *_) = (await kai.call("GET", f"{path}/deliveries"))["items"]
+        assert latest["state"] in ("given_up", "waiting")
+        again = await kai.call("PATCH", path, enabled=True)
+        assert (again["disabled_because"], again["failing_since"]) == (None, None)
+
+
+async def test_notices_of_schedules_reach_registered_webhooks(
+    settings: dict[str, object], tmp_path: Path
+) -> None:
+    async with kai_with_boards(settings, tmp_path) as kai, receiver() as hook:
+        await kai.call("POST", "/webhooks", 201, url=hook.url, events=["schedule.ran"])
+        await kai.call("POST", "/webhooks", 201, url=f"{hook.url}&other", events=["run.complete"])
+        schedule = await scheduled(kai)
+        assert await run_due(kai, time_of(schedule)) == 1
+        (notice,) = await notices(kai)
+
+        async def is_sent() -> bool:
+            return bool(hook.requests)
+
+        await until(is_sent)
+        (event,) = [json.loads(body) for _, body in hook.requests]
+        assert event["type"] == "schedule.ran"
+        assert event["data"]["notice_id"] == notice["id"]
+        assert event["data"]["schedule_id"] == schedule["id"]
