@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from standardwebhooks import Webhook as StandardWebhook
 
@@ -261,20 +262,49 @@ async def test_the_webhooks_of_an_owner_are_limited(kai: Client) -> None:
     assert (answer.status_code, answer.json()["type"]) == (422, "urn:kai:too-many-webhooks")
 
 
+async def post_board(kai: Client, key: str) -> httpx.Response:
+    return await kai.http.post("/boards", json={"title": key}, headers={"Idempotency-Key": key})
+
+
 async def test_no_event_is_lost_when_the_process_is_killed_again_and_again(tmp_path: Path, shop: str) -> None:
+    """And no board is lost or made twice that was asked for with a key."""
     asked: set[str] = set()
+    keys: list[str] = []
     async with receiver() as hook:
         with running_server(tmp_path, SETTINGS) as server:
             async with client_of(server) as kai:
                 database = await kai.connect(shop)
                 await made(kai, hook.url, events=["run.complete"])
-            for _ in range(4):
+            for cycle in range(4):
                 async with client_of(server) as kai:
                     for _ in range(5):
                         asked.add((await ask(kai, database))["run_id"])
-                server.kill()
+                    latest = [f"{cycle} {number}" for number in range(10)]
+                    posting = [asyncio.create_task(post_board(kai, key)) for key in latest]
+                    await asyncio.sleep(0.01 * cycle)
+                    server.kill()
+                    await asyncio.gather(*posting, return_exceptions=True)
+                    keys += latest
                 server.start()
             async with client_of(server) as kai:
+
+                async def are_made() -> bool:
+                    answers = await asyncio.gather(*(post_board(kai, key) for key in keys))
+                    assert {answer.status_code for answer in answers} <= {201, 409}
+                    return all(answer.status_code == 201 for answer in answers)
+
+                await until(are_made, 60)
+                first, again = [
+                    [
+                        answer.content
+                        for answer in await asyncio.gather(*(post_board(kai, key) for key in keys))
+                    ]
+                    for _ in range(2)
+                ]
+                assert first == again
+                boards = (await kai.http.get("/boards", params={"limit": 100, "total": True})).json()
+                assert boards["total"] == len(keys)
+                assert {each["title"] for each in boards["items"]} == {*keys}
 
                 async def are_all_there() -> bool:
                     return len({headers["webhook-id"] for headers, _ in hook.requests}) >= len(asked)
