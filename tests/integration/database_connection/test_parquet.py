@@ -1,11 +1,13 @@
 """Parquet files of a folder, as the tables of a database."""
 
+import os
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.engines.duckdb.lake import parquet_tables
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.errors import UrlNotSupported
@@ -69,6 +71,38 @@ def test_a_new_file_is_read_by_the_next_statement(folder: Path) -> None:
     (folder / "orders" / "year=2025").mkdir()
     copy("select 20250 as id, 1 as customer_id, 2.50 as total", folder / "orders/year=2025/a.parquet")
     assert run("select count(*) from orders", database).rows == [[3]]
+
+
+def test_a_folder_is_walked_again_only_once_something_came_or_went(tmp_path: Path) -> None:
+    for name in ("eu/west", "us"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "a.parquet").touch()
+    places = (tmp_path, tmp_path / "eu", tmp_path / "eu/west", tmp_path / "us")
+
+    def settle() -> None:
+        for place in places:
+            os.utime(place, (1_700_000_000, 1_700_000_000))
+
+    settle()
+    first = parquet_tables(tmp_path)
+    (tmp_path / "eu/west/b.parquet").touch()
+    assert len(parquet_tables(tmp_path)["eu"]) == 2
+    (tmp_path / "eu/west/b.parquet").unlink()
+    settle()
+    assert parquet_tables(tmp_path) == first
+    (tmp_path / "us/unseen.parquet").touch()
+    settle()  # as if nothing had come
+    assert parquet_tables(tmp_path) == first
+    (tmp_path / "us/b.parquet").touch()
+    assert len(parquet_tables(tmp_path)["us"]) == 3
+
+
+def test_a_folder_with_too_many_files_of_other_kinds_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").touch()
+    for name in range(50_000):
+        os.mknod(tmp_path / str(name))
+    with pytest.raises(DatabaseUnavailable, match=r"50,000 files and folders.*Name a folder in it"):
+        parquet_tables(tmp_path)
 
 
 @pytest.mark.parametrize(
