@@ -90,10 +90,13 @@ def simulate(seed: int, *, traced: bool = False, agents: bool = False) -> Outcom
     faults = _faults(chance, number - at_writes, chance.choice([80, 200, 400]))
     write_faults = _faults(chance, at_writes, chance.choice([15, 30, 60]))
     effect_faults: dict[int, Kind] = {}
+    end_faults: dict[int, Kind] = {}
     if faults or write_faults:
+        ends = random.Random(f"ends {seed}")
+        end_faults = _faults(ends, ends.choice([0, 0, 1]), 4)
         people = random.Random(f"effects {seed}")
         effect_faults = _faults(people, people.choice([0, 0, 1]), 4)
-    world = World(seed, loop, faults, write_faults, effect_faults, traced=traced)
+    world = World(seed, loop, faults, write_faults, effect_faults, end_faults, traced=traced)
     with simulated_clocks(loop, seed), _short_times(), _quiet(shown=traced):
         asyncio.set_event_loop(loop)
         gc.disable()

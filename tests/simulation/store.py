@@ -188,6 +188,11 @@ class StoreData:
         return document
 
 
+def _is_end(collection: str, document: Document) -> bool:
+    """The document is a run that has ended."""
+    return collection == "runs" and document.get("status") in ("complete", "failed", "cancelled")
+
+
 class SimulatedCollection(TypesenseCollection[layout.Row]):
     """A collection that is reached over the simulated network."""
 
@@ -204,7 +209,14 @@ class SimulatedCollection(TypesenseCollection[layout.Row]):
         what = f"{action} {self.name}"
         if self._world.traced:
             what += " " + " ".join(map(described, rows))
-        return await self._ask(what, lambda: self._data.write(self.name, rows, action), writes=True)
+        ends = any(
+            _is_end(str(row.get(layout.COLLECTION)), layout.document_of(row))
+            for row in rows
+            if layout.DOCUMENT in row
+        )
+        return await self._ask(
+            what, lambda: self._data.write(self.name, rows, action), writes=True, ends=ends
+        )
 
     async def find(self, *searches: Search) -> list[list[layout.Row]]:
         def act() -> list[list[layout.Row]]:
@@ -230,16 +242,16 @@ class SimulatedCollection(TypesenseCollection[layout.Row]):
     async def delete_any(self, field: str, values: Sequence[str]) -> int:
         return await self.delete(f"{field}:=[{','.join(values)}]") if values else 0
 
-    async def _ask(self, what: str, act: Callable[[], T], *, writes: bool = False) -> T:
+    async def _ask(self, what: str, act: Callable[[], T], *, writes: bool = False, ends: bool = False) -> T:
         """As the client does, which may ask again by itself."""
         losses = self._world.losses
         for _ in range(self._world.store_retries):
             with suppress(Unreachable):
-                return await self._world.request(self._world.store, what, act, writes=writes)
+                return await self._world.request(self._world.store, what, act, writes=writes, ends=ends)
         if writes and losses != self._world.losses:
             raise httpx.ConnectError("the store is unreachable")
         try:
-            return await self._world.request(self._world.store, what, act, writes=writes)
+            return await self._world.request(self._world.store, what, act, writes=writes, ends=ends)
         except Unreachable as error:
             raise httpx.ConnectError(str(error)) from error
 
@@ -328,4 +340,6 @@ class SimulatedSqlite(SimulatedTypesense):
 
         documents = SimulatedCollection(self._world, self._data, layout.place_of(kept))
         with translated_errors():
-            return await documents._ask(f"patch {collection} {dict(changes)}", act, writes=True)
+            ends = _is_end(collection, dict(changes))
+            what = f"patch {collection} {dict(changes)}"
+            return await documents._ask(what, act, writes=True, ends=ends)

@@ -68,7 +68,8 @@ class Server:
 @dataclass
 class World:
     """`faults` are by number of the request that they strike, `write_faults` by number among those that write
-    to the store or decide what is written, `effect_faults` among those that have an effect elsewhere.
+    to the store or decide what is written, `effect_faults` among those that have an effect elsewhere,
+    `end_faults` among those that write the end of a run.
     """
 
     seed: int
@@ -76,10 +77,12 @@ class World:
     faults: dict[int, Kind]
     write_faults: dict[int, Kind]
     effect_faults: dict[int, Kind] = field(default_factory=dict)
+    end_faults: dict[int, Kind] = field(default_factory=dict)
     traced: bool = False
     requests: int = 0
     writes: int = 0
     effects: int = 0
+    ends: int = 0
     struck: list[str] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -143,12 +146,17 @@ class World:
             process.state = "paused"
             self.later(seconds, lambda: self.loop.resume(process))
 
-    async def request(self, server: Server, what: str, act: Callable[[], T], *, writes: bool = False) -> T:
-        """Have a server do something over the network. Raises `Unreachable`; nothing is known then."""
+    async def request(
+        self, server: Server, what: str, act: Callable[[], T], *, writes: bool = False, ends: bool = False
+    ) -> T:
+        """Have a server do something over the network. Raises `Unreachable`; nothing is known then.
+
+        `ends`: it writes the end of a run.
+        """
         if self.over:
             raise asyncio.CancelledError
         process = CURRENT.get()
-        fault = self._next_fault(server, writes=writes)
+        fault = self._next_fault(server, writes=writes, ends=ends)
         losses = self.losses if writes and server is self.store else None
         if process is None or fault is None:
             return await self._serve(server, what, act)
@@ -219,7 +227,7 @@ class World:
             case _:
                 assert_never(fault)
 
-    def _next_fault(self, server: Server, *, writes: bool) -> Kind | None:
+    def _next_fault(self, server: Server, *, writes: bool, ends: bool) -> Kind | None:
         self.requests += 1
         fault = self.faults.pop(self.requests, None)
         if writes:
@@ -228,6 +236,9 @@ class World:
         if server is self.office:
             self.effects += 1
             fault = self.effect_faults.pop(self.effects, fault)
+        if ends:
+            self.ends += 1
+            fault = self.end_faults.pop(self.ends, fault)
         return fault
 
     def _lose_store(self, seconds: float) -> None:
