@@ -187,6 +187,16 @@ COPIES: Mapping[str, Callable[[str], str]] = {
 }
 """What makes a copy of the shop that holds only what a person may see, in a dialect's SQL."""
 
+_HIDDEN_FROM_ALL = (KEY, "_p.", "kai_hash", "@example.com")
+HIDDEN: Mapping[str, Sequence[str]] = {
+    "anna": (*_HIDDEN_FROM_ALL, "Bob", "Japan", "Peru"),
+    "bob": (*_HIDDEN_FROM_ALL, "Ann", "Bob", "Zoë", "Norway", "Peru"),
+    "mia": _HIDDEN_FROM_ALL,
+    "gus": (*_HIDDEN_FROM_ALL, "Bob", "notebooks"),
+    "nil": (*_HIDDEN_FROM_ALL, "Ann", "Bob", "Zoë", "Norway", "Japan", "Peru"),
+}
+"""Texts of the data and of the rewrite that no error may quote to a person."""
+
 _FILE = Path(__file__).parents[1] / "corpus" / "policies.tsv"
 
 

@@ -15,6 +15,7 @@ from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.guard.check import check
+from app.modules.database_connection.guard.secrets import without_values
 from app.modules.database_connection.limited_schemas import limit_schema
 from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.results import RawRows, ResultSet, collect
@@ -124,7 +125,7 @@ class Run:
         try:
             self.rows = _as_text(place.run(text))
         except StatementFailed as failed:
-            self.error = failed.detail
+            self.error = without_values(failed.detail, text, place.schema)
             self.is_refused = isinstance(failed, StatementRefused)
 
     @property

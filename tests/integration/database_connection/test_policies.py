@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from app.modules.database_connection.guard.check import check
 from app.modules.policies.barriers import BARRIERS
 from tests.support.corpus import honest
-from tests.support.policy_corpus import PEOPLE, policy_statements
+from tests.support.policy_corpus import HIDDEN, PEOPLE, policy_statements
 from tests.support.policy_grammar import statements
 from tests.support.policy_shops import Run, Shop, open_shop
 
@@ -68,6 +68,8 @@ def test_a_statement_gives_what_it_gives_on_a_copy_of_what_the_person_may_see(
     for sql in (*honest_ones, *hostile):
         for person in PEOPLE:
             found = Run(sql, shop.limited[person])
+            if any(each in found.error and each not in sql for each in HIDDEN[person]):
+                leaks.append(f"{person}: {sql}\n  {found.error}")
             if found.is_refused and sql in hostile:
                 continue
             expected = Run(sql, shop.copies[person])
