@@ -198,9 +198,12 @@ class Databases(Group[C_co]):
         roles: Roles | None = None,
         schemas: Sequence[str] | None = None,
         starters: Sequence[str] | None = None,
+        ask_above_rows: int | None = None,
+        refuse_above_rows: int | None = None,
     ) -> Flow[m.Database]:
         """Change a database. KAI tries a new URL first, and scans it; one of the same server and user may
-        leave out the password. Needs scope `manage`; its owner only.
+        leave out the password. Above so many estimated rows a statement waits for an approval, or is refused;
+        0 removes the bound. Needs scope `manage`; its owner only.
         """
         body = given(
             name=name,
@@ -211,6 +214,8 @@ class Databases(Group[C_co]):
             roles=_roles(roles),
             schemas=None if schemas is None else [*schemas],
             starters=None if starters is None else [*starters],
+            ask_above_rows=ask_above_rows,
+            refuse_above_rows=refuse_above_rows,
         )
         return (yield from patch(_database(database), body, m.Database))
 

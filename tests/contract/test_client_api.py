@@ -191,6 +191,8 @@ ARGUMENTS: dict[str, object] = {
     "stale_after_hours": 12,
     "statements": ["select 1"],
     "starters": ["Revenue per month"],
+    "ask_above_rows": 1_000,
+    "refuse_above_rows": 2_000,
     "status": None,
     "supersedes": "fact-2",
     "table": "orders",
