@@ -28,6 +28,7 @@ from app.http.open_streams import OpenStreams
 from app.http.problems import answer_problems, storage_unavailable, turn_problem
 from app.http.rate_limit_fields import RateLimitFields
 from app.http.rate_limits import count_request
+from app.http.reader_language import ReaderLanguage
 from app.http.readiness import Readiness
 from app.http.response_headers import ResponseHeaders
 from app.http.routes import API_PREFIX
@@ -153,6 +154,7 @@ def create_app(services: Services, settings: Settings, part: Part = "all") -> Fa
     app.add_middleware(OpenAiErrors)
     app.add_middleware(Head)
     app.add_middleware(ResponseHeaders)
+    app.add_middleware(ReaderLanguage)
     return app
 
 

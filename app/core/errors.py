@@ -63,6 +63,8 @@ class Problem(Exception):
 
     def __init__(self, detail: str | None = None, **facts: JsonValue) -> None:
         self.members = facts
+        self.facts = facts if detail is None else None
+        """What the sentence of the class is made of; None for an error with a detail of its own."""
         if detail is None:
             detail = self.sentence.format(**facts)
             self.members = {name: facts[name] for name in self.shows}

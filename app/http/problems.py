@@ -11,8 +11,10 @@ from starlette.responses import Response
 
 from app.core.bus.port import BusUnavailable
 from app.core.errors import Malformed, NotFound, Problem, Unauthenticated, problem_type
+from app.core.german_problems import german_detail, german_title
 from app.core.storage.port import InvalidCursor, StorageStarting, StorageUnavailable
 from app.http.methods import MERGE_PATCH, methods_of, nearest_paths
+from app.http.reader_language import reader_language
 from app.http.routes import API_PREFIX, ResponseBody
 from graph.errors import TurnError
 
@@ -126,12 +128,20 @@ def problem_response(
     status: int,
     *,
     detail: str,
+    facts: Mapping[str, JsonValue] | None = None,
     members: Mapping[str, JsonValue] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
+    """The problem object, in the language of the reader. `facts` are those of the sentence of the class."""
+    language = {}
+    if reader_language() == "de":
+        title, detail = german_title(kind, title), german_detail(kind, detail, facts)
+        language = {"Content-Language": "de"}
     body = {"type": problem_type(kind), "title": title, "status": status, "detail": detail, **(members or {})}
     link = {"Link": f'<{help_path(kind)}>; rel="help"'}
-    return JSONResponse(body, status, media_type=PROBLEM_JSON, headers={**link, **(headers or {})})
+    return JSONResponse(
+        body, status, media_type=PROBLEM_JSON, headers={**link, **language, **(headers or {})}
+    )
 
 
 def internal_problem(request_id: str) -> JSONResponse:
@@ -159,7 +169,13 @@ def problem_answer(error: Problem) -> JSONResponse:
     if isinstance(error, Unauthenticated):
         headers["WWW-Authenticate"] = "Bearer"
     return problem_response(
-        error.problem, error.title, error.status, detail=error.detail, members=error.members, headers=headers
+        error.problem,
+        error.title,
+        error.status,
+        detail=error.detail,
+        facts=error.facts,
+        members=error.members,
+        headers=headers,
     )
 
 

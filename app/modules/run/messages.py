@@ -8,8 +8,10 @@ from typing import cast
 from pydantic import JsonValue
 
 from app.core.clock import now_ms
-from app.core.errors import Problem, problem_type
+from app.core.errors import Problem, problem_kind, problem_type
+from app.core.german_problems import german_detail, german_title
 from app.core.ids import id_of
+from app.core.language import language_of
 from app.core.llm.calls import Meter, add_known
 from app.core.storage.port import StorageStarting, StorageUnavailable
 from app.modules.records.model import Message, Outcome, Run, TakenStep
@@ -234,7 +236,20 @@ def message_events(message: Message, head: Rows | None) -> list[Chunk | Failure]
 
 
 def failure_of(error: BaseException, run: Run) -> Failure:
-    """Returns the problem that a run ends with. A defect is logged, and reported without details."""
+    """Returns the problem that a run ends with; in German if its question is.
+
+    A defect is logged, and reported without details.
+    """
+    failure = _problem_of(error, run)
+    if language_of(run.question) != "de":
+        return failure
+    kind = problem_kind(failure.type)
+    is_german = language_of(failure.detail) == "de"  # as the built-in writer says what it does not read
+    detail = failure.detail if is_german else german_detail(kind, failure.detail, None)
+    return failure.model_copy(update={"title": german_title(kind, failure.title), "detail": detail})
+
+
+def _problem_of(error: BaseException, run: Run) -> Failure:
     match error:
         case TurnError():
             return _failure(
