@@ -195,10 +195,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "request-timeout": ("Die Anfrage ist zu langsam", "Senden Sie sie noch einmal, in kleineren Teilen."),
     "results-invalid": ("Die Ergebnisdatei passt nicht", "Prüfen Sie die Datei."),
     "resume-mismatch": ("Andere Unterbrechungen sind offen", "Beantworten Sie diese."),
-    "rows-of-person": (
-        "Die Zeilen gehören einer Person",
-        "Pinnwände behalten keine Zeilen, die Zugriffsregeln je Person wählen. Fragen Sie in einer Sitzung.",
-    ),
     "rule-exists": (
         "Diese Regel gibt es schon",
         "Eine Regel {name!r} gibt es schon: ändern Sie diese, oder wählen Sie einen anderen Namen.",
@@ -235,6 +231,14 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "Eine Sitzung hat oder hatte diese Kennung. Nehmen Sie eine neue.",
     ),
     "statement-failed": ("Das SQL läuft nicht", "Fragen Sie anders, oder berichtigen Sie das SQL."),
+    "statement-not-approved": (
+        "Die Abfrage wurde nicht freigegeben",
+        "Fragen Sie nach weniger, oder fragen Sie noch einmal und geben Sie die Abfrage frei.",
+    ),
+    "statement-too-large": (
+        "Die Abfrage liest zu viel",
+        "Fragen Sie nach weniger, etwa nach einem kürzeren Zeitraum.",
+    ),
     "step-timed-out": ("Die Antwort hat zu lange gedauert", "Fragen Sie noch einmal, oder einfacher."),
     "still-stopping": (
         "Wird noch angehalten",
@@ -314,6 +318,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "wrong-keys": ("Zu viele falsche Schlüssel", "Warten Sie einen Moment."),
 }
 KINDS = frozenset(_TEXTS)
+_ALONE = ("not-found", "unauthenticated")
+"""Kinds whose sentence says all: their details name a route or a header."""
 
 
 def german_title(kind: str, title: str) -> str:
@@ -326,5 +332,5 @@ def german_detail(kind: str, detail: str, facts: Mapping[str, JsonValue] | None)
     if kind not in _TEXTS:
         return detail
     sentence = _TEXTS[kind][1]
-    says_all = facts is not None and (not facts or "{" in sentence)
+    says_all = kind in _ALONE or (facts is not None and (not facts or "{" in sentence))
     return sentence.format(**facts or {}) if says_all else f"{sentence} Meldung: {detail}"

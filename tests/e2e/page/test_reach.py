@@ -242,6 +242,27 @@ def test_the_settings_tell_the_state_and_have_no_barriers(reader: Page) -> None:
     expect(reader.get_by_role("listitem").filter(has_text="ada").first).to_contain_text("revoked")
 
 
+ENGLISH = re.compile(r"\b(?:the|is|are|not|of|with|your|you|and|to|it|this|there|no|found)\b", re.IGNORECASE)
+SAID = """() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) {
+        const { textContent, parentElement } = walker.currentNode;
+        if (parentElement.closest("script, style, code, pre, nav, [lang=en]")) continue;
+        texts.push(textContent.trim());
+    }
+    return texts;
+}"""
+
+
+def english_in(page: Page, path: str) -> list[str]:
+    """The texts of a view with at least two words that German does not have, if not marked as English."""
+    page.goto(f"/{path}")
+    expect(page.locator("main h1, main .problem").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    return [each for each in page.evaluate(SAID) if len(ENGLISH.findall(each)) > 1]
+
+
 def test_german_is_chosen_stays_in_all_tabs_and_goes_back_to_english(reader: Page, session: str) -> None:
     reader.goto("/settings")
     reader.get_by_role("combobox", name="Language").select_option("Deutsch")
@@ -255,6 +276,11 @@ def test_german_is_chosen_stays_in_all_tabs_and_goes_back_to_english(reader: Pag
     expect(reader.get_by_role("tab", name="Diagramm")).to_be_visible()
     expect(reader.get_by_role("button", name="Antwort kopieren")).to_be_visible()
     assert violations_in_light_and_dark(reader) == []
+    gone = "00000000-0000-7000-8000-000000000000"
+    views = ["boards", "schedules", "links", "rules", "tools", "memory", "settings", "connections", "nowhere"]
+    errors = [f"boards/{gone}", f"shared/{gone}", f"sessions/{gone}", f"connections/{gone}"]
+    found = {path: english_in(reader, path) for path in (*views, *errors)}
+    assert {path: texts for path, texts in found.items() if texts} == {}
     other = reader.context.new_page()
     other.goto("/connections")
     expect(other.get_by_role("heading", name="Datenbanken")).to_be_visible()

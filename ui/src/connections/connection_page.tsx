@@ -8,6 +8,7 @@ import { busy } from "../shared/busy";
 import { Icon } from "../shared/icon";
 import { Menu } from "../shared/menu";
 import { orSay } from "../shared/or_say";
+import NotFound from "../shared/not_found";
 import { ProblemBox } from "../shared/problem_box";
 import { go, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
@@ -26,11 +27,12 @@ const BEGUN: Scan = { state: "running", tables_total: null, tables_done: 0, erro
 
 /** One database: its contents, as the last scan found them. */
 export default function ConnectionPage({ connectionId }: { connectionId: string }) {
-  const { tables, problem, scanning, rescan, change } = useTables(connectionId);
+  const { tables, problem, scanning, isGone, rescan, change } = useTables(connectionId);
   const connection = connectionOf(connectionId);
   useEffect(() => {
     document.title = `${connection?.name ?? texts.connections.title} · ${texts.product}`;
   }, [connection?.name]);
+  if (isGone) return <NotFound />;
   return (
     <div class="page">
       <a class="back" href="/connections" onClick={onLinkClick}>
@@ -57,12 +59,14 @@ function useTables(connectionId: string) {
   const [tables, setTables] = useState<Table[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [scanning, setScanning] = useState<Scan | null>(null);
+  const [isGone, setGone] = useState(false);
   const read = async (again: boolean) => {
     setProblem(null);
     try {
       // A list that was requested before this connection was made does not contain it.
       if (!connectionOf(connectionId)) await refreshConnections();
       const connection = connectionOf(connectionId);
+      setGone(connection === undefined);
       if (again || connection?.scanned_at === null) setScanning(BEGUN);
       if (again) await scan(connectionId, setScanning);
       if (connection) setTables(await allTables(connection, setScanning));
@@ -75,7 +79,7 @@ function useTables(connectionId: string) {
   useEffect(() => void read(false), []);
   const change = (changed: Table) =>
     setTables((known) => known && known.map((each) => (each.name === changed.name ? changed : each)));
-  return { tables, problem, scanning, rescan: () => void read(true), change };
+  return { tables, problem, scanning, isGone, rescan: () => void read(true), change };
 }
 
 function Head({

@@ -16,7 +16,7 @@ export function ModelState() {
     return (
       <>
         <p>{settings.builtIn}</p>
-        <p class="quiet">{model.reason}</p>
+        <p class="quiet">{settings.noModel}</p>
       </>
     );
   }

@@ -10,6 +10,7 @@ export const settings: Translated<typeof english> = {
 
   model: "Sprachmodell",
   builtIn: "Ohne Sprachmodell: KAI beantwortet einfache Fragen auf Englisch.",
+  noModel: "Es ist kein Sprachmodell eingestellt: OPENAI_API_KEY oder KAI_LLM__BASE_URL setzen.",
   answers: "Der Dienst antwortet.",
   tasks: {
     sql: "SQL",
@@ -46,7 +47,7 @@ export const settings: Translated<typeof english> = {
   language: "Sprache",
   languages: { browser: "Wie der Browser", en: "English", de: "Deutsch" },
   languageHint:
-    "Gilt für die Seite, ihre Zahlen und Datumsangaben. Was der Server sendet, bleibt in seinen eigenen Worten.",
+    "Gilt für die Seite, ihre Zahlen, Datumsangaben und Fehlermeldungen. Antworten sind in der Sprache der Frage.",
 
   kept: "Für Sie aufbewahrt",
   memory: "Fakten, Ihr Profil und frühere Gespräche: lesen, ändern und löschen.",

@@ -11,6 +11,7 @@ export const settings = {
 
   model: "Language model",
   builtIn: "Built-in writer: it answers simple questions without a language model.",
+  noModel: "No language model is configured: set OPENAI_API_KEY or KAI_LLM__BASE_URL.",
   answers: "The service answers.",
   tasks: {
     sql: "SQL",
@@ -46,7 +47,7 @@ export const settings = {
   densities: { comfortable: "Comfortable", compact: "Compact" } satisfies Record<Density, string>,
   language: "Language",
   languages: { browser: "As the browser", en: "English", de: "Deutsch" } satisfies Record<Language, string>,
-  languageHint: "For the page, its numbers and dates. What the server sends stays in the server's own words.",
+  languageHint: "For the page, its numbers, dates and errors. Answers are in the language of the question.",
 
   kept: "Kept for you",
   memory: "Facts, your profile and past conversations: read, change and delete them.",

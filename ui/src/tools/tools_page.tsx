@@ -63,7 +63,7 @@ function ToolView({ tool }: { tool: Tool }) {
           {tool.modes.length === 0 && <span class="quiet">{nowhere}</span>}
           {tool.modes.length === 1 && tool.modes[0] === "agent" && <span class="quiet">{agentOnly}</span>}
         </summary>
-        <p>{tool.description}</p>
+        <p lang="en">{tool.description}</p>
         <pre tabIndex={0} aria-label={toolTexts.schema}>
           {JSON.stringify(tool.arguments, null, 2)}
         </pre>
