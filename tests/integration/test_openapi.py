@@ -75,6 +75,17 @@ def test_the_document_is_small() -> None:
     assert len(gzip.compress(text)) <= 70_000
 
 
+def test_every_post_takes_a_key_for_repeats() -> None:
+    found = documents()["/api/v1"]
+    posts = [methods["post"] for methods in found["paths"].values() if "post" in methods]
+    keys = [
+        [each for each in parameters_of(found, post) if each["name"].lower() == "idempotency-key"]
+        for post in posts
+    ]
+    assert len(posts) >= 45
+    assert all(len(each) == 1 and each[0]["in"] == "header" for each in keys)
+
+
 def test_an_enum_of_an_answer_takes_later_values_and_one_of_a_request_does_not() -> None:
     found = documents()["/api/v1"]
     status = found["components"]["schemas"]["RunBody"]["properties"]["status"]

@@ -23,17 +23,17 @@ PROBLEM: JsonObject = {"$ref": f"{SCHEMAS}ProblemBody"}
 """The schema of problems, for answers that a route describes by itself."""
 _RESPONSES = "#/components/responses/"
 _PROBLEMS = {
-    400: ("Malformed", "The request cannot be read"),
-    401: ("Unauthenticated", "The credential is missing or unknown"),
-    403: ("Forbidden", "The caller may not do this"),
-    404: ("NotFound", "There is no such thing"),
-    408: ("RequestTooSlow", "The body did not arrive in time"),
-    409: ("Conflict", "The request conflicts with the present state"),
-    412: ("ChangedMeanwhile", "The record has another version than `If-Match` names"),
-    413: ("BodyTooLarge", "The body is too large"),
-    422: ("Invalid", "It cannot be carried out as it is"),
-    429: ("TooMany", "A limit is reached"),
-    503: ("Unavailable", "A dependency is unavailable"),
+    400: "The request cannot be read",
+    401: "The credential is missing or unknown",
+    403: "The caller may not do this",
+    404: "There is no such thing",
+    408: "The body did not arrive in time",
+    409: "The request conflicts with the present state",
+    412: "The record has another version than `If-Match` names",
+    413: "The body is too large",
+    422: "It cannot be carried out as it is",
+    429: "A limit is reached",
+    503: "A dependency is unavailable",
 }
 FAILED_RUN: dict[int | str, dict[str, Any]] = {
     status: {"$ref": f"{_RESPONSES}RunFailed"} for status in (500, 502, 504)
@@ -43,6 +43,7 @@ _LINE_END = re.compile(r"(?<!\n)\n(?![\n*-])")
 _CREDENTIALS: list[dict[str, list[str]]] = [{"HTTPBearer": []}, {"APIKeyHeader": []}]
 _LATER = (409, 429, 503)
 _STREAM = "text/event-stream"
+_KEY = "idempotency-key"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +91,15 @@ def document(app: FastAPI, api: Api) -> JsonObject:
             _send_streams_as_text(operation)
             for parameter in operation.get("parameters", ()):
                 _shorten(parameter)
+            for answer in operation["responses"].values():
+                if answer.get("description") == "Successful Response":
+                    answer["description"] = "Success"
     for methods in found.get("webhooks", {}).values():
         methods["post"]["responses"].pop("422")
         methods["post"]["security"] = []
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
+    _take_keys(found)
     _share_parameters(found)
     _require_discriminators(schemas)
     for schema in schemas.values():
@@ -127,9 +132,9 @@ def _add_problems(path: str, method: str, operation: JsonObject) -> None:
         if "$ref" in answer:
             responses[known] = {"$ref": answer["$ref"]}
     responses.pop("422", None)
-    responses.setdefault("400", {"$ref": _RESPONSES + "Malformed"})  # HTTP that is ambiguous
+    responses.setdefault("400", _problem(400))  # HTTP that is ambiguous
     for status in sorted(_statuses(path, method, operation)):
-        responses.setdefault(f"{status}", {"$ref": _RESPONSES + _PROBLEMS[status][0]})
+        responses.setdefault(f"{status}", _problem(status))
 
 
 def _statuses(path: str, method: str, operation: JsonObject) -> set[int]:
@@ -149,9 +154,16 @@ def _statuses(path: str, method: str, operation: JsonObject) -> set[int]:
     return found
 
 
+def _problem(status: int) -> JsonObject:
+    # A short name: the document refers to each more than a hundred times.
+    return {"$ref": f"{_RESPONSES}P{status}"}
+
+
 def _shorten(parameter: JsonObject) -> None:
     """Leave out what a parameter says twice, and null: a parameter is left out instead."""
     schema: JsonObject = parameter["schema"]
+    if not parameter["required"]:
+        del parameter["required"]
     schema.pop("title", None)
     schema.pop("description", None)
     some = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
@@ -160,6 +172,17 @@ def _shorten(parameter: JsonObject) -> None:
         parameter["schema"] = {**some[0], **schema}
     if schema.get("type") == "object":
         parameter |= {"style": "deepObject", "explode": True}
+
+
+def _take_keys(found: JsonObject) -> None:
+    """Describe the key of a repeated request, which the edge takes on every POST, as the routes do that read
+    it themselves.
+    """
+    posts = [methods["post"] for methods in found["paths"].values() if "post" in methods]
+    of_post = [each for post in posts for each in post.get("parameters", ()) if each["name"] == _KEY]
+    for post in posts:
+        if of_post and not any(each in of_post for each in post.get("parameters", ())):
+            post.setdefault("parameters", []).append(of_post[0])
 
 
 def _share_parameters(found: JsonObject) -> None:
@@ -279,7 +302,7 @@ def _problem_schemas() -> JsonObject:
 
 def _shared_responses() -> JsonObject:
     shared = {
-        name: _response(text, may_repeat=status in _LATER) for status, (name, text) in _PROBLEMS.items()
+        f"P{status}": _response(text, may_repeat=status in _LATER) for status, text in _PROBLEMS.items()
     }
     return {**shared, "RunFailed": _response("The run has failed", may_repeat=False)}
 

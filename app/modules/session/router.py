@@ -81,8 +81,8 @@ IdempotencyKey = Annotated[
     Header(
         min_length=1,
         max_length=255,
-        description="A key chosen by the client, unique within the session. A repeated request with the same "
-        "key and question follows the first run.",
+        description="A key of the client's own, such as a UUID: a repeated request with it gets the first "
+        "response, or the run of its question, and makes nothing twice.",
     ),
 ]
 
