@@ -98,4 +98,5 @@ export const connectionTexts: Translated<typeof englishConnections> = {
   refersTo: (table) => `→ ${table}`,
   parts: "Was über diese Datenbank bekannt ist",
   schema: "Tabellen",
+  policies: "Richtlinien",
 };

@@ -97,4 +97,5 @@ export const connectionTexts = {
   refersTo: (table: string) => `→ ${table}`,
   parts: "What is known of this database",
   schema: "Tables",
+  policies: "Policies",
 } as const;

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { attributesOf, linesOf, linesOfAttributes, listOf, whenOf } from "./words";
+
+test("lists and lines have no empty parts", () => {
+  expect(listOf(" seller, , manager,")).toEqual(["seller", "manager"]);
+  expect(linesOf("a = 1\n\n  b = 2 ")).toEqual(["a = 1", "b = 2"]);
+});
+
+test("a repeated attribute has several values, and a line of another form none", () => {
+  expect(attributesOf("region=EMEA\nteam=a=b\nteam=c")).toEqual({ region: "EMEA", team: ["a=b", "c"] });
+  expect(attributesOf("")).toEqual({});
+  expect(attributesOf("region")).toBeNull();
+  expect(attributesOf("=EMEA")).toBeNull();
+});
+
+test("numbers and flags of a stored condition stay what they are", () => {
+  const when = { level: 3, is_external: true, region: "EMEA" };
+  expect(whenOf(linesOfAttributes(when), when)).toEqual(when);
+  expect(whenOf("level=4", when)).toEqual({ level: "4" });
+  expect(whenOf("region=a\nregion=b", when)).toBeNull();
+});
