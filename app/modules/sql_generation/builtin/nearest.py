@@ -9,7 +9,14 @@ from app.modules.sql_generation.builtin.periods import read_period, unit_of
 from app.modules.sql_generation.builtin.planning.measures import numbers_of
 from app.modules.sql_generation.builtin.question.lexicon import ANY_TABLE, Lexicon, LexiconEntry
 from app.modules.sql_generation.builtin.question.readings import plural, single, spoken
-from app.modules.sql_generation.builtin.question.words import REVENUE, Token, synonyms, tokenise, word_set
+from app.modules.sql_generation.builtin.question.words import (
+    REVENUE,
+    WORDS,
+    Token,
+    synonyms,
+    tokenise,
+    word_set,
+)
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _MOST_TABLES = 4
@@ -18,10 +25,7 @@ _MOST_READ = 40
 """Candidates that are planned, at most."""
 _UNITS = ("month", "year", "quarter", "week", "day")
 _TOTALS = frozenset({"sum", "average", "avg", "mean", "max", "min", "maximum", "minimum"})
-_FORMS = word_set(
-    "how many are there per in which has have the most what is top 10 by number of average highest lowest"
-    " total a with all not from and or it"
-)
+_FORMS = word_set(WORDS["forms"])
 """Words of the forms, which make no two questions alike."""
 _EXTRA = 0.3
 """What a word costs that the question does not have; one that it has gains 1."""

@@ -12,15 +12,13 @@ from app.modules.sql_generation.builtin.plan import (
     Unclear,
 )
 from app.modules.sql_generation.builtin.question.readings import qualified
-from app.modules.sql_generation.builtin.question.words import word_set, words_of
+from app.modules.sql_generation.builtin.question.words import WORDS, word_set, words_of
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 FUNCTION_WORDS = {"avg": "average", "sum": "total", "min": "lowest", "max": "highest"}
 _EARNED = frozenset({"revenue", "sale", "turnover"})
 _AMOUNTS = frozenset({"amount", "total", "subtotal"})
-_OTHER_MONEY = word_set(
-    "return refund refunded tax discount shipping freight budget cost expense paid payment fee target credit"
-)
+_OTHER_MONEY = word_set(WORDS["other_money"])
 _NUMERIC = ("integer", "number")
 _PERCENT = frozenset({"percent", "percentage", "pct", "ratio"})
 _RATES = frozenset(

@@ -6,21 +6,14 @@ from rapidfuzz.distance import OSA
 
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
 from app.modules.sql_generation.builtin.question.readings import plural
-from app.modules.sql_generation.builtin.question.words import REVENUE, Token, word_set
+from app.modules.sql_generation.builtin.question.words import REVENUE, WORDS, Token, word_set
 
 _SHORTEST = 4
 """Letters of a word that is corrected. From `_ONE_WRONG` letters on one of them may be wrong; below, two are
 exchanged."""
 _ONE_WRONG = 5
 _TWO_WRONG = 9
-_OWN = word_set(
-    "average total number count maximum minimum highest lowest largest smallest biggest greatest most least"
-    " fewest busiest cheapest expensive oldest youngest longest shortest latest newest earliest between"
-    " before after during since without except excluding including each every month monthly year yearly week"
-    " weekly weekday quarter quarterly daily last sorted ordered descending ascending alphabetical"
-    " alphabetically common popular show list give which what where many much different distinct unique"
-    " than from with have more less fewer"
-) | {*REVENUE, *(name.lower() for name in month_name if name)}
+_OWN = word_set(WORDS["spelled"]) | {*REVENUE, *(name.lower() for name in month_name if name)}
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _VOWELS = frozenset("aeiou")
 

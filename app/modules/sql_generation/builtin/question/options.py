@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from app.core.words import NUMBER_WORDS
 from app.modules.sql_generation.builtin.plan import Beyond, PlanColumn, Reading, Unclear
-from app.modules.sql_generation.builtin.question.words import word_set
+from app.modules.sql_generation.builtin.question.words import WORDS, word_set
 
 MOST = 8
 _DEPTH = 2
@@ -95,26 +95,8 @@ def _rewritten(question: str, reading: Reading) -> list[str]:
 # A reply to a clarification
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-_SAME = {
-    "sum": "total",
-    "summed": "total",
-    "mean": "average",
-    "avg": "average",
-    "max": "highest",
-    "maximum": "highest",
-    "biggest": "highest",
-    "largest": "highest",
-    "min": "lowest",
-    "minimum": "lowest",
-    "smallest": "lowest",
-    "count": "number",
-    "via": "through",
-}
-_FILLERS = word_set(
-    "a an the by per via through using use with of please i mean meant option choice number no nr that"
-    " this it is its would be want take pick choose go for one ok okay yes rather let s d like show me"
-    " column table field"
-)
+_SAME = WORDS["same"]
+_FILLERS = word_set(WORDS["fillers"])
 _NUMBERED = re.compile(
     r"(?:(?:please|the|option|choice|number|no|nr|take|pick|choose|use|i mean|i want|it is|yes)\s+)*"
     r"(?:(?P<number>\d+)(?:st|nd|rd|th)?|(?P<word>[a-z]+))"

@@ -36,7 +36,7 @@ from app.modules.sql_generation.builtin.question.phrases import (
     read_worth,
 )
 from app.modules.sql_generation.builtin.question.rules import RELATIONS, RULES, SIZE, first_rule
-from app.modules.sql_generation.builtin.question.words import REVENUE, Token, tokenise, word_set
+from app.modules.sql_generation.builtin.question.words import REVENUE, WORDS, Token, tokenise, word_set
 
 LONGEST_QUESTION = 60
 
@@ -57,29 +57,10 @@ _PREDICATING = word_set("is are was were came come comes went go goes has have h
 _EVERY = word_set("all every each")
 HAVING = word_set("with have has had having contain contains containing")
 INCLUDING = "including"
-_PASSED_OVER = word_set(
-    "a an the of in on at for from to with is are was were be been being do does did has have had having"
-    " their its our your my me i we whom you please show list display give get find return tell see want"
-    " need living lives would like can could any what which who whose that name named called us each together"
-    " placed place made make live located based exist exists where dollar dollars euro euros usd eur"
-    " database data table listed information details also now then instead about anything"
-    " use uses used using own owns owned occurred happened across given some either there contain contains"
-    " containing belong belongs ever yet already currently still including whats whos wheres hows pls plz"
-    " info produced produces produce created built manufactured raised raise titled entitled"
-    " offered offer offers working work works employed associated available come comes came appear appears"
-    " appeared play plays played playing teach teaches taught receive receives received awarded shared"
-    " know went go goes via"
-)
-_EXCLUDING = word_set(
-    "not except excluding exclude never neither nor besides but unless other than both same nobody none"
-)
+_PASSED_OVER = word_set(WORDS["passed_over"])
+_EXCLUDING = word_set(WORDS["excluding"])
 _WRITING = word_set("delete drop update insert remove create alter truncate add set erase wipe purge")
-_CALCULATING = word_set(
-    "why predict forecast growth grow grew growing increase increased decrease decreased change changed trend"
-    " compared comparison ratio rate correlation"
-    " correlate cumulative running moving difference change impact cause if half double twice when"
-    " how reason should recommend"
-)
+_CALCULATING = word_set(WORDS["calculating"])
 
 
 def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[QuestionItem, ...]:

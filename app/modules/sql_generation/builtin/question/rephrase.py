@@ -5,7 +5,7 @@ from collections.abc import Set
 
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
 from app.modules.sql_generation.builtin.question.rules import COMPARED, OF_GROUPS
-from app.modules.sql_generation.builtin.question.words import tokenise, word_set, words_of
+from app.modules.sql_generation.builtin.question.words import WORDS, tokenise, word_set, words_of
 
 _SECOND = re.compile(
     r"(?P<first>[^?.!]+[?.!])\s*(?:please )?(?:list|give|show|return)\b(?P<columns>[^?.!]*)[?.!]*\s*",
@@ -58,10 +58,7 @@ _COUNTED = re.compile(
 
 _GROUPING = word_set("by per each every")
 _RESTRICTING = word_set(", only just those ones them where when if keep keeping showing")
-_RESTRICTED = _RESTRICTING | word_set(
-    "and but then show include including limited restricted to the groups results values that which whose"
-    " with having have has it they total sum number value result is are was were comes for of"
-)
+_RESTRICTED = _RESTRICTING | word_set(WORDS["restricting"])
 _COMPARED_LAST = re.compile(
     rf"(?<!\w)(?P<compared>(?:{COMPARED}) ?[$€£]?\d[\d,.]*(?: and [$€£]?\d[\d,.]*)?)(?: only)?[?.!]*\s*$",
     re.IGNORECASE,

@@ -1,8 +1,11 @@
 """Words of questions and schemas in one form: lower case, singular, identifiers split."""
 
 import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 
 from app.core import words
@@ -17,45 +20,11 @@ _TOKEN = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 
-_IRREGULAR = {
-    "people": "person",
-    "men": "man",
-    "women": "woman",
-    "children": "child",
-    "ids": "id",
-    "movies": "movie",
-}
-_ABBREVIATIONS = {
-    "fname": "first name",
-    "lname": "last name",
-    "qty": "quantity",
-    "amt": "amount",
-    "num": "number",
-    "dept": "department",
-    "emp": "employee",
-    "cust": "customer",
-    "prod": "product",
-}
 
-_SYNONYMS = (
-    {"customer", "client", "buyer", "shopper"},
-    {"employee", "staff", "worker"},
-    {"order", "purchase", "invoice"},
-    {"product", "item", "article"},
-    {"track", "song"},
-    {"artist", "band", "musician"},
-    {"price", "cost"},
-    {"quantity", "unit"},
-    {"country", "nation"},
-    {"city", "town"},
-    {"salary", "wage"},
-    {"sex", "gender"},
-    {"supplier", "vendor"},
-    {"shop", "store"},
-    {"maker", "manufacturer"},
-    {"movie", "film"},
-    {"phone", "telephone"},
-)
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_IRREGULAR: Mapping[str, str] = WORDS["irregular"]
+_ABBREVIATIONS: Mapping[str, str] = WORDS["abbreviations"]
+_SYNONYMS = [frozenset(line.split()) for line in WORDS["synonyms"].splitlines()]
 
 QUOTED = "“”"
 """The `raw` and the `word` of each quoted text."""
