@@ -4,24 +4,9 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 
+from app.modules.sql_generation.builtin import plan
 from app.modules.sql_generation.builtin.periods import compare_periods, one_of
-from app.modules.sql_generation.builtin.plan import (
-    Among,
-    Beyond,
-    Change,
-    Dimension,
-    Earliest,
-    Entity,
-    Grain,
-    Having,
-    Measure,
-    Missing,
-    PlanColumn,
-    QueryCondition,
-    QueryPlan,
-    SortOrder,
-    Within,
-)
+from app.modules.sql_generation.builtin.plan import Beyond, PlanColumn
 from app.modules.sql_generation.builtin.planning.ranking import RankingPlanner
 from app.modules.sql_generation.builtin.question.items import (
     Calendar,
@@ -41,11 +26,11 @@ _OF = ("of", "in", "among")
 class AggregationPlanner(RankingPlanner):
     """Plans numbers."""
 
-    def _aggregation(self, measured: tuple[Measure, ...]) -> QueryPlan:
+    def _aggregation(self, measured: tuple[plan.Measure, ...]) -> plan.QueryPlan:
         base = measured[0].table
         if any(measure.table != base for measure in measured):
             raise Beyond("The numbers asked for lie in different tables; ask for one at a time.")
-        query = QueryPlan(base=base, measures=measured, dimensions=self._dimensions(base))
+        query = plan.QueryPlan(base=base, measures=measured, dimensions=self._dimensions(base))
         if any(self._is_row_of(base, one) for one in query.dimensions):
             raise Beyond(f"Each row of {base} has one of these numbers; ask for it without a group.")
         if self.roles.limit and not query.dimensions:
@@ -57,23 +42,23 @@ class AggregationPlanner(RankingPlanner):
         query = replace(query, with_tables=self.required_tables(query), limit=self.roles.limit)
         return self._from_zero(self._ordered(query))
 
-    def _refuse_parts(self, query: QueryPlan) -> None:
+    def _refuse_parts(self, query: plan.QueryPlan) -> None:
         """Raises `Beyond` if a sum for each row of a table would take only parts of these rows."""
         rows = {measure.each.table for measure in query.measures if measure.each}
         used = {
             *map(table_of, query.conditions),
-            *(one.field.table if isinstance(one, Grain) else one.table for one in query.dimensions),
+            *(one.field.table if isinstance(one, plan.Grain) else one.table for one in query.dimensions),
             *query.with_tables,
         }
         if any(not self.network.belongs(one, other) for one in rows for other in used if one != other):
             raise Beyond(f"The question is about parts of {' and '.join(rows)}, so an average is not clear.")
 
-    def _is_row_of(self, base: str, dimension: Dimension) -> bool:
+    def _is_row_of(self, base: str, dimension: plan.Dimension) -> bool:
         if isinstance(dimension, PlanColumn):
             return self.network.key(base) == (dimension,)
-        return isinstance(dimension, Entity) and dimension.table == base
+        return isinstance(dimension, plan.Entity) and dimension.table == base
 
-    def _having(self, query: QueryPlan) -> tuple[Having, ...]:
+    def _having(self, query: plan.QueryPlan) -> tuple[plan.Having, ...]:
         found = []
         for function, of, comparison in self.roles.having:
             measure = self.measure(function, of) if of is not None else query.measures[0]
@@ -82,10 +67,10 @@ class AggregationPlanner(RankingPlanner):
             numbers = comparison.numbers
             if comparison.unit:
                 numbers = self._in_unit_of(measure.fields[:1], comparison)[1]
-            found.append(Having(measure, comparison.operator, numbers))
+            found.append(plan.Having(measure, comparison.operator, numbers))
         return tuple(found)
 
-    def _share(self, query: QueryPlan) -> QueryPlan:
+    def _share(self, query: plan.QueryPlan) -> plan.QueryPlan:
         """Returns the number of a part in percent of the whole, or those of all groups."""
         if len(query.measures) != 1 or query.measures[0].function not in ("count", "sum"):
             raise Beyond("I can tell the share of a sum or of a number of rows only.")
@@ -106,16 +91,16 @@ class AggregationPlanner(RankingPlanner):
         whole = replace(query, dimensions=(), order=None, limit=None, through=self.anchors)
         return replace(query, measures=(measure,), whole=whole)
 
-    def _part(self, query: QueryPlan) -> tuple[QueryCondition | str, ...]:
+    def _part(self, query: plan.QueryPlan) -> tuple[plan.QueryCondition | str, ...]:
         """Returns the conditions of the part: those after the verb, or else the only one. A period beside
         another condition, or beside groups, is that of the whole.
         """
-        conditions: tuple[QueryCondition | str, ...] = (*query.conditions, *query.with_tables)
+        conditions: tuple[plan.QueryCondition | str, ...] = (*query.conditions, *query.with_tables)
         if (restricting := self.roles.restricting) is not None:
             before = type(self)(self.network, restricting, (query.base,))
-            whole = (*before.conditions(query.base), *before.required_tables(QueryPlan(base=query.base)))
+            whole = (*before.conditions(query.base), *before.required_tables(plan.QueryPlan(base=query.base)))
             conditions = tuple(one for one in conditions if one not in whole)
-        parts = tuple(one for one in conditions if not isinstance(one, Within))
+        parts = tuple(one for one in conditions if not isinstance(one, plan.Within))
         if restricting is None and parts:
             (only, *more) = parts
             counts = query.measures[0].function == "count"
@@ -124,7 +109,7 @@ class AggregationPlanner(RankingPlanner):
                 raise Beyond("I do not see which part of which whole is meant.")
         return parts or (() if query.dimensions else conditions)
 
-    def _rate(self, rate: Rate) -> QueryPlan:
+    def _rate(self, rate: Rate) -> plan.QueryPlan:
         """Returns the share of the rows that have a state, or an event of another table."""
         roles = self.roles
         base, part = self._state(rate.state)
@@ -138,17 +123,17 @@ class AggregationPlanner(RankingPlanner):
             query = self._aggregation((measure,))
         return replace(query, part=part)
 
-    def _state(self, state: SchemaMention) -> tuple[str, tuple[QueryCondition | str, ...]]:
+    def _state(self, state: SchemaMention) -> tuple[str, tuple[plan.QueryCondition | str, ...]]:
         """Returns the table whose rows have a state or an event, and the condition that a row has it."""
         events = [link.table for link in state.links if link.is_table and not link.verb]
         values = [link for link in state.links if link.value is not None or link.flag]
         columns = [link.field for link in state.links if link.field and not (link in values or link.key)]
         if not events and len(values) == 1 and (field := values[0].field):
             value = values[0].value
-            held = self._flagged(state, field.table, True) if value is None else Among(field, (value,))
+            held = self._flagged(state, field.table, True) if value is None else plan.Among(field, (value,))
             return field.table, (held,)
         if not events and len(columns) == 1 and not values:
-            present = Missing(columns[0], negated=True)
+            present = plan.Missing(columns[0], negated=True)
             if self.network.column(columns[0]).nullable:
                 return columns[0].table, (present,)
             events = [columns[0].table]
@@ -164,7 +149,7 @@ class AggregationPlanner(RankingPlanner):
             raise Beyond(f"I cannot tell which rows can have {event}.")
         return referred.pop()
 
-    def _growth(self, growth: Growth) -> QueryPlan:
+    def _growth(self, growth: Growth) -> plan.QueryPlan:
         """Returns a number of two periods and its change, the largest first if the question ranks."""
         roles = self.roles
         ranks = growth.ranks or roles.rank is not None
@@ -189,9 +174,9 @@ class AggregationPlanner(RankingPlanner):
         field = self._date(mention, measure.table)
         change = self._compared_periods(field, growth)
         roles.times = []
-        query = QueryPlan(base=measure.table, measures=(measure,), dimensions=groups)
+        query = plan.QueryPlan(base=measure.table, measures=(measure,), dimensions=groups)
         query = self._add_conditions(query)
-        both = Within(field, one_of([change.before, change.after]))
+        both = plan.Within(field, one_of([change.before, change.after]))
         query = replace(query, conditions=(*query.conditions, both), with_tables=self.required_tables(query))
         query = replace(query, change=change)
         if not ranks:
@@ -199,9 +184,9 @@ class AggregationPlanner(RankingPlanner):
         if not groups:
             raise Beyond("I do not see what should be ranked.")
         descending = growth.descending and (roles.rank is None or roles.rank.descending)
-        return self._limited(replace(query, order=SortOrder(measure, descending)))
+        return self._limited(replace(query, order=plan.SortOrder(measure, descending)))
 
-    def _compared_periods(self, field: PlanColumn, growth: Growth) -> Change:
+    def _compared_periods(self, field: PlanColumn, growth: Growth) -> plan.Change:
         """Returns the periods to compare. Without any in the question they end with the latest known date."""
         if field.type not in ("date", "datetime"):
             raise Beyond(f"{field} only knows years.")
@@ -220,9 +205,9 @@ class AggregationPlanner(RankingPlanner):
             raise Beyond(
                 f"The data begin on {begins}, within the earlier of the periods; name two to compare."
             )
-        return Change(field, before, after, growth.relative, begins)
+        return plan.Change(field, before, after, growth.relative, begins)
 
-    def _newcomers(self, new: NewRows) -> QueryPlan | None:
+    def _newcomers(self, new: NewRows) -> plan.QueryPlan | None:
         """Returns the number of rows by their first event; None if they have a date of their own."""
         roles = self.roles
         mention = roles.counted or next((one for one in roles.free if is_table(one)), None)
@@ -246,6 +231,6 @@ class AggregationPlanner(RankingPlanner):
         if len(path) != 1 or len(path[0].left_columns) != 1 or not (first := self._dates_of(events[0])):
             raise Beyond(f"I find no date that says since when {mention.text} are there.")
         key = self._column(events[0], path[0].left_columns[0])
-        measure = Measure("count distinct", events[0], f"number of new {mention.text}", (key,))
+        measure = plan.Measure("count distinct", events[0], f"number of new {mention.text}", (key,))
         query = self._aggregation((measure,))
-        return replace(query, conditions=(*query.conditions, Earliest(first, key)))
+        return replace(query, conditions=(*query.conditions, plan.Earliest(first, key)))

@@ -5,27 +5,9 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
 
+from app.modules.sql_generation.builtin import plan
 from app.modules.sql_generation.builtin.periods import DateRange
-from app.modules.sql_generation.builtin.plan import (
-    NOT_UNDERSTOOD,
-    Among,
-    Beyond,
-    Compared,
-    Filter,
-    Flagged,
-    Fulfils,
-    Measure,
-    Missing,
-    PersonNamed,
-    PlanColumn,
-    QueryCondition,
-    QueryPlan,
-    Related,
-    Superior,
-    Unclear,
-    Within,
-    Without,
-)
+from app.modules.sql_generation.builtin.plan import Beyond, PlanColumn
 from app.modules.sql_generation.builtin.planning import measures
 from app.modules.sql_generation.builtin.planning.measures import is_quantity
 from app.modules.sql_generation.builtin.planning.values import ValueResolver
@@ -50,12 +32,12 @@ def is_birth(field: PlanColumn) -> bool:
 class Filters(ValueResolver):
     """Resolves the conditions of a question."""
 
-    def _add_conditions(self, query: QueryPlan) -> QueryPlan:
+    def _add_conditions(self, query: plan.QueryPlan) -> plan.QueryPlan:
         return replace(query, conditions=(*query.conditions, *self.conditions(query.base)))
 
-    def conditions(self, base: str) -> tuple[QueryCondition, ...]:
+    def conditions(self, base: str) -> tuple[plan.QueryCondition, ...]:
         """Returns the conditions of the question on rows of `base`. Raises `Beyond` or `Unclear`."""
-        found: list[QueryCondition] = [*self._values(base)]
+        found: list[plan.QueryCondition] = [*self._values(base)]
         found += [self._read_period(period, mention, base) for period, mention in self.roles.times]
         for comparison, by, owner in self.roles.compared:
             found.append(
@@ -73,15 +55,15 @@ class Filters(ValueResolver):
     def _events(self, base: str) -> list[str]:
         """Adds the tables of the money that rows are compared by: "customers who spent 500 in 2025"."""
         earned = [self.related(by, base) for _, by, _ in self.roles.compared if isinstance(by, Revenue)]
-        tables = [one.measure.table for one in earned if isinstance(one, Related)]
+        tables = [one.measure.table for one in earned if isinstance(one, plan.Related)]
         dated = [near for table in tables for near in (table, *self._dated_neighbours(table)) if near != base]
         return [*super()._events(base), *dated]
 
-    def _read_period(self, period: DateRange, mention: SchemaMention | None, base: str) -> Within:
+    def _read_period(self, period: DateRange, mention: SchemaMention | None, base: str) -> plan.Within:
         field = self._date(mention, base)
         if field.type not in _DATES and not period.whole_years:
             raise Beyond(f"{field} only knows years.")
-        return Within(field, period)
+        return plan.Within(field, period)
 
     def _is_related(self, by: Measured | None, base: str) -> bool:
         """True if a comparison is about related rows or money, not about a number of the row itself."""
@@ -91,11 +73,11 @@ class Filters(ValueResolver):
 
     def _compared(
         self, comparison: NumberComparison, by: Measured | None, owner: str, *, base: str
-    ) -> Compared:
+    ) -> plan.Compared:
         if by is not None and self._is_related(by, base):
             if comparison.unit or (isinstance(by, Revenue) and by.hint):
                 raise Beyond("I cannot compare a number of rows or money with a number in such a unit.")
-            return Compared(self.related(by, base), comparison.operator, comparison.numbers)
+            return plan.Compared(self.related(by, base), comparison.operator, comparison.numbers)
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
             raise Beyond("I cannot compare a count of the rows asked for with a number.")
         near = base if owner != base and isinstance(by, SchemaMention) and self._is_own(by, base) else owner
@@ -111,11 +93,11 @@ class Filters(ValueResolver):
             and self.network.fans_out(base, field.table, self.anchors)
         ):
             raise Beyond(f"I cannot tell whether each {field} is meant, or the sum of them.")
-        return Compared(field, comparison.operator, comparison.numbers)
+        return plan.Compared(field, comparison.operator, comparison.numbers)
 
     def _compared_in_unit(
         self, comparison: NumberComparison, by: SchemaMention | None, table: str
-    ) -> Compared:
+    ) -> plan.Compared:
         """Compares the column of the table that is named after a unit: "longer than 10 minutes"."""
         fields = measures.numbers_of(self.network, table)
         if by is not None:
@@ -125,7 +107,7 @@ class Filters(ValueResolver):
         )
         fields = next(filter(None, hinted), fields)
         field, numbers = self._in_unit_of(fields, comparison)
-        return Compared(field, comparison.operator, numbers)
+        return plan.Compared(field, comparison.operator, numbers)
 
     def _in_unit_of(
         self, fields: Sequence[PlanColumn], comparison: NumberComparison
@@ -143,20 +125,20 @@ class Filters(ValueResolver):
     def _is_own(self, by: SchemaMention, base: str) -> bool:
         return any(link.is_number and link.table == base and link.score >= EXACT for link in by.links)
 
-    def related(self, by: Measured, base: str) -> PlanColumn | Related:
+    def related(self, by: Measured, base: str) -> PlanColumn | plan.Related:
         """Returns the number of related rows, or the money, of a row of `base`."""
         if isinstance(by, SchemaMention):
-            return Related(self._rows_of(by, base))
+            return plan.Related(self._rows_of(by, base))
         if by.definition is not None:
-            return Related(measures.defined(self.network, by.definition, None, text=by.text))
+            return plan.Related(measures.defined(self.network, by.definition, None, text=by.text))
         found = measures.revenue(self.network, (base,))
         if found.table == base and len(found.fields) == 1:
             return found.fields[0]
-        return Related(found)
+        return plan.Related(found)
 
-    def _rows_of(self, by: SchemaMention, base: str) -> Measure:
+    def _rows_of(self, by: SchemaMention, base: str) -> plan.Measure:
         table = self.table(by, base)
-        return Measure("count", table, f"number of {by.text if by.plural else table}")
+        return plan.Measure("count", table, f"number of {by.text if by.plural else table}")
 
     def _compared_field(self, by: SchemaMention | None, base: str, number: str) -> PlanColumn:
         if by is not None:
@@ -169,7 +151,7 @@ class Filters(ValueResolver):
             raise Beyond(f"{base} has no number to compare.")
         names = " or ".join(spoken(field.column) for field in numbers)
         readings = [offer_comparison(number, field) for field in numbers]
-        raise Unclear(f"Which number of {base} should be compared: {names}?", readings)
+        raise plan.Unclear(f"Which number of {base} should be compared: {names}?", readings)
 
     def hinted(self, hint: tuple[str, ...], base: str) -> PlanColumn:
         if hint == BIRTH:
@@ -182,7 +164,7 @@ class Filters(ValueResolver):
             raise Beyond(f"I find no {hint[0]} of {base}.")
         return found[0]
 
-    def _lacking(self, mention: SchemaMention, base: str) -> QueryCondition:
+    def _lacking(self, mention: SchemaMention, base: str) -> plan.QueryCondition:
         if is_table(mention):
             table = self.table(mention, base)
             if table == base:
@@ -190,86 +172,86 @@ class Filters(ValueResolver):
             return self._none_of(table, base)
         link = self._pick(mention, lambda link: link.value is None, base)
         if link.field is None:
-            raise Beyond(NOT_UNDERSTOOD)
+            raise Beyond(plan.NOT_UNDERSTOOD)
         self._refuse_beyond_many(link.field, base)
         number = link.field.type in _NUMERIC and not self.network.is_key(link.field)
-        return Missing(link.field, or_zero=number)
+        return plan.Missing(link.field, or_zero=number)
 
-    def _none_of(self, table: str, base: str) -> QueryCondition:
+    def _none_of(self, table: str, base: str) -> plan.QueryCondition:
         path = self.network.path(base, table, self.anchors)
         if any(hop.fans_out for hop in path):
-            return Without(table)
+            return plan.Without(table)
         if len(path) == 1 and len(path[0].left_columns) == 1:
-            return Missing(self._column(base, path[0].left_columns[0]))
+            return plan.Missing(self._column(base, path[0].left_columns[0]))
         raise Beyond(f"I see no column of {table} that refers to {base}.")
 
-    def _present(self, mention: SchemaMention, base: str) -> QueryCondition:
+    def _present(self, mention: SchemaMention, base: str) -> plan.QueryCondition:
         link = self._pick(mention, lambda link: link.value is None, base)
         stored = [other for other in mention.links if other.value is not None]
         if link.field is None:
-            raise Beyond(NOT_UNDERSTOOD)
+            raise Beyond(plan.NOT_UNDERSTOOD)
         if stored:
             raise Beyond(
                 f"This may mean that {stored[0].field} is {stored[0].value!r}, or that {link.field} is set; "
                 "ask for one of them."
             )
         self._refuse_beyond_many(link.field, base)
-        return Missing(link.field, negated=True)
+        return plan.Missing(link.field, negated=True)
 
-    def _held(self, base: str) -> list[QueryCondition]:
+    def _held(self, base: str) -> list[plan.QueryCondition]:
         """Returns the condition that a column named after "with" holds a value: "projects with deadlines"."""
         columns = [mention for mention in self.roles.free if not is_table(mention)]
         if len(columns) != 1 or columns[0].lead not in HAVING:
             return []
         field = self.field(columns[0], lambda link: link.is_column, base)
         held = field.table == base and field.type not in _NUMERIC and self.network.column(field).nullable
-        return [Missing(field, negated=True)] if held else []
+        return [plan.Missing(field, negated=True)] if held else []
 
     def _refuse_beyond_many(self, field: PlanColumn, base: str) -> None:
         if field.table != base and self.network.fans_out(base, field.table, self.anchors):
             raise Beyond(f"One row of {base} can have many of {field}, some with a value and some without.")
 
-    def _flagged(self, mention: SchemaMention, base: str, holds: bool) -> QueryCondition:
+    def _flagged(self, mention: SchemaMention, base: str, holds: bool) -> plan.QueryCondition:
         link = self._pick(mention, lambda link: link.flag, base)
         if link.field is None:
-            raise Beyond(NOT_UNDERSTOOD)
+            raise Beyond(plan.NOT_UNDERSTOOD)
         if link.definition is not None:
-            return Fulfils(link.field, link.definition, holds)
+            return plan.Fulfils(link.field, link.definition, holds)
         stored = {value.casefold()[:1]: value for value in self.network.column(link.field).values}
         yes = stored.get("y") or stored.get("t")
         no = stored.get("n") or stored.get("f")
-        return Flagged(link.field, holds, yes, no)
+        return plan.Flagged(link.field, holds, yes, no)
 
-    def _reporting(self, reports: ReportingLine) -> QueryCondition:
+    def _reporting(self, reports: ReportingLine) -> plan.QueryCondition:
         found = [(table.name, key) for table in self.network.schema.tables for key in reporting_keys(table)]
         if len(found) != 1:
             raise Beyond("I see no single column that says who reports to whom.")
         ((table, key),) = found
         field = self._column(table, key.columns[0])
         if not reports.people:
-            return Missing(field)
+            return plan.Missing(field)
         of = tuple(self._person(mention, table) for mention in reports.people)
-        return Superior(field, self._column(table, key.referred_columns[0]), of, reports.above)
+        return plan.Superior(field, self._column(table, key.referred_columns[0]), of, reports.above)
 
-    def _person(self, mention: SchemaMention, table: str) -> Filter:
+    def _person(self, mention: SchemaMention, table: str) -> plan.Filter:
         links = [link for link in mention.links if link.table == table and link.field]
         names = [link for link in links if link.field in self.network.name_fields(table)]
         for link in names or links:
             if len(names or links) == 1 and link.field and link.value is not None:
                 if link.surname:
-                    return PersonNamed((link.field, link.value), link.surname)
-                return Among(link.field, (link.value,))
+                    return plan.PersonNamed((link.field, link.value), link.surname)
+                return plan.Among(link.field, (link.value,))
         raise Beyond(f"I find no single person of that name in {table}.")
 
 
-def _refuse_contradiction(conditions: Sequence[QueryCondition]) -> None:
+def _refuse_contradiction(conditions: Sequence[plan.QueryCondition]) -> None:
     """Raises `Beyond` if no number fulfils all comparisons of one thing: "a singer above 40 and a singer
     below 30" means two singers.
     """
-    compared = [each for each in conditions if isinstance(each, Compared)]
-    missing = [each.field for each in conditions if isinstance(each, Missing)]
+    compared = [each for each in conditions if isinstance(each, plan.Compared)]
+    missing = [each.field for each in conditions if isinstance(each, plan.Missing)]
     if any(each.subject in missing for each in compared):
-        raise Beyond(NOT_UNDERSTOOD)
+        raise Beyond(plan.NOT_UNDERSTOOD)
     for one, other in combinations(compared, 2):
         if one.subject == other.subject and not _overlap(_span(one), _span(other)):
             raise Beyond("No single row fulfils both of these conditions, so I cannot tell what is meant.")
@@ -279,7 +261,7 @@ _Span = tuple[Decimal, bool, Decimal, bool]
 """The lowest number and whether it counts, the highest and whether it counts."""
 
 
-def _span(of: Compared) -> _Span:
+def _span(of: plan.Compared) -> _Span:
     low, high = Decimal(of.numbers[0]), Decimal(of.numbers[-1])
     least, most = Decimal("-Infinity"), Decimal("Infinity")
     if of.operator in (">", ">="):

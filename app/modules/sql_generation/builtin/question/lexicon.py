@@ -11,8 +11,10 @@ from app.modules.sql_generation.builtin.question.units import unit_of_column
 from app.modules.sql_generation.builtin.question.words import (
     ORDERING,
     SELLING,
+    WORDS,
     Token,
     synonyms,
+    word_set,
     words_of,
 )
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
@@ -55,10 +57,6 @@ class LexiconEntry:
         return self.field is None
 
     @property
-    def field_name(self) -> str:
-        return self.field.column if self.field else ""
-
-    @property
     def is_column(self) -> bool:
         return self.field is not None and self.value is None
 
@@ -78,12 +76,8 @@ class LexiconEntry:
         return self.field.type in ("date", "datetime") or words_of(self.field.column)[-1:] == ("year",)
 
 
-_REPORTING = frozenset(
-    ("report", "manager", "mgr", "managed", "supervisor", "boss", "superior", "lead", "leader")
-)
-_PREPOSITIONS = frozenset(
-    ["from", "to", "by", "in", "on", "at", "for", "with", "and", "or", "not", "is", "has"]
-)
+_REPORTING = word_set(WORDS["reporting"])
+_PREPOSITIONS = word_set(WORDS["prepositions"])
 ANY_TABLE = frozenset(["data", "info", "table", "tbl", "tab", "list", "master", "dim", "fact", "record"])
 _GROUPING = frozenset(["per", "by", "each", "every"])
 _DOERS = {"written": ("writer", "author"), "sung": ("singer",), "taught": ("teacher",)}
@@ -158,7 +152,8 @@ class Lexicon:
             for (word, *_), meanings in self._names.items()
             if _stem(word) == stem
             for link in meanings.values()
-            if link.is_column and not link.key and (link.flag or words_of(link.field_name)[0] == word)
+            if link.field and link.is_column and not link.key
+            if link.flag or words_of(link.field.column)[0] == word
         ]
         return (*values, *columns)
 

@@ -6,25 +6,8 @@ from datetime import date
 
 from app.modules.sql_generation.builtin.periods import read_period, unit_of
 from app.modules.sql_generation.builtin.plan import NOT_UNDERSTOOD, AsksForChange, Beyond
-from app.modules.sql_generation.builtin.question.items import (
-    Aggregate,
-    Calendar,
-    Growth,
-    Limit,
-    NewRows,
-    NumberComparison,
-    PartBegins,
-    PartOfWhole,
-    PeriodMention,
-    QuestionItem,
-    Rank,
-    Relation,
-    Revenue,
-    SchemaMention,
-    SideBySide,
-    Sort,
-    Unrelated,
-)
+from app.modules.sql_generation.builtin.question import items as said
+from app.modules.sql_generation.builtin.question.items import QuestionItem, SchemaMention
 from app.modules.sql_generation.builtin.question.lexicon import CLOSE, EXACT, Lexicon, LexiconEntry
 from app.modules.sql_generation.builtin.question.phrases import (
     LENGTH,
@@ -89,7 +72,7 @@ class _Reading:
         self._sorts = raws[:1] in (["sort"], ["order"], ["arrange"], ["rank"]) and "by" in raws[2:]
         """The question is of the form "sort teachers by age"."""
         self._relations = lexicon.reporting and any(
-            isinstance(item, Relation | Unrelated)
+            isinstance(item, said.Relation | said.Unrelated)
             for at in range(len(raws))
             for item in (first_rule(" ".join(raws[at : at + 12]), RELATIONS) or (0, ()))[1]
         )
@@ -100,18 +83,18 @@ class _Reading:
         at = int(self._sorts)
         while at < len(self._question):
             if self._begins_part(at):
-                self._read.append(PartBegins())
-            said, found = self._next(at)
+                self._read.append(said.PartBegins())
+            length, found = self._next(at)
             self._read += found
-            if not said:
+            if not length:
                 self._pass_over(at)
-            at += max(said, 1)
+            at += max(length, 1)
         return tuple(self._read)
 
     def _begins_part(self, at: int) -> bool:
         """True for the first verb after the whole that a share is of: "what share of orders is open"."""
         kinds = [type(item) for item in self._read]
-        if PartOfWhole not in kinds or kinds[-1] is PartOfWhole or PartBegins in kinds:
+        if said.PartOfWhole not in kinds or kinds[-1] is said.PartOfWhole or said.PartBegins in kinds:
             return False
         before = self._question[at - 1].raw
         return self._question[at].raw in _PREDICATING and before not in _RELATIVE and self._named
@@ -129,23 +112,23 @@ class _Reading:
         rule = self._rule(" ".join(raws))
         length, links = self._lexicon.find(tokens)
         lead = self._lead(at)
-        said = tokens[:length]
+        words = tokens[:length]
         last = tokens[length - 1]
         mention = SchemaMention(
-            text=" ".join(token.text for token in said),
+            text=" ".join(token.text for token in words),
             links=links,
             lead=lead,
             plural=last.plural,
-            owns=bool(said) and last.owns,
+            owns=bool(words) and last.owns,
         )
         kind = rule[1][0] if rule and rule[1] else None
-        if rule and isinstance(kind, Relation | Unrelated):
+        if rule and isinstance(kind, said.Relation | said.Unrelated):
             return rule
-        if rule and isinstance(kind, Growth):
+        if rule and isinstance(kind, said.Growth):
             return rule[0], (replace(kind, today=self._today),)
-        if raws[0] == "first" and isinstance(self._last, Calendar):
-            return 1, (NewRows(first=True),)  # by month of their first order
-        if length and isinstance(kind, NewRows):
+        if raws[0] == "first" and isinstance(self._last, said.Calendar):
+            return 1, (said.NewRows(first=True),)  # by month of their first order
+        if length and isinstance(kind, said.NewRows):
             return length, (mention,)  # a state that is called new
         if tokens[0].kind == "quoted" or length > 1:
             return length, (mention,)
@@ -155,18 +138,18 @@ class _Reading:
             return rule
         if period := read_period(raws, self._today):
             compares = not {"vs", "versus"}.isdisjoint(raws[: period[1]])
-            return period[1], (PeriodMention(period[0]), *([SideBySide()] if compares else []))
-        is_measured = isinstance(self._last, Aggregate)
+            return period[1], (said.PeriodMention(period[0]), *([said.SideBySide()] if compares else []))
+        is_measured = isinstance(self._last, said.Aggregate)
         if is_measured and (worth := read_worth(tokens, self._lexicon)):
             return worth
-        if raws[0] == "amount" and not isinstance(self._last, Rank) and read_worth(tokens, self._lexicon):
+        if raws[0] == "amount" and not self._ranks_last and read_worth(tokens, self._lexicon):
             raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
-        ends_sort = isinstance(self._last, Sort) and at + length == len(self._question)  # "sort by total"
+        ends_sort = isinstance(self._last, said.Sort) and not tokens[length:]  # "sort by total"
         if length and (is_measured or ends_sort or self._is_compared(mention, raws[length:])):
             return length, (mention,)
         if not length and (sellers := read_top_sellers(raws, self._lexicon)):
             return sellers
-        is_share = rule is not None and rule[1][:1] == (PartOfWhole(),)
+        is_share = rule is not None and rule[1][:1] == (said.PartOfWhole(),)
         if rule and not (is_share and any(link.is_number and link.score >= EXACT for link in links)):
             if lead in POSSESSIVE and _ranks(rule[1]):
                 raise Beyond(f"I cannot find the {tokens[0].text} of each of several.")
@@ -180,11 +163,11 @@ class _Reading:
     def _unnamed(self, at: int, tokens: Sequence[Token], lead: str) -> tuple[int, tuple[QuestionItem, ...]]:
         """Reads words that name nothing in the schema."""
         if unit := unit_of(tokens[0].word):
-            return 1, (Calendar(unit, tokens[0].plural),)
+            return 1, (said.Calendar(unit, tokens[0].plural),)
         if tokens[0].word in REVENUE:
-            return 1, (Revenue(tokens[0].text),)
-        if tokens[0].raw in LENGTH and isinstance(self._last, Aggregate):
-            return 1, (Revenue(tokens[0].text, hint=SIZE),)
+            return 1, (said.Revenue(tokens[0].text),)
+        if tokens[0].raw in LENGTH and isinstance(self._last, said.Aggregate):
+            return 1, (said.Revenue(tokens[0].text, hint=SIZE),)
         if tokens[0].kind == "number":
             if at and self._question[at - 1].kind == "number":
                 raise Beyond("I cannot read two numbers beside each other as one.")
@@ -203,19 +186,19 @@ class _Reading:
         if tokens[0].kind == "quoted" or (found := self._lexicon.definition(tokens)) is None:
             return None
         length, definition = found
-        said = tokens[:length]
-        text = " ".join(token.text for token in said)
+        words = tokens[:length]
+        text = " ".join(token.text for token in words)
         if definition.kind != "condition":
-            return length, (Revenue(text, definition),)
+            return length, (said.Revenue(text, definition),)
         field = definition.fields[0]
         link = LexiconEntry(table=field.table, score=EXACT, field=field, flag=True, definition=definition)
         whole = SchemaMention(text=text, links=(link,), lead=self._lead(at))
-        tables = tuple(link for link in self._lexicon.find(said[-1:])[1] if link.table == field.table)
+        tables = tuple(link for link in self._lexicon.find(words[-1:])[1] if link.table == field.table)
         if not any(link.is_table and not link.verb for link in tables):
             return length, (whole,)
-        before = said[:-1] or said
+        before = words[:-1] or words
         described = replace(whole, text=" ".join(token.text for token in before))
-        noun = SchemaMention(text=said[-1].text, links=tables, lead=before[-1].raw, plural=said[-1].plural)
+        noun = SchemaMention(text=words[-1].text, links=tables, lead=before[-1].raw, plural=words[-1].plural)
         return length, (described, noun)
 
     def _costs(self, at: int) -> bool:
@@ -228,24 +211,24 @@ class _Reading:
     def _is_compared(self, mention: SchemaMention, rest: Sequence[str]) -> bool:
         """True if a word like "total" names a column here, because a comparison follows."""
         found = first_rule(" ".join(rest), RULES)
-        compared = found is not None and isinstance(found[1][0] if found[1] else None, NumberComparison)
+        compared = found is not None and isinstance(found[1][0] if found[1] else None, said.NumberComparison)
         return compared and any(link.is_number and link.score >= EXACT for link in mention.links)
 
     def _rule(self, text: str) -> tuple[int, tuple[QuestionItem, ...]] | None:
         if self._relations and (found := first_rule(text, RELATIONS)):
             return found
         if self._sorts and text.startswith("by "):
-            return 1, (Sort(None),)
+            return 1, (said.Sort(None),)
         found = first_rule(text, RULES)
-        if found and isinstance(found[1][0] if found[1] else None, NumberComparison):
+        if found and isinstance(found[1][0] if found[1] else None, said.NumberComparison):
             found = self._without_unit(found, text)
         if found and text.startswith(("only", "just")) and not self._named:
             so_many = [
                 item
                 for item in found[1]
-                if isinstance(item, NumberComparison) and not (item.times or item.unit)
+                if isinstance(item, said.NumberComparison) and not (item.times or item.unit)
             ]
-            return (found[0], (Limit(int(float(so_many[0].numbers[0]))),)) if so_many else found
+            return (found[0], (said.Limit(int(float(so_many[0].numbers[0]))),)) if so_many else found
         return found
 
     def _without_unit(
@@ -253,10 +236,10 @@ class _Reading:
     ) -> tuple[int, tuple[QuestionItem, ...]]:
         """Returns a comparison without its unit if that names a table or column: "with over 5 days"."""
         compared = found[1][0]
-        if not isinstance(compared, NumberComparison) or not compared.unit:
+        if not isinstance(compared, said.NumberComparison) or not compared.unit:
             return found
-        said = text.split()[: found[0]]
-        at = max(place for place, word in enumerate(said) if word == compared.unit)
+        words = text.split()[: found[0]]
+        at = max(place for place, word in enumerate(words) if word == compared.unit)
         if all(link.score < CLOSE for link in self._lexicon.find(tokenise(compared.unit))[1]):
             return found
         return at, (replace(compared, unit=""),)
@@ -266,9 +249,13 @@ class _Reading:
         return self._read[-1] if self._read else None
 
     @property
+    def _ranks_last(self) -> bool:
+        return isinstance(self._last, said.Rank)
+
+    @property
     def _named(self) -> bool:
         """True if a table, column or value was named before."""
-        return any(isinstance(item, SchemaMention | Revenue) for item in self._read)
+        return any(isinstance(item, SchemaMention | said.Revenue) for item in self._read)
 
     @property
     def _named_table(self) -> bool:
@@ -288,7 +275,7 @@ class _Reading:
         """
         _, links = self._lexicon.find(tokens[1:])
         rule = self._rule(" ".join(token.raw for token in tokens[1:]))
-        equal = NumberComparison("=", (tokens[0].raw,))
+        equal = said.NumberComparison("=", (tokens[0].raw,))
         if (lead in HAVING and links) or any(link.is_number for link in links):
             return 1, (equal,)
         if [token.raw for token in tokens[1:2]] == ["times"] and self._named_table:
@@ -300,7 +287,7 @@ class _Reading:
         if any(link.is_table for link in links) and self._named_table:
             return 1, (equal,)
         if any(link.is_table for link in links) or (rule and _ranks(rule[1])):
-            return 1, (Limit(int(float(tokens[0].raw))),)
+            return 1, (said.Limit(int(float(tokens[0].raw))),)
         return 0, ()
 
     def _pass_over(self, at: int) -> None:
@@ -331,4 +318,4 @@ class _Reading:
 
 
 def _ranks(items: Sequence[QuestionItem]) -> bool:
-    return any(isinstance(item, Rank) for item in items)
+    return any(isinstance(item, said.Rank) for item in items)

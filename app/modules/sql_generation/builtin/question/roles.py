@@ -6,39 +6,26 @@ from dataclasses import dataclass, field, replace
 
 from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import Beyond, Function
-from app.modules.sql_generation.builtin.question.items import (
-    Aggregate,
-    Calendar,
-    Conjunction,
-    Count,
-    Distinct,
-    Group,
-    Growth,
-    Holding,
-    Lacking,
-    Limit,
-    NewRows,
-    NumberComparison,
-    PartBegins,
-    PartOfWhole,
-    PeriodMention,
-    QuestionItem,
-    Rank,
-    Rate,
-    Relation,
-    Revenue,
-    SchemaMention,
-    SideBySide,
-    Sort,
-    Unrelated,
-)
+from app.modules.sql_generation.builtin.question import items as said
+from app.modules.sql_generation.builtin.question.items import Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.lexicon import EXACT_TABLE, LexiconEntry
 from app.modules.sql_generation.builtin.question.reading import POSSESSIVE
 from app.modules.sql_generation.builtin.question.rules import DATE
 from app.modules.sql_generation.builtin.question.words import QUOTED
 
 Measured = SchemaMention | Revenue
-RoleItem = Count | PartOfWhole | Growth | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
+RoleItem = (
+    said.Count
+    | said.PartOfWhole
+    | said.Growth
+    | said.Aggregate
+    | said.Group
+    | said.Sort
+    | said.Rank
+    | said.Lacking
+    | said.Holding
+    | said.Relation
+)
 
 
 @dataclass(frozen=True)
@@ -70,23 +57,23 @@ class QuestionRoles:
     counted: SchemaMention | None = None
     distinct: bool = False
     measured: list[tuple[Function | None, Measured]] = field(default_factory=list)
-    grouped: list[SchemaMention | Calendar] = field(default_factory=list)
-    rank: Rank | None = None
+    grouped: list[SchemaMention | said.Calendar] = field(default_factory=list)
+    rank: said.Rank | None = None
     ranked: SchemaMention | None = None
-    ranked_unit: Calendar | None = None
+    ranked_unit: said.Calendar | None = None
     ranked_by: Measured | None = None
     sorted_by: list[Measured] = field(default_factory=list)
-    sort: Sort | None = None
+    sort: said.Sort | None = None
     limit: int | None = None
     first: bool = False
     free: list[SchemaMention] = field(default_factory=list)
     values: list[Valued] = field(default_factory=list)
     joined: list[tuple[str, str, bool]] = field(default_factory=list)
     times: list[tuple[DateRange, SchemaMention | None]] = field(default_factory=list)
-    compared: list[tuple[NumberComparison, Measured | None, SchemaMention | None]] = field(
+    compared: list[tuple[said.NumberComparison, Measured | None, SchemaMention | None]] = field(
         default_factory=list
     )
-    having: list[tuple[Function | None, Measured | None, NumberComparison]] = field(default_factory=list)
+    having: list[tuple[Function | None, Measured | None, said.NumberComparison]] = field(default_factory=list)
     """Comparisons of the aggregate of each group; without a function and measure, of the one asked for."""
     lacking: list[SchemaMention] = field(default_factory=list)
     present: list[SchemaMention] = field(default_factory=list)
@@ -95,9 +82,9 @@ class QuestionRoles:
     share: bool = False
     restricting: "QuestionRoles | None" = None
     """The roles of what is before the verb of a share: the whole, not the part."""
-    rate: Rate | None = None
-    growth: Growth | None = None
-    new: NewRows | None = None
+    rate: said.Rate | None = None
+    growth: said.Growth | None = None
+    new: said.NewRows | None = None
     compares: bool = False
     several: bool = False
     """The question names two tables side by side: "customers and orders"."""
@@ -134,7 +121,7 @@ class QuestionRoles:
         ] + [of.of for _, of in self.measured if isinstance(of, Revenue) and of.of]
 
 
-def assign(items: Sequence[QuestionItem]) -> QuestionRoles:
+def assign(items: Sequence[said.QuestionItem]) -> QuestionRoles:
     """Returns the roles of the items. Raises `Beyond` when the items do not fit together."""
     return _Walk(items).roles()
 
@@ -164,7 +151,7 @@ def is_table(measured: Measured | None) -> bool:
     return isinstance(measured, SchemaMention) and any(link.is_table for link in measured.links)
 
 
-_NAMING = (Group, Sort, Aggregate)
+_NAMING = (said.Group, said.Sort, said.Aggregate)
 
 
 def is_dated(measured: Measured) -> bool:
@@ -174,7 +161,7 @@ def is_dated(measured: Measured) -> bool:
 class _Parts:
     """Values, flags, comparisons and periods among the items; `_role` is the role of the next mention."""
 
-    def __init__(self, items: Sequence[QuestionItem]) -> None:
+    def __init__(self, items: Sequence[said.QuestionItem]) -> None:
         self._items = items
         self._roles = QuestionRoles()
         self._role: RoleItem | None = None
@@ -182,9 +169,9 @@ class _Parts:
         self._last_table: SchemaMention | None = None
         self._functions: list[Function] = []
         self._taken: set[int] = set()
-        self._related: Relation | None = None
+        self._related: said.Relation | None = None
 
-    def _names_column_of(self, item: SchemaMention, before: QuestionItem | None) -> bool:
+    def _names_column_of(self, item: SchemaMention, before: said.QuestionItem | None) -> bool:
         """True if a column follows its value: "Tents category"."""
         values = self._roles.values
         if not (isinstance(before, SchemaMention) and values and values[-1].mention is before) or is_table(
@@ -201,7 +188,7 @@ class _Parts:
     def _names_makers(self, item: SchemaMention, at: int) -> bool:
         """True for "orders by customers from Berlin": rows of orders are meant, not numbers per customer."""
         after = self._items[at + 1] if at + 1 < len(self._items) else None
-        by = isinstance(self._role, Group) and not self._role.each
+        by = isinstance(self._role, said.Group) and not self._role.each
         described = isinstance(after, SchemaMention) and (is_value(after) or is_event(after))
         return by and item.plural and is_table(item) and described
 
@@ -210,8 +197,8 @@ class _Parts:
         if self._lists_columns(at):
             self._roles.free.append(item)
             return
-        self._roles.flags.append((item, not isinstance(self._role, Lacking)))
-        if isinstance(self._role, Lacking | Holding):
+        self._roles.flags.append((item, not isinstance(self._role, said.Lacking)))
+        if isinstance(self._role, said.Lacking | said.Holding):
             self._last_role = self._role
             self._role = None
 
@@ -220,7 +207,7 @@ class _Parts:
             return False
         pairs = (self._items[max(at - 2, 0) : at][::-1], self._items[at + 1 : at + 3])
         return any(
-            isinstance(joint, Conjunction)
+            isinstance(joint, said.Conjunction)
             and isinstance(item, SchemaMention)
             and not (is_table(item) or is_value(item) or is_flag(item))
             for joint, item in (pair for pair in pairs if len(pair) == 2)
@@ -234,21 +221,21 @@ class _Parts:
             return False
         return after.lead == item.text.split()[-1].lower()
 
-    def _give_value(self, item: SchemaMention, before: QuestionItem | None, at: int) -> None:
+    def _give_value(self, item: SchemaMention, before: said.QuestionItem | None, at: int) -> None:
         """Takes a value. Right after its column ("category Tents") it is looked up in that column only."""
-        if isinstance(self._role, Relation) and self._related is not None:
+        if isinstance(self._role, said.Relation) and self._related is not None:
             self._roles.reports = ReportingLine(self._related.above, (item,))
             self._last_role = self._role
             self._role = None
             return
         if self._roles.reports and isinstance(before, SchemaMention) and before in self._roles.reports.people:
             raise Beyond("I can look for one person only.")
-        if isinstance(self._role, Group):
+        if isinstance(self._role, said.Group):
             if self._role.each:
                 raise Beyond("I cannot group by a single value.")
             self._role = None
-        negated = isinstance(self._role, Lacking)
-        if isinstance(before, Lacking) and at > 1:
+        negated = isinstance(self._role, said.Lacking)
+        if isinstance(before, said.Lacking) and at > 1:
             before = self._items[at - 2]
         if negated:
             self._last_role = self._role
@@ -315,7 +302,7 @@ class _Parts:
             roles.measured.append((function, numbers[0]))
         return len(numbers) == 1
 
-    def _compare(self, at: int, comparison: NumberComparison) -> None:
+    def _compare(self, at: int, comparison: said.NumberComparison) -> None:
         before = self._items[at - 1] if at else None
         after = self._items[at + 1] if at + 1 < len(self._items) else None
         place = at + 1
@@ -344,14 +331,16 @@ class _Parts:
         else:
             self._roles.compared.append((comparison, None, self._last_table))
 
-    def _compare_groups(self, at: int, before: QuestionItem | None, comparison: NumberComparison) -> bool:
+    def _compare_groups(
+        self, at: int, before: said.QuestionItem | None, comparison: said.NumberComparison
+    ) -> bool:
         """Takes a comparison of groups: "an average salary over 3000", "orders per city with 4 or more"."""
         roles = self._roles
         if comparison.of_groups:
             roles.having.append((None, None, comparison))
             self._role = None
             return True
-        if isinstance(before, Aggregate) and self._functions:
+        if isinstance(before, said.Aggregate) and self._functions:
             named = self._items[at - 2] if at > 1 else None
             if not (isinstance(named, SchemaMention) and is_number(named) and named in roles.free):
                 return False
@@ -373,16 +362,16 @@ class _Parts:
             return True
         names_number = isinstance(after, SchemaMention) and (is_number(after) or is_table(after))
         grouped = any(
-            one is before for one in roles.grouped if isinstance(one, Calendar) or not is_number(one)
+            one is before for one in roles.grouped if isinstance(one, said.Calendar) or not is_number(one)
         )
         if grouped and not (names_number or comparison.hint or comparison.times):
             roles.having.append((None, None, comparison))
             return True
         return False
 
-    def _time(self, period: DateRange, before: QuestionItem | None) -> None:
+    def _time(self, period: DateRange, before: said.QuestionItem | None) -> None:
         mention = before if isinstance(before, SchemaMention) else None
-        self._role = None if isinstance(self._role, Growth) else self._role
+        self._role = None if isinstance(self._role, said.Growth) else self._role
         if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
             raise Beyond(f"I find no date that says when something was {mention.text}.")
         if mention in self._roles.lacking and not is_table(mention):
@@ -392,14 +381,14 @@ class _Parts:
             self._keep_owner(mention)
         self._roles.times.append((period, mention))
 
-    def _join(self, at: int, conjunction: Conjunction) -> None:
+    def _join(self, at: int, conjunction: said.Conjunction) -> None:
         around = (*self._items[max(at - 1, 0) : at], *self._items[at + 1 : at + 2])
         values = [item.text for item in around if isinstance(item, SchemaMention) and is_value(item)]
         if conjunction.either and len(values) < 2:
             raise Beyond("I can offer a choice between stored values only.")
         tables = [item.text for item in around if isinstance(item, SchemaMention) and is_table(item)]
         beside = [item for item in around if isinstance(item, SchemaMention) and item.lead in POSSESSIVE]
-        if len(tables) == 2 and not beside and not isinstance(self._last_role, Group | Sort):
+        if len(tables) == 2 and not beside and not isinstance(self._last_role, said.Group | said.Sort):
             self._roles.several = True
         counted = [by for _, by, _ in self._roles.compared if is_table(by)]
         beside_it = [item for item in around if isinstance(item, SchemaMention) and item.lead == "and"]
@@ -408,10 +397,10 @@ class _Parts:
         if len(values) == 2:
             self._roles.joined.append((values[0], values[1], conjunction.either))
         after = self._items[at + 1] if at + 1 < len(self._items) else None
-        if isinstance(self._last_role, Relation):
+        if isinstance(self._last_role, said.Relation):
             raise Beyond("I can look for one person only.")
-        if isinstance(self._last_role, Group | Sort | Lacking | Holding) and isinstance(
-            after, SchemaMention | Calendar
+        if isinstance(self._last_role, said.Group | said.Sort | said.Lacking | said.Holding) and isinstance(
+            after, SchemaMention | said.Calendar
         ):
             self._role = self._last_role
 
@@ -423,9 +412,9 @@ class _Walk(_Parts):
         for at, item in enumerate(self._items):
             self._take(at, item)
         self._close_lacking()
-        if isinstance(self._role, PartOfWhole):
+        if isinstance(self._role, said.PartOfWhole):
             raise Beyond("I do not see what the share should be of.")
-        if isinstance(self._role, Group | Lacking | Holding):
+        if isinstance(self._role, said.Group | said.Lacking | said.Holding):
             raise Beyond("I do not see what should be grouped by or be missing.")
         self._close_relation()
         if self._roles.ranked_unit and self._roles.lacking and not self._roles.rank:
@@ -439,66 +428,68 @@ class _Walk(_Parts):
             raise Beyond(f"I do not see what the {' and '.join(self._functions)} should be of.")
         return self._roles
 
-    def _take(self, at: int, item: QuestionItem) -> None:
+    def _take(self, at: int, item: said.QuestionItem) -> None:
         roles = self._roles
         before = self._items[at - 1] if at else None
-        if isinstance(self._role, Lacking) and not isinstance(item, SchemaMention | Conjunction):
+        if isinstance(self._role, said.Lacking) and not isinstance(item, SchemaMention | said.Conjunction):
             raise Beyond("I do not see what the negation is about.")
         match item:
             case SchemaMention():
                 if at not in self._taken and not self._names_column_of(item, before):
                     self._give(item, before, at)
                     return
-            case Revenue() | Calendar():
+            case Revenue() | said.Calendar():
                 self._give(item, before, at)
                 return
-            case Count():
-                if isinstance(self._role, Sort):
+            case said.Count():
+                if isinstance(self._role, said.Sort):
                     raise Beyond("I can sort by a column, not by a count; ask for the number of each.")
                 self._refuse_group()
                 roles.counts = True
                 self._role = item
-            case Aggregate(function, after=True) if self._aggregate_before(function):
+            case said.Aggregate(function, after=True) if self._aggregate_before(function):
                 pass
-            case Aggregate(function):
+            case said.Aggregate(function):
                 self._refuse_group()
                 self._functions.append(function)
                 self._role = item
-            case Rank():
+            case said.Rank():
                 self._rank(item)
-            case Sort(descending):
+            case said.Sort(descending):
                 roles.sort = item if descending is not None or roles.sort is None else roles.sort
                 self._role = roles.sort
-            case Group() | Lacking() | Holding():
+            case said.Group() | said.Lacking() | said.Holding():
                 self._role = item
-            case PartOfWhole(after):
+            case said.PartOfWhole(after):
                 roles.share = True
                 self._role = self._role if after else item
-            case PartBegins():
+            case said.PartBegins():
                 with suppress(Beyond):
                     roles.restricting = assign(self._items[:at])
                 return
-            case Rate() | NewRows() | Growth() | Distinct():
+            case said.Rate() | said.NewRows() | said.Growth() | said.Distinct():
                 self._compute(item)
-            case SideBySide():
+            case said.SideBySide():
                 roles.compares = True
                 if 0 < at < len(self._items) - 1:
-                    self._join(at, Conjunction(either=False))
+                    self._join(at, said.Conjunction(either=False))
                 return
-            case Relation() | Unrelated():
+            case said.Relation() | said.Unrelated():
                 self._relate(item)
-            case Limit():
+            case said.Limit():
                 self._limit(item)
-            case PeriodMention(period):
+            case said.PeriodMention(period):
                 self._time(period, before)
-            case NumberComparison():
+            case said.NumberComparison():
                 self._compare(at, item)
-            case Conjunction():
+            case said.Conjunction():
                 self._join(at, item)
                 return
         self._last_role = None
 
-    def _give(self, item: SchemaMention | Revenue | Calendar, before: QuestionItem | None, at: int) -> None:
+    def _give(
+        self, item: SchemaMention | Revenue | said.Calendar, before: said.QuestionItem | None, at: int
+    ) -> None:
         role = self._role
         if isinstance(item, SchemaMention) and is_table(item):
             self._last_table = item
@@ -514,10 +505,10 @@ class _Walk(_Parts):
             isinstance(item, SchemaMention)
             and is_event(item)
             and not is_table(item)
-            and not isinstance(role, (*_NAMING, Lacking, Holding))
+            and not isinstance(role, (*_NAMING, said.Lacking, said.Holding))
         ):
             self._roles.present.append(item)
-        elif isinstance(item, Calendar):
+        elif isinstance(item, said.Calendar):
             self._give_calendar(item)
         else:
             if isinstance(item, SchemaMention) and self._names_makers(item, at):
@@ -526,28 +517,28 @@ class _Walk(_Parts):
             self._last_role = role
             self._role = None
 
-    def _limit(self, limit: Limit) -> None:
+    def _limit(self, limit: said.Limit) -> None:
         if self._roles.limit is not None:
             raise Beyond("The question names two numbers of rows.")
         self._roles.limit = limit.count
         self._roles.first = limit.first
 
-    def _compute(self, item: Rate | NewRows | Growth | Distinct) -> None:
+    def _compute(self, item: said.Rate | said.NewRows | said.Growth | said.Distinct) -> None:
         match item:
-            case Rate():
+            case said.Rate():
                 self._roles.rate = item
-            case NewRows():
+            case said.NewRows():
                 self._roles.new = item
-            case Growth():
+            case said.Growth():
                 self._roles.growth = item
                 self._role = item if item.of else None
-            case Distinct():
+            case said.Distinct():
                 self._roles.distinct = True
 
-    def _relate(self, item: Relation | Unrelated) -> None:
+    def _relate(self, item: said.Relation | said.Unrelated) -> None:
         if self._related is not None or self._roles.reports is not None:
             raise Beyond("I can follow one step of who reports to whom, not several.")
-        if isinstance(item, Unrelated):
+        if isinstance(item, said.Unrelated):
             self._roles.reports = ReportingLine(above=False)
             self._role = None
         else:
@@ -557,7 +548,7 @@ class _Walk(_Parts):
     def _close_lacking(self) -> None:
         """Applies a final "missing" to the mention before it: "tracks where the composer is missing"."""
         match self._items[-2:]:
-            case [SchemaMention() as named, Lacking(may_end=True)] if named in self._roles.free:
+            case [SchemaMention() as named, said.Lacking(may_end=True)] if named in self._roles.free:
                 if not is_table(named):
                     self._unfree(named)
                     self._roles.lacking.append(named)
@@ -574,8 +565,8 @@ class _Walk(_Parts):
         above = related.above if related.noun else not related.above
         roles.reports = ReportingLine(above, (roles.values.pop().mention,))
 
-    def _give_calendar(self, item: Calendar) -> None:
-        if not isinstance(self._role, Group):
+    def _give_calendar(self, item: said.Calendar) -> None:
+        if not isinstance(self._role, said.Group):
             if self._roles.ranked_unit is not None:
                 raise Beyond("I can rank periods of one kind only.")
             self._roles.ranked_unit = item
@@ -587,49 +578,49 @@ class _Walk(_Parts):
     def _give_named(self, item: Measured, role: RoleItem | None) -> None:
         roles = self._roles
         match role:
-            case Aggregate():
+            case said.Aggregate():
                 self._aggregate(item)
-            case Sort():
+            case said.Sort():
                 roles.sorted_by.append(item)
-            case Rank() if _ranks_by(role, item) and roles.ranked_by is None:
+            case said.Rank() if _ranks_by(role, item) and roles.ranked_by is None:
                 roles.ranked_by = item
-            case Group() if roles.first and not is_table(item):
+            case said.Group() if roles.first and not is_table(item):
                 roles.sorted_by.append(item)
-                roles.sort = Sort(descending=False)
-            case Group() if roles.rank and roles.rank.hint == DATE and is_dated(item):
+                roles.sort = said.Sort(descending=False)
+            case said.Group() if roles.rank and roles.rank.hint == DATE and is_dated(item):
                 roles.ranked_by = item
-            case Group() if (
+            case said.Group() if (
                 roles.rank and roles.ranked_by is None and (isinstance(item, Revenue) or is_number(item))
             ):
                 roles.ranked_by = item
             case _ if isinstance(item, Revenue):
                 roles.measured.append((None, item))
-            case Count() if roles.counted is None:
+            case said.Count() if roles.counted is None:
                 roles.counted = item
-            case PartOfWhole() | Growth() if is_table(item) and not isinstance(item, Revenue):
+            case said.PartOfWhole() | said.Growth() if is_table(item) and not isinstance(item, Revenue):
                 roles.counts = True
                 roles.counted = item
-            case PartOfWhole() | Growth():
+            case said.PartOfWhole() | said.Growth():
                 roles.measured.append(("sum", item))
-            case Group():
+            case said.Group():
                 roles.grouped.append(item)
-            case Lacking(only_values):
+            case said.Lacking(only_values):
                 if only_values:
                     raise Beyond("I can leave out stored values only.")
                 roles.lacking.append(item)
-            case Holding() if not is_table(item):
+            case said.Holding() if not is_table(item):
                 roles.present.append(item)
-            case Rank():
+            case said.Rank():
                 roles.ranked = item
                 roles.free.append(item)
             case _:
                 roles.free.append(item)
 
     def _refuse_group(self) -> None:
-        if isinstance(self._role, Group) and self._roles.rank is None:
+        if isinstance(self._role, said.Group) and self._roles.rank is None:
             raise Beyond("I cannot group by a number that is computed.")
 
-    def _rank(self, rank: Rank) -> None:
+    def _rank(self, rank: said.Rank) -> None:
         if self._roles.share:
             raise Beyond("I can tell the share of each, not that of several first ones together.")
         known = self._roles.rank
@@ -640,7 +631,7 @@ class _Walk(_Parts):
         self._role = rank
 
 
-def _is_right_after(value: SchemaMention, item: QuestionItem | None) -> bool:
+def _is_right_after(value: SchemaMention, item: said.QuestionItem | None) -> bool:
     """True for "Rock tracks", not for "from Berlin with invoices"."""
     return isinstance(item, SchemaMention) and item.lead in (QUOTED, *value.text.lower().split()[-1:])
 
@@ -651,7 +642,7 @@ def _is_apposed(table: SchemaMention, value: SchemaMention) -> bool:
     return is_table(table) and not table.plural and value.lead == words[-1].lower()
 
 
-def _ranks_by(rank: Rank, item: Measured) -> bool:
+def _ranks_by(rank: said.Rank, item: Measured) -> bool:
     if rank.hint:
         return False
     return isinstance(item, Revenue) or is_number(item) or (rank.about == "count" and is_table(item))

@@ -5,32 +5,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from app.modules.sql_generation.builtin.plan import Beyond, Earliest, Missing, QueryPlan, Superior, Within
-from app.modules.sql_generation.builtin.question.items import (
-    Aggregate,
-    Calendar,
-    Conjunction,
-    Count,
-    Distinct,
-    Group,
-    Growth,
-    Holding,
-    Lacking,
-    Limit,
-    NewRows,
-    NumberComparison,
-    PartBegins,
-    PartOfWhole,
-    PeriodMention,
-    QuestionItem,
-    Rank,
-    Rate,
-    Relation,
-    Revenue,
-    SchemaMention,
-    SideBySide,
-    Sort,
-    Unrelated,
-)
+from app.modules.sql_generation.builtin.question import items as said
 from app.modules.sql_generation.builtin.question.lexicon import LexiconEntry
 from app.modules.sql_generation.builtin.question.roles import is_event, is_table, is_value
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
@@ -46,7 +21,7 @@ _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
 
 
 def account(
-    items: Sequence[QuestionItem], query: QueryPlan, select: exp.Select, *, network: SchemaNetwork
+    items: Sequence[said.QuestionItem], query: QueryPlan, select: exp.Select, *, network: SchemaNetwork
 ) -> None:
     """Raises `Beyond` when an item has no effect on the statement.
 
@@ -58,14 +33,14 @@ def account(
             raise Beyond("I cannot express a part of this question, and leaving it out would answer another.")
 
 
-def _names_maker(item: QuestionItem, after: Sequence[QuestionItem]) -> bool:
+def _names_maker(item: said.QuestionItem, after: Sequence[said.QuestionItem]) -> bool:
     """True if "by" names a maker, not a group: "albums by Pearl Jam", "orders by customers from Berlin".
 
     The words after it are checked by themselves.
     """
-    if not isinstance(item, Group) or item.each:
+    if not isinstance(item, said.Group) or item.each:
         return False
-    mentions = [one for one in after if isinstance(one, SchemaMention)]
+    mentions = [one for one in after if isinstance(one, said.SchemaMention)]
     kinds = [is_value(one) or is_event(one) for one in mentions]
     return kinds[:1] == [True] or (kinds == [False, True] and is_table(mentions[0]))
 
@@ -83,58 +58,58 @@ class _Statement:
         self._columns = {column.name for column in self._asked_columns()}
         self._literals = {literal.name for literal in select.find_all(exp.Literal)}
 
-    def holds(self, item: QuestionItem) -> bool:
+    def holds(self, item: said.QuestionItem) -> bool:
         match item:
-            case SchemaMention():
+            case said.SchemaMention():
                 return any(self._means(link) for link in item.links)
-            case Count():
+            case said.Count():
                 return self._has(exp.Count) or any("count" in name for name in self._columns)
-            case Aggregate(function) if function in _FUNCTIONS:
+            case said.Aggregate(function) if function in _FUNCTIONS:
                 by_rows = any(measure.each is not None for measure in self._query.measures)
                 return (
                     self._has(_FUNCTIONS[function]) or by_rows or (function == "sum" and self._has(exp.Count))
                 )
-            case Aggregate():
+            case said.Aggregate():
                 return self._has(exp.AggFunc)
-            case Revenue():
+            case said.Revenue():
                 return self._has(exp.AggFunc) or bool(self._query.order)
-            case PartOfWhole():
+            case said.PartOfWhole():
                 return self._query.whole is not None or bool(self._query.part)
-            case PartBegins():
+            case said.PartBegins():
                 return bool(self._query.part or self._query.dimensions)
-            case Rate(state):
+            case said.Rate(state):
                 return bool(self._query.part) and any(self._means(link) for link in state.links)
-            case Growth():
+            case said.Growth():
                 return self._query.change is not None
-            case NewRows(first):
+            case said.NewRows(first):
                 earliest = any(isinstance(one, Earliest) for one in self._query.conditions)
                 return earliest or (not first and (self._has(exp.Group) or bool(self._within)))
-            case SideBySide():
+            case said.SideBySide():
                 return bool(self._query.dimensions or self._query.change)
-            case Distinct():
+            case said.Distinct():
                 return self._has(exp.Distinct) or not self._query.shown
-            case Group() | Calendar():
+            case said.Group() | said.Calendar():
                 return self._has(exp.Group) or self._has(exp.Order) or not self._query.measures
-            case Rank(descending):
+            case said.Rank(descending):
                 return self._ranks(descending)
-            case Sort():
+            case said.Sort():
                 return self._has(exp.Order)
-            case Limit(count):
+            case said.Limit(count):
                 return self._query.limit == count
-            case NumberComparison(_, numbers, unit=unit):
+            case said.NumberComparison(_, numbers, unit=unit):
                 return bool(unit) or all(number.lstrip("-") in self._literals for number in numbers)
-            case Lacking():
+            case said.Lacking():
                 return self._has(*_NEGATIONS)
-            case Relation():
+            case said.Relation():
                 return any(isinstance(one, Superior) for one in self._query.conditions)
-            case Unrelated():
+            case said.Unrelated():
                 return any(isinstance(one, Missing) for one in self._query.conditions)
-            case PeriodMention(period):
+            case said.PeriodMention(period):
                 parts = {*(period.parts or (period,))}
                 return self._query.change is not None or any(
                     one.period == period or parts <= {*one.period.parts} for one in self._within
                 )
-            case Holding() | Conjunction():
+            case said.Holding() | said.Conjunction():
                 return True  # they only connect the items beside them
 
     @property

@@ -1,5 +1,7 @@
 """The calendar unit of a date as text, in each dialect."""
 
+from calendar import day_name
+
 from sqlglot import exp
 
 from app.modules.sql_generation.builtin.periods import CalendarUnit
@@ -12,16 +14,7 @@ _FORMATS: dict[CalendarUnit, str] = {
     "hour": "%H",
 }
 _QUARTERS = {"-Q1": ("01", "02", "03"), "-Q2": ("04", "05", "06"), "-Q3": ("07", "08", "09")}
-_WEEKDAYS = {
-    "1": "Monday",
-    "2": "Tuesday",
-    "3": "Wednesday",
-    "4": "Thursday",
-    "5": "Friday",
-    "6": "Saturday",
-    "0": "Sunday",
-    "7": "Sunday",
-}
+_WEEKDAYS = {str(number % 7): name for number, name in enumerate(day_name, 1)} | {"7": "Sunday"}
 
 
 def calendar_text(date: exp.Expr, unit: CalendarUnit, dialect: str) -> exp.Expr:

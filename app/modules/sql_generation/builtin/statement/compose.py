@@ -5,18 +5,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import (
-    Beyond,
-    Change,
-    Dimension,
-    Entity,
-    Grain,
-    Measure,
-    PlanColumn,
-    QueryPlan,
-    Related,
-    SortOrder,
-)
+from app.modules.sql_generation.builtin import plan
+from app.modules.sql_generation.builtin.plan import Beyond, PlanColumn, QueryPlan
 from app.modules.sql_generation.builtin.statement.calendar import calendar_order, calendar_text
 from app.modules.sql_generation.builtin.statement.conditions import compared, filters, restrict_to_period
 from app.modules.sql_generation.builtin.statement.draft import (
@@ -77,7 +67,7 @@ def _numbers(draft: SelectDraft, query: QueryPlan, network: SchemaNetwork) -> di
     }
 
 
-def _compared_periods(draft: SelectDraft, measure: Measure, change: Change) -> list[exp.Expr]:
+def _compared_periods(draft: SelectDraft, measure: plan.Measure, change: plan.Change) -> list[exp.Expr]:
     """Returns the measure of the earlier and of the later period."""
     column = draft.column(change.field)
     return [
@@ -136,14 +126,14 @@ def _medians(
     select = select.where(middle).group_by(*ordered, *(one.copy() for one in shown))
     for one in query.having:
         select = select.having(compared(median.copy(), one.operator, one.numbers))
-    if query.order or not any(isinstance(one, Grain) for one in query.dimensions):
+    if query.order or not any(isinstance(one, plan.Grain) for one in query.dimensions):
         descending = query.order is None or query.order.descending
         ordered = [exp.Ordered(this=median.copy(), desc=descending, nulls_first=False)] if groups else []
     select = select.order_by(*ordered) if ordered else select
     return select.limit(query.limit) if query.limit else select
 
 
-def _within_groups(query: QueryPlan, within: Dimension, network: SchemaNetwork) -> exp.Select:
+def _within_groups(query: QueryPlan, within: plan.Dimension, network: SchemaNetwork) -> exp.Select:
     """Returns the first rows or groups in each group of `within`, ties included."""
     every = compose(replace(query, within=None, limit=None), network)
     draft = draft_of(query, network)
@@ -183,11 +173,13 @@ def _listed(draft: SelectDraft, query: QueryPlan) -> exp.Select:
     order = query.order.by if query.order else None
     ordered = [draft.column(order)] if isinstance(order, PlanColumn) else []
     key = [draft.column(field) for field in draft.network.key(query.base)]
-    ranked = order if isinstance(order, Related) else None
+    ranked = order if isinstance(order, plan.Related) else None
     where = filters(draft, query.conditions, query.with_tables, ranked=ranked)
-    counts = {one: _count_beside(draft, query, one) for one in shown if isinstance(one, Related)}
+    counts = {one: _count_beside(draft, query, one) for one in shown if isinstance(one, plan.Related)}
     labels = [
-        exp.alias_(counts[one] if isinstance(one, Related) else draft.column(one), _label(one), quoted=True)
+        exp.alias_(
+            counts[one] if isinstance(one, plan.Related) else draft.column(one), _label(one), quoted=True
+        )
         for one in shown
     ]
     select = draft.select.select(*labels).where(*where)
@@ -195,39 +187,39 @@ def _listed(draft: SelectDraft, query: QueryPlan) -> exp.Select:
         select = select.distinct()
     elif draft.fans_out:
         select = select.group_by(*dict.fromkeys((*key, *columns, *ordered)))
-    if isinstance(order, Related):
+    if isinstance(order, plan.Related):
         ordered = [_count_beside(draft, query, order)]
     if query.order:
         select = select.order_by(exp.Ordered(this=ordered[0], desc=query.order.descending, nulls_first=False))
     return select.limit(query.limit) if query.limit else select
 
 
-def _count_beside(draft: SelectDraft, query: QueryPlan, related: Related) -> exp.Expr:
+def _count_beside(draft: SelectDraft, query: QueryPlan, related: plan.Related) -> exp.Expr:
     """Returns the number that a row is compared by, as a subquery with the same filters."""
     return filters(draft, query.conditions, (), wanted=related)[0]
 
 
-def _label(one: PlanColumn | Related) -> str:
-    return one.measure.name if isinstance(one, Related) else _readable(one)
+def _label(one: PlanColumn | plan.Related) -> str:
+    return one.measure.name if isinstance(one, plan.Related) else _readable(one)
 
 
-def _labelled(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
+def _labelled(draft: SelectDraft, dimension: plan.Dimension) -> list[exp.Expr]:
     """Returns the columns that show a group, with readable names."""
     match dimension:
-        case Entity(table, _, shown):
+        case plan.Entity(table, _, shown):
             return [exp.alias_(draft.column(one), _readable(one, table), quoted=True) for one in shown]
-        case Grain(field, unit):
+        case plan.Grain(field, unit):
             text = calendar_text(draft.column(field), unit, draft.network.schema.dialect)
             return [exp.alias_(text, unit, quoted=True)]
         case PlanColumn():
             return [exp.alias_(draft.column(dimension), _readable(dimension), quoted=True)]
 
 
-def _group_keys(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
+def _group_keys(draft: SelectDraft, dimension: plan.Dimension) -> list[exp.Expr]:
     match dimension:
-        case Entity(_, key, shown):
+        case plan.Entity(_, key, shown):
             return [draft.column(one) for one in dict.fromkeys((*key, *shown))]
-        case Grain(field, unit):
+        case plan.Grain(field, unit):
             date, dialect = draft.column(field), draft.network.schema.dialect
             keys = (calendar_order(date, unit, dialect), calendar_text(date, unit, dialect))
             return list(dict.fromkeys(keys))
@@ -236,23 +228,23 @@ def _group_keys(draft: SelectDraft, dimension: Dimension) -> list[exp.Expr]:
 
 
 def _orders(draft: SelectDraft, query: QueryPlan, numbers: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
-    if query.order is None and any(isinstance(dimension, Grain) for dimension in query.dimensions):
+    if query.order is None and any(isinstance(dimension, plan.Grain) for dimension in query.dimensions):
         return [key for dimension in query.dimensions for key in _group_keys(draft, dimension)]
     if not query.dimensions:
         return []
-    order = query.order or SortOrder(query.measures[0], descending=True)
-    if isinstance(order.by, Measure) and (query.part or query.change):
+    order = query.order or plan.SortOrder(query.measures[0], descending=True)
+    if isinstance(order.by, plan.Measure) and (query.part or query.change):
         shown = numbers[-1] if query.part or (query.change and query.change.relative) else numbers[-2]
         return [exp.Ordered(this=shown.copy(), desc=order.descending, nulls_first=False)]
     return [_ordered(draft, order)]
 
 
-def _ordered(draft: SelectDraft, order: SortOrder) -> exp.Expr:
-    if isinstance(order.by, Measure):
+def _ordered(draft: SelectDraft, order: plan.SortOrder) -> exp.Expr:
+    if isinstance(order.by, plan.Measure):
         target = measured(draft, order.by)
     elif isinstance(order.by, PlanColumn):
         target = draft.column(order.by)
-    elif isinstance(order.by, Grain):
+    elif isinstance(order.by, plan.Grain):
         target = _group_keys(draft, order.by)[0]
     else:
         target = measured(draft, order.by.measure)

@@ -8,25 +8,9 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from app.modules.sql_generation.builtin import plan
 from app.modules.sql_generation.builtin.periods import DateRange
-from app.modules.sql_generation.builtin.plan import (
-    Among,
-    Beyond,
-    Compared,
-    Earliest,
-    Filter,
-    Flagged,
-    Fulfils,
-    Measure,
-    Missing,
-    PersonNamed,
-    PlanColumn,
-    QueryCondition,
-    Related,
-    Superior,
-    Within,
-    Without,
-)
+from app.modules.sql_generation.builtin.plan import Beyond, PlanColumn
 from app.modules.sql_generation.builtin.statement.draft import (
     SelectDraft,
     column_expression,
@@ -49,11 +33,11 @@ _COMPARISONS: dict[str, type[exp.Binary]] = {
 
 def filters(
     draft: SelectDraft,
-    conditions: Sequence[QueryCondition | str],
+    conditions: Sequence[plan.QueryCondition | str],
     required: Sequence[str] = (),
     *,
-    wanted: Related | None = None,
-    ranked: Related | None = None,
+    wanted: plan.Related | None = None,
+    ranked: plan.Related | None = None,
 ) -> list[exp.Expr]:
     """Returns the conditions on the rows of a draft; with `wanted` only that number, as a subquery.
 
@@ -61,10 +45,10 @@ def filters(
     exclude no row. Raises `Beyond` if conditions beyond a join could be combined in several ways.
     """
     found: list[exp.Expr] = []
-    branches: dict[Path, list[QueryCondition | str]] = {}
+    branches: dict[Path, list[plan.QueryCondition | str]] = {}
     for one in (*conditions, *required):
         table = one if isinstance(one, str) else table_of(one)
-        head = isinstance(one, Without) or isinstance(_subject(one), Related)
+        head = isinstance(one, plan.Without) or isinstance(_subject(one), plan.Related)
         branch = branch_of(draft, table)
         if head and not branch:
             raise Beyond(f"A row of {draft.base} has only one row of {table}.")
@@ -85,51 +69,51 @@ def filters(
     return [*found, *(_beyond(draft, path, ones) for path, ones in branches.items())]
 
 
-def condition(draft: SelectDraft, one: QueryCondition) -> exp.Expr:
+def condition(draft: SelectDraft, one: plan.QueryCondition) -> exp.Expr:
     """Returns one condition on a table of the draft or one that it joins."""
     match one:
-        case Compared(subject, operator, numbers):
+        case plan.Compared(subject, operator, numbers):
             if isinstance(subject, PlanColumn):
                 return compared(draft.column(subject), operator, numbers)
             branch = branch_of(draft, subject.measure.table)
             return compared(_counted(draft, branch, subject.measure, ones=[]), operator, numbers)
-        case Without(table):
+        case plan.Without(table):
             return exp.Not(this=_exists(draft, branch_of(draft, table), [table]))
-        case Superior():
+        case plan.Superior():
             return _superior(draft, one)
         case _:
             return _filter(draft, one)
 
 
-def _filter(draft: SelectDraft, one: Filter) -> exp.Expr:
+def _filter(draft: SelectDraft, one: plan.Filter) -> exp.Expr:
     match one:
-        case Among(field, values, negated):
+        case plan.Among(field, values, negated):
             return _among(draft.column(field), values, negated)
-        case PersonNamed((first, given), (last, surname), negated):
+        case plan.PersonNamed((first, given), (last, surname), negated):
             pairs = ((draft.column(first), given), (draft.column(last), surname))
             both = exp.and_(
                 *(exp.EQ(this=column, expression=exp.Literal.string(said)) for column, said in pairs)
             )
             return exp.Not(this=exp.paren(both)) if negated else both
-        case Flagged(field, holds, yes, no):
+        case plan.Flagged(field, holds, yes, no):
             said = yes if holds else no
             if said is not None:
                 return exp.EQ(this=draft.column(field), expression=exp.Literal.string(said))
             value = exp.Boolean(this=holds) if field.type == "boolean" else exp.Literal.number(int(holds))
             return exp.EQ(this=draft.column(field), expression=value)
-        case Fulfils(_, definition, holds):
+        case plan.Fulfils(_, definition, holds):
             stated = exp.paren(draft.stated(definition))
             return stated if holds else exp.Not(this=stated)
-        case Within(field, period):
+        case plan.Within(field, period):
             return restrict_to_period(draft.column(field), field, period)
-        case Earliest(field, key):
+        case plan.Earliest(field, key):
             earliest = exp.Min(this=column_expression(_OTHER, field.column))
             same = exp.EQ(this=column_expression(_OTHER, key.column), expression=draft.column(key))
             rows = exp.select(earliest).from_(table_expression(field.table, _OTHER)).where(same)
             return exp.EQ(this=draft.column(field), expression=rows.subquery())
-        case Missing(field, _, negated=True) if field.type in _NUMERIC:
+        case plan.Missing(field, _, negated=True) if field.type in _NUMERIC:
             return exp.NEQ(this=draft.column(field), expression=exp.Literal.number(0))
-        case Missing(field, or_zero, negated):
+        case plan.Missing(field, or_zero, negated):
             missing = exp.Is(this=draft.column(field), expression=exp.Null())
             if negated:
                 return exp.Not(this=missing)
@@ -148,31 +132,33 @@ def branch_of(draft: SelectDraft, table: str) -> Path:
     return () if many is None else path[: many + 1]
 
 
-def table_of(one: QueryCondition) -> str:
+def table_of(one: plan.QueryCondition) -> str:
     match one:
-        case Without(table):
+        case plan.Without(table):
             return table
-        case Compared(subject):
+        case plan.Compared(subject):
             return subject.table if isinstance(subject, PlanColumn) else subject.measure.table
-        case PersonNamed((first, _)):
+        case plan.PersonNamed((first, _)):
             return first.table
         case _:
             return one.field.table
 
 
-def _subject(one: QueryCondition | str) -> PlanColumn | Related | None:
-    return one.subject if isinstance(one, Compared) else None
+def _subject(one: plan.QueryCondition | str) -> PlanColumn | plan.Related | None:
+    return one.subject if isinstance(one, plan.Compared) else None
 
 
-def _rest(ones: Sequence[QueryCondition | str], head: Related) -> list[QueryCondition | str]:
+def _rest(ones: Sequence[plan.QueryCondition | str], head: plan.Related) -> list[plan.QueryCondition | str]:
     return [one for one in ones if _subject(one) != head]
 
 
-def _beyond(draft: SelectDraft, path: Path, ones: Sequence[QueryCondition | str]) -> exp.Expr:
+def _beyond(draft: SelectDraft, path: Path, ones: Sequence[plan.QueryCondition | str]) -> exp.Expr:
     """Returns a condition on the related rows of a row: that there are some, none, or a number of them."""
-    lacking = [one for one in ones if isinstance(one, Without)]
+    lacking = [one for one in ones if isinstance(one, plan.Without)]
     counted = [
-        (one, one.subject) for one in ones if isinstance(one, Compared) and isinstance(one.subject, Related)
+        (one, one.subject)
+        for one in ones
+        if isinstance(one, plan.Compared) and isinstance(one.subject, plan.Related)
     ]
     if len(lacking) + len(counted) > 1:
         raise Beyond(f"I cannot combine several conditions on {path[-1].right} safely.")
@@ -185,9 +171,9 @@ def _beyond(draft: SelectDraft, path: Path, ones: Sequence[QueryCondition | str]
         rest = [one for one in ones if one not in lacking]
         return exp.Not(this=_exists(draft, path, [lacking[0].table, *rest]))
     for one in ones:
-        if isinstance(one, Within) and one.period.joined:
+        if isinstance(one, plan.Within) and one.period.joined:
             raise Beyond("I cannot tell whether either of the two periods is enough, or both are needed.")
-        if isinstance(one, Among | PersonNamed | Flagged | Fulfils) and _is_negative(one):
+        if isinstance(one, plan.Among | plan.PersonNamed | plan.Flagged | plan.Fulfils) and _is_negative(one):
             raise Beyond(
                 f"One row of {draft.base} can have many of {path[-1].right}; I cannot tell whether none of "
                 "them may be so, or whether one that is not is enough."
@@ -196,7 +182,7 @@ def _beyond(draft: SelectDraft, path: Path, ones: Sequence[QueryCondition | str]
 
 
 def _refuse_aside(
-    draft: SelectDraft, path: Path, related: Related, *, rest: Sequence[QueryCondition | str]
+    draft: SelectDraft, path: Path, related: plan.Related, *, rest: Sequence[plan.QueryCondition | str]
 ) -> None:
     """Raises `Beyond` if it is unclear whether a condition is on the counted rows.
 
@@ -208,18 +194,23 @@ def _refuse_aside(
     for one in rest:
         aside = one if isinstance(one, str) else table_of(one)
         own = isinstance(one, str) or (
-            isinstance(one, Among | PersonNamed | Flagged | Fulfils) and _is_negative(one)
+            isinstance(one, plan.Among | plan.PersonNamed | plan.Flagged | plan.Fulfils) and _is_negative(one)
         )
         if own and aside not in between and draft.network.fans_out(table, aside, tuple(between)):
             raise Beyond(f"I cannot combine a number of {table} with a condition on {aside} safely.")
 
 
-def _is_negative(one: Among | PersonNamed | Flagged | Fulfils) -> bool:
-    return not one.holds if isinstance(one, Flagged | Fulfils) else one.negated
+def _is_negative(one: plan.Among | plan.PersonNamed | plan.Flagged | plan.Fulfils) -> bool:
+    return not one.holds if isinstance(one, plan.Flagged | plan.Fulfils) else one.negated
 
 
 def _inner(
-    draft: SelectDraft, path: Path, ones: Sequence[QueryCondition | str], *, select: exp.Select, base: str
+    draft: SelectDraft,
+    path: Path,
+    ones: Sequence[plan.QueryCondition | str],
+    *,
+    select: exp.Select,
+    base: str,
 ) -> SelectDraft:
     """Returns a draft of the rows of `base` that a path relates to a row and that fulfil the conditions."""
     for hop in path[:-1]:
@@ -242,19 +233,19 @@ def _inner(
     return inner
 
 
-def _exists(draft: SelectDraft, path: Path, ones: Sequence[QueryCondition | str]) -> exp.Expr:
+def _exists(draft: SelectDraft, path: Path, ones: Sequence[plan.QueryCondition | str]) -> exp.Expr:
     select = exp.Select().select(exp.Literal.number(1))
     return exp.Exists(this=_inner(draft, path, ones, select=select, base=path[-1].right).select)
 
 
 def _counted(
-    draft: SelectDraft, path: Path, measure: Measure, *, ones: Sequence[QueryCondition | str]
+    draft: SelectDraft, path: Path, measure: plan.Measure, *, ones: Sequence[plan.QueryCondition | str]
 ) -> exp.Expr:
     inner = _inner(draft, path, ones, select=exp.Select(), base=measure.table)
     return inner.select.select(measured(inner, measure)).subquery()
 
 
-def _superior(draft: SelectDraft, one: Superior) -> exp.Expr:
+def _superior(draft: SelectDraft, one: plan.Superior) -> exp.Expr:
     """Returns the condition that a row refers to a matching row; with `above`, that one refers to it."""
     table = one.field.table
     source = exp.Select().from_(table_expression(table, _OTHER))

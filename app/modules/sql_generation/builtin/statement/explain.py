@@ -1,27 +1,6 @@
 """A plan in words: every table, column and filter that the number depends on."""
 
-from app.modules.sql_generation.builtin.plan import (
-    Among,
-    Compared,
-    Dimension,
-    Earliest,
-    Entity,
-    Flagged,
-    Fulfils,
-    Grain,
-    Having,
-    Measure,
-    Missing,
-    PersonNamed,
-    PlanColumn,
-    QueryCondition,
-    QueryPlan,
-    Related,
-    SortOrder,
-    Superior,
-    Within,
-    Without,
-)
+from app.modules.sql_generation.builtin import plan
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _FUNCTIONS = {
@@ -44,18 +23,18 @@ _OPERATORS = {
 }
 
 
-def explain_unlisted(query: QueryPlan, network: SchemaNetwork) -> str:
+def explain_unlisted(query: plan.QueryPlan, network: SchemaNetwork) -> str:
     """Returns a sentence on the columns that a list of whole rows leaves out; empty for other plans."""
     return "" if query.measures or query.shown else network.unlisted(query.base)
 
 
-def explain(query: QueryPlan) -> str:
+def explain(query: plan.QueryPlan) -> str:
     """Returns the plan in words that follow "Understood as"."""
     parts = [_asked(query)]
     if query.dimensions:
         parts.append(f" per {' and '.join(map(grouping, query.dimensions))}")
         others = [
-            one.table for one in query.dimensions if isinstance(one, Entity) and one.table != query.base
+            one.table for one in query.dimensions if isinstance(one, plan.Entity) and one.table != query.base
         ]
         parts.append(f", only of {' and '.join(others)} that have any" if others else "")
     if query.with_tables:
@@ -64,7 +43,7 @@ def explain(query: QueryPlan) -> str:
         parts.append(f", where {' and '.join(map(filtering, query.conditions))}")
     parts += [f", only if {_comparing(one.measure, one)}" for one in query.having]
     if query.order and not query.order.descending:
-        units = [one.unit for one in query.dimensions if isinstance(one, Grain)]
+        units = [one.unit for one in query.dimensions if isinstance(one, plan.Grain)]
         parts.append(f", only of {' and '.join(f'{unit}s' for unit in units)} that have any" if units else "")
     parts.append(_ordering(query))
     if query.within is not None:
@@ -76,64 +55,64 @@ def explain(query: QueryPlan) -> str:
         parts.append("" if query.order or query.dimensions else _UNORDERED)
         parts.append(_ONE if query.order and query.limit == 1 else "")
         parts.append(_CHOSEN if query.chosen else "")
-    unseen = [_unseen(one) for one in query.conditions if isinstance(one, Among) and one.unseen]
+    unseen = [_unseen(one) for one in query.conditions if isinstance(one, plan.Among) and one.unseen]
     if query.change and query.change.begins:
         unseen.append(f" The data begin on {query.change.begins}, within the earlier period.")
     return "".join(parts) + "." + "".join(unseen)
 
 
-def _unseen(one: Among) -> str:
+def _unseen(one: plan.Among) -> str:
     return f" {one.field} holds no {' or '.join(map(repr, one.values))}, as far as it is known."
 
 
-def grouping(dimension: Dimension) -> str:
+def grouping(dimension: plan.Dimension) -> str:
     match dimension:
-        case Entity(table, _, shown):
+        case plan.Entity(table, _, shown):
             return f"row of {table} (shown as {', '.join(map(str, shown))})" if shown else f"row of {table}"
-        case Grain(field, unit):
+        case plan.Grain(field, unit):
             return f"{unit} of {field}"
-        case PlanColumn():
+        case plan.PlanColumn():
             return str(dimension)
 
 
-def filtering(condition: QueryCondition) -> str:
+def filtering(condition: plan.QueryCondition) -> str:
     match condition:
-        case Among(field, values, negated):
+        case plan.Among(field, values, negated):
             said = " or ".join(repr(value) for value in values)
             return f"{field} is not {said}" if negated else f"{field} is {said}"
-        case PersonNamed((first, given), (last, surname), negated):
+        case plan.PersonNamed((first, given), (last, surname), negated):
             verb = "are not" if negated else "are"
             return f"{first} and {last} {verb} {given!r} and {surname!r}"
-        case Flagged(field, holds):
+        case plan.Flagged(field, holds):
             return f"{field} is {'true' if holds else 'false'}"
-        case Fulfils(field, known, holds):
+        case plan.Fulfils(field, known, holds):
             said = "is" if holds else "is not"
             return f"{field.table} {said} “{known.term}” as the glossary defines it ({known.sql})"
-        case Within(field, period):
+        case plan.Within(field, period):
             return f"{field} is {period}"
-        case Earliest(field, key):
+        case plan.Earliest(field, key):
             return f"{field} is the first of the {key}"
-        case Compared(subject):
-            return _comparing(subject.measure if isinstance(subject, Related) else subject, condition)
-        case Missing(field, _, negated=True):
+        case plan.Compared(subject):
+            return _comparing(subject.measure if isinstance(subject, plan.Related) else subject, condition)
+        case plan.Missing(field, _, negated=True):
             return f"{field} is not {'0' if field.type in ('integer', 'number') else 'missing'}"
-        case Missing(field, or_zero):
+        case plan.Missing(field, or_zero):
             return f"{field} is missing or 0" if or_zero else f"{field} is missing"
-        case Without(table):
+        case plan.Without(table):
             return f"there is no row in {table}"
-        case Superior(field, key, of, above):
+        case plan.Superior(field, key, of, above):
             other = " and ".join(map(filtering, of))
             if above:
                 return f"{key} is the {field} of a row where {other}"
             return f"{field} is the {key.column} of a row where {other}"
 
 
-def _comparing(subject: PlanColumn | Measure, one: Compared | Having) -> str:
-    name = measuring(subject) if isinstance(subject, Measure) else str(subject)
+def _comparing(subject: plan.PlanColumn | plan.Measure, one: plan.Compared | plan.Having) -> str:
+    name = measuring(subject) if isinstance(subject, plan.Measure) else str(subject)
     return f"{name} {_OPERATORS[one.operator]} {' and '.join(one.numbers)}"
 
 
-def measuring(measure: Measure) -> str:
+def measuring(measure: plan.Measure) -> str:
     factors = " * ".join(map(str, measure.fields))
     if (known := measure.definition) is not None:
         factors = f"“{known.term}” as the glossary defines it ({known.sql})"
@@ -152,7 +131,7 @@ def measuring(measure: Measure) -> str:
             return f"{_FUNCTIONS[function]} of {factors}"
 
 
-def _asked(query: QueryPlan) -> str:
+def _asked(query: plan.QueryPlan) -> str:
     if query.part:
         held = [f"has rows in {one}" if isinstance(one, str) else filtering(one) for one in query.part]
         return f"{measuring(query.measures[0])} where {' and '.join(held)}, in percent of that of all rows"
@@ -175,18 +154,18 @@ def _asked(query: QueryPlan) -> str:
     )
 
 
-def _showing(shown: PlanColumn | Related) -> str:
-    return measuring(shown.measure) if isinstance(shown, Related) else str(shown)
+def _showing(shown: plan.PlanColumn | plan.Related) -> str:
+    return measuring(shown.measure) if isinstance(shown, plan.Related) else str(shown)
 
 
-def _ordering(query: QueryPlan) -> str:
+def _ordering(query: plan.QueryPlan) -> str:
     order = query.order
     if order is None and query.dimensions and query.measures:
-        if any(isinstance(dimension, Grain) for dimension in query.dimensions):
+        if any(isinstance(dimension, plan.Grain) for dimension in query.dimensions):
             return ", in order of time"
-        order = SortOrder(query.measures[0], descending=True)
+        order = plan.SortOrder(query.measures[0], descending=True)
     if order is None:
         return ""
-    by = f" {order.by}" if isinstance(order.by, PlanColumn) else ""
-    by = f" {measuring(order.by.measure)}" if isinstance(order.by, Related) else by
+    by = f" {order.by}" if isinstance(order.by, plan.PlanColumn) else ""
+    by = f" {measuring(order.by.measure)}" if isinstance(order.by, plan.Related) else by
     return f",{by} {'highest' if order.descending else 'lowest'} first"
