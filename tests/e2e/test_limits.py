@@ -192,9 +192,11 @@ async def test_a_session_too_many_is_refused_forks_too_until_one_is_deleted(
 async def test_usage_names_every_limit_and_null_is_none(tmp_path: Path) -> None:
     async with limited(tmp_path, requests_per_minute=9, runs=2) as kai:
         body = await usage(kai)
-    assert body["tokens_today"].pop("resets_at").endswith("T00:00:00Z")
+    for counted in ("tokens_today", "bytes_today"):
+        assert body[counted].pop("resets_at").endswith("T00:00:00Z")
     assert body == {
         "tokens_today": {"used": 0, "limit": None},
+        "bytes_today": {"used": 0, "limit": None},
         "runs": {"used": 0, "limit": 2},
         "sessions": {"used": 0, "limit": None},
         "rates": [{"name": "requests", "limit": 9, "window_seconds": 60}],
