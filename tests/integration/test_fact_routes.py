@@ -98,7 +98,7 @@ async def test_a_fact_is_written_read_reworded_and_forgotten(client: httpx.Async
     assert undone.json()["text"] == TERM["text"]
     assert (await client.delete(f"/memory/facts/{fact['id']}")).status_code == 204
     assert (await client.get(f"/memory/facts/{fact['id']}")).status_code == 404
-    assert (await client.get("/memory/facts")).json() == {"items": [], "next_cursor": None}
+    assert (await client.get("/memory/facts")).json() == {"items": [], "next_cursor": None, "total": None}
 
 
 async def test_a_fact_names_only_a_message_of_its_owner(client: httpx.AsyncClient) -> None:

@@ -105,7 +105,7 @@ async def test_a_database_is_registered_scanned_described_and_deleted(
 
     assert (await client.delete(one)).status_code == 204
     assert (await client.get(one)).status_code == 404
-    assert (await client.get(ROUTE)).json() == {"items": [], "next_cursor": None}
+    assert (await client.get(ROUTE)).json() == {"items": [], "next_cursor": None, "total": None}
 
 
 async def test_a_url_is_never_in_an_answer(client: httpx.AsyncClient, tmp_path: Path) -> None:
