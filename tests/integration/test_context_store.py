@@ -94,7 +94,8 @@ async def test_entries_are_listed_in_pages_and_searched(
         body = {"db_connection_id": shop.id, **BODIES[route], field: words}
         assert (await client.post(route, json=body)).status_code == 201
     first = (await client.get(route, params={"limit": 2, "db_connection_id": shop.id})).json()
-    rest = (await client.get(route, params={"limit": 2, "cursor": first["next_cursor"]})).json()
+    same = {"limit": 2, "db_connection_id": shop.id, "cursor": first["next_cursor"]}
+    rest = (await client.get(route, params=same)).json()
     found = (await client.get(route, params={"q": "PEARS red"})).json()
     assert [each[field] for each in first["items"] + rest["items"]] == [
         "red apples",
