@@ -765,14 +765,16 @@ class DatabaseConnections:
         if (ask is None and refuse is None) or not isinstance(database, EstimatingDatabase):
             return
         rows = await self._threads.run(lambda stop: _estimated_rows(database, sql, stop, limits=self._limits))
+        # An estimate counts rows that policies hide.
+        count = f"about {rows:,}" if connection.policies is None else "many"
         if refuse is not None and rows > refuse:
             raise StatementReadsTooMuch(
-                f"The database expects to go through about {rows:,} rows for this statement, and its owner "
+                f"The database expects to go through {count} rows for this statement, and its owner "
                 f"allows at most {refuse:,}. Make it cheaper: add filters, or join fewer tables."
             )
         if ask is not None and rows > ask:
             raise StatementNeedsApproval(
-                f"The database expects to go through about {rows:,} rows for this statement, and above "
+                f"The database expects to go through {count} rows for this statement, and above "
                 f"{ask:,} a person has to approve it. Make it cheaper, or ask in a session, where it can be "
                 "approved."
             )

@@ -1,17 +1,22 @@
 """Bounds of what a statement may go through, by the database's own estimate before it runs."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
 
+from app.core.auth.api_keys import ApiKeys
+from app.core.auth.caller import SCOPES_OF_ROLE, Caller, calling
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
+from app.modules.database_connection.connection_policies import ConnectionPolicies
 from app.modules.database_connection.errors import UrlNotSupported
 from app.modules.database_connection.limits import ConnectionLimits
-from app.modules.database_connection.repository import ConnectionEdit
+from app.modules.database_connection.repository import Connection, ConnectionEdit
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.policies.model import Policies
 from graph.errors import StatementFailed, StatementNeedsApproval, StatementReadsTooMuch
 from tests.support.records import ASKER, no_records
 from tests.support.shop import make_shop
@@ -74,7 +79,7 @@ def _made(kind: str, request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize("kind", MAKE)
 async def test_a_statement_waits_or_is_refused_by_the_rows_that_the_database_expects_to_go_through(
-    kind: str, connections: DatabaseConnections, request: pytest.FixtureRequest
+    kind: str, connections: DatabaseConnections, storage: SqliteStorage, request: pytest.FixtureRequest
 ) -> None:
     registered = await connections.register("local", _made(kind, request), "Bounded", description="")
     assert (registered.ask_above_rows, registered.refuse_above_rows) == (None, None)
@@ -91,6 +96,8 @@ async def test_a_statement_waits_or_is_refused_by_the_rows_that_the_database_exp
         with pytest.raises(StatementReadsTooMuch, match="allows at most 30,000"):
             await connections.run(refuses, statement, ASKER, is_approved=True)
     assert (await connections.run(refuses, SMALL, ASKER)).rows == [[7]]
+    if kind != "clickhouse":
+        await _check_hidden_rows_are_not_counted_aloud(connections, storage, refuses)
     with pytest.raises(StatementFailed) as failed:  # what cannot be planned fails as ever
         await connections.run(refuses, "SELECT few_kinds.kind AS k FROM few_kinds GROUP BY 7", ASKER)
     assert not isinstance(failed.value, StatementReadsTooMuch)
@@ -98,6 +105,20 @@ async def test_a_statement_waits_or_is_refused_by_the_rows_that_the_database_exp
     off = ConnectionEdit(ask_above_rows=None, refuse_above_rows=None)
     free = await connections.change("local", registered.id, off)
     assert (await connections.run(free, FILTERED, ASKER)).rows == [[500]]
+
+
+async def _check_hidden_rows_are_not_counted_aloud(
+    connections: DatabaseConnections, storage: SqliteStorage, bounded: Connection
+) -> None:
+    """An estimate counts all rows of the table."""
+    own = {"name": "one place", "always": True, "tables": {"big_readings": {"rows": ["id > 7"]}}}
+    policies = Policies.model_validate({"default": "allow", "policies": [own]})
+    of_connection = ConnectionPolicies(connections, ApiKeys(storage))
+    limited = await of_connection.change("local", bounded.id, policies)
+    anna = Caller(owner="anna", role="admin", scopes=SCOPES_OF_ROLE["admin"], signed_in_by="oidc")
+    with calling(anna), pytest.raises(StatementReadsTooMuch, match="go through many rows"):
+        await connections.run(limited, CROSSED, replace(ASKER, owner="anna"))
+    await of_connection.change("local", bounded.id, None)
 
 
 async def test_a_database_without_estimates_takes_no_bounds(
