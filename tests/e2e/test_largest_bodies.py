@@ -382,6 +382,8 @@ LEFT_OUT = {
     "ids",
     "also_db_connection_ids",
     "schemas",
+    "ask_above_rows",
+    "refuse_above_rows",
     "select",
     "before",
     "values",
