@@ -86,13 +86,13 @@ def in_a_process(path: Path, rows: int, megabytes: int) -> str:
     program = f"""
 import resource
 from pathlib import Path
-from app.modules.database_connection.engines import sqlite
+from app.modules.database_connection.engines.sqlite import database
 from app.modules.database_connection.threads import Stop
 from graph.errors import StatementFailed
-sqlite.STATEMENT_MEMORY_BYTES = {megabytes} * 1024 * 1024
+database.STATEMENT_MEMORY_BYTES = {megabytes} * 1024 * 1024
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 try:
-    with sqlite.SqliteDatabase(Path({str(path)!r})).session(Stop(), 60) as session:
+    with database.SqliteDatabase(Path({str(path)!r})).session(Stop(), 60) as session:
         print(next(iter(session.execute({SORT.format(rows=rows)!r}).rows))[1])
 except StatementFailed as error:
     print(error)
