@@ -153,7 +153,12 @@ def test_the_summary_for_the_memory_is_one_short_line() -> None:
         ("nulls", table({"name": "text", "n": "number"}, ["a", None], ["b", None]), None),
         ("many", table({"name": "text", "n": "integer"}, *NUMBERED), "bar"),
         ("points", table({"a": "number", "b": "number"}, *POINTS), "point"),
-        ("dates", table({"day": "date", "n": "integer"}, ["2025-01-01", 1], ["2025-01-02", 2]), "line"),
+        ("two dates", table({"day": "date", "n": "integer"}, ["2025-01-01", 1], ["2025-01-02", 2]), "bar"),
+        (
+            "dates",
+            table({"day": "date", "n": "integer"}, ["2025-01-01", 1], ["2025-01-02", 2], ["2025-01-03", 4]),
+            "line",
+        ),
     ],
 )
 def test_the_chart_fits_columns_and_question(question: str, rows: Rows, mark: str | None) -> None:
