@@ -16,6 +16,7 @@ from app.http.send_bypass import offer_direct_send
 MERGE_PATCH = "application/merge-patch+json"
 _ORDER = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _COMPARED_CHARACTERS = 200
+_PARAMETER = re.compile(r"\{[^{}]*\}")
 _NEAREST = 3
 
 
@@ -58,13 +59,23 @@ def _paths(app: FastAPI) -> Sequence[tuple[str, re.Pattern[str], frozenset[str]]
 
 
 def methods_of(app: FastAPI, path: str) -> list[str]:
-    """The methods that routes of a path have, in a usual order. Empty for an unknown path."""
-    found = {each for _, pattern, methods in _paths(app) if pattern.fullmatch(path) for each in methods}
-    if not found:
+    """The methods that routes of a path have, in a usual order. Empty for an unknown path.
+
+    Of templates that fit it, the one with the most text of its own counts: `/assistants/search` is no id.
+    """
+    fitting = [(template, methods) for template, pattern, methods in _paths(app) if pattern.fullmatch(path)]
+    if not fitting:
         return []
+    most = max(_text_length(template) for template, _ in fitting)
+    found = {each for template, methods in fitting if _text_length(template) == most for each in methods}
     if "GET" in found:
         found.add("HEAD")
     return [*(each for each in _ORDER if each in found), "OPTIONS"]
+
+
+def _text_length(template: str) -> int:
+    """Number of the characters of a template outside of its parameters."""
+    return len(_PARAMETER.sub("", template))
 
 
 def nearest_paths(app: FastAPI, path: str) -> list[str]:
