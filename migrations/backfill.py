@@ -13,13 +13,15 @@ _AT_ONCE = 500
 async def backfill(
     storage: Storage, collection: str, change: Callable[[Document], Document], *, progress: Progress
 ) -> None:
-    """Replace every document by what `change` makes of it. `change` must be idempotent."""
+    """Replace documents by what `change` makes of them if it changes them. It must be idempotent."""
     total = await storage.count(collection, [])
     done = 0
     cursor: str | None = None
     while True:
         page = await storage.query(collection, Query(limit=_AT_ONCE, cursor=cursor))
-        await storage.put(collection, [change(document) for document in page.items])
+        pairs = [(document, change(document)) for document in page.items]
+        if changed := [new for old, new in pairs if new != old]:
+            await storage.put(collection, changed)
         done += len(page.items)
         await progress(done, max(total, done))
         if (cursor := page.next_cursor) is None:

@@ -1,8 +1,8 @@
 """Applies the numbered steps that a store lacks, in order, and records them in the store.
 
-A new step is a module `mNNNN_name.py` with a `migrate` of its own and an entry in `STEPS`; one that only
-declares fields needs no module. A step that has been on the main branch is never rewritten, and its number is
-never used again: stores remember both.
+A new step is a module `mNNNN_name.py` with a `migrate` of its own and an entry in `STEPS`; a short one needs
+no module. A step that has been on the main branch is never rewritten, and its number is never used again:
+stores remember both.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from uuid import UUID
 from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.ids import id_of, new_id
+from app.core.pairs import pair_keys
 from app.core.storage.lease import Lease
 from app.core.storage.port import Collection, Document, DocumentExists, Field, Query, Storage
 from migrations import (
@@ -33,7 +34,7 @@ from migrations import (
     m0015_keyed_requests,
     m0016_webhooks,
 )
-from migrations.backfill import Progress
+from migrations.backfill import Progress, backfill
 
 _RECORDS = Collection("migrations", [Field("number", "integer")])
 _LEASE_ID = str(UUID(int=1))
@@ -63,6 +64,19 @@ def _adding(fields: Mapping[str, Sequence[Field]]) -> Callable[[Storage, Progres
             await progress(number, len(fields))
 
     return migrate
+
+
+async def _key_metadata(storage: Storage, progress: Progress) -> None:
+    """Set the keys by which sessions and runs of before are found by their metadata."""
+
+    def key(document: Document) -> Document:
+        metadata = document.get("metadata")
+        if document.get("metadata_keys") or not isinstance(metadata, dict) or not metadata:
+            return document
+        return {**document, "metadata_keys": [*pair_keys(metadata)]}
+
+    for collection in ("sessions", "runs"):
+        await backfill(storage, collection, key, progress=progress)
 
 
 STEPS: Sequence[MigrationStep] = (
@@ -100,6 +114,7 @@ STEPS: Sequence[MigrationStep] = (
             }
         ),
     ),
+    MigrationStep(19, "metadata_keys", _key_metadata),
 )
 
 RETIRED = frozenset(

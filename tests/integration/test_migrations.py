@@ -13,7 +13,17 @@ import pytest
 
 import migrations
 from app.core.clock import now_ms
-from app.core.storage.port import Collection, Document, Equals, Field, Query, Storage, StorageUnavailable
+from app.core.pairs import pair_key
+from app.core.storage.port import (
+    Collection,
+    Contains,
+    Document,
+    Equals,
+    Field,
+    Query,
+    Storage,
+    StorageUnavailable,
+)
 from migrations.backfill import Progress, backfill
 from migrations.m0001_initial import COLLECTIONS
 from migrations.runner import RETIRED, STEPS, MigrationStep, StoreTooNew, StoreUnknown, migrate, missing_steps
@@ -73,7 +83,7 @@ def _module(step: MigrationStep) -> Path:
 
 
 def _in_runner(step: MigrationStep) -> ast.Module:
-    """The expression of a step that has no module."""
+    """The expression of a step that has no module, and the function that it names."""
     runner = ast.parse((Path(migrations.__file__).parent / "runner.py").read_text())
     (found,) = [
         node
@@ -82,7 +92,15 @@ def _in_runner(step: MigrationStep) -> ast.Module:
         and [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
         == [step.number, step.name]
     ]
-    return ast.Module([ast.Expr(found)], [])
+    applied = found.args[2]
+    functions = [
+        node
+        for node in runner.body
+        if isinstance(node, ast.AsyncFunctionDef)
+        and isinstance(applied, ast.Name)
+        and node.name == applied.id
+    ]
+    return ast.Module([*functions, ast.Expr(found)], [])
 
 
 def _digest(tree: ast.Module) -> str:
@@ -115,6 +133,7 @@ WRITTEN = {
     16: "2414932a9082e501",
     17: "4e0b61da9bc8c790",
     18: "8ef4db944e0ee2dc",
+    19: "a101f5ca0074e2e3",
 }
 """Digests of the steps by their numbers."""
 
@@ -235,6 +254,26 @@ async def test_every_document_is_backfilled_once_with_progress(storage: Storage)
     await migrate(storage, [NOTES[0], MigrationStep(2, "number", number_notes)], lambda _: tell)
     assert reported == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
     assert await storage.count("notes", [Equals("number", 3)]) == len(notes[3::7])
+
+
+async def test_sessions_and_runs_of_before_are_found_by_their_metadata(storage: Storage) -> None:
+    await migrate(storage, [step for step in STEPS if step.number < 19])
+    old: list[Document] = [
+        {"id": str(UUID(int=1)), "metadata": {"order": 17, "paid": True, "deep": {"a": 1}}},
+        {"id": str(UUID(int=2)), "metadata": {}},
+        {"id": str(UUID(int=3)), "metadata": {"order": 17}, "metadata_keys": ["one run"]},
+        {"id": str(UUID(int=4))},
+    ]
+    for collection in ("sessions", "runs"):
+        await storage.put(collection, old)
+    assert await migrate(storage) == [19]
+    for collection in ("sessions", "runs"):
+        for name, value in (("order", 17), ("paid", True)):
+            found = await storage.query(
+                collection, Query([Contains("metadata_keys", pair_key(name, value))], limit=9)
+            )
+            assert [each["id"] for each in found.items] == [old[0]["id"]], (collection, name)
+        assert [await storage.get(collection, str(each["id"])) for each in old[1:]] == old[1:]
 
 
 async def test_steps_that_are_missing_are_named_without_being_applied(storage: Storage) -> None:
