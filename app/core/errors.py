@@ -63,8 +63,10 @@ class Problem(Exception):
 
     def __init__(self, detail: str | None = None, **facts: JsonValue) -> None:
         self.members = facts
-        self.facts = facts if detail is None else None
-        """What the sentence of the class is made of; None for an error with a detail of its own."""
+        self.facts = facts if detail is None and "problem" in vars(type(self)) else None
+        """What the sentence of the kind is made of. None for an error with a detail of its own, and for one
+        whose kind is also that of others.
+        """
         if detail is None:
             detail = self.sentence.format(**facts)
             self.members = {name: facts[name] for name in self.shows}

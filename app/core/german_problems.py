@@ -114,7 +114,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "Das ist ein Fehler in KAI. Das Protokoll sagt unter der Nummer der Anfrage mehr.",
     ),
     "invalid": ("Ungültige Anfrage", "So lässt sich die Anfrage nicht ausführen."),
-    "invalid-cursor": ("Die Liste hat sich geändert", "Lesen Sie die Liste von vorn."),
+    "invalid-cursor": (
+        "Die Seite passt nicht zur Liste",
+        "Ein Cursor gehört zu Liste, Reihenfolge und Filtern, die ihn gaben. Lesen Sie die Liste von vorn.",
+    ),
     "investigation-off": (
         "Untersuchungen sind ausgeschaltet",
         "Stellen Sie eine einfache Frage, oder wenden Sie sich an den Betrieb.",
@@ -328,7 +331,7 @@ def german_title(kind: str, title: str) -> str:
 
 
 def german_detail(kind: str, detail: str, facts: Mapping[str, JsonValue] | None) -> str:
-    """Returns the detail in German. `facts` are those of a class that always says the same, else None."""
+    """Returns the detail in German. `facts` are those of a kind that always says the same, else None."""
     if kind not in _TEXTS:
         return detail
     sentence = _TEXTS[kind][1]

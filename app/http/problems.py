@@ -132,7 +132,7 @@ def problem_response(
     members: Mapping[str, JsonValue] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """The problem object, in the language of the reader. `facts` are those of the sentence of the class."""
+    """The problem object, in the language of the reader. `facts` are those of the sentence of the kind."""
     language = {}
     if reader_language() == "de":
         title, detail = german_title(kind, title), german_detail(kind, detail, facts)
@@ -238,7 +238,7 @@ async def storage_unavailable(_: Request, error: Exception) -> JSONResponse:
     retry_after = 5
     problem = StoreUnavailable()
     if isinstance(error, StorageStarting):
-        problem.detail = f"{error} Nothing is lost."
+        problem = StoreUnavailable(f"{error} Nothing is lost.")
         retry_after = error.retry_after_seconds or retry_after
     problem.headers = {"Retry-After": str(retry_after)}
     return problem_answer(problem)

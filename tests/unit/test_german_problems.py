@@ -11,8 +11,9 @@ import pytest
 from fastapi import FastAPI
 
 import app
-from app.core.errors import Problem
+from app.core.errors import Conflict, Problem
 from app.core.german_problems import KINDS, german_detail, german_title
+from app.core.storage.port import StorageStarting
 from app.http.problems import answer_problems
 from app.http.reader_language import ReaderLanguage
 from graph.errors import TurnError
@@ -88,6 +89,34 @@ async def test_a_problem_is_in_the_language_of_its_reader(
         answer = await client.get("/boards", headers=headers)
     assert (answer.json()["title"], answer.json()["detail"]) == (title, detail)
     assert answer.headers.get("Content-Language", "en") == ("de" if title.startswith("Zu") else "en")
+
+
+class NothingToCopy(Conflict):
+    sentence = "This thread has no answer yet."
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (NothingToCopy(), "This thread has no answer yet."),
+        (StorageStarting("It reads its data, 40 %."), "It reads its data, 40 %. Nothing is lost."),
+    ],
+)
+async def test_what_only_one_error_of_a_kind_says_stays_behind_the_german_sentence(
+    refusal: Exception, said: str
+) -> None:
+    served = FastAPI()
+    answer_problems(served)
+    served.add_middleware(ReaderLanguage)
+
+    @served.get("/")
+    async def refuse() -> None:
+        raise refusal
+
+    transport = httpx.ASGITransport(served)
+    async with httpx.AsyncClient(transport=transport, base_url="http://kai") as client:
+        answer = await client.get("/", headers={"Accept-Language": "de"})
+    assert answer.json()["detail"].endswith(f". Meldung: {said}")
 
 
 def test_what_a_parser_or_a_database_says_stays_behind_the_german_sentence() -> None:
