@@ -25,6 +25,7 @@ from app.http.idempotency import Idempotency
 from app.http.json_compression import JsonCompression
 from app.http.methods import Head
 from app.http.open_streams import OpenStreams
+from app.http.parameters import refuse_repeats
 from app.http.problems import answer_problems, storage_unavailable, turn_problem
 from app.http.rate_limit_fields import RateLimitFields
 from app.http.rate_limits import count_request
@@ -207,7 +208,9 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
     app.include_router(problems, prefix=API_PREFIX)
     describe_events(app.webhooks)
     for router in _ROUTERS:
-        app.include_router(router, prefix=API_PREFIX, dependencies=[Depends(count_request)])
+        app.include_router(
+            router, prefix=API_PREFIX, dependencies=[Depends(count_request), Depends(refuse_repeats)]
+        )
     app.include_router(provider)
     app.include_router(chat, prefix="/api", dependencies=[Depends(count_request)])
     if "langgraph" in protocols:

@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from fastapi import Header, Query
+from fastapi import Header, Query, Request
+from fastapi.exceptions import RequestValidationError
 from pydantic import AwareDatetime, Field, JsonValue, model_validator
 
 from app.core.clock import epoch_ms
@@ -79,6 +81,17 @@ class PageQuery(Body):
 
 
 PageParameters = Annotated[PageQuery, Query()]
+
+
+async def refuse_repeats(request: Request) -> None:
+    """Dependency of every route of `/api/v1`: each parameter has one value, and none is chosen in silence."""
+    numbers = Counter(name for name, _ in request.query_params.multi_items())
+    repeated = [name for name, number in numbers.items() if number > 1]
+    if repeated:
+        message = "it is sent twice, and a parameter has one value"
+        raise RequestValidationError(
+            [{"type": "repeated", "loc": ("query", name), "msg": message} for name in repeated]
+        )
 
 
 class ListQuery(PageQuery):
@@ -164,8 +177,6 @@ class MetadataQuery(Body):
                 f"at most {MOST_METADATA_FILTERS} pairs of metadata select a list, and these are "
                 f"{len(pairs)}: send fewer, and compare the others in what is listed"
             )
-        if twice := [name for name, value in pairs.items() if not isinstance(value, str)]:
-            raise ValueError(f"`metadata[{twice[0][:40]}]` is sent twice: a key has one value")
         return {**rest, "metadata": pairs}
 
     def metadata_conditions(self) -> list[Condition]:

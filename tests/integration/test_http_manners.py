@@ -251,6 +251,7 @@ async def test_405_and_options_name_all_methods_of_a_path(kai: BoardKai) -> None
         f"/boards/{board}": "GET, HEAD, PATCH, DELETE, OPTIONS",
         "/boards": "GET, HEAD, POST, OPTIONS",
         "/memory/consents": "GET, HEAD, PUT, DELETE, OPTIONS",
+        "/database-connections/test": "POST, OPTIONS",
     }.items():
         refused = await kai.http.request("PUT" if "PUT" not in allowed else "PATCH", path, json={})
         assert (refused.status_code, refused.headers["Allow"]) == (405, allowed)

@@ -130,6 +130,8 @@ REFUSED = {
     "/sessions?" + "&".join(f"metadata[k{number}]=1" for number in range(10)): "these are 10: send fewer",
     "/sessions?metadata[a]=1&metadata[a]=2": "sent twice",
     "/sessions?metadata=x": "metadata[key]=value",
+    "/boards?sort=created_at&sort=-created_at": "query.sort: it is sent twice",
+    "/runs?status=complete&limit=1&status=failed": "query.status: it is sent twice",
     "/boards?metadata[a]=1": "Extra inputs",
     "/boards?sort=title": "'-updated_at'",
     "/boards?created_after=yesterday": "datetime",
