@@ -162,6 +162,7 @@ async def open_services(
             arrivals=common.arrivals,
         )
         opened.push_async_callback(submissions.aclose)
+        has_investigations = settings.agent.enabled and settings.llm.has_tools
         sessions = SessionService(
             common.sessions,
             common.rows,
@@ -178,7 +179,7 @@ async def open_services(
             forgetting=common.forgetting,
             facts=common.facts,
             allowances=common.allowances,
-            investigations=common.investigations,
+            investigations=common.investigations if has_investigations else None,
             started=common.queue,
             default_mode=settings.agent.default_mode,
             rules=common.rules,
@@ -197,6 +198,7 @@ async def open_services(
         mcp = McpServices(
             sessions=sessions,
             confirmations=confirmations,
+            has_agent_mode=has_investigations,
             connections=common.connections,
             context_store=common.context_store,
             memories=common.memories,

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,7 +18,7 @@ from app.modules.records.model import Message, Row, Run, Session
 from app.modules.records.steps import CallRecord
 from app.modules.run.errors import KeyReused, NotKeptYet
 from app.modules.session.confirmations import Confirmations
-from app.modules.session.errors import InvestigationsOff, SessionExists
+from app.modules.session.errors import SessionExists
 from app.modules.session.service import SessionService
 
 RunState = Literal["queued", "running", "complete", "failed", "cancelled", "awaiting_approval"]
@@ -125,10 +124,9 @@ class RunAnswers:
             raise RunFailed(run, message.error)
         waiting: Sequence[CallRecord] = ()
         if message.status == "awaiting_approval":
-            with suppress(InvestigationsOff):
-                waiting, _ = await self._confirmations.page(
-                    run.owner, session.id, "waiting", limit=_MOST_CONFIRMATIONS, cursor=None
-                )
+            waiting, _ = await self._confirmations.page(
+                run.owner, session.id, "waiting", limit=_MOST_CONFIRMATIONS, cursor=None
+            )
         (message,) = await self.sessions.charts.completed([message])
         return FoundAnswer(message, await self._rows(message, most_rows), waiting)
 

@@ -28,7 +28,6 @@ from app.modules.session.errors import (
     DecidedOtherwise,
     EditRefused,
     HashDiffers,
-    InvestigationsOff,
 )
 from app.modules.tools.parsing import CallRefused, parse_call
 from app.modules.tools.registry import ToolRegistry
@@ -51,22 +50,19 @@ class Decided:
 
 
 class Confirmations:
-    """Every method names the owner. It raises `SessionUnknown` for a session of another owner, and
-    `InvestigationsOff`.
-    """
+    """Every method names the owner. It raises `SessionUnknown` for a session of another owner."""
 
     def __init__(
         self,
         repository: SessionRepository,
-        records: InvestigationRecords | None,
+        records: InvestigationRecords,
         lifecycle: RunLifecycle,
         *,
         allowances: Allowances,
         tools: ToolRegistry,
     ) -> None:
-        """`records`: None where investigations are off."""
         self._repository = repository
-        self._stored_records = records
+        self._records = records
         self._lifecycle = lifecycle
         self._allowances = allowances
         self._tools = tools
@@ -75,9 +71,8 @@ class Confirmations:
         self, owner: str, session_id: str, status: CallStatus | None, *, limit: int, cursor: str | None
     ) -> tuple[list[CallRecord], str | None]:
         """Returns a page of the calls that have asked, the first to expire first."""
-        records = self._records()
         session = await self._repository.get(owner, session_id)
-        return await records.page(session.id, status, limit, cursor=cursor)
+        return await self._records.page(session.id, status, limit, cursor=cursor)
 
     async def named(self, owner: str, session_id: str, ids: Sequence[str]) -> list[CallRecord]:
         """Returns calls that have asked, whatever became of them. Raises `ConfirmationUnknown`."""
@@ -88,18 +83,15 @@ class Confirmations:
         """Store what a client was shown: the name of a set of calls, of which this one is the first. Does
         nothing if the call no longer waits.
         """
-        records = self._records()
-        call = await records.call(confirmation_id)
+        call = await self._records.call(confirmation_id)
         if call is not None and call.shown_to.get(client) != shown:
             others = {name: each for name, each in call.shown_to.items() if each == shown}
-            await records.change_call(call, {"shown_to": {**others, client: shown}}, was=("waiting",))
+            await self._records.change_call(call, {"shown_to": {**others, client: shown}}, was=("waiting",))
 
     async def counts(self, sessions: Sequence[Session]) -> Mapping[str, int]:
         """Returns the number of calls that wait, by session."""
-        if self._stored_records is None:
-            return {}
         waiting = [each.id for each in sessions if each.status == "awaiting_approval"]
-        return await self._stored_records.waiting_by_session(waiting)
+        return await self._records.waiting_by_session(waiting)
 
     async def decide(
         self,
@@ -118,7 +110,6 @@ class Confirmations:
         Raises `ConfirmationUnknown`, `HashDiffers`, `ConfirmationOver` if the call has expired or was
         withdrawn, `DecidedOtherwise`, or `TokensSpent` or `EditRefused`: then the call still waits.
         """
-        records = self._records()
         session = await self._repository.get(caller.owner, session_id)
         call = await self._find(session, confirmation_id)
         if call.call_hash != call_hash:
@@ -128,7 +119,7 @@ class Confirmations:
             await self._change(
                 session, call, verdict, by=caller.credential, reason=reason, edited_arguments=arguments
             )
-            call = await records.call(call.id) or call
+            call = await self._records.call(call.id) or call
         decision = call.decision
         if decision != "approved" and decision != "denied":
             raise ConfirmationOver(decision=call.status)
@@ -162,22 +153,21 @@ class Confirmations:
         reason: str | None,
         edited_arguments: dict[str, JsonValue] | None,
     ) -> None:
-        records = self._records()
         if call.expires_at is not None and call.expires_at <= now_ms():
-            await records.expire(call)
+            await self._records.expire(call)
             await self._lifecycle.go_on(session)
         elif verdict == "approve":
             await self._allowances.check_tokens(session.owner)
-            await records.approve(call, by, reason, edited_arguments=edited_arguments)
+            await self._records.approve(call, by, reason, edited_arguments=edited_arguments)
         else:
-            await records.deny(call, by, reason)
+            await self._records.deny(call, by, reason)
 
     async def _following(self, session: Session, call: CallRecord) -> str | None:
         """Returns the run that goes on with the turn of a call; None while other calls of its step wait.
 
         The run that has asked may still be ending. If it was interrupted before, it goes on itself.
         """
-        if not await self._records().is_decided(call.message_id, call.step):
+        if not await self._records.is_decided(call.message_id, call.step):
             return None
         deadline = time.monotonic() + _ENDING_SECONDS
         pause, longest = _PAUSES_SECONDS
@@ -197,12 +187,7 @@ class Confirmations:
             pause = min(2 * pause, longest)
 
     async def _find(self, session: Session, confirmation_id: str) -> CallRecord:
-        call = await self._records().call(confirmation_id) if is_uuid(confirmation_id) else None
+        call = await self._records.call(confirmation_id) if is_uuid(confirmation_id) else None
         if call is None or call.session_id != session.id or call.expires_at is None:
             raise ConfirmationUnknown
         return call
-
-    def _records(self) -> InvestigationRecords:
-        if self._stored_records is None:
-            raise InvestigationsOff
-        return self._stored_records

@@ -566,7 +566,7 @@ async def list_confirmations(
 ) -> PageOf[ConfirmationBody]:
     """Lists the calls of tools that have asked for approval, the first to expire first. Needs scope `read`.
 
-    With `status=waiting` those that can be decided. Answers 404 if investigations are off.
+    With `status=waiting` those that can be decided.
     """
     calls, next_cursor = await waiting.page(
         owner, session_id, query.status, limit=query.limit, cursor=query.cursor

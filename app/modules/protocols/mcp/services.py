@@ -20,14 +20,15 @@ _NAME = "kai-"
 
 @dataclass(frozen=True, kw_only=True)
 class McpServices:
-    """`confirmations`: None where there are no investigations, and so no agent mode. `local` acts where there
-    is no HTTP request: over stdio. `origins`: pages of other sites that may call. `is_stopping`: calls that
-    are cut off now are cut off by this process, and their runs go on elsewhere or after its start.
-    `state_key` seals what clients keep between two requests.
+    """`has_agent_mode`: False where there are no investigations. `local` acts where there is no HTTP request:
+    over stdio. `origins`: pages of other sites that may call. `is_stopping`: calls that are cut off now are
+    cut off by this process, and their runs go on elsewhere or after its start. `state_key` seals what clients
+    keep between two requests.
     """
 
     sessions: SessionService
-    confirmations: Confirmations | None
+    confirmations: Confirmations
+    has_agent_mode: bool
     connections: DatabaseConnections
     context_store: ContextStore
     memories: ConversationMemories

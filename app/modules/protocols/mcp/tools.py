@@ -62,11 +62,7 @@ from app.modules.protocols.mcp.services import McpServices
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import Message, Mode, NewQuestion, Origin, Outcome, Row, Run, Session
 from app.modules.session.answers import StoredRows
-from app.modules.session.confirmations import Confirmations
-from app.modules.session.errors import (
-    EditRefused,
-    InvestigationsOff,
-)
+from app.modules.session.errors import EditRefused
 from app.modules.session.schemas import QuestionText
 from app.modules.session.service import SessionFilter
 from app.modules.sql_generation.linking.words import words_of
@@ -132,7 +128,7 @@ class McpTools:
         server.tool(title="Describe a database", annotations=_READS)(self.describe_database)
         server.tool(title="Describe tables", annotations=_READS)(self.describe_tables)
         server.tool(title="Ask a database", annotations=_ASKS)(self.ask)
-        if self._services.confirmations is not None:
+        if self._services.has_agent_mode:
             server.tool(title="Ask in agent mode", annotations=_ACTS)(self.ask_in_agent_mode)
         server.tool(title="Run a statement", annotations=_READS)(self.run_sql)
         server.tool(title="Search past conversations", annotations=_READS)(self.search_conversation_history)
@@ -407,7 +403,7 @@ class McpTools:
             raise ScopeMissing(caller, "approve")
         run_id: str | None = None
         refusals: dict[str, str] = {}
-        confirmations = self._confirmations()
+        confirmations = self._services.confirmations
         for each in decisions_of(shown, context.input_responses or {}):
             (call,) = await confirmations.named(caller.owner, shown.session_id, [each.call_id])
             try:
@@ -438,17 +434,12 @@ class McpTools:
         decide if the client cannot ask its user, or the caller may not approve.
         """
         if caller.may("approve") and can_ask_user(context.protocol_version, context.client_capabilities):
-            calls, _ = await self._confirmations().page(
+            calls, _ = await self._services.confirmations.page(
                 caller.owner, session_id, "waiting", limit=_MOST_WAITING_CALLS, cursor=None
             )
             if calls:
                 return request_for(session_id, calls, refusals)
         raise ToolError(waiting_words(session_id))
-
-    def _confirmations(self) -> Confirmations:
-        if self._services.confirmations is None:
-            raise InvestigationsOff
-        return self._services.confirmations
 
     async def _follow(self, context: RequestContext, session: Session, run: Run) -> Outcome:
         """Wait for the end of a run and report its steps. A caller who leaves cancels the run.
