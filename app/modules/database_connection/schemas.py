@@ -111,8 +111,8 @@ class ConnectionChange(Body):
     description: Description | None = None
     """The new description for users."""
     url: Url | None = None
-    """The new address, of a database with the same dialect. Where it names the same server and user and no
-    parameters, the stored parameters are kept, and without a password the stored password, too."""
+    """The new address, of a database with the same dialect. Where it names no parameters, the stored ones are
+    kept; the stored password, key or token only with the same server and user, and without a new password."""
     shared: bool | None = None
     """All users may see and ask about the database."""
     external_memory: bool | None = None

@@ -154,6 +154,8 @@ def test_a_url_that_snowflake_cannot_be_reached_by_is_refused() -> None:
         ("xy12345.eu-central-1", "xy12345.eu-central-1.snowflakecomputing.com"),
         ("a.privatelink.snowflakecomputing.com", "a.privatelink.snowflakecomputing.com"),
         ("evil.example.com", "evil.example.com.snowflakecomputing.com"),
+        ("203.0.113.7", "203.0.113.7.snowflakecomputing.com"),
+        ("127.0.0.1", "127.0.0.1"),
     ],
 )
 def test_an_account_is_looked_for_at_snowflake_alone(account: str, host: str) -> None:

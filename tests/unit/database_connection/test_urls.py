@@ -119,6 +119,23 @@ def test_a_url_keeps_what_it_leaves_out_and_another_account_no_password(given: s
     assert with_kept_secrets(given, STORED) == kept
 
 
+@pytest.mark.parametrize("secret", ["token=t0ken", "private_key=PEM"])
+def test_a_key_and_a_token_go_to_no_other_account_and_give_way_to_a_password(secret: str) -> None:
+    stored = f"snowflake://ann@myorg-a/SHOP?{secret}&warehouse=asking"
+    kept = {
+        "snowflake://ann@myorg-a/CRM": f"snowflake://ann@myorg-a/CRM?{secret}&warehouse=asking",
+        "snowflake://ann:own@myorg-a/SHOP": "snowflake://ann:own@myorg-a/SHOP?warehouse=asking",
+        "snowflake://ann@evil-b/SHOP": "snowflake://ann@evil-b/SHOP?warehouse=asking",
+        "snowflake://bob@myorg-a/SHOP": "snowflake://bob@myorg-a/SHOP?warehouse=asking",
+        "snowflake://ann@127.0.0.1:9/SHOP": "snowflake://ann@127.0.0.1:9/SHOP?warehouse=asking",
+    }
+
+    def check(given: str, expected: str) -> None:
+        assert with_kept_secrets(given, stored) == expected
+
+    assert_each(list(kept.items()), check)
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -41,6 +41,8 @@ class EngineKind:
     fields: Sequence[AskedField]
     write: Callable[[Mapping[str, str]], str]
     """Returns the URL of answers by the names of the fields. Raises `UrlNotSupported`."""
+    secret_parameters: Sequence[str] = ()
+    """Parameters of a URL that sign in, in place of a password."""
 
 
 def server_kind(

@@ -54,9 +54,9 @@ def _begins_early(url: URL) -> bool:
 def with_kept_secrets(text: str, stored: str) -> str:
     """Returns a URL with the password and the parameters of a stored one, as far as it leaves them out.
 
-    Parameters go to another server, too, so that its connection is as encrypted as before. The password does
-    not: only a URL of the same server and user keeps it, and none that has parameters of its own, since they
-    may turn encryption off.
+    Parameters go to another server, too, so that its connection is as encrypted as before. The password, a
+    key and a token do not: only a URL of the same server and user without a password keeps them, and none
+    that has parameters of its own, since they may turn encryption off.
     """
     try:
         url, kept = make_url(text), make_url(stored)
@@ -65,8 +65,12 @@ def with_kept_secrets(text: str, stored: str) -> str:
     account, before = _account(url), _account(kept)
     if url.query or not url.host or account[0] != before[0]:
         return text
-    password = kept.password if url.password is None and account == before else url.password
-    return url.set(password=password, query=kept.query).render_as_string(hide_password=False)
+    if url.password is None and account == before:
+        return url.set(password=kept.password, query=kept.query).render_as_string(hide_password=False)
+    kind = _BY_SCHEME.get(kept.drivername)
+    secret = () if kind is None else kind.secret_parameters
+    query = {name: value for name, value in kept.query.items() if name not in secret}
+    return url.set(query=query).render_as_string(hide_password=False)
 
 
 def _account(url: URL) -> tuple[str, str | None, int, str | None]:

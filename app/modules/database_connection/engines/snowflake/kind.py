@@ -25,7 +25,7 @@ def _read(url: URL, access: Access) -> Database:
 
     if not (url.host and url.username and url.database):
         raise UrlNotSupported("The URL must name a user, an account and a database.")
-    options = parameters(url, allowed=("warehouse", "role", "private_key", "token"))
+    options = parameters(url, allowed=("warehouse", "role", *_SECRETS))
     given = [bool(url.password), *(bool(options.get(each)) for each in _SECRETS)]
     if sum(given) != 1:
         raise UrlNotSupported("Snowflake needs one of a password, private_key and token.")
@@ -46,19 +46,24 @@ def _read(url: URL, access: Access) -> Database:
 
 
 def _host(account: str) -> str:
-    """Returns the host of an account: a name under Snowflake's own domains, or an IP address.
+    """Returns the host of an account: a name under Snowflake's own domains, or an address of this machine.
 
     The driver reads large results from where the server says, so no other server is connected to.
     """
-    try:
-        return str(ip_address(account))
-    except ValueError:
-        pass
+    if _is_loopback(account):
+        return account
     host = account if account.endswith(_DOMAINS) else f"{account}{_DOMAINS[0]}"
     name = host.removesuffix(_DOMAINS[0]).removesuffix(_DOMAINS[1])
     if not all(part.replace("-", "").replace("_", "").isalnum() for part in name.split(".")):
         raise UrlNotSupported("The account is its identifier, such as myorg-account1, or its host.")
     return host.replace("_", "-").lower()
+
+
+def _is_loopback(account: str) -> bool:
+    try:
+        return ip_address(account).is_loopback
+    except ValueError:
+        return False
 
 
 def _check_key(pem: str) -> None:
@@ -109,5 +114,6 @@ KINDS = [
             AskedField("password", "Password (empty for none)", is_secret=True),
         ],
         write=_write,
+        secret_parameters=_SECRETS,
     )
 ]
