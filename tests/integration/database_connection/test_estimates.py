@@ -44,6 +44,14 @@ FILTERED = "SELECT count(*) AS n FROM big_readings WHERE place = 3"
 SMALL = "SELECT count(*) AS n FROM few_kinds"
 CROSSED = "SELECT count(*) AS n FROM big_readings AS a JOIN big_readings AS b ON a.place <> b.place"
 
+_COUNTED = "(SELECT count(*) FROM big_readings AS b WHERE b.place = k.kind)"
+DEPENDENT = f"SELECT k.kind, {_COUNTED} AS n FROM few_kinds AS k"
+LIMITED = f"{DEPENDENT} ORDER BY k.kind LIMIT 1"
+INDEPENDENT = (
+    "SELECT k.kind, (SELECT count(*) FROM big_readings WHERE place = 3) AS n FROM few_kinds AS k "
+    "WHERE k.kind = 0"
+)
+
 
 @pytest.fixture
 async def connections(storage: SqliteStorage) -> AsyncGenerator[DatabaseConnections]:
@@ -98,6 +106,8 @@ async def test_a_statement_waits_or_is_refused_by_the_rows_that_the_database_exp
     assert (await connections.run(refuses, SMALL, ASKER)).rows == [[7]]
     if kind != "clickhouse":
         await _check_hidden_rows_are_not_counted_aloud(connections, storage, refuses)
+        await _check_a_subquery_is_counted_for_each_row_that_it_depends_on(connections, registered.id)
+        refuses = await connections.change("local", registered.id, {"refuse_above_rows": 30_000})
     with pytest.raises(StatementFailed) as failed:  # what cannot be planned fails as ever
         await connections.run(refuses, "SELECT few_kinds.kind AS k FROM few_kinds GROUP BY 7", ASKER)
     assert not isinstance(failed.value, StatementReadsTooMuch)
@@ -105,6 +115,16 @@ async def test_a_statement_waits_or_is_refused_by_the_rows_that_the_database_exp
     off = ConnectionEdit(ask_above_rows=None, refuse_above_rows=None)
     free = await connections.change("local", registered.id, off)
     assert (await connections.run(free, FILTERED, ASKER)).rows == [[500]]
+
+
+async def _check_a_subquery_is_counted_for_each_row_that_it_depends_on(
+    connections: DatabaseConnections, connection_id: str
+) -> None:
+    bounded = await connections.change("local", connection_id, {"refuse_above_rows": 200_000})
+    with pytest.raises(StatementReadsTooMuch, match="allows at most 200,000"):
+        await connections.run(bounded, DEPENDENT, ASKER, is_approved=True)
+    for once in (INDEPENDENT, LIMITED) if bounded.dialect == "postgres" else (INDEPENDENT,):
+        assert (await connections.run(bounded, once, ASKER, is_approved=True)).rows == [[0, 500]]
 
 
 async def _check_hidden_rows_are_not_counted_aloud(
