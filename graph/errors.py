@@ -94,7 +94,14 @@ class StatementReadsTooMuch(StatementFailed):
 
 
 class StatementNeedsApproval(StatementReadsTooMuch):
-    """A person has to approve the statement, because of the rows that the database expects to read."""
+    """A person has to approve the statement, because of the rows that the database expects to read.
+
+    `why` says so to that person.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why} Make it cheaper, or ask in a session, where it can be approved.")
+        self.why = why
 
 
 class StatementNotApproved(TurnError):

@@ -35,7 +35,7 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
         if runtime.context.statements is None:
             raise
         step = investigation_of(state)["step"] + 1
-        call = await runtime.context.statements.ask(sql, needed.detail, step, emit=runtime.stream_writer)
+        call = await runtime.context.statements.ask(sql, needed.why, step, emit=runtime.stream_writer)
         return _asking(state, call)
     except (StatementFailed, DatabaseUnavailable) as failure:
         if repair is not None and first_stands:

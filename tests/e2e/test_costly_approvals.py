@@ -46,6 +46,7 @@ async def test_a_costly_statement_waits_and_its_answer_follows_once_it_is_approv
     (asked,) = named(events, "confirmation")
     assert called["requires_approval"]
     assert "50,000 rows" in asked["description"]
+    assert asked["description"].endswith("a person has to approve it.")
     assert asked["arguments"]["sql"].lower().startswith("select")
     assert events[-1].data["status"] == "awaiting_approval"
 
@@ -80,3 +81,16 @@ async def test_a_costly_statement_of_the_users_own_that_is_denied_never_runs(
     assert "You have denied it." in error["detail"]
     message = (await kai.session(session))["messages"]["items"][-1]
     assert (message["status"], message["row_count"], message["rows_read"]) == ("failed", None, None)
+
+
+async def test_a_costly_statement_of_the_users_own_that_fails_says_so_once_it_is_approved(
+    kai: Client, session: str
+) -> None:
+    await kai.ask(session, "mine", sql="SELECT max(intDiv(place, place - place)) AS none FROM readings")
+    decided = await decide(kai, session, await card_of(kai, session))
+    following = await follow(kai, session, decided.json()["run_id"])
+    (returned,) = named(following, "tool_result")
+    assert (returned["status"], returned["is_error"]) == ("failed", True)
+    (error,) = named(following, "error")
+    assert error["type"] == "urn:kai:statement-failed"
+    assert error["detail"] == returned["content"]

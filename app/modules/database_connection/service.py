@@ -775,8 +775,7 @@ class DatabaseConnections:
         if ask is not None and rows > ask:
             raise StatementNeedsApproval(
                 f"The database expects to go through {count} rows for this statement, and above "
-                f"{ask:,} a person has to approve it. Make it cheaper, or ask in a session, where it can be "
-                "approved."
+                f"{ask:,} a person has to approve it."
             )
 
     async def _check_bytes(self, owner: str) -> None:

@@ -43,7 +43,7 @@ from app.modules.run.observer import RunObserver
 from app.modules.run.page_context import PageContext
 from app.modules.run.remembering import RunFacts, RunNews
 from app.modules.run.result_checking import RunResultChecker, asker_of
-from app.modules.run.statement_approval import RunStatementAsker, StatementApprovals
+from app.modules.run.statement_approval import ApprovedRunner, RunStatementAsker, StatementApprovals
 from app.modules.run.summary import DigestSummarizer, ModelSummarizer
 from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
@@ -65,7 +65,6 @@ from graph.ports import (
     FactFinder,
     Investigator,
     Question,
-    SqlRunner,
     SqlWriter,
     StatementAsker,
     Summarizer,
@@ -210,7 +209,7 @@ class PortFactory:
         task, investigator = None, None
         if models and investigates:
             task, investigator = await self._investigators_of(session, run, connection)
-        runner = _KeepingRunner(self._connections, connection, schema_context, rows=self._rows, run_of=run)
+        keeping = _KeepingRunner(self._connections, connection, schema_context, rows=self._rows, run_of=run)
         checker = RunResultChecker(
             connections=self._connections, connection=connection, schema_context=schema_context, run_of=run
         )
@@ -219,6 +218,7 @@ class PortFactory:
             run, connection, schema_context, try_out=try_out, may_investigate=investigator is not None
         )
         given = _given_writer(run, connection.dialect, has_task=task is not None)
+        runner: _OnlyOnce | _KeepingRunner = _OnlyOnce(keeping) if given else keeping
         recall = self._recall_of(
             session, run, schema_context, connection=connection, is_given=given is not None, seen=seen
         )
@@ -233,9 +233,9 @@ class PortFactory:
             writer=LayingOutWriter(
                 given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer, recall))
             ),
-            runner=_OnlyOnce(runner) if given else runner,
+            runner=runner,
             checker=checker,
-            results=runner,
+            results=keeping,
             analyst=NoticingAnalyst(analyst, checker, schema_context),
             summarizer=self._summarizer_of(session),
             observer=self.observer,
@@ -244,7 +244,7 @@ class PortFactory:
             profile=profile,
         )
 
-    def _asker_of(self, run: Run, connection: Connection, runner: "_KeepingRunner") -> StatementAsker | None:
+    def _asker_of(self, run: Run, connection: Connection, runner: ApprovedRunner) -> StatementAsker | None:
         if self._approvals is None:
             return None
         return RunStatementAsker(approvals=self._approvals, connection=connection, runner=runner, run_of=run)
@@ -433,14 +433,14 @@ def _given_writer(run: Run, dialect: str, *, has_task: bool) -> SqlWriter | None
 class _OnlyOnce:
     """A runner whose failure ends the turn: only the user repairs a statement that they gave."""
 
-    runner: SqlRunner
+    runner: "_KeepingRunner"
 
     async def kept(self, sql: str) -> Rows | None:
         return await self.runner.kept(sql)
 
-    async def run(self, sql: str) -> Rows:
+    async def run(self, sql: str, *, is_approved: bool = False) -> Rows:
         try:
-            return await self.runner.run(sql)
+            return await self.runner.run(sql, is_approved=is_approved)
         except StatementNeedsApproval:
             raise
         except StatementFailed as failure:

@@ -3,9 +3,11 @@
 They are calls of tools in the records, so that every way of deciding on calls decides on them, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
+
+from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import digest
@@ -17,8 +19,8 @@ from app.modules.records.call_events import (
     returned_event,
 )
 from app.modules.records.model import Run
-from app.modules.records.steps import CallRecord, InvestigationRecords, call_id_of, new_step
-from graph.errors import StatementNotApproved
+from app.modules.records.steps import CallRecord, InvestigationRecords, call_id_of, cut_text, new_step
+from graph.errors import StatementNotApproved, TurnError
 from graph.ports import Emit
 from graph.state import Rows, ToolCallRef
 
@@ -126,18 +128,35 @@ class RunStatementAsker:
         )
 
     async def run(self, call: ToolCallRef, sql: str, emit: Emit) -> Rows:
+        """An attempt whose process died may have begun or ended the call: then the statement runs again."""
         known = await self.approvals.records.call(call["id"])
-        if known is None or known.arguments != {"sql": sql} or known.status in _NOT_RUN:
+        if known is None or known.arguments != {"sql": sql} or known.decision != "approved":
             why = "" if known is None else _NOT_RUN.get(known.status, "")
             raise StatementNotApproved(f"The statement was not run. {why}".strip())
         if known.call_hash != self._hash_of(known):
             raise StatementNotApproved(
                 "The statement was not run: the database has another address than when it was approved."
             )
-        rows = await self.runner.run(sql, is_approved=True)
-        ended = await self.approvals.records.end_call(
-            known, {"status": "done", "text": f"{rows['row_count']:,} rows."}, was=("approved",)
+        begun = await self.approvals.records.change_call(
+            known, {"status": "begun", "begun_at": now_ms()}, was=("approved", "begun")
         )
+        if begun is None and not known.has_ended:
+            raise StatementNotApproved(f"The statement was not run. {_NOT_RUN['withdrawn']}")
+        try:
+            rows = await self.runner.run(sql, is_approved=True)
+        except TurnError as error:
+            failed: dict[str, JsonValue] = {"status": "failed", "text": cut_text(error.detail)}
+            await self._end(begun, {**failed, "is_error": True}, emit)
+            raise
+        count = rows["row_count"]
+        said = "1 row." if count == 1 else f"{count:,} rows."
+        await self._end(begun, {"status": "done", "text": said}, emit)
+        return rows
+
+    async def _end(self, begun: CallRecord | None, changes: Mapping[str, JsonValue], emit: Emit) -> None:
+        """Store how the statement ended. Does nothing for a call that had ended before."""
+        if begun is None:
+            return
+        ended = await self.approvals.records.end_call(begun, changes, was=("begun",))
         if ended is not None:
             emit(returned_event(ended))
-        return rows
