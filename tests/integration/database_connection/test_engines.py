@@ -30,9 +30,10 @@ UNSTOPPABLE = {
     ("sqlite", "growth"),
     ("clickhouse", "network"),
     ("clickhouse", "growth"),
-    ("snowflake", "growth"),
 }
 HOSTILE = [(dialect, category) for dialect in DIALECTS for category in categories(attacks(dialect))]
+BY_SESSION = [each for each in HOSTILE if each[0] != "snowflake" and each not in UNSTOPPABLE]
+"""Snowflake's sessions are those of a stand-in: what it refuses says nothing of Snowflake."""
 HONEST = [(dialect, line.sql) for dialect in DIALECTS for line in honest(dialect)]
 
 WRONG = [(dialect, part) for dialect in DIALECTS for part in CONTRACTS[dialect].unreachable]
@@ -221,7 +222,7 @@ def test_the_built_in_writer_counts_by_calendar_units_and_computes(dialect: str,
     assert_each([*by_unit.items(), *COMPUTED.items()], compute)
 
 
-@pytest.mark.parametrize(("dialect", "category"), [each for each in HOSTILE if each not in UNSTOPPABLE])
+@pytest.mark.parametrize(("dialect", "category"), BY_SESSION)
 def test_a_session_alone_lets_nothing_be_changed(dialect: str, category: str, target: Target) -> None:
     before, passed = target.state(), list[str]()
     for line in attacks(dialect):
