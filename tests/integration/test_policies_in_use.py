@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import httpx
 import pytest
 from prometheus_client import CollectorRegistry
-from pydantic import SecretStr
+from pydantic import JsonValue, SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.auth.api_keys import NewKey
@@ -31,11 +31,13 @@ from app.modules.records.model import NewQuestion
 from app.modules.reports.model import Exchange
 from app.modules.reports.schemas import NewReport
 from app.modules.schedules.errors import OwnRowsOnly
-from app.modules.schedules.model import Notice
+from app.modules.schedules.model import Condition, Notice, Target
 from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.running import Runs
+from app.modules.schedules.schemas import ScheduleBody
 from app.modules.schedules.service import NewSchedule
 from app.modules.sharing.errors import NotOffered
+from app.modules.webhooks.model import Receiver
 from tests.support.scripted_model import ScriptedModel
 from tests.support.shop import make_shop
 from tests.support.waiting import until
@@ -254,46 +256,90 @@ async def test_schedules_run_with_the_rights_of_their_owner_and_send_nothing_to_
     with pytest.raises(OwnRowsOnly, match="would reach others"):
         await services.schedules.create("anna", new)
     made = (await services.schedules.create("anna", replace(new, webhook_url=None))).schedule
-    keys, storage, boards = services.identity.keys, services.storage, services.boards.repository
-    connections = services.database_connections
-
-    async def run_schedule() -> Notice:
-        due = (await services.schedules.repository.get("anna", made.id)).due_at
-        worker = Runs(
-            ScheduleRepository(storage),
-            boards,
-            Refreshing(boards, connections, CollectorRegistry()),
-            events=events_of(storage),
-            connections=connections.repository,
-            keys=keys,
-            metrics=CollectorRegistry(),
-            now=lambda: due or 0,
-        )
-        (claimed,) = await worker.claim(5)
-        await worker.run(claimed)
-        notices, _ = await services.schedules.repository.notices("anna", 1, None)
-        return notices[0]
-
-    refused = await run_schedule()
+    refused = await run_schedule(services, made.id)
     assert refused.failure is not None
     assert "as long as all of these agree" in refused.failure.cure
     for country in ("Norway", "Japan"):
-        wanted = NewKey(
-            owner="anna",
-            name=country,
-            role="user",
-            scopes=frozenset(),
-            expires_at=None,
-            attributes={"country": country},
-        )
-        await keys.create(wanted)
+        await make_key(services, country)
         if country == "Norway":
-            ran = await run_schedule()
+            ran = await run_schedule(services, made.id)
             assert (ran.kind, ran.row_count, ran.value, ran.failure) == ("ran", None, None, None)
             shown = await read_pin(services, anna, pinned)
             assert shown.pin.result is not None
             assert (shown.pin.result.rows_head, shown.pin.result.id != pinned.id) == ([[2]], True)
-    assert (await run_schedule()).failure is not None
+    assert (await run_schedule(services, made.id)).failure is not None
+
+
+async def run_schedule(services: Services, schedule_id: str) -> Notice:
+    """Run a schedule of anna at its next time. Returns her latest notice."""
+    connections, boards = services.database_connections, services.boards.repository
+    due = (await services.schedules.repository.get("anna", schedule_id)).due_at
+    worker = Runs(
+        ScheduleRepository(services.storage),
+        boards,
+        Refreshing(boards, connections, CollectorRegistry()),
+        events=events_of(services.storage),
+        connections=connections.repository,
+        keys=services.identity.keys,
+        metrics=CollectorRegistry(),
+        now=lambda: due or 0,
+    )
+    (claimed,) = await worker.claim(5)
+    await worker.run(claimed)
+    notices, _ = await services.schedules.repository.notices("anna", 1, None)
+    return notices[0]
+
+
+async def make_key(services: Services, country: str) -> None:
+    """Make a key of anna that says where she is."""
+    wanted = NewKey(
+        owner="anna",
+        name=country,
+        role="user",
+        scopes=frozenset(),
+        expires_at=None,
+        attributes={"country": country},
+    )
+    await services.identity.keys.create(wanted)
+
+
+async def test_a_schedule_from_before_the_policies_sends_nothing_and_its_figures_keep_to_their_rights(
+    services: Services, shop: Connection, model: ScriptedModel
+) -> None:
+    model.rule("", "All of them.")
+    policies, storage = services.connection_policies, services.storage
+    pinned = (await pin(services, shop, person("anna", ANNA))).pin
+    new = NewSchedule(
+        board_id=pinned.board_id,
+        pin_id=pinned.id,
+        cron="0 8 * * *",
+        time_zone="UTC",
+        condition=Condition(kind="above", column="n", value=0),
+        webhook_url=None,
+    )
+    made = (await services.schedules.create("anna", new)).schedule
+    mail = asdict(Target(id="t", kind="mail", label="others@example.com"))
+    hook = asdict(Receiver(host="example.com", url="", secret=""))
+    await storage.patch("schedules", made.id, {"targets": [mail], "webhook": hook})
+    refused = await run_schedule(services, made.id)
+    assert refused.failure is not None
+    assert refused.failure.title == "Not sent to others"
+    assert (refused.deliveries, refused.deliver_due_at) == ([], None)
+    assert (refused.webhook, refused.webhook_due_at) == (None, None)
+    await storage.patch("schedules", made.id, {"targets": [], "webhook": None})
+
+    async def last_value() -> JsonValue:
+        last = ScheduleBody.of(await services.schedules.repository.get("anna", made.id)).last_run
+        assert last is not None
+        return last.value
+
+    await make_key(services, "Norway")
+    assert (await run_schedule(services, made.id)).kind == "met"
+    assert await last_value() is None
+    await policies.change("anna", shop.id, None)
+    notice = await run_schedule(services, made.id)
+    assert (notice.kind, notice.value, notice.previous) == ("met", 3, None)
+    assert await last_value() == 3
 
 
 async def test_the_cache_of_checked_statements_does_not_mix_people(

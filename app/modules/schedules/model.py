@@ -75,6 +75,12 @@ class LastRun:
     missed: int
     value: JsonValue = None
     """The cell of the condition."""
+    rights: str | None = None
+    """Fingerprint of the rights that the cell was read with. None if everyone sees the same."""
+
+    def read_value(self, rights: str | None) -> JsonValue:
+        """Returns the cell for these rights. Returns None for one that was read with others."""
+        return self.value if self.rights == rights else None
 
 
 @dataclass(frozen=True, kw_only=True)

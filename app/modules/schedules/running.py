@@ -72,6 +72,7 @@ class Result:
     outcome: Outcome
     row_count: int | None = None
     value: JsonValue = None
+    rights: str | None = None
     failure: NoticeFailure | None = None
     failed_pins: int = 0
 
@@ -149,8 +150,8 @@ class Runs:
             result = await self._result(schedule, board, pins, is_limited=is_limited)
             pin = None if schedule.pin_id is None else pins[0]
             notice = _notice(schedule, result, board if pin is None else pin, now=self._now())
-            if notice is not None and is_limited:  # figures of a person, of whatever rights they have later
-                notice = replace(notice, row_count=None, value=None, previous=None)
+            if notice is not None and is_limited:
+                notice = _for_owner(notice)
             if notice is not None:
                 await self._repository.tell(notice)
             if notice is not None and not is_limited:
@@ -214,7 +215,7 @@ class Runs:
                 cure="Nothing to do: the next run judges its own.",
             )
             return Result(outcome="failed", failure=failure)
-        previous = None if schedule.last_run is None else schedule.last_run.value
+        previous = None if schedule.last_run is None else schedule.last_run.read_value(found.rights)
         first = rows[0] if rows else None
         verdict = judge(schedule.condition, found.columns, first, previous=previous)
         outcome: Outcome = "met" if verdict.is_met else "not_met"
@@ -222,6 +223,7 @@ class Runs:
             outcome="failed" if verdict.failure else outcome,
             row_count=found.row_count,
             value=verdict.value,
+            rights=found.rights,
             failure=verdict.failure,
         )
 
@@ -231,15 +233,16 @@ class Runs:
         if slot is None or schedule.due_at is None:
             return False
         before = schedule.last_run
-        value = result.value
-        if value is None and before is not None:
-            value = before.value  # `changed` compares with the last value that there was
+        value, rights = result.value, result.rights
+        if value is None and before is not None:  # `changed` compares with the last value that there was
+            value, rights = before.value, before.rights
         ran = LastRun(
             scheduled_for=slot,
             ended_at=self._now(),
             outcome=result.outcome,
             missed=schedule.missed,
             value=value,
+            rights=rights,
         )
         changes: dict[str, JsonValue] = {
             "due_at": next_time(schedule.cron, schedule.time_zone, slot),
@@ -311,7 +314,7 @@ def _notice(schedule: Schedule, result: Result, subject: Board | Pin, *, now: in
         row_count=result.row_count,
         condition=schedule.condition,
         value=result.value,
-        previous=None if schedule.last_run is None else schedule.last_run.value,
+        previous=None if schedule.last_run is None else schedule.last_run.read_value(result.rights),
         failure=result.failure,
         failed_pins=result.failed_pins,
         webhook="waiting" if is_sent else None,
@@ -321,6 +324,20 @@ def _notice(schedule: Schedule, result: Result, subject: Board | Pin, *, now: in
             for each in schedule.targets
         ],
         deliver_due_at=now if schedule.targets else None,
+    )
+
+
+def _for_owner(notice: Notice) -> Notice:
+    """Returns a notice that goes to no one else, without figures: its owner may have other rights later."""
+    return replace(
+        notice,
+        row_count=None,
+        value=None,
+        previous=None,
+        webhook=None,
+        webhook_due_at=None,
+        deliveries=[],
+        deliver_due_at=None,
     )
 
 

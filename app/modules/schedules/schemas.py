@@ -244,6 +244,7 @@ class ScheduleBody(VersionedBody):
     @classmethod
     def of(cls, schedule: Schedule, webhook_secret: str | None = None) -> "ScheduleBody":
         is_running = schedule.slot_at is not None
+        last = schedule.last_run
         return cls.model_validate(
             {
                 **vars(schedule),
@@ -253,6 +254,7 @@ class ScheduleBody(VersionedBody):
                 "targets": [TargetBody.of(each) for each in schedule.targets],
                 "running": is_running,
                 "next_at": None if is_running else schedule.due_at,
+                "last_run": None if last is None else {**vars(last), "value": last.read_value(None)},
             }
         )
 
