@@ -38,7 +38,7 @@ from app.modules.schedules.schemas import ScheduleBody
 from app.modules.schedules.service import NewSchedule
 from app.modules.sharing.errors import NotOffered
 from app.modules.webhooks.model import Receiver
-from tests.support.scripted_model import ScriptedModel
+from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.shop import make_shop
 from tests.support.waiting import until
 from tests.support.webhooks import events_of
@@ -340,6 +340,53 @@ async def test_a_schedule_from_before_the_policies_sends_nothing_and_its_figures
     notice = await run_schedule(services, made.id)
     assert (notice.kind, notice.value, notice.previous) == ("met", 3, None)
     assert await last_value() == 3
+
+
+async def test_a_pin_says_why_it_failed_to_whom_it_failed(
+    services: Services, shop: Connection, model: ScriptedModel
+) -> None:
+    model.rule("", "All of them.")
+    anna = person("anna", ANNA)
+    pinned = (await pin(services, shop, anna)).pin
+    hidden = {"name": "unknown", "tables": {"customers": {"hidden": True}}}
+    none = Policies.model_validate({"default": "allow", "policies": [hidden]})
+    await services.connection_policies.change("anna", shop.id, none)
+    failed = await read_pin(services, anna, pinned, refresh=True)
+    assert (failed.state, failed.pin.result) == ("failed", None)
+    assert failed.pin.failure is not None
+    assert "no table customers" in failed.pin.failure.detail
+    other = await read_pin(services, person("anna", BOB), pinned)
+    assert (other.state, other.pin.failure) == ("stale", None)
+
+
+async def test_a_pin_takes_no_rows_of_another_database_of_its_session(
+    services: Services, shop: Connection, model: ScriptedModel, tmp_path: Path
+) -> None:
+    databases = services.database_connections
+    path = make_shop(tmp_path / "open.db")
+    main = await databases.register("anna", f"sqlite:///{path}", "Open", description="", shared=True)
+    reads = json.dumps({"sql": COUNT, "database": shop.name, "purpose": "Counts"})
+    ends = json.dumps({"answer": "These are all.", "main_result": "r1.1"})
+    model.say(
+        "INVESTIGATE:\n1. Count them",
+        Scripted(calls=(("run_sql", reads),)),
+        Scripted(calls=(("finish", ends),)),
+    )
+    anna = person("anna", ANNA)
+    with calling(anna):
+        session = await services.sessions.create(
+            "anna", main.id, None, mode="agent", metadata={}, also=[shop.id]
+        )
+        _, run = await services.sessions.ask("anna", session.id, NewQuestion(ASKED))
+        _ = [entry async for entry in services.sessions.follower.events(run)]
+        answer = next(each for each in await services.sessions.history(session) if each.role == "assistant")
+        assert answer.rows_head == [[2]]
+        board = await services.boards.create("anna", "Mine")
+        new = NewPin(message_id=answer.id, title=None, chart_choice=None, width=6, height=4)
+        pinned = (await services.boards.pin("anna", board.id, new)).pin
+    shown = await read_pin(services, anna, pinned)
+    assert shown.pin.result is not None
+    assert shown.pin.result.rows_head == [[3]]  # of the database that the pin names
 
 
 async def test_the_cache_of_checked_statements_does_not_mix_people(

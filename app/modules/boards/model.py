@@ -99,6 +99,8 @@ class PinFailure:
     detail: str
     cure: str
     at: int
+    rights: str | None = None
+    """Fingerprint of what the person may see for whom it failed. None as for rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,10 +147,13 @@ class Pin:
         return self.sql if period is None or period.sql is None else period.sql
 
     def limit_to(self, rights: str | None) -> "Pin":
-        """Returns the pin for a reader with these rights: without rows that were read with others."""
+        """Returns the pin for a reader with these rights: without rows that were read with others, and a
+        failure that came after them.
+        """
         if self.result is None or self.result.rights == rights:
             return self
-        return replace(self, result=None, chosen_chart=None, chart_refusal=None, failure=None)
+        failure = self.failure if self.failure and self.failure.rights == rights else None
+        return replace(self, result=None, chosen_chart=None, chart_refusal=None, failure=failure)
 
     def is_running(self, now: int) -> bool:
         """True while a process refreshes the pin."""

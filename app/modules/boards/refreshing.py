@@ -7,7 +7,7 @@ mark of a process that has died is ignored after a while.
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Literal, get_args
 from weakref import WeakValueDictionary
@@ -139,6 +139,7 @@ class Refreshing:
         if connection is None:
             return
         asker = Asker(owner=pin.owner, purpose=purpose, claim=current_database_claim())
+        rights: str | None = None
         try:
             rights = self._connections.rights_on(connection)
             with metered() as meter:
@@ -147,7 +148,7 @@ class Refreshing:
                 else:
                     rows, period = await self._run_for(connection, pin, board.period_days, asker=asker)
         except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing, PersonUnknown) as error:
-            await self._fail(pin, _failure_of(error))
+            await self._fail(pin, replace(_failure_of(error), rights=rights))
         else:
             await self._keep(pin, rows, period, cost=metered_cost(meter), rights=rights)
             self._count("current")

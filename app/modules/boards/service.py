@@ -35,7 +35,6 @@ from app.modules.boards.model import (
 from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.errors import ConnectionNotFound, PersonUnknown
-from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import Message, Row, Session
@@ -144,8 +143,8 @@ class Boards:
         pins = await self.repository.pins(board)
         if len(pins) >= MOST_PINS:
             raise TooManyPins(most=MOST_PINS)
-        message, session, connection = await self._answer(owner, new.message_id)
-        chosen = await self._chosen_of(message, new.chart_choice, connection)
+        message, session, runs_again = await self._answer(owner, new.message_id)
+        chosen = await self._chosen_of(message, new.chart_choice, runs_again=runs_again)
         now = now_ms()
         pin = Pin(
             id=created_id(),
@@ -168,7 +167,7 @@ class Boards:
         )
         pin = await self.repository.add_pin(pin)
         _audit(board, "pinned", pin)
-        return await self._with_rows(board, pin, message, connection=connection)
+        return await self._with_rows(board, pin, message, runs_again=runs_again)
 
     async def change_pin(
         self, owner: str, board_id: str, pin_id: str, *, changes: Mapping[str, JsonValue]
@@ -183,10 +182,10 @@ class Boards:
         if changes.get("period_by", pin.period_by) != pin.period_by:
             moved["refreshing_since"] = None
         given = read_choice(changes.get("chart_choice"))
-        answer: tuple[Message, Connection] | None = None
+        answer: tuple[Message, bool] | None = None
         if isinstance(message_id := changes.get("message_id"), str):
-            message, session, connection = await self._answer(owner, message_id)
-            answer = message, connection
+            message, session, runs_again = await self._answer(owner, message_id)
+            answer = message, runs_again
             moved |= {
                 "db_connection_id": session.connection_id,
                 "question": message.standalone_question or message.query,
@@ -198,16 +197,16 @@ class Boards:
         if "chart_choice" in changes and given is None:
             moved |= ChosenChart(None).as_fields()
         elif answer is not None:
-            message, connection = answer
-            moved |= (await self._chosen_of(message, given, connection)).as_fields()
+            message, runs_again = answer
+            moved |= (await self._chosen_of(message, given, runs_again=runs_again)).as_fields()
         elif given is not None:
             moved |= (await self._chosen_for(pin, given)).as_fields()
         changed = await self.repository.edit_pin(pin, moved)
         _audit(board, "changed", changed)
         if answer is None:
             return await self._shown_pin(board, changed)
-        message, connection = answer
-        return await self._with_rows(board, changed, message, connection=connection)
+        message, runs_again = answer
+        return await self._with_rows(board, changed, message, runs_again=runs_again)
 
     async def read_pin(self, owner: str, board_id: str, pin_id: str) -> ShownPin:
         board = await self.repository.get(owner, board_id)
@@ -272,13 +271,12 @@ class Boards:
         return pin.result, rows, position_cursor(stop) if stop < pin.result.row_count else None
 
     async def _chosen_of(
-        self, message: Message, given: ChartChoice | None, connection: Connection
+        self, message: Message, given: ChartChoice | None, *, runs_again: bool
     ) -> ChosenChart:
-        """A choice drawn from the rows of an answer, or by the refresh if these are no longer stored, or may
-        have been read with other rights; None is the answer's own. Raises `ChartRefused` for one that is
-        given.
+        """A choice drawn from the rows of an answer, or by the refresh if these are no longer stored, or the
+        statement runs again; None is the answer's own. Raises `ChartRefused` for one that is given.
         """
-        if connection.policies is not None:
+        if runs_again:
             return ChosenChart(given or read_choice(message.chart_choice))
         if given is None or given == message.chart_choice:
             (own,) = await self._sessions.charts.completed([message])
@@ -318,24 +316,27 @@ class Boards:
         )
         return await asyncio.to_thread(drawn.chosen, choice)
 
-    async def _answer(self, owner: str, message_id: str) -> tuple[Message, Session, Connection]:
-        """Raises `AnswerUnknown`, `NothingToPin` or `ConnectionNotFound`."""
+    async def _answer(self, owner: str, message_id: str) -> tuple[Message, Session, bool]:
+        """Returns an answer with its session, and True if the pin's statement has to run again: the rows may
+        have been read with other rights, or from another database of the session.
+
+        Raises `AnswerUnknown`, `NothingToPin` or `ConnectionNotFound`.
+        """
         message = await self._sessions.repository.answer_of(owner, message_id)
         if message is None:
             raise AnswerUnknown
         session = await self._sessions.repository.get(owner, message.session_id)
         if message.sql is None or message.row_count is None:
             raise NothingToPin
-        return message, session, await self._connections.repository.get(owner, session.connection_id)
+        connection = await self._connections.repository.get(owner, session.connection_id)
+        return message, session, connection.policies is not None or bool(session.also)
 
-    async def _with_rows(
-        self, board: Board, pin: Pin, message: Message, *, connection: Connection
-    ) -> ShownPin:
-        """Give a pin the rows of an answer. Its statement runs if they are no longer stored or may have been
-        read with other rights, and if the board has a period.
+    async def _with_rows(self, board: Board, pin: Pin, message: Message, *, runs_again: bool) -> ShownPin:
+        """Give a pin the rows of an answer. Its statement runs if it `runs_again`, if they are no longer
+        stored, and if the board has a period.
         """
         count = message.row_count or 0
-        if connection.policies is not None:
+        if runs_again:
             await self._refreshing.start(board, [await self.repository.drop_result(pin)])
             return await self._shown_pin(board, await self.repository.pin(board, pin.id))
         try:
