@@ -57,9 +57,8 @@ class ConnectionPolicies:
                 raise PoliciesRefused(
                     f"KAI has no proof that policies hold on {engine}. Limit people there by the database."
                 )
-            errors = [
-                each for each in await self.check(owner, connection_id, policies) if each.kind == "error"
-            ]
+            found = await self._find_faults(owner, connection_id, policies)
+            errors = [each for each in found if each.kind == "error"]
             if errors:
                 shown = " ".join(f"{each.place}: {each.detail}" for each in errors[:_MOST_SHOWN])
                 more = f" There are {len(errors) - _MOST_SHOWN} more." if len(errors) > _MOST_SHOWN else ""
@@ -69,8 +68,7 @@ class ConnectionPolicies:
 
     async def check(self, owner: str, connection_id: str, policies: Policies) -> list[PolicyFault]:
         """Returns the faults of policies on the tables as scanned last. Raises `DatabaseDown`."""
-        scanned = await self._scanned(owner, connection_id)
-        found = await asyncio.to_thread(_faults, policies, scanned.schema)
+        found = await self._find_faults(owner, connection_id, policies)
         given = [name for key in await self.keys.usable() for name in key.attributes]
         return [*found, *find_unknown_attributes(policies, {"owner", *self.claims, *given})]
 
@@ -88,6 +86,10 @@ class ConnectionPolicies:
         scanned = await self._scanned(owner, connection_id)
         with as_problems():
             return await self.connections.examine(sql, _limited, sql, scanned, text, person=person)
+
+    async def _find_faults(self, owner: str, connection_id: str, policies: Policies) -> list[PolicyFault]:
+        scanned = await self._scanned(owner, connection_id)
+        return await asyncio.to_thread(_faults, policies, scanned.schema)
 
     async def _scanned(self, owner: str, connection_id: str) -> ScannedSchema:
         """Returns all tables with all columns."""

@@ -34,7 +34,6 @@ _OUTSIDE = frozenset({"joins", "laterals", "pivots"})
 _INSIDE = frozenset({"only", "sample"})
 _DROPPED = frozenset({"hints"})
 """Hints on indexes change no rows, and would tell which indexes there are."""
-_NOTHING: Mapping[str, object] = MappingProxyType({})
 _NO_ROWS = exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(0))
 _WORD = re.compile(r"\w+")
 

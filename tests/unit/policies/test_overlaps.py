@@ -80,3 +80,9 @@ def test_policies_that_add_up_are_not_warned_of(
     one: Mapping[str, object], other: Mapping[str, object]
 ) -> None:
     assert warnings(one, other) == []
+
+
+def test_overlaps_of_very_many_policies_are_named_in_part() -> None:
+    masks = ("hash", "last4")
+    many = [of_table({"columns": {"region": mask, "phone": mask}}) for _ in range(100) for mask in masks]
+    assert len(warnings(*many)) == 200

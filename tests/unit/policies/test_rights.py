@@ -118,7 +118,10 @@ def test_attributes_that_nothing_gives_and_keys_masked_on_one_side_are_found() -
                     "roles": ["seller"],
                     "when": {"level": 1},
                     "tables": {
-                        "orders": {"rows": ["a = {{ user.region }}"], "columns": {"customer_id": "hash"}}
+                        "orders": {
+                            "rows": ["a = {{ user.region }} OR c = {{ user.region }}"],
+                            "columns": {"customer_id": "hash"},
+                        }
                     },
                 },
                 {"name": "others", "groups": ["x"], "tables": {"orders": {"rows": ["b = {{ user.owner }}"]}}},
