@@ -31,8 +31,8 @@ def test_policies_are_pulled_compared_checked_tried_and_pushed_beside_a_server(t
     file, data = tmp_path / "policies.yaml", tmp_path / "data"
     data.mkdir()
 
-    def run(*arguments: str, code: int = 0) -> str:
-        done = CliRunner().invoke(app, ["policies", *arguments, "--data-dir", str(data)])
+    def run(*arguments: str, code: int = 0, given: str | None = None) -> str:
+        done = CliRunner().invoke(app, ["policies", *arguments, "--data-dir", str(data)], input=given)
         assert done.exit_code == code, done.output
         assert done.stderr.count("\n") <= 1
         return done.output
@@ -85,7 +85,9 @@ def test_policies_are_pulled_compared_checked_tried_and_pushed_beside_a_server(t
         assert "pulled at version 2; the database has 3" in run("diff", str(file), code=1)
         assert "1 policy holds" in run("push", "--force", str(file))
         assert file.read_text() == FILE.replace("VERSION", "4")
+        assert "(version 5)" in run("push", "-", given=FILE.replace("VERSION", "4"))
+        assert not Path("-").exists()
         run("pull", "--force", str(file))
         assert "Agreed" not in file.read_text()
-        assert "version: 4\ndefault: allow" in run("pull")
+        assert "version: 5\ndefault: allow" in run("pull")
     assert not list(tmp_path.glob(".*"))

@@ -92,14 +92,14 @@ async def push_policies(store: DatabaseStore, database: str | None, file: Path, 
                 f"{opened.connection.version}, the file {expected}. See what differs by: kai policies diff "
                 f"{file} . Then take it over into the file, and write that version into it."
             ) from None
-    await _write(file, set_version(text, changed.version))
-    name = make_inert(changed.name)
+    name, count = make_inert(changed.name), len(read.policies.policies)
     if changed.policies is None:
-        say(f"{name} has no policies from the next statement on (version {changed.version}).")
-        return
-    count = len(read.policies.policies)
-    counted = "1 policy holds" if count == 1 else f"{count} policies hold"
-    say(f"{counted} on {name} from the next statement on (version {changed.version}).")
+        said = f"{name} has no policies"
+    else:
+        said = f"1 policy holds on {name}" if count == 1 else f"{count} policies hold on {name}"
+    say(f"{said} from the next statement on (version {changed.version}).")
+    if file != _STDIN:
+        await _write(file, set_version(text, changed.version))
 
 
 async def compare_policies(store: DatabaseStore, database: str | None, file: Path) -> int:
