@@ -23,7 +23,7 @@ import { PolicyForm } from "./policy_form";
 import { PolicyText } from "./policy_text";
 import { policyTexts } from "./texts";
 import { ViewAs } from "./view_as";
-import { linesOfAttributes } from "./words";
+import { joinConditions, linesOfAttributes } from "./words";
 import "./policies.css";
 
 interface Shown {
@@ -249,7 +249,7 @@ function PolicyCard({ policy, onEdit, onRemove }: Card) {
 
 function rowsOf(rows: string[] | "all" | null): string {
   if (rows === null) return policyTexts.noRows;
-  return rows === "all" ? policyTexts.allRows : rows.join(" AND ");
+  return rows === "all" ? policyTexts.allRows : joinConditions(rows);
 }
 
 /** For whom a policy holds, in one line. */

@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
-import { attributesOf, linesOf, linesOfAttributes, listOf, whenOf } from "./words";
+import { attributesOf, joinConditions, linesOf, linesOfAttributes, listOf, whenOf } from "./words";
 
 test("lists and lines have no empty parts", () => {
   expect(listOf(" seller, , manager,")).toEqual(["seller", "manager"]);
   expect(linesOf("a = 1\n\n  b = 2 ")).toEqual(["a = 1", "b = 2"]);
+});
+
+test("conditions are joined so that each stays whole", () => {
+  expect(joinConditions(["a = 1 OR b = 2"])).toBe("a = 1 OR b = 2");
+  expect(joinConditions(["a = 1 OR b = 2", "c = 3"])).toBe("(a = 1 OR b = 2) AND (c = 3)");
 });
 
 test("a repeated attribute has several values, and a line of another form none", () => {

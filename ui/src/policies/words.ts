@@ -6,6 +6,11 @@ export function listOf(text: string): string[] {
   return text.split(",").flatMap((each) => each.trim() || []);
 }
 
+/** Conditions that must all hold, as one. */
+export function joinConditions(conditions: string[]): string {
+  return conditions.length > 1 ? conditions.map((each) => `(${each})`).join(" AND ") : conditions.join();
+}
+
 /** Texts of lines, without empty ones. */
 export function linesOf(text: string): string[] {
   return text.split("\n").flatMap((each) => each.trim() || []);
