@@ -9,7 +9,9 @@ import pytest
 from pydantic import JsonValue
 
 from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.chart.choice import ChartChoice, ChosenValue
 from app.modules.analysis.chart.leaders import band_of
+from app.modules.analysis.chart.plan import NotDrawable
 from app.modules.analysis.figures import DataSpan, figures
 from graph.state import Column, Cut, Rows
 
@@ -401,10 +403,54 @@ def test_values_too_large_for_a_scale_are_not_offered_as_a_histogram(low: int) -
         ("42", None),
         ("Route 66", None),
         ("3-in-1 jacket", None),
+        ("1.234,50 - 2.000", (1234.5, 2000)),
+        ("1.2.3", None),
+        ("2.10.0-2.11.1", None),
+        ("24.12.2025", None),
+        ("192.168.0.1", None),
     ],
 )
 def test_bands_are_read_by_their_ends(name: str, ends: tuple[float, float] | None) -> None:
     assert band_of(name) == ends
+
+
+@pytest.mark.parametrize("names", [["1.2.3", "1.10.0", "2.0.1"], ["01.12.2025", "24.12.2025", "31.12.2025"]])
+def test_versions_and_dates_of_dots_have_a_picture(names: list[JsonValue]) -> None:
+    rows = table({"version": "text", "revenue": "number"}, [[name, at + 1] for at, name in enumerate(names)])
+    sql = "SELECT version, SUM(amount) AS revenue FROM lines GROUP BY version"
+    assert len(drawn(rows, sql)["data"]["values"]) == len(names)
+
+
+def test_a_picture_names_the_measures_of_the_question_that_it_has_no_room_for() -> None:
+    columns = {"region": "text", "revenue_eur": "number", "orders": "integer"}
+    rows = table(columns, [["North", 90.5, 12], ["South", 70.0, 9], ["West", 12.0, 3]])
+    sql = "SELECT region, SUM(amount) AS revenue_eur, COUNT(*) AS orders FROM sales GROUP BY region"
+    chart = drawn(rows, sql, "Revenue and number of orders by region")
+    assert how(chart) == "Only in the table: orders."
+    assert how(chart) in chart["description"]
+    assert "table" not in how(drawn(rows, sql, "Revenue by region"))
+    named = {"region": "text", "umsatz_eur": "number", "bestellungen": "integer"}
+    german = drawn(table(named, rows["rows"]), "", "Umsatz und Anzahl der Bestellungen je Region")
+    assert how(german) == "Nur in der Tabelle: Bestellungen."
+
+
+def test_keys_over_months_are_lines_and_no_cohorts() -> None:
+    columns = {"month": "text", "store_id": "integer", "revenue": "number"}
+    rows: Cells = [
+        [f"2025-{month:02}", store, 10 * month + store] for month in range(1, 7) for store in (1, 2, 3)
+    ]
+    sql = "SELECT month, store_id, SUM(amount) AS revenue FROM sales GROUP BY 1, 2 ORDER BY 1, 2"
+    chart = drawn(table(columns, rows), sql, "Revenue by month and store")
+    assert note(chart)["mark"] == "line"
+
+
+def test_lines_over_more_names_than_points_are_refused() -> None:
+    columns = {"number": "integer", "region": "text", "revenue": "number"}
+    rows = table(columns, [[at, region, at] for at in range(2_001) for region in ("North", "South")])
+    found = figures("", "", "sqlite", rows=rows, span=None, today=date(2030, 1, 1))
+    choice = ChartChoice(mark="line", across=0, values=[ChosenValue(column=2)], series=1, sort="natural")
+    with pytest.raises(NotDrawable, match="2 to 2,000 names"):
+        choose_chart("", rows, found, choice=choice)
 
 
 def test_numbers_with_a_hyphen_that_overlap_are_names_and_no_bands() -> None:

@@ -41,6 +41,9 @@ def draw(plan: Plan, table: ChartTable) -> Spec:
     canvas = Canvas(plan, table)
     if plan.refused and plan.mark == "bar":
         canvas.note(plan.refused, canvas.title(plan.values[0].column))
+    drawn = {plan.across, plan.series, *(each.column for each in plan.values)}
+    if left := [canvas.title(each) for each in plan.asked if each not in drawn]:
+        canvas.note("only in the table", canvas.formats.listed(left))
     return finish(canvas, _DRAWN_BY[kind](canvas), allowed_marks(plan, table))
 
 

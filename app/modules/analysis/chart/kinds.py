@@ -3,6 +3,7 @@
 import math
 from typing import Literal, TypeAlias
 
+from app.modules.analysis.chart.canvas import MAX_POINTS
 from app.modules.analysis.chart.choice import ChosenValue
 from app.modules.analysis.chart.plan import NotDrawable, Plan
 from app.modules.analysis.chart.table import ChartTable
@@ -84,10 +85,12 @@ def check_rows(kind: Kind, plan: Plan, table: ChartTable) -> None:
                 raise NotDrawable("There are fewer than two parts.")
             if parts > MAX_SERIES:
                 raise NotDrawable(f"There are {parts} parts, and {MAX_SERIES} have a colour. Choose bars.")
+        case "ordered lines" if not 2 <= len(_different(plan.across or 0, rows, table)) <= MAX_POINTS:
+            raise NotDrawable(f"Lines need 2 to {MAX_POINTS:,} names with a value. Choose bars.")
         case "groups" | "periods" | "ordered lines":
             series = 0 if plan.series is None else len(_different(plan.series, rows, table))
             if series > MAX_SERIES:
-                cure = "Choose a heat map." if kind == "groups" else "Choose lines."
+                cure = "Choose lines." if kind == "periods" else "Choose a heat map."
                 raise NotDrawable(f"There are {series} series, and {MAX_SERIES} have a colour. {cure}")
         case "lines" if len(table.times(plan.across or 0, plan.time)) < 2:
             raise NotDrawable("A line needs two times with a row. Choose bars.")

@@ -139,7 +139,7 @@ def _amount(text: str) -> float:
 
 
 _CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?")
-_AMOUNT = r"\d+(?:[.,]\d+)*(?:\s?k\b)?"
+_AMOUNT = r"\d+(?:[.,]\d{3})*(?:[.,]\d+)?(?:\s?k\b)?"
 _BAND = re.compile(
     r"(?:(?P<below><=?|≤|under |below |less than |up to |unter |bis |weniger als |menos de |moins de )"
     r"|(?P<above>>=?|≥|over |above |more than |from |über |ab |mehr als |más de |plus de ))?"

@@ -64,7 +64,7 @@ def draw_ordered_lines(canvas: Canvas) -> Picture:
         canvas.note("no zero", canvas.title(canvas.plan.values[0].column))
     layers.append({"mark": {"type": "line"}, "encoding": {"x": x, "y": y, **color, "detail": detail}})
     if canvas.plan.labels:
-        ends = [line[max(line, key=places.index)].amount for line in lines]
+        ends = [line[max(line, key=natural)].amount for line in lines]
         heights = apart([scale.share(each) for each in ends], HEIGHT * 0.8)
         named: list[Spec] = [
             {"series": name, "at": scale.value(height), "label": label}

@@ -26,7 +26,8 @@ class Plan:
     the second one is the size of the points. `how` is None for a value that is drawn row by row, and the way
     several rows of one place become one otherwise. `series` is the column of the series, and of the lines of
     a heat map. `time` is the unit of the periods; it is None when `across` has none. `limit` is the most
-    names; what is left out is said in a sentence. A `title` of None is KAI's own. `refused` is why the
+    names; what is left out is said in a sentence. `asked` are the columns of numbers that the question names:
+    the picture says which of them it has no room for. A `title` of None is KAI's own. `refused` is why the
     picture that the question asks for is not drawn, as a key of the texts.
     """
 
@@ -46,6 +47,7 @@ class Plan:
     title: str | None = None
     computed: Computed | None = None
     refused: str = ""
+    asked: Sequence[int] = ()
     language: Language = "en"
 
     @property

@@ -16,7 +16,8 @@ from app.modules.analysis.chart.timeline import MOST_PLACES
 from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.figures.aggregates import Aggregate
 from app.modules.analysis.figures.calendar import month_number
-from app.modules.analysis.figures.requested_measures import naming
+from app.modules.analysis.figures.names import is_key
+from app.modules.analysis.figures.requested_measures import is_named_whole, naming
 from app.modules.analysis.formats import unit_of_column
 from app.modules.analysis.words import title
 
@@ -79,7 +80,10 @@ def propose(question: str, table: ChartTable) -> Plan | None:
     if wish is None and _are_years(main):
         return None
     plan = _proposed(question, table, main, wish=wish)
-    return None if plan is None else replace(plan, language=language_of(question))
+    if plan is None:
+        return None
+    asked = [each.column for each in found.measures if is_named_whole(question, each.name)]
+    return replace(plan, asked=asked, language=language_of(question))
 
 
 def _proposed(
@@ -340,8 +344,9 @@ def _is_course(table: ChartTable, at: int) -> bool:
 
 
 def _is_count(table: ChartTable, at: int) -> bool:
-    """True for a series of small numbers in sequence, such as months since the first order."""
-    if table.rows["columns"][at]["type"] != "integer":
+    """True for a series of small numbers in sequence, such as months since an order; keys are names."""
+    column = table.rows["columns"][at]
+    if column["type"] != "integer" or is_key(column["name"]):
         return False
     distinct = {as_double(cell) for cell in table.cells(at)}
     known = {int(each) for each in distinct if each is not None}

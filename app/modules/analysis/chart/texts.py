@@ -208,6 +208,12 @@ _TEXTS: Mapping[str, tuple[str, str, str, str]] = {
         "El eje de {0} no empieza en cero.",
         "L'axe de {0} ne commence pas à zéro.",
     ),
+    "only in the table": (
+        "Only in the table: {0}.",
+        "Nur in der Tabelle: {0}.",
+        "Solo en la tabla: {0}.",
+        "Seulement dans le tableau : {0}.",
+    ),
     "gone": (
         "Made of the first {0} of {1} rows; the others are no longer stored.",
         "Aus den ersten {0} von {1} Zeilen; die anderen sind nicht mehr gespeichert.",
