@@ -1,14 +1,21 @@
 """Calls that wait for a person, on the page: cards, decisions, the mode, reloads, other tabs."""
 
+from pathlib import Path
+
 import httpx
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
+from tests.e2e.conftest import model_settings
 from tests.e2e.page.browser import ask, eventually, expect_width
+from tests.e2e.page.conftest import connected, opened
 from tests.e2e.page.test_reach import AXE, violations, violations_in_light_and_dark
 from tests.e2e.test_approval import PLAN_TO_ACT, TEXT, describe
+from tests.e2e.test_costly_approvals import COSTLY, READINGS
 from tests.e2e.test_investigations import finish
+from tests.support.choices import FIRST
+from tests.support.clickhouse_server import clickhouse_server
 from tests.support.scripted_model import ScriptedModel
-from tests.support.server import Server
+from tests.support.server import Server, running_server
 
 QUESTION = "Write down what customers are."
 
@@ -186,3 +193,44 @@ def test_calls_that_wait_can_be_withdrawn_and_a_new_question_asks_what_to_do(
     card.get_by_role("button", name="Withdraw, and end this answer").click()
     expect(card).to_have_count(0)
     expect(page.get_by_text("None of them was made.")).to_be_visible()
+
+
+def test_a_costly_statement_is_read_and_approved_where_investigations_are_off(
+    browser: Browser, model: ScriptedModel, tmp_path: Path
+) -> None:
+    off = {**model_settings(model), "KAI_AGENT__ENABLED": "false"}
+    with (
+        clickhouse_server(READINGS) as readings,
+        running_server(tmp_path, off) as server,
+        httpx.Client(base_url=f"{server.address}/api/v1", timeout=100) as api,
+        browser.new_context(base_url=server.address) as context,
+    ):
+        database = connected(api, readings.url(), "Readings")
+        page = context.new_page()
+        page.goto(f"/connections/{database}")
+        page.get_by_role("button", name="More for Readings").click()
+        page.get_by_role("menuitem", name="Edit").click()
+        bound = page.get_by_role("dialog").get_by_label("Ask before statements above")
+        bound.fill("20000")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        bounded = api.get(f"/database-connections/{database}").json()
+        assert (bounded["ask_above_rows"], bounded["refuse_above_rows"]) == (20_000, None)
+
+        model.say(f"```sql\n{COSTLY}\n```")
+        page.goto(f"/sessions/{opened(api, database)}")
+        ask(page, "readings per place")
+        for _ in ("from the stream", "from the store"):
+            card = card_on(page)
+            expect(card.locator("pre.sql")).to_contain_text("GROUP BY")
+            expect(card).to_contain_text("about 50,000 rows")
+            expect(card).to_contain_text("Goes to database Readings")
+            expect(card.get_by_role("button", name="Edit")).to_have_count(0)
+            expect(page.get_by_label("Reason for the model")).to_have_count(0)
+            expect(page.locator(".call-tool")).to_have_text("Run the statement")
+            page.reload()
+        if AXE.is_file():
+            assert violations(page) == []
+        model.say(FIRST)
+        card_on(page).get_by_role("button", name="Approve").click()
+        expect(page.locator(".call.done")).to_have_count(1)

@@ -8,6 +8,10 @@ export interface ConnectionChange {
   url?: string;
   /** Patterns of the schemas to read; empty reads all. */
   schemas?: string[];
+  /** Rows above which a statement waits for an approval; 0 for none. */
+  ask_above_rows?: number;
+  /** Rows above which a statement is refused; 0 for none. */
+  refuse_above_rows?: number;
 }
 
 /** Opens a database without storing its address, perhaps as the new address of a connection. */

@@ -7,6 +7,7 @@ import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { addressOf, partsOf } from "./address";
 import { AddressFields } from "./address_fields";
+import { boundsChange, BoundsFields, boundsOf, estimatesRows } from "./bounds_fields";
 import { saveConnection } from "./save_connection";
 import { NameFields } from "./name_fields";
 import { form } from "./texts";
@@ -19,13 +20,14 @@ interface Shown {
   onMoved: () => void;
 }
 
-/** A form for the name, the description and the address of a database. A new address is tested first. */
+/** A form for the name, the description, the address and the bounds of a database. A new address is tested first. */
 export function EditForm({ connection, onClose, onMoved }: Shown) {
   const [named, setNamed] = useUnsent(`connection ${connection.id} names`, {
     name: connection.name,
     description: connection.description,
   });
   const [parts, setParts] = useState(() => partsOf(connection));
+  const [bounds, setBounds] = useState(() => boundsOf(connection));
   const [saving, setSaving] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const onSubmit = async (event: Event) => {
@@ -35,7 +37,8 @@ export function EditForm({ connection, onClose, onMoved }: Shown) {
     setSaving(true);
     setProblem(null);
     try {
-      const saved = await saveConnection(connection, { ...named, ...(moved && { url }) });
+      const change = { ...named, ...(moved && { url }), ...boundsChange(bounds, connection) };
+      const saved = await saveConnection(connection, change);
       if (saved) say(moved ? form.readAgain : form.saved);
       onClose();
       if (saved && moved) onMoved();
@@ -52,6 +55,9 @@ export function EditForm({ connection, onClose, onMoved }: Shown) {
           <AddressFields parts={parts} set={(part) => setParts({ ...parts, ...part })} of={connection} />
         ) : (
           <p class="quiet">{form.upload(connection.file_name)}</p>
+        )}
+        {estimatesRows(connection) && (
+          <BoundsFields bounds={bounds} set={(part) => setBounds({ ...bounds, ...part })} />
         )}
         {problem && <ProblemBox problem={problem} />}
         <button type="submit" class="button primary" disabled={saving}>

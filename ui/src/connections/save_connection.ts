@@ -1,5 +1,6 @@
 import type { Connection } from "../api/types";
 import { saveEdit } from "../shared/edits";
+import { count } from "../shared/time";
 import { refreshConnections } from "./connections";
 import { changeConnection, type ConnectionChange, readConnection } from "./connections_api";
 import { connectionTexts, form } from "./texts";
@@ -24,8 +25,20 @@ export async function saveConnection(connection: Connection, change: ConnectionC
         mine: (change.schemas ?? theirs.schemas).join(", "),
         theirs: theirs.schemas.join(", "),
       },
+      {
+        name: form.askAbove,
+        mine: boundText(change.ask_above_rows ?? theirs.ask_above_rows),
+        theirs: boundText(theirs.ask_above_rows),
+      },
+      {
+        name: form.refuseAbove,
+        mine: boundText(change.refuse_above_rows ?? theirs.refuse_above_rows),
+        theirs: boundText(theirs.refuse_above_rows),
+      },
     ],
   });
   await refreshConnections();
   return saved;
 }
+
+const boundText = (rows: number | null) => (rows ? count(rows) : "");

@@ -249,6 +249,7 @@ export const texts: Translated<typeof english> = {
       describe_tables: "Tabellen beschreiben",
       find_values: "Werte suchen",
       run_sql: "SQL ausführen",
+      run_statement: "Abfrage ausführen",
       read_rows: "Zeilen lesen",
       compare_results: "Ergebnisse vergleichen",
       show_chart: "Diagramm zeichnen",

@@ -243,6 +243,7 @@ export const texts = {
       describe_tables: "Describe tables",
       find_values: "Find values",
       run_sql: "Run SQL",
+      run_statement: "Run the statement",
       read_rows: "Read rows",
       compare_results: "Compare results",
       show_chart: "Draw a chart",

@@ -11,7 +11,13 @@ export function toolName(call: ToolCall): string {
 
 /** Whether the call runs a statement, which is shown as SQL. */
 export function isStatement(call: ToolCall): boolean {
-  return call.name === "run_sql" && typeof call.arguments["sql"] === "string";
+  return (call.name === "run_sql" || isOfAnswer(call)) && typeof call.arguments["sql"] === "string";
+}
+
+/** Whether the call runs the statement of an answer, where it would read much. No model has called it, and it
+ * cannot be edited. */
+export function isOfAnswer(call: ToolCall): boolean {
+  return call.name === "run_statement";
 }
 
 /** The arguments in one line; of a statement its purpose, or its beginning if the model gave none. */

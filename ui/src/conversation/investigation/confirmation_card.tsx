@@ -6,7 +6,7 @@ import { SqlText } from "../../shared/sql_text";
 import { duration } from "../../shared/time";
 import type { Conversation } from "../conversation";
 import type { Confirmation, Exchange, ToolCall } from "../model";
-import { isStatement, toolName } from "./call_words";
+import { isOfAnswer, isStatement, toolName } from "./call_words";
 import { Arguments } from "./arguments";
 import { EditCall } from "./edit_call";
 import { confirmationTexts } from "./texts";
@@ -81,7 +81,7 @@ export function ConfirmationCard({ call, confirmation, exchange, conversation }:
           >
             <Icon of={Check} size={14} /> {approve}
           </button>
-          {Object.keys(call.arguments).length > 0 && (
+          {Object.keys(call.arguments).length > 0 && !isOfAnswer(call) && (
             <button
               ref={editButton}
               type="button"
@@ -95,13 +95,15 @@ export function ConfirmationCard({ call, confirmation, exchange, conversation }:
           <button type="button" class="button small" disabled={sending} onClick={() => decide("deny")}>
             <Icon of={X} size={14} /> {deny}
           </button>
-          <input
-            aria-label={reason}
-            placeholder={reason}
-            maxLength={1_000}
-            value={why}
-            onInput={(event) => setWhy(event.currentTarget.value)}
-          />
+          {!isOfAnswer(call) && (
+            <input
+              aria-label={reason}
+              placeholder={reason}
+              maxLength={1_000}
+              value={why}
+              onInput={(event) => setWhy(event.currentTarget.value)}
+            />
+          )}
           <button
             type="button"
             class="button small"

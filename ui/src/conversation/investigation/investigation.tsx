@@ -9,6 +9,7 @@ import { texts } from "../../shared/texts";
 import type { Conversation } from "../conversation";
 import { type Exchange, type InvestigationStep, isUnderWay } from "../model";
 import { CallView } from "./call_view";
+import { isOfAnswer } from "./call_words";
 import { investigates, knowCapabilities } from "../../shared/capability";
 import { ProgressBar } from "./progress_bar";
 import "./investigation.css";
@@ -27,7 +28,10 @@ export default function Investigation({ exchange, conversation, seen }: Shown) {
   useEffect(() => {
     if (!isEmpty) knowCapabilities();
   }, [isEmpty]);
-  if (isEmpty || !investigates.value) return null;
+  // Statements of answers wait for approval where KAI does not investigate, too.
+  const waits = exchange.answer.phase === "awaiting_approval";
+  const isApproval = waits || investigation?.some((step) => step.calls.some(isOfAnswer));
+  if (isEmpty || !(investigates.value || isApproval)) return null;
   if (investigation === null)
     return seen ? <StoredSteps exchange={exchange} conversation={conversation} /> : null;
   const calls = investigation.reduce((sum, step) => sum + step.calls.length, 0);
