@@ -51,6 +51,13 @@ def test_policies_are_added_edited_checked_and_viewed_as_a_person(
 
     # Another editor comes first: the reader sees both, and chooses.
     api.patch(where, json={"policies": {**held, "default": "deny", "trusted_views": []}}).raise_for_status()
+    default = page.get_by_label("Tables that no policy names")
+    default.select_option("are shown to everyone")
+    expect(dialog).to_contain_text('"default": "allow"')
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(default).to_have_value("deny")  # what holds, as the other is not saved
+
     page.get_by_role("button", name="Edit as text").click()
     text = dialog.get_by_label("Policies as JSON")
     text.fill("{")

@@ -99,9 +99,11 @@ export default function PoliciesPart({ connectionId, tables }: Shown) {
             <span>{policyTexts.default}</span>
             <select
               value={present.default}
-              onChange={(event) =>
-                void put({ ...present, default: event.currentTarget.value as PolicySet["default"] })
-              }
+              onChange={({ currentTarget: select }) => {
+                const chosen = select.value as PolicySet["default"];
+                select.value = present.default; // what holds until the other is saved
+                void put({ ...present, default: chosen });
+              }}
             >
               {(["allow", "deny"] as const).map((each) => (
                 <option key={each} value={each}>

@@ -161,10 +161,10 @@ export async function pin(session: Session): Promise<void> {
 /** Renames a session as it was shown. If another edit came first, the reader chooses. Returns false if the new
  * title is not saved and shall not be lost. */
 export async function rename({ id, version }: Session, title: string): Promise<boolean> {
-  const { saveEdit } = await import("../shared/edits");
   const send = (version: number) => api.renameSession(id, title, version);
   const read = () => api.readSession(id, undefined, 1);
   try {
+    const { saveEdit } = await import("../shared/edits");
     await saveEdit({
       version,
       send,
