@@ -46,12 +46,12 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "Die Einwilligung gilt für etwas anderes",
         "Die Adresse des Dienstes oder der Text hat sich geändert. Willigen Sie neu ein.",
     ),
-    "content-unsupported": ("Nur Text kann gefragt werden", "Stellen Sie die Frage als Text."),
+    "content-unsupported": ("Fragen bestehen nur aus Text", "Stellen Sie die Frage als Text."),
     "database-empty": (
         "Die Datenbank hat keine Tabellen",
         "Legen Sie Tabellen an, oder lassen Sie das Konto von KAI sie lesen.",
     ),
-    "database-role": ("Die Rolle in der Datenbank fehlt", "Der Betrieb gibt Ihnen eine Rolle."),
+    "database-role": ("Die Rolle in der Datenbank fehlt", "Wer KAI betreibt, gibt Ihnen eine Rolle."),
     "database-roles-refused": ("Die Rollen können nicht übernommen werden", "Prüfen Sie die Rollen."),
     "database-unavailable": (
         "Die Datenbank ist nicht verfügbar",
@@ -70,26 +70,26 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "edit-refused": ("Der Aufruf geht mit diesen Werten nicht", "Ändern Sie die Werte."),
     "example-not-runnable": ("Das SQL des Beispiels würde nicht laufen", "Berichtigen Sie das SQL."),
     "external-memory-not-allowed": (
-        "Diese Datenbank wird außerhalb nicht erinnert",
-        "Wem diese Datenbank gehört, hat nicht erlaubt, dass sie außerhalb von KAI erinnert wird.",
+        "Außerhalb von KAI wird nichts zu dieser Datenbank gespeichert",
+        "Wem diese Datenbank gehört, erlaubt nicht, dass ein Dienst außerhalb von KAI sich etwas merkt.",
     ),
     "fact-changed": (
         "Der Fakt wurde inzwischen geändert",
         "Der Fakt wurde inzwischen geändert, angenommen oder ersetzt. Lesen Sie ihn neu.",
     ),
     "fact-needs-confirmation": (
-        "Lesen Sie die Warnung, bevor dies erinnert wird",
-        "{warning} Um es trotzdem zu erinnern, bestätigen Sie es.",
+        "Lesen Sie die Warnung, bevor KAI sich dies merkt",
+        "{warning} Soll KAI es sich trotzdem merken, bestätigen Sie es.",
     ),
     "fact-place-unclear": ("Wohin der Fakt gehört, ist unklar", "Nennen Sie den Ort des Fakts."),
-    "fact-refused": ("Das wird nicht erinnert", "Ändern Sie den Text."),
+    "fact-refused": ("Das merkt KAI sich nicht", "Ändern Sie den Text."),
     "facts-full": (
         "Hier haben keine weiteren Fakten Platz",
-        "{limit} Fakten werden hier erinnert ({scope}), mehr nicht. Vergessen Sie zuerst einige.",
+        "Hier merkt KAI sich höchstens {limit} Fakten ({scope}). Löschen Sie zuerst einige.",
     ),
     "facts-off": (
         "Fakten sind ausgeschaltet",
-        "Dieses KAI erinnert keine neuen Fakten. Der Betrieb schaltet sie mit KAI_MEMORY__FACTS=true ein.",
+        "Dieses KAI merkt sich nichts Neues. Wer es betreibt, ändert das mit KAI_MEMORY__FACTS=true.",
     ),
     "file-not-knowledge": ("Die Datei ist nicht lesbar", "Prüfen Sie den Inhalt der Datei."),
     "file-not-readable": ("Die Datei ist nicht lesbar", "Prüfen Sie den Inhalt der Datei."),
@@ -111,7 +111,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "internal": (
         "Etwas ist schiefgegangen",
-        "Das ist ein Fehler in KAI. Das Protokoll sagt unter der Nummer der Anfrage mehr.",
+        "Das ist ein Fehler in KAI. Mehr steht im Protokoll unter der Nummer der Anfrage.",
     ),
     "invalid": ("Ungültige Anfrage", "So lässt sich die Anfrage nicht ausführen."),
     "invalid-cursor": (
@@ -120,12 +120,12 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "investigation-off": (
         "Untersuchungen sind ausgeschaltet",
-        "Stellen Sie eine einfache Frage, oder wenden Sie sich an den Betrieb.",
+        "Stellen Sie eine einfache Frage, oder wenden Sie sich an die Administration.",
     ),
     "issuer-unavailable": ("Die Anmeldung ist nicht verfügbar", "Versuchen Sie es gleich noch einmal."),
     "link-not-offered": (
         "Kein Link für diese Datenbank",
-        "Diese Datenbank zeigt jedem nur die eigenen Zeilen. Senden Sie die Frage weiter.",
+        "Diese Datenbank zeigt allen nur die eigenen Zeilen. Geben Sie die Frage weiter.",
     ),
     "malformed": ("Fehlerhafte Anfrage", "Die Anfrage ist nicht richtig geschrieben."),
     "mcp-tool-changed": ("Das Werkzeug hat sich geändert", "Prüfen Sie es, und bestätigen Sie es neu."),
@@ -137,11 +137,11 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "method-not-allowed": ("Diese Methode gibt es hier nicht", "Nehmen Sie eine der erlaubten Methoden."),
     "model-rejected": (
         "Das Sprachmodell hat die Anfrage abgelehnt",
-        "Der Betrieb prüft Schlüssel, Namen und Grenzen des Modells.",
+        "Wer KAI betreibt, prüft Schlüssel, Namen und Grenzen des Modells.",
     ),
     "model-unavailable": (
         "Das Sprachmodell ist nicht verfügbar",
-        "Fragen Sie gleich noch einmal. Bleibt es so, prüft der Betrieb den Dienst des Modells.",
+        "Fragen Sie gleich noch einmal. Bleibt es so, wenden Sie sich an die Administration.",
     ),
     "model-unknown": ("Nicht gefunden", "Dieses Modell gibt es hier nicht."),
     "no-picture": ("Das Bild lässt sich nicht zeichnen", "Die Tabelle zeigt die Zeilen."),
@@ -164,22 +164,22 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "Versuchen Sie es in einigen Sekunden noch einmal.",
     ),
     "policies-need-person": (
-        "Diese Datenbank zeigt jedem eigene Zeilen",
+        "Diese Datenbank zeigt allen nur die eigenen Zeilen",
         "Fragen Sie angemeldet, in einer Sitzung.",
     ),
-    "policies-not-valid": ("Die Zugriffsregeln sind nicht gültig", "Berichtigen Sie die Regeln."),
+    "policies-not-valid": ("Die Richtlinien sind nicht gültig", "Berichtigen Sie die Richtlinien."),
     "profile-attribute-full": (
         "Dieser Teil des Profils ist voll",
-        "Ein Merkmal hat höchstens 8 Einträge. Vergessen Sie zuerst einen.",
+        "Ein Merkmal hat höchstens 8 Einträge. Löschen Sie zuerst einen.",
     ),
     "profile-item-needs-confirmation": (
-        "Lesen Sie die Warnung, bevor dies erinnert wird",
-        "{warning} Um es trotzdem zu erinnern, bestätigen Sie es.",
+        "Lesen Sie die Warnung, bevor KAI sich dies merkt",
+        "{warning} Soll KAI es sich trotzdem merken, bestätigen Sie es.",
     ),
-    "profile-item-refused": ("Das wird nicht erinnert", "Ändern Sie den Text."),
+    "profile-item-refused": ("Das merkt KAI sich nicht", "Ändern Sie den Text."),
     "profiles-off": (
         "Profile sind ausgeschaltet",
-        "Dieses KAI führt keine Profile. Der Betrieb schaltet sie mit KAI_MEMORY__PROFILE=true ein.",
+        "Dieses KAI führt keine Profile. Wer es betreibt, kann das mit KAI_MEMORY__PROFILE=true ändern.",
     ),
     "question-not-understood": (
         "Die Frage geht über den eingebauten Schreiber hinaus",
@@ -200,7 +200,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "resume-mismatch": ("Andere Unterbrechungen sind offen", "Beantworten Sie diese."),
     "rule-exists": (
         "Diese Regel gibt es schon",
-        "Eine Regel {name!r} gibt es schon: ändern Sie diese, oder wählen Sie einen anderen Namen.",
+        "Eine Regel „{name}“ gibt es schon: Ändern Sie diese, oder wählen Sie einen anderen Namen.",
     ),
     "rule-not-readable": ("Die Regel ist nicht lesbar", "Berichtigen Sie die Regel."),
     "rule-of-file": (
@@ -306,12 +306,12 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "upload-under-way": ("Eine andere Datei wird gerade gelesen", "Warten Sie, bis sie gelesen ist."),
     "uploads-off": (
         "Dateien werden hier nicht angenommen",
-        "Dieses KAI nimmt keine Dateien. Der Betrieb kann sie mit KAI_UPLOADS__MAX_BYTES erlauben.",
+        "Dieses KAI nimmt keine Dateien an. Wer es betreibt, kann sie mit KAI_UPLOADS__MAX_BYTES erlauben.",
     ),
     "validation": ("Die Angaben sind nicht gültig", "Berichtigen Sie die genannten Felder."),
     "weak-tag": (
-        "Eine schwache Marke passt zu nichts",
-        "If-Match hat nur schwache Marken (W/), die nie passen. Senden Sie das ETag des Datensatzes.",
+        "Ein schwaches ETag passt nie",
+        "If-Match hat nur schwache ETags (W/), die nie passen. Senden Sie das ETag des Datensatzes.",
     ),
     "webhook-address": ("An diese Adresse sendet KAI nicht", "Prüfen Sie die Adresse."),
     "workers-busy": (
