@@ -96,6 +96,12 @@ class StoreUnavailable(Problem):
     retryable = True
 
 
+class StoreStarting(StoreUnavailable):
+    """KAI's own store starts, and does not answer yet."""
+
+    sentence = "{why} Nothing is lost."
+
+
 class QueueUnavailable(Problem):
     """The queue of questions does not answer."""
 
@@ -238,7 +244,7 @@ async def storage_unavailable(_: Request, error: Exception) -> JSONResponse:
     retry_after = 5
     problem = StoreUnavailable()
     if isinstance(error, StorageStarting):
-        problem = StoreUnavailable(f"{error} Nothing is lost.")
+        problem = StoreStarting(why=str(error))
         retry_after = error.retry_after_seconds or retry_after
     problem.headers = {"Retry-After": str(retry_after)}
     return problem_answer(problem)
