@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.modules.sql_generation.builtin.periods import DateRange, read_period
+from app.modules.sql_generation.builtin.periods import DateRange, compare_periods, read_period
 from tests.support.cases import assert_each
 
 TODAY = date(2025, 7, 15)
@@ -52,6 +52,33 @@ def test_a_phrase_is_read_whole() -> None:
             ("so far this quarter", "2025-07-01", "2025-07-16"),
             ("in the 1990s", "1990-01-01", "2000-01-01"),
             ("from jan to mar 2025", "2025-01-01", "2025-04-01"),
+        ],
+        check,
+    )
+
+
+def test_a_period_is_compared_with_the_one_before_it() -> None:
+    def check(phrase: str, before: str | None, after: str) -> None:
+        found = read_period(phrase.split(), TODAY)
+        assert found
+        if before is None:
+            with pytest.raises(ValueError, match=r"^$"):
+                compare_periods([found[0]], TODAY)
+        else:
+            assert [str(each) for each in compare_periods([found[0]], TODAY)] == [before, after]
+
+    assert_each(
+        [
+            ("in 2024", "in 2023", "in 2024"),
+            ("from 2022 to 2024", "in 2022", "in 2024"),
+            ("this year", "from 2024-01-01 to 2024-07-15", "from 2025-01-01 to 2025-07-15"),
+            ("since 2025", "from 2024-01-01 to 2024-07-15", "from 2025-01-01 to 2025-07-15"),
+            ("since 2024", "from 2024-01-01 to 2024-07-15", "from 2025-01-01 to 2025-07-15"),
+            ("since june", "from 2025-06-01 to 2025-06-15", "from 2025-07-01 to 2025-07-15"),
+            ("since 2023", None, ""),
+            ("since may", None, ""),
+            ("before 2024", None, ""),
+            ("in 2027", None, ""),
         ],
         check,
     )

@@ -100,7 +100,8 @@ def one_of(periods: Sequence[DateRange]) -> DateRange:
 def compare_periods(said: Sequence[DateRange], today: date) -> tuple[DateRange, DateRange]:
     """Returns the earlier and the later period of a comparison: the two that were said, one and that before
     it, or the twelve months up to today and those before. A period that is not over ends today, and the one
-    before it as early. Raises `ValueError` for any other number of periods or two of different units.
+    before it as early. Raises `ValueError` for any other number of periods, two of different units, one that
+    has not begun, and the time since a period that is not the latest or the one before.
     """
     parts = sorted(
         (part for each in said for part in each.parts or each.ends or (each,)),
@@ -112,14 +113,15 @@ def compare_periods(said: Sequence[DateRange], today: date) -> tuple[DateRange, 
     if len(parts) == 2 and parts[0].unit and parts[0].unit == parts[1].unit:
         return one_of(parts).parts[0], parts[1]
     (later,) = parts
-    if later.start is None:
+    if later.start is None or later.start > today:
         raise ValueError
-    begun = (each for each in reversed(PERIOD_UNITS) if _whole_start(later.start, each) == later.start)
-    unit = later.unit or next(begun, None)
-    if later.end is None and unit and _whole(later.start, unit).end == _whole_start(today, unit):
-        later = _whole(today, unit)  # since the period before this one
-    if later.start is None or later.end is None:
-        later = replace(later, end=_whole(later.start or today, unit or "day").end)
+    begun = next(each for each in reversed(PERIOD_UNITS) if _whole_start(later.start, each) == later.start)
+    unit = later.unit or begun
+    if later.end is None:
+        this = _whole(today, unit)
+        if this.start not in (later.start, _whole(later.start, unit).end):
+            raise ValueError  # several periods since then
+        later = this
     start, end = later.start or today, min(later.end or today, tomorrow)
     months = (end.year - start.year) * 12 + end.month - start.month if end.day == start.day else 0
     if unit in _MONTHS_IN and (later.unit or end == tomorrow):
