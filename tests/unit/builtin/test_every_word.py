@@ -105,6 +105,13 @@ def test_a_word_that_cannot_be_expressed_declines_the_question_and_is_not_blamed
             "total of orders in 2025",
             "customers with at least 3 orders and no Tents",
             "customers named like products",
+            "signup rate by country",
+            "return rate by reason",
+            "orders won in 2025",
+            "new employees by region",
+            "Which product grew the most in each category?",
+            "growth of new customers from 2024 to 2025",
+            "which country grew the most since 2023",
         ],
         check,
     )
@@ -165,6 +172,9 @@ def test_a_name_that_several_things_have_is_asked_back(question: str, labels: li
         ("artists with at least 3 albums and Rock tracks", "which of them are counted"),
         ("which playlists contain AC/DC", "does not say how"),
         ("total invoiced to Mark Philips", "or an amount"),
+        ("How many invoices per country where the total is above 10?", "of each group"),
+        ("average milliseconds per genre where milliseconds is above 300000", "of each group"),
+        ("number of tracks by genre, only those longer than 300000", "of each group"),
     ],
 )
 def test_what_could_be_meant_in_two_ways_is_declined(question: str, said: str) -> None:

@@ -442,3 +442,57 @@ def test_numbers_are_compared_in_the_unit_at_the_end_of_a_column_name() -> None:
     )
     with pytest.raises(Beyond, match="no key that relates trips to customers"):
         write("How many trips per customer?", schema_of(connection), previous=None, today=TODAY)
+
+
+CLUBS = """
+create table teams (id integer primary key, name text, place text, wins integer, founded date,
+    growth_rate numeric);
+create table games (id integer primary key, team_id integer not null references teams(id),
+    played_on date not null, won boolean not null, place text, goals integer, fee numeric not null);
+create table drivers (id integer primary key, name text, phone text, birth_date date);
+create table races (id integer primary key, driver_id integer references drivers(id), race_date date,
+    points integer, place text);
+insert into teams values (1, 'Reds', 'York', 5, '2010-01-01', 1.5),
+    (2, 'Blues', 'Bath', 0, '2012-01-01', 2.5);
+insert into games values (1, 1, '2025-01-05', 1, 'York', 3, 10), (2, 1, '2025-02-05', 0, 'Bath', 1, 0),
+    (3, 2, '2025-02-06', 0, 'Bath', 0, 20), (4, 2, '2025-03-01', 1, 'York', 7, 5);
+insert into drivers values (1, 'Ann', '1', '1980-01-01'), (2, 'Bo', '2', '1990-05-05');
+insert into races values (1, 1, '2025-01-01', 10, 'York'), (2, 1, '2025-06-01', 20, 'Bath'),
+    (3, 2, '2026-01-01', 5, 'York'), (4, 2, '2026-03-01', 26, 'Bath'), (5, 1, '2026-03-02', 7, 'York');
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "gold"),
+    [
+        ("median points by place", "select 'Bath', 23.0 union select 'York', 7.0"),
+        (
+            "race with the most points in each place",
+            "select place, id, points from races where id in (1, 4)",
+        ),
+        (
+            "race with the most points in each year",
+            "select race_date, id, points from races where id in (2, 4)",
+        ),
+        ("team with the highest growth rate", "select * from teams where id = 2"),
+        ("average growth rate of teams", "select 2.0"),
+        ("new drivers per year", "select '2025', 1 union select '2026', 1"),
+    ],
+)
+def test_columns_that_are_called_as_words_or_parts_of_a_statement_are_read(question: str, gold: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(CLUBS)
+    answer = write(question, schema_of(connection), previous=None, today=TODAY)
+    assert isinstance(answer, WrittenSql), answer
+    assert sorted(rows(connection, answer.sql)) == sorted(rows(connection, gold)), answer.sql
+
+
+def test_what_a_rate_or_a_gain_is_of_is_not_guessed() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(CLUBS)
+
+    def check(question: str) -> None:
+        with pytest.raises(Beyond):
+            write(question, schema_of(connection), previous=None, today=TODAY)
+
+    assert_each(["win rate of teams", "fee rate", "games won in 2025", "York rate"], check)

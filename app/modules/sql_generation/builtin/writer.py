@@ -246,7 +246,7 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: da
     account(items, query, select, network=network)
     require(preferences, select)
     explanation = explain(query) + explain_unlisted(query, network)
-    is_changed = not (
+    can_change = not (
         query.change or query.within or any(isinstance(one, Earliest) for one in query.conditions)
     )
-    return PlannedStatement(select, explanation, query if is_changed else None)
+    return PlannedStatement(select, explanation, query if can_change else None)

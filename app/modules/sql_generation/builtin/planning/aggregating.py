@@ -7,7 +7,9 @@ from datetime import date
 from app.modules.sql_generation.builtin import plan
 from app.modules.sql_generation.builtin.periods import compare_periods, one_of
 from app.modules.sql_generation.builtin.plan import Beyond, PlanColumn
-from app.modules.sql_generation.builtin.planning.ranking import RankingPlanner
+from app.modules.sql_generation.builtin.planning.filtering import is_birth
+from app.modules.sql_generation.builtin.planning.measures import NUMERIC, RATES
+from app.modules.sql_generation.builtin.planning.ranking import RankingPlanner, dimension_table
 from app.modules.sql_generation.builtin.question.items import (
     Calendar,
     Growth,
@@ -47,7 +49,7 @@ class AggregationPlanner(RankingPlanner):
         rows = {measure.each.table for measure in query.measures if measure.each}
         used = {
             *map(table_of, query.conditions),
-            *(one.field.table if isinstance(one, plan.Grain) else one.table for one in query.dimensions),
+            *map(dimension_table, query.dimensions),
             *query.with_tables,
         }
         if any(not self.network.belongs(one, other) for one in rows for other in used if one != other):
@@ -114,33 +116,48 @@ class AggregationPlanner(RankingPlanner):
         roles = self.roles
         base, part = self._state(rate.state)
         measure = replace(self._row_count(base), name=f"{rate.state.text} rate (%)")
-        if roles.counts or roles.measured or roles.having or roles.ranked_by:
+        if roles.counts or roles.measured or roles.having or roles.ranked_by or roles.growth or roles.new:
             raise Beyond("I can tell a rate by itself only.")
         if roles.rank:
             query = self._ranked_groups(roles.rank, self._entity_dimension(self._ranked_entity()), measure)
         else:
             roles.free = [one for one in roles.free if not (is_table(one) and self.table(one, base) == base)]
             query = self._aggregation((measure,))
+        events = {one if isinstance(one, str) else table_of(one) for one in part} - {base}
+        used = {*map(table_of, query.conditions), *map(dimension_table, query.dimensions), *query.with_tables}
+        if events & used:
+            raise Beyond(f"Only {base} with {' and '.join(events)} have this, so it tells no rate of all.")
         return replace(query, part=part)
 
     def _state(self, state: SchemaMention) -> tuple[str, tuple[plan.QueryCondition | str, ...]]:
         """Returns the table whose rows have a state or an event, and the condition that a row has it."""
         events = [link.table for link in state.links if link.is_table and not link.verb]
-        values = [link for link in state.links if link.value is not None or link.flag]
-        columns = [link.field for link in state.links if link.field and not (link in values or link.key)]
+        links = [link for link in state.links if link.field not in self.network.name_fields(link.table)]
+        values = [link for link in links if link.value is not None or link.flag]
+        columns = [link.field for link in links if link.field and not (link in values or link.key)]
         if not events and len(values) == 1 and (field := values[0].field):
             value = values[0].value
             held = self._flagged(state, field.table, True) if value is None else plan.Among(field, (value,))
             return field.table, (held,)
         if not events and len(columns) == 1 and not values:
-            present = plan.Missing(columns[0], negated=True)
-            if self.network.column(columns[0]).nullable:
-                return columns[0].table, (present,)
-            events = [columns[0].table]
-            return self._had(events[0]), (present,)
+            (column,) = columns
+            events = [column.table] if self._tells_event(column) else []
+            if events or (column.type not in NUMERIC and self.network.column(column).nullable):
+                base = self._had(events[0]) if events else column.table
+                return base, (plan.Missing(column, negated=True),)
         if len(events) == 1:
             return self._had(events[0]), (events[0],)
         raise Beyond(f"I cannot tell which rows a {state.text} rate is of.")
+
+    def _tells_event(self, column: PlanColumn) -> bool:
+        """True if rows of a column's table are events that it is named after: the amount of refunds, but
+        neither a tax, whose rate is no share of rows, nor the date at which people signed up.
+        """
+        noun, *more = words_of(column.column)
+        is_amount = column.type not in NUMERIC or (bool(more) and noun not in RATES)
+        return is_amount and not (
+            self.network.column(column).nullable or self.network.referring(column.table)
+        )
 
     def _had(self, event: str) -> str:
         """Returns the only table that an event's rows refer to."""
@@ -153,6 +170,10 @@ class AggregationPlanner(RankingPlanner):
         """Returns a number of two periods and its change, the largest first if the question ranks."""
         roles = self.roles
         ranks = growth.ranks or roles.rank is not None
+        if roles.new:
+            raise Beyond("I can compare numbers of two periods, but not of what is new.")
+        if ranks and roles.grouped and any(map(is_table, roles.free)):
+            raise Beyond("I can rank by growth, but not within each group.")
         entity = self._ranked_entity() if ranks and not roles.grouped else None
         more = [one for one in roles.free if is_table(one) and one is not entity and one.lead not in _OF]
         if len(more) == 1 and not roles.measured:  # "which channel lost the most orders"
@@ -214,15 +235,19 @@ class AggregationPlanner(RankingPlanner):
         if mention is None:
             raise Beyond("I do not see what is new.")
         table = self.table(mention)
-        if not (roles.grouped or roles.times):
+        if not (roles.times or any(isinstance(one, Calendar) for one in roles.grouped)):
             raise Beyond(f"I cannot tell since when {mention.text} are new: name a period, or by month.")
         roles.counts, roles.counted, roles.free = (
             True,
             mention,
             [one for one in roles.free if one is not mention],
         )
-        if not new.first and self._dates_of(table):
+        if new.won and not self.network.is_of_people(table):
+            raise Beyond(f"I cannot tell what it means that {mention.text} were won or acquired.")
+        if not new.first and (known := self._dates_of(table)) and not is_birth(known):
             return None
+        if roles.measured or roles.rank:
+            raise Beyond(f"I can count new {mention.text}, and nothing else of them.")
         named = [self.table(one) for one in roles.free if is_table(one)]
         roles.free = []
         events = [one for one in named or self.network.referring(table) if self._dates_of(one)]

@@ -19,15 +19,15 @@ FUNCTION_WORDS = {"avg": "average", "sum": "total", "min": "lowest", "max": "hig
 _EARNED = frozenset({"revenue", "sale", "turnover"})
 _AMOUNTS = frozenset({"amount", "total", "subtotal"})
 _OTHER_MONEY = word_set(WORDS["other_money"])
-_NUMERIC = ("integer", "number")
+NUMERIC = ("integer", "number")
 _PERCENT = frozenset({"percent", "percentage", "pct", "ratio"})
-_RATES = frozenset(
+RATES = frozenset(
     {"rate", "discount", "share", "tax", "vat", "margin", "commission", "fraction", "probability"}
 )
 
 
 def numbers_of(network: SchemaNetwork, table: str) -> list[PlanColumn]:
-    return [field for field in network.fields(table) if field.type in _NUMERIC and not network.is_key(field)]
+    return [field for field in network.fields(table) if field.type in NUMERIC and not network.is_key(field)]
 
 
 def amounts_of(network: SchemaNetwork, table: str) -> list[PlanColumn]:
@@ -49,7 +49,7 @@ def is_rate(network: SchemaNetwork, field: PlanColumn) -> bool:
         low, high = float(column.minimum or 0), float(column.maximum or "inf")
     except ValueError:
         return False
-    return bool(_RATES.intersection(words)) and field.type == "number" and low >= 0 and high <= 1
+    return bool(RATES.intersection(words)) and field.type == "number" and low >= 0 and high <= 1
 
 
 def is_quantity(field: PlanColumn) -> bool:

@@ -34,6 +34,17 @@ def dimension_table(dimension: Dimension) -> str:
     return dimension.field.table if isinstance(dimension, Grain) else dimension.table
 
 
+def _shown_of(group: Dimension) -> tuple[PlanColumn, ...]:
+    """Returns the columns that show a group; the date that a period is one of."""
+    match group:
+        case Entity(shown=shown):
+            return shown
+        case Grain(field):
+            return (field,)
+        case PlanColumn():
+            return (group,)
+
+
 class RankingPlanner(ListPlanner):
     """Plans a ranking."""
 
@@ -197,7 +208,7 @@ class RankingPlanner(ListPlanner):
         within = self._within(self._subject())
         query = self._list()
         if within:
-            shown = (within,) if isinstance(within, PlanColumn) else getattr(within, "shown", ())
+            shown = _shown_of(within)
             own = self.network.name_fields(query.base) or self.network.key(query.base)
             query = replace(
                 query, shown=tuple(dict.fromkeys((*shown, *own, *query.shown, key))), within=within

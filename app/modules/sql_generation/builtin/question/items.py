@@ -78,9 +78,12 @@ class Growth:
 
 @dataclass(frozen=True)
 class NewRows:
-    """Words for rows that are new in a period. `first`: new by the first event that they have part in."""
+    """Words for rows that are new in a period. `first`: new by the first event that they have part in.
+    `won`: new only if they are people, as games and firms can be won otherwise.
+    """
 
     first: bool = False
+    won: bool = False
 
 
 @dataclass(frozen=True)

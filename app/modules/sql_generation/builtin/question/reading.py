@@ -18,7 +18,13 @@ from app.modules.sql_generation.builtin.question.phrases import (
     read_top_sellers,
     read_worth,
 )
-from app.modules.sql_generation.builtin.question.rules import RELATIONS, RULES, SIZE, first_rule
+from app.modules.sql_generation.builtin.question.rules import (
+    GROWTH,
+    RELATIONS,
+    RULES,
+    SIZE,
+    first_rule,
+)
 from app.modules.sql_generation.builtin.question.words import REVENUE, WORDS, Token, tokenise, word_set
 
 LONGEST_QUESTION = 60
@@ -69,6 +75,8 @@ class _Reading:
         self._today = today
         self._read: list[QuestionItem] = []
         raws = [token.raw for token in question]
+        self._holds_growth = any(link.is_number for link in lexicon.find(tokenise("growth rate"))[1])
+        """A column has this name, so that it is no change between two periods."""
         self._sorts = raws[:1] in (["sort"], ["order"], ["arrange"], ["rank"]) and "by" in raws[2:]
         """The question is of the form "sort teachers by age"."""
         self._relations = lexicon.reporting and any(
@@ -216,6 +224,8 @@ class _Reading:
 
     def _rule(self, text: str) -> tuple[int, tuple[QuestionItem, ...]] | None:
         if self._relations and (found := first_rule(text, RELATIONS)):
+            return found
+        if not self._holds_growth and (found := first_rule(text, GROWTH)):
             return found
         if self._sorts and text.startswith("by "):
             return 1, (said.Sort(None),)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Set
 
+from app.modules.sql_generation.builtin.plan import Beyond
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
 from app.modules.sql_generation.builtin.question.rules import COMPARED, OF_GROUPS
 from app.modules.sql_generation.builtin.question.words import WORDS, tokenise, word_set, words_of
@@ -58,6 +59,8 @@ _COUNTED = re.compile(
 
 _GROUPING = word_set("by per each every")
 _RESTRICTING = word_set(", only just those ones them where when if keep keeping showing")
+_GROUPS = word_set("those ones them groups")
+_TOTALS = word_set("total sum number")
 _RESTRICTED = _RESTRICTING | word_set(WORDS["restricting"])
 _COMPARED_LAST = re.compile(
     rf"(?<!\w)(?P<compared>(?:{COMPARED}) ?[$€£]?\d[\d,.]*(?: and [$€£]?\d[\d,.]*)?)(?: only)?[?.!]*\s*$",
@@ -70,28 +73,39 @@ _EACH_FIRST = re.compile(
 )
 
 
-def _compare_groups(question: str) -> str:
-    """Marks the comparison of "revenue by country, only those above 100" as one of each group."""
+def _compare_groups(question: str, lexicon: Lexicon) -> str:
+    """Marks the comparison of "revenue by country, only those above 100" as one of each group.
+
+    Raises `Beyond` if it may be one of each row: "orders by country where the total is above 100".
+    """
     if (compared := _COMPARED_LAST.search(question)) is None:
         return question
     words = question[: compared.start()].replace(",", " ,").split()
     grouped = next((at for at, word in enumerate(words) if word.lower() in _GROUPING), len(words))
-    known = _RESTRICTED.union(words_of(" ".join(words[:grouped])))
+    asked = words_of(" ".join(words[:grouped]))
+    known = _RESTRICTED.union(asked)
     end = len(words)
     while end > grouped + 2 and known.intersection([words[end - 1].lower(), *words_of(words[end - 1])]):
         end -= 1
-    if _RESTRICTING.isdisjoint(word.lower() for word in words[end:]):
+    said = [word.lower() for word in words[end:]]
+    if _RESTRICTING.isdisjoint(said):
         return question
+    of_groups = asked if not _GROUPS.isdisjoint(said) else _TOTALS.intersection(asked)
+    for word in said:
+        numbers = [link for link in lexicon.find(tokenise(word))[1] if link.is_number]
+        if numbers and not {word, *words_of(word)}.intersection(of_groups):
+            raise Beyond(f"I cannot tell whether each {word} is compared, or the number of each group.")
     return f"{' '.join(words[:end])} {OF_GROUPS} {compared['compared']}"
 
 
 def rephrase(question: str, lexicon: Lexicon) -> str:
     """Returns the question in plain words: "number of courses for each teacher" for "names of teachers and
-    the number of courses they teach". What it asks for stays the same.
+    the number of courses they teach". What it asks for stays the same. Raises `Beyond` for a comparison that
+    may be one of rows or of groups.
     """
     if (each := _EACH_FIRST.fullmatch(question)) is not None:
         question = f"{each['rest']} {each['each']}"
-    question = _compare_groups(question)
+    question = _compare_groups(question, lexicon)
     if ranked := _RANKED.search(question):
         counted = _table_words(question[ranked.end() :], lexicon)
         question = _without_count(question, counted) if counted else question

@@ -336,6 +336,8 @@ class _Parts:
     ) -> bool:
         """Takes a comparison of groups: "an average salary over 3000", "orders per city with 4 or more"."""
         roles = self._roles
+        if comparison.of_groups and comparison.hint:
+            raise Beyond("I cannot tell whether each row is compared, or the number of each group.")
         if comparison.of_groups:
             roles.having.append((None, None, comparison))
             self._role = None

@@ -150,7 +150,7 @@ def _growth(*, falls: bool = False) -> _Make:
     return make
 
 
-_GROWTH = (
+GROWTH = (
     _rule(rf"(?:{_RISING}) (?:by )?(?:the )?(?:{_LARGEST})(?: in percent)?", _growth()),
     _rule(rf"(?:{_FALLING}) (?:by )?(?:the )?(?:{_LARGEST})(?: in percent)?", _growth(falls=True)),
     _rule(rf"(?:{_LARGEST}) (?:{_RISING}|growth)(?: rate)?(?: (?:in|of))?", _growth()),
@@ -159,10 +159,10 @@ _GROWTH = (
 )
 _NEW = (
     _rule(r"(?:for the )?first[ -]time", _constant(said.NewRows(first=True))),
-    _rule(r"(?:brand |newly )?(?:new|acquired|won|gain(?:ed)?|onboarded)", _constant(said.NewRows())),
+    _rule(r"(?:brand )?new", _constant(said.NewRows())),
+    _rule(r"(?:newly )?(?:acquired|won|gain(?:ed)?|onboarded)", _constant(said.NewRows(won=True))),
 )
 RULES = (
-    *_GROWTH,
     *_NEW,
     _rule(rf"(?:the )?first {_NUMBER}", lambda match: (said.Limit(int(float(match[1])), first=True),)),
     _rule(rf"(?:top|best) {_NUMBER} selling", _so_many(said.Rank(True, about="sales"))),

@@ -98,7 +98,11 @@ def _medians(
     if draft.fans_out:
         raise Beyond(f"The joins this needs would count rows of {measure.table} more than once.")
     present = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-    keys = [exp.alias_(key.copy(), f"group {at}", quoted=True) for at, key in enumerate(groups, 1)]
+    _tell_apart(labels)
+    value_name, place_name, count_name, *key_names = _unused(
+        ["value", "place", "places", *(f"group {at}" for at in range(1, len(groups) + 1))], labels
+    )
+    keys = [exp.alias_(key.copy(), name, quoted=True) for name, key in zip(key_names, groups, strict=True)]
     each = [draft.column(measure.each)] if measure.each else []
     rows = draft.select.where(*where, present)
     if each:
@@ -110,16 +114,16 @@ def _medians(
         order=exp.Order(expressions=[exp.Ordered(this=value.copy())]),
     )
     count = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[key.copy() for key in groups])
-    added = {"value": value, "place": place, "places": count}
+    added = {value_name: value, place_name: place, count_name: count}
     rows = rows.select(*labels, *keys, *(exp.alias_(one, name, quoted=True) for name, one in added.items()))
     middle = exp.Between(
-        this=exp.Mul(this=_named("place"), expression=exp.Literal.number(2)),
-        low=_named("places"),
-        high=exp.Add(this=_named("places"), expression=exp.Literal.number(2)),
+        this=exp.Mul(this=_named(place_name), expression=exp.Literal.number(2)),
+        low=_named(count_name),
+        high=exp.Add(this=_named(count_name), expression=exp.Literal.number(2)),
     )
     shown = [_named(one.alias) for one in labels]
     ordered: list[exp.Expr] = [_named(key.alias) for key in keys]
-    median = exp.Avg(this=_named("value"))
+    median = exp.Avg(this=_named(value_name))
     select = exp.select(*shown, exp.alias_(median, measure.name, quoted=True)).from_(
         rows.subquery("numbered")
     )
@@ -144,15 +148,28 @@ def _within_groups(query: QueryPlan, within: plan.Dimension, network: SchemaNetw
         order=exp.Order(expressions=[ordered.copy()]),
     )
     every.set("order", None)
+    _tell_apart(every.selects)
     names = [one.alias_or_name for one in every.selects]
-    for one in every.selects:
+    (place_name,) = _unused(["place"], every.selects)
+    ranked = every.select(exp.alias_(place, place_name, quoted=True)).subquery("ranked")
+    first = exp.LTE(this=_named(place_name), expression=exp.Literal.number(query.limit or 1))
+    own = map(_named, names[: len(_labelled(draft, within))])
+    return exp.select(*map(_named, names)).from_(ranked).where(first).order_by(*own, _named(place_name))
+
+
+def _tell_apart(selects: Sequence[exp.Expr]) -> None:
+    """Puts the table before the names of columns that are called alike."""
+    names = [one.alias_or_name for one in selects]
+    for one in selects:
         if names.count(one.alias) > 1 and isinstance(one.this, exp.Column):
             one.set("alias", exp.to_identifier(f"{one.this.table} {one.this.name}", quoted=True))
-    names = [one.alias_or_name for one in every.selects]
-    ranked = every.select(exp.alias_(place, "place", quoted=True)).subquery("ranked")
-    first = exp.LTE(this=_named("place"), expression=exp.Literal.number(query.limit or 1))
-    own = map(_named, names[: len(_labelled(draft, within))])
-    return exp.select(*map(_named, names)).from_(ranked).where(first).order_by(*own, _named("place"))
+
+
+def _unused(names: Sequence[str], selects: Sequence[exp.Expr]) -> list[str]:
+    """Returns names that no selected column has: underscores are added where one has it."""
+    used = {one.alias_or_name.lower() for one in selects}
+    most = max((len(name) - len(name.rstrip("_")) for name in used), default=0)
+    return [name + "_" * (most + 1) if name in used else name for name in names]
 
 
 def _named(name: str) -> exp.Column:
