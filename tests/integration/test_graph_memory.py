@@ -184,6 +184,16 @@ async def test_a_consent_is_for_one_endpoint_and_for_what_comes_after_it(
         assert await memory.documents("graph_outbox") == []
 
 
+async def test_a_turn_of_several_databases_needs_the_consent_for_each(memory: GraphMemory) -> None:
+    other = new_id()
+    memory.sources.allowed[other] = OutsideMemory(allowed=True, name="Other")
+    turn = replace(memory.turn("both?", "yes", session_id=memory.session_id), also=(other,))
+    assert not await memory.graphiti.remember_turn(turn)
+    endpoint = memory.graphiti.endpoint
+    await memory.consents.grant(memory.owner, other, endpoint, credential="local", now=memory.time.ms)
+    assert await memory.graphiti.remember_turn(turn)
+
+
 async def test_consent_that_ends_with_a_full_outbox_lets_nothing_out(memory: GraphMemory) -> None:
     memory.fake.is_dead = True
     for _ in range(20):

@@ -8,6 +8,7 @@ from typing import Protocol
 from app.core.ids import id_of
 from app.core.storage.documents import Documents
 from app.core.storage.port import Condition, Equals, Query, Storage
+from app.modules.memory.turns import MemoryTurn
 
 TEXT_VERSION = 1
 TEXT = (
@@ -126,3 +127,12 @@ class Gate:
         if outside is None or not outside.allowed:
             return None
         return Permit(consent.granted_at, outside.name)
+
+    async def permit_turn(self, turn: MemoryTurn) -> Permit | None:
+        """Returns the permit of the turn's database. None if nothing of it or of a further database of the
+        session may be sent, or the turn is from before. Raises `StorageUnavailable`.
+        """
+        permits = [await self.permit(turn.owner, each) for each in (turn.connection_id, *turn.also)]
+        if any(permit is None or turn.at < permit.since for permit in permits):
+            return None
+        return permits[0]

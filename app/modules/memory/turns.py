@@ -25,6 +25,8 @@ class MemoryTurn:
     """When it was answered (epoch ms)."""
     tainted: bool
     """It has read from a tool of others, so its answer may hold their words."""
+    also: Sequence[str] = ()
+    """Further databases of its session, whose figures its answer may hold."""
 
 
 class TurnReader(Protocol):
@@ -101,6 +103,7 @@ class StoredTurns:
             answer=text,
             at=answer.created_at,
             tainted=await self._is_tainted(answer.id),
+            also=session.also,
         )
 
 

@@ -54,12 +54,11 @@ class Graphiti:
 
     async def remember_turn(self, turn: MemoryTurn) -> bool:
         """Let the service remember a turn, in its session and its workspace. Returns False if it is not sent:
-        the owner has not consented, or later than the turn.
+        the owner has not consented for each database of the session, or later than the turn.
 
         Raises `StorageUnavailable`.
         """
-        permit = await self.gate.permit(turn.owner, turn.connection_id)
-        if permit is None or turn.at < permit.since:
+        if await self.gate.permit_turn(turn) is None:
             return False
         scopes: list[tuple[Scope, GroupId]] = [
             ("session", self._names.session(turn.owner, turn.session_id)),

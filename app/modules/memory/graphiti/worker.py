@@ -225,7 +225,7 @@ class GraphWorker:
                 return []
             return [fact_message(fact, entry.name, source, wording=wording)]
         turn = await self._turns.turn(entry.session_id or "", entry.subject_id)
-        if turn is None or turn.owner != entry.owner or turn.at < permit.since:
+        if turn is None or turn.owner != entry.owner or await self._gate.permit_turn(turn) is None:
             return []
         return turn_messages(turn, entry.name, source, wording=wording)
 
