@@ -8,7 +8,7 @@ import { usualConnection } from "../connections/connections";
 import { expectTitle, refreshSessions } from "../sessions/sessions";
 import { onNews, tellTabs } from "../sessions/tabs";
 import { exchangesOf, withHistory } from "./history";
-import { stepsOf, withDecision } from "./investigation/reduce_calls";
+import { stepOfWaiting, stepsOf, withDecision } from "./investigation/reduce_calls";
 import { type Exchange, isUnderWay, NOTHING, type ToolCall, waitsForDecision } from "./model";
 import { reduce } from "./reduce";
 import { keptUntil } from "../identity/unsent";
@@ -205,10 +205,13 @@ export class Conversation {
   async readSteps({ key, answer }: Exchange): Promise<void> {
     const waits = answer.phase === "awaiting_approval";
     const [steps, waiting] = await Promise.all([
-      api.readSteps(this.sessionId, answer.messageId ?? ""),
+      api.readSteps(this.sessionId, answer.messageId ?? "").catch((error: unknown) => {
+        if (waits && asProblem(error).status === 404) return null;
+        throw error;
+      }),
       waits ? api.readConfirmations(this.sessionId) : [],
     ]);
-    const investigation = stepsOf(steps, waiting);
+    const investigation = steps === null ? [stepOfWaiting(waiting)] : stepsOf(steps, waiting);
     this.change(key, (each) => ({ ...each, answer: { ...each.answer, investigation } }));
   }
 

@@ -85,6 +85,16 @@ export function stepsOf(
     }));
 }
 
+/** The calls that wait, as one step: where KAI does not investigate, it tells no steps. */
+export function stepOfWaiting(waiting: ConfirmationBody[]): InvestigationStep {
+  const none = { isEdited: false, content: "", resultId: null, head: null, elapsedMs: null, progress: null };
+  const calls = waiting.map((each): ToolCall => {
+    const { confirmation_id: id, tool_name: name, arguments: given } = each;
+    return { id, name, arguments: given, status: "waiting", confirmation: confirmationOf(each), ...none };
+  });
+  return { number: 1, text: "", calls };
+}
+
 function callOf(
   stored: InvestigationStepBody["tool_calls"][number],
   confirmation: Confirmation | null,
