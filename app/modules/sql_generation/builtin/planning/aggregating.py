@@ -18,7 +18,7 @@ from app.modules.sql_generation.builtin.question.items import (
     Revenue,
     SchemaMention,
 )
-from app.modules.sql_generation.builtin.question.roles import is_table
+from app.modules.sql_generation.builtin.question.roles import is_number, is_table
 from app.modules.sql_generation.builtin.question.words import ORDERING, words_of
 from app.modules.sql_generation.builtin.statement.conditions import table_of
 
@@ -103,6 +103,8 @@ class AggregationPlanner(RankingPlanner):
             whole = (*before.conditions(query.base), *before.required_tables(plan.QueryPlan(base=query.base)))
             conditions = tuple(one for one in conditions if one not in whole)
         parts = tuple(one for one in conditions if not isinstance(one, plan.Within))
+        if restricting is not None and len(parts) > 1 and not self.roles.joined:
+            raise Beyond("I cannot tell which of these conditions is on the part and which on the whole.")
         if restricting is None and parts:
             (only, *more) = parts
             counts = query.measures[0].function == "count"
@@ -174,6 +176,10 @@ class AggregationPlanner(RankingPlanner):
             raise Beyond("I can compare numbers of two periods, but not of what is new.")
         if ranks and roles.grouped and any(map(is_table, roles.free)):
             raise Beyond("I can rank by growth, but not within each group.")
+        if any(
+            isinstance(one, SchemaMention) and is_number(one) and not is_table(one) for one in roles.grouped
+        ):
+            raise Beyond("I cannot tell whether a number is to grow or to tell groups apart.")
         entity = self._ranked_entity() if ranks and not roles.grouped else None
         more = [one for one in roles.free if is_table(one) and one is not entity and one.lead not in _OF]
         if len(more) == 1 and not roles.measured:  # "which channel lost the most orders"
@@ -193,6 +199,8 @@ class AggregationPlanner(RankingPlanner):
         groups = (self.dimension(entity, measure.table),) if entity else self._dimensions(measure.table)
         mention = next((mention for _, mention in roles.times if mention), None)
         field = self._date(mention, measure.table)
+        if self.network.fans_out(measure.table, field.table, self.anchors):
+            raise Beyond(f"I find no date of {measure.table}, and {field} is one of several.")
         change = self._compared_periods(field, growth)
         roles.times = []
         query = plan.QueryPlan(base=measure.table, measures=(measure,), dimensions=groups)
@@ -234,6 +242,8 @@ class AggregationPlanner(RankingPlanner):
         mention = roles.counted or next((one for one in roles.free if is_table(one)), None)
         if mention is None:
             raise Beyond("I do not see what is new.")
+        if roles.new_rows not in (None, mention):
+            raise Beyond("I can count what is new, and nothing else of it.")
         table = self.table(mention)
         if not (roles.times or any(isinstance(one, Calendar) for one in roles.grouped)):
             raise Beyond(f"I cannot tell since when {mention.text} are new: name a period, or by month.")

@@ -85,6 +85,8 @@ class QuestionRoles:
     rate: said.Rate | None = None
     growth: said.Growth | None = None
     new: said.NewRows | None = None
+    new_rows: SchemaMention | None = None
+    """The table whose rows are called new: customers in "orders of new customers"."""
     compares: bool = False
     several: bool = False
     """The question names two tables side by side: "customers and orders"."""
@@ -470,7 +472,7 @@ class _Walk(_Parts):
                     roles.restricting = assign(self._items[:at])
                 return
             case said.Rate() | said.NewRows() | said.Growth() | said.Distinct():
-                self._compute(item)
+                self._compute(at, item)
             case said.SideBySide():
                 roles.compares = True
                 if 0 < at < len(self._items) - 1:
@@ -525,12 +527,16 @@ class _Walk(_Parts):
         self._roles.limit = limit.count
         self._roles.first = limit.first
 
-    def _compute(self, item: said.Rate | said.NewRows | said.Growth | said.Distinct) -> None:
+    def _compute(self, at: int, item: said.Rate | said.NewRows | said.Growth | said.Distinct) -> None:
         match item:
             case said.Rate():
                 self._roles.rate = item
             case said.NewRows():
                 self._roles.new = item
+                by_month = at > 0 and isinstance(self._items[at - 1], said.Calendar)
+                rest = [] if by_month else self._items[at + 1 :]  # by month of their first order
+                tables = (one for one in rest if isinstance(one, SchemaMention) and is_table(one))
+                self._roles.new_rows = next(tables, None)
             case said.Growth():
                 self._roles.growth = item
                 self._role = item if item.of else None

@@ -133,7 +133,7 @@ def measuring(measure: plan.Measure) -> str:
 
 def _asked(query: plan.QueryPlan) -> str:
     if query.part:
-        held = [f"has rows in {one}" if isinstance(one, str) else filtering(one) for one in query.part]
+        held = [f"there is a row in {one}" if isinstance(one, str) else filtering(one) for one in query.part]
         return f"{measuring(query.measures[0])} where {' and '.join(held)}, in percent of that of all rows"
     if query.change is not None:
         change = query.change
