@@ -77,9 +77,9 @@ def _made(kind: str, request: pytest.FixtureRequest) -> str:
             return str(server.url("bounded"))
         case "mysql":
             server = request.getfixturevalue("mariadb")
-            server.run("create database if not exists shop")
-            server.run(";\n".join(MAKE[kind]) + ";", "shop")
-            return str(server.root_url("shop"))
+            server.run("create database bounded")
+            server.run(";\n".join(MAKE[kind]) + ";", "bounded")
+            return str(server.root_url("bounded"))
     server = request.getfixturevalue("clickhouse")
     server.run(";\n".join(MAKE[kind]) + ";\n")
     return str(server.url())
