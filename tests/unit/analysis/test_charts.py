@@ -139,6 +139,19 @@ def test_a_day_that_the_statement_may_leave_out_is_not_said_in_a_chart() -> None
     assert note(chart)["covered"] == covered
 
 
+def test_a_partial_first_period_far_below_the_others_is_named_at_its_own_point() -> None:
+    amounts = [25, 520, 240, 212, 290, 340, 440, 441, 445, 390, 340, 345, 500, 690, 310, 270, 355, 380, 480]
+    months = [f"{2024 + at // 12}-{at % 12 + 1:02}" for at in range(10, 10 + len(amounts))]
+    rows = table(
+        {"month": "text", "revenue": "number"}, [[*each] for each in zip(months, amounts, strict=True)]
+    )
+    sql = "SELECT strftime('%Y-%m', d) AS month, SUM(amount) AS revenue FROM o WHERE kept GROUP BY 1"
+    chart = drawn(rows, sql, span=DataSpan(date(2024, 11, 28), date(2026, 5, 31), 1000, narrowed=True))
+    (label,) = (each for each in chart["layer"] if str(each.get("data", {}).get("name")).startswith("part_"))
+    (at,) = label["data"]["values"]
+    assert (at["label"], at["c1"]) == (["Nov 2024"], 25)
+
+
 def test_a_partial_period_of_several_averages_is_named() -> None:
     columns = {"month": "text", "region": "text", "price": "number"}
     months: Cells = [

@@ -21,7 +21,7 @@ _AT_LEFT = 0.15
 _LOW = 0.15
 _LABELS_HEIGHT = 45
 _LABEL_ABOVE = 24
-"""Pixels below the highest line in which a label reaches that of the axis."""
+"""Pixels between two points of which one's label reaches the other's, or that of the axis."""
 _REACHED = 400
 """Pixels of the times of a picture of middle width."""
 
@@ -225,9 +225,12 @@ def _free_place(panel: Panel, first: Point, words: str) -> tuple[Spec, Point]:
     lowest, highest = (end([first, *beside], key=lambda each: each.amount) for end in (min, max))
     if highest is not first and panel.scale.share(lowest.amount) * panel.height >= _LABELS_HEIGHT:
         return {"dx": 2, "dy": 12, "baseline": "top"}, replace(first, value=lowest.value)
-    if beside and lowest is first and min(each.amount for each in beside) == beside[0].amount:
-        rise = (panel.scale.share(beside[0].amount) - panel.scale.share(first.amount)) * panel.height
-        if rise > _share_across(panel, beside[0]) * WIDTH:
+    if beside and lowest is first:
+        rises = [
+            (panel.scale.share(each.amount) - panel.scale.share(first.amount)) * panel.height
+            for each in beside
+        ]
+        if rises[0] > _share_across(panel, beside[0]) * WIDTH and min(rises) > _LABEL_ABOVE:
             return {"dx": 12, "dy": 4, "baseline": "middle"}, first
     return {"dx": 0, "dy": -10, "baseline": "bottom"}, replace(first, value=highest.value)
 
