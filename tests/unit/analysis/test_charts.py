@@ -447,6 +447,48 @@ def test_a_picture_names_the_measures_of_the_question_that_it_has_no_room_for() 
     assert how(german) == "Nur in der Tabelle: Bestellungen."
 
 
+def heat(rows: Rows, sql: str, across: int, series: int) -> Any:
+    found = figures("", sql, "sqlite", rows=rows, today=date(2030, 1, 1))
+    choice = ChartChoice(mark="heat", across=across, series=series)
+    return choose_chart("", rows, found, choice=choice)
+
+
+def test_years_beside_months_are_years_in_a_heat_map() -> None:
+    sql = "SELECT year, month, SUM(amount) AS revenue FROM o GROUP BY 1, 2 ORDER BY 1, 2"
+    columns = {"year": "text", "month": "text", "revenue": "number"}
+    rows = table(columns, [[str(2024 + at // 12), f"{at % 12 + 1:02}", 100 + at] for at in range(24)])
+    said = ["01, 2024: 100", "12, 2025: 123"]
+    assert [cells(heat(rows, sql, 1, 0), "said")[at] for at in (0, -1)] == said
+    said = ["2024, 01: 100", "2025, 12: 123"]
+    assert [cells(heat(rows, sql, 0, 1), "said")[at] for at in (0, -1)] == said
+
+
+def test_hours_of_two_days_keep_their_own_cells_in_a_heat_map() -> None:
+    hours: Cells = [
+        [f"2025-11-{day}T{hour:02}:00:00", region, hour * 1.5 + day]
+        for day in (24, 25)
+        for hour in range(6, 12)
+        for region in ("N", "S")
+    ]
+    rows = table({"hour": "datetime", "region": "text", "avg_price": "number"}, hours)
+    chart = heat(rows, "SELECT hour, region, AVG(price) AS avg_price FROM o GROUP BY 1, 2", 0, 1)
+    assert len({(datum["c0"], datum["c1"]) for datum in chart["data"]["values"]}) == 24
+
+
+def test_rates_of_the_months_of_a_year_are_not_added_up_in_a_heat_map() -> None:
+    sql = "SELECT year, month, months_since, retention_rate FROM c ORDER BY 1, 2, 3"
+    columns = {"year": "integer", "month": "integer", "months_since": "integer", "retention_rate": "number"}
+    rates: Cells = [
+        [2024 + at // 12, at % 12 + 1, since, round(0.8**since, 3)] for at in range(24) for since in range(5)
+    ]
+    rows = table(columns, rates)
+    chart = drawn(rows, sql, "Retention by cohort")
+    assert note(chart)["mark"] == "line"
+    chart = heat(rows, sql, 2, 0)
+    assert note(chart)["values"] == [{"column": 3, "how": "mean"}]
+    assert cells(chart, "said")[:2] == ["0, 2024: 100%", "1, 2024: 80%"]
+
+
 def test_keys_over_months_are_lines_and_no_cohorts() -> None:
     columns = {"month": "text", "store_id": "integer", "revenue": "number"}
     rows: Cells = [

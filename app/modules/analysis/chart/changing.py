@@ -192,7 +192,8 @@ def _together(
         return value if value.how == "count" else _set_how(value, None)
     if value.how == "count":
         return value
-    has_repeats = table.repeats(across, series, time)
+    # A heat map places rows by their names: those of a year beside a column of months have one place.
+    has_repeats = table.repeats(across, series, None if mark == "heat" else time)
     if value.how == "none" and has_repeats:
         raise NotDrawable(
             f"Several rows have the same {table.name(across)}. Choose how they become one, or a series."

@@ -1,5 +1,6 @@
 """Heat maps: a value by the names of two columns."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -31,10 +32,12 @@ def draw_heat(canvas: Canvas) -> Picture:
     """Columns are the names of `across`, lines those of the series."""
     plan = canvas.plan
     value = plan.values[0]
-    points = _with_periods(canvas, named_points(canvas, value))
+    head_periods, line_periods = _period_names(canvas, plan.across), _period_names(canvas, plan.series)
+    points = _name_periods(named_points(canvas, value), heads=head_periods, lines=line_periods)
     numbers = canvas.numbers()
-    heads = _ordered(canvas, points, of_series=False)[:_MOST_COLUMNS]
-    lines = _ordered(canvas, points, of_series=True)[: plan.limit or _MOST_ROWS]
+    heads = _ordered_names(canvas, points, head_periods)[:_MOST_COLUMNS]
+    of_lines = [replace(each, across=each.series) for each in points]
+    lines = _ordered_names(canvas, of_lines, line_periods)[: plan.limit or _MOST_ROWS]
     drawn = [each for each in points if each.across in heads and each.series in lines]
     if len(drawn) < len(points):
         canvas.note("first", canvas.formats.count(len(points)), canvas.formats.count(len(drawn)))
@@ -104,37 +107,43 @@ def _view(
     return fitted(layers, place.height + (_HEAD * 2 if turned and longest > 4 else _HEAD), padding=0)
 
 
-def _with_periods(canvas: Canvas, points: list[Point]) -> list[Point]:
-    """The points with the names of periods as people write them."""
-    heads, lines = [_period_names(canvas, at or 0) for at in (canvas.plan.across, canvas.plan.series)]
+def _period_names(canvas: Canvas, column: int | None) -> dict[str, str]:
+    """The short name of each period of a column by its name in the rows, in order of time.
+
+    Empty where the column has no periods, or where names and short names are not one to one: a year beside a
+    column of months has twelve periods, and hours of two days are short for the same.
+    """
+    if column is None or (periods := canvas.table.periods(column)) is None:
+        return {}
+    pairs = {*zip(periods, canvas.names(column), strict=True)}
+    short = {
+        name: short_period(period, canvas.plan.language)
+        for period, name in sorted((period, name) for period, name in pairs if period is not None)
+    }
+    return short if len({*short.values()}) == len(pairs) else {}
+
+
+def _name_periods(
+    points: Sequence[Point], *, heads: Mapping[str, str], lines: Mapping[str, str]
+) -> list[Point]:
+    """The points with the short names of the periods of their columns and lines."""
     return [
         replace(each, across=heads.get(each.across, each.across), series=lines.get(each.series, each.series))
         for each in points
     ]
 
 
-def _period_names(canvas: Canvas, column: int) -> dict[str, str]:
-    """The short name of each period of a column by its name in the rows, in order of time; else empty."""
-    periods = canvas.table.periods(column)
-    if periods is None or any(each is None for each in periods):
-        return {}
-    named = {period: name for period, name in zip(periods, canvas.names(column), strict=True) if period}
-    if len({*named.values()}) < len({*canvas.names(column)}):
-        return {}  # two columns hold the year and the month
-    return {named[each]: short_period(each, canvas.plan.language) for each in sorted(named)}
-
-
-def _ordered(canvas: Canvas, points: list[Point], *, of_series: bool) -> list[str]:
-    """The names in the order of a calendar or of numbers if they have one; else the largest first."""
-    names = list(dict.fromkeys(each.series if of_series else each.across for each in points))
-    column = canvas.plan.series if of_series else canvas.plan.across
-    if column is not None and (periods := _period_names(canvas, column)):
-        return [each for each in periods.values() if each in names]
-    if all(natural(each)[0] < 2 for each in names):
-        return sorted(names, key=natural)
+def _ordered_names(canvas: Canvas, points: Sequence[Point], periods: Mapping[str, str]) -> list[str]:
+    """The names across in the order of time, of a calendar or of numbers if they have one; else the largest
+    first.
+    """
+    totals = totals_of(points)
+    if periods:
+        return [each for each in periods.values() if each in totals]
+    if all(natural(each)[0] < 2 for each in totals):
+        return sorted(totals, key=natural)
     if canvas.plan.sort == "rows" and canvas.found.sorted_by is not None:
-        return names
-    named = [replace(each, across=each.series) for each in points] if of_series else points
-    whole = [Point(across=name, value=total) for name, total in totals_of(named).items()]
+        return [*totals]
+    whole = [Point(across=name, value=total) for name, total in totals.items()]
     sort = "value" if canvas.plan.sort == "rows" else canvas.plan.sort
     return [each.across for each in sorted_points(whole, sort)]

@@ -119,7 +119,9 @@ def _over_time(
         if not (main.additive and main.adds_over_time):
             return None
         values = [ChosenValue(column=main.column, how="sum")]
-    if wish in (None, "heat") and series is not None and _is_count(table, series):
+    is_cohort = series is not None and _is_count(table, series)
+    # A heat map places rows by their names: those of a year beside a column of months have one place.
+    if wish in (None, "heat") and is_cohort and (values[0].how or not table.repeats(time, series, None)):
         return Plan(mark="heat", across=series, values=values, series=time, sort="natural")
     mark: ChosenMark = "line"
     if wish in ("bar", "stacked"):
