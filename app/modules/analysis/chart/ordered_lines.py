@@ -30,6 +30,7 @@ from app.modules.analysis.chart.canvas import (
     points_layer,
 )
 from app.modules.analysis.chart.leaders import natural
+from app.modules.analysis.chart.numbers import Numbers
 from app.modules.analysis.chart.panel import LEFT, cut
 from app.modules.analysis.chart.plan import Spec
 from app.modules.analysis.chart.values import Point, numbered, plotted
@@ -47,7 +48,8 @@ def draw_ordered_lines(canvas: Canvas) -> Picture:
     labels = numbered([cut(name) for name in series])
     room = max(map(len, labels)) * LETTER + 26
     several = canvas.plan.series is None
-    x = _across(canvas, places, room)
+    names = {each: _place_name(canvas, each) for each in places}
+    x = _across([*names.values()], room)
     y: Spec = {
         "field": "at",
         "type": "quantitative",
@@ -77,11 +79,14 @@ def draw_ordered_lines(canvas: Canvas) -> Picture:
         layers.append(layer(dot, {**at_end, **color}, named, name="ends"))
         layers.append(layer(words, {**at_end, "text": LABEL}, named, name="end_labels"))
     layers.append(points_layer({"x": x, "y": y}))
-    return Picture(view=fitted(layers), values=_data(canvas, places, lines))
+    return Picture(view=fitted(layers), values=_data(canvas, names, lines, numbers=numbers))
 
 
-def _data(canvas: Canvas, places: Sequence[str], lines: Sequence[Mapping[str, Point]]) -> list[Spec]:
-    numbers = canvas.numbers()
+def _data(
+    canvas: Canvas, names: Mapping[str, str], lines: Sequence[Mapping[str, Point]], *, numbers: Numbers
+) -> list[Spec]:
+    """The data of the points. `names` are the names of the places as they are said."""
+    places = [*names]
     data: list[Spec] = []
     for line in lines:
         run = 0
@@ -90,30 +95,30 @@ def _data(canvas: Canvas, places: Sequence[str], lines: Sequence[Mapping[str, Po
                 continue
             point = line[place]
             run += at == 0 or places[at - 1] not in line
-            said = f"{_place_name(canvas, place)}, {point.series}: {numbers.exact(point.amount)}"
+            said = f"{names[place]}, {point.series}: {numbers.exact(point.amount)}"
             datum: Spec = {f"c{canvas.plan.across}": place, "place": at, "series": point.series, "run": run}
             datum["at"] = plotted(point.value)
             data.append(point_datum(point, said, datum))
     return data
 
 
-def _across(canvas: Canvas, places: Sequence[str], room: float) -> Spec:
+def _across(names: Sequence[str], room: float) -> Spec:
     """The axis of the names, with room for the labels at the ends of the lines."""
-    order = [*range(len(places))]
+    order = [*range(len(names))]
     return {
         "field": "place",
         "type": "quantitative",
         "scale": {
-            "domain": across_domain(0, len(places) - 1, left=LEFT, right=room),
+            "domain": across_domain(0, len(names) - 1, left=LEFT, right=room),
             "nice": False,
             "zero": False,
         },
         "axis": {
             "values": [*order],
-            "labelExpr": lookup([_place_name(canvas, each) for each in places], [*order]),
+            "labelExpr": lookup(names, [*order]),
             "labels": True,
             "labelOverlap": "parity",
-            "tickCount": len(places) + 1,
+            "tickCount": len(names) + 1,
             "grid": False,
             "domain": False,
         },

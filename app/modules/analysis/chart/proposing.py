@@ -49,7 +49,6 @@ _MIN_SCATTERED = 8
 _MIN_SPREAD = 12
 _MIN_DISTINCT = 5
 _LEAST_COURSE = 6
-_MOST_COLOURS = 6
 _MOST_GROUPS = 4
 _MOST_GROUPED_NAMES = 6
 _SPARSE = 0.8
@@ -212,7 +211,7 @@ def _points(table: ChartTable) -> Plan | None:
         return None
     values = [ChosenValue(column=main.column)]
     values += [ChosenValue(column=each.column) for each in others[:1] if each.count and each.minimum >= 0]
-    few = [at for at in table.colours() if len({str(cell) for cell in table.cells(at)}) <= _MOST_COLOURS]
+    few = [at for at in table.colours() if len({str(cell) for cell in table.cells(at)}) <= MAX_SERIES]
     series = few[0] if few else level
     return Plan(mark="point", across=across.column, values=values, series=series)
 
@@ -220,7 +219,7 @@ def _points(table: ChartTable) -> Plan | None:
 def _has_few_levels(measure: NumericColumn) -> bool:
     """True for whole numbers such as a number of doors, in which points would stand in rows."""
     levels = set(measure.known)
-    return 1 < len(levels) <= _MOST_COLOURS and all(value == int(value) for value in levels)
+    return 1 < len(levels) <= MAX_SERIES and all(value == int(value) for value in levels)
 
 
 def _by_two(question: str, table: ChartTable, main: NumericColumn, *, wish: ChosenMark | None) -> Plan | None:
@@ -244,10 +243,10 @@ def _by_two(question: str, table: ChartTable, main: NumericColumn, *, wish: Chos
     few = counts[group] <= _MOST_GROUPS
     if adds and few and _PARTS.search(question):
         return Plan(mark="percent", across=label, values=values, series=group, sort=sort)
-    if adds and counts[group] <= _MOST_COLOURS and wish == "stacked":
+    if adds and counts[group] <= MAX_SERIES and wish == "stacked":
         return Plan(mark="stacked", across=label, values=values, series=group, sort=sort)
     is_small = few and counts[label] <= _MOST_GROUPED_NAMES and wish != "heat"
-    if counts[group] <= _MOST_COLOURS and (is_small or wish == "bar"):
+    if counts[group] <= MAX_SERIES and (is_small or wish == "bar"):
         return Plan(mark="bar", across=label, values=values, series=group, sort=sort)
     # From left to right goes what has an order, else the shorter one.
     across, lines = (label, group) if _has_order(table, label) else (group, label)
@@ -277,7 +276,7 @@ def _by_name(
         return Plan(mark="bar", across=label, values=beside, sort=sort)
     refused = ""
     if wish == "arc":
-        if positive and names <= _MOST_COLOURS:
+        if positive and names <= MAX_SERIES:
             return Plan(mark="arc", across=label, values=values, sort="value")
         refused = "no adding" if not main.additive else "no parts" if not positive else "many parts"
     if wish is None and positive and found.whole and names <= _MOST_PARTS and _PARTS.search(question):
