@@ -12,6 +12,7 @@ import {
 import { useRef, useState } from "preact/hooks";
 import type { Pin } from "../api/types";
 import { connectionOf } from "../connections/connections";
+import { bytes } from "../shared/bytes";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
 import { lazy } from "../shared/lazy";
@@ -19,7 +20,7 @@ import { Menu } from "../shared/menu";
 import { orSay } from "../shared/or_say";
 import { go } from "../shared/route";
 import { texts } from "../shared/texts";
-import { bytes, count, duration } from "../shared/time";
+import { count, duration } from "../shared/time";
 import type { OpenBoard } from "./board";
 import { COLUMNS, placeAt, placeFor, type Box } from "./grid";
 import { daysOf } from "./period";

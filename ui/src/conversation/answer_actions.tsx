@@ -1,12 +1,13 @@
 import { Copy, RotateCw } from "lucide";
 import { PinButton } from "../boards/pin_button";
 import { ShareButton } from "../sharing/share_button";
+import { bytes } from "../shared/bytes";
 import { copy } from "../shared/copy";
 import { orSay } from "../shared/or_say";
 import { Icon } from "../shared/icon";
 import { IconButton } from "../shared/icon_button";
 import { texts } from "../shared/texts";
-import { bytes, count, duration } from "../shared/time";
+import { count, duration } from "../shared/time";
 import type { Conversation } from "./conversation";
 import { RememberThis } from "../memory/remember_this";
 import { Feedback } from "./feedback/feedback";

@@ -1,6 +1,7 @@
+import { bytes } from "../shared/bytes";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
-import { bytes, count, moment } from "../shared/time";
+import { count, moment } from "../shared/time";
 import { useRead } from "./read";
 import { readUsage } from "./settings_api";
 import { settings } from "./texts";

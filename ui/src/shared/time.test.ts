@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { texts } from "./texts";
-import { bytes, dateText, daysText, duration, groupOf } from "./time";
+import { dateText, daysText, duration, groupOf } from "./time";
 
 test.each([
   [42, "42 ms"],
@@ -11,15 +11,6 @@ test.each([
   [1_799_900, "30 min 0 s"],
 ])("%d ms are %s", (milliseconds, words) => {
   expect(duration(milliseconds)).toBe(words);
-});
-
-test.each([
-  [0, "0 B"],
-  [950, "950 B"],
-  [1_600_000, "1.6 MB"],
-  [12_400_000_000, "12 GB"],
-])("%d bytes are %s", (size, words) => {
-  expect(bytes(size)).toBe(words);
 });
 
 test("a date has one form at every grain, in its own time zone", () => {

@@ -32,6 +32,7 @@ const TENTHS = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximum
 const NUMBER = new Intl.NumberFormat(locale);
 
 export const count = (value: number) => NUMBER.format(value);
+export const tenths = (value: number) => TENTHS.format(value);
 
 /** Every date and time that people read, in the reader's language and time zone, or in that given. */
 export function dateText(time: string | Date, form: Form, timeZone?: string): string {
@@ -60,19 +61,10 @@ function formatOf(form: Form, timeZone?: string): Intl.DateTimeFormat {
 export function duration(milliseconds: number): string {
   if (milliseconds < 100) return `${Math.max(0, Math.round(milliseconds))} ms`;
   const seconds = milliseconds / 1000;
-  if (seconds < 10) return `${TENTHS.format(seconds)} s`;
+  if (seconds < 10) return `${tenths(seconds)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-}
-
-const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
-
-/** 950 B, 12 kB, 1.2 GB. */
-export function bytes(size: number): string {
-  const step = Math.min(Math.floor(Math.log10(Math.max(size, 1)) / 3), UNITS.length - 1);
-  const shown = size / 1000 ** step;
-  return `${shown < 10 && step > 0 ? TENTHS.format(shown) : Math.round(shown)} ${UNITS[step]}`;
 }
 
 /** The heading above the sessions of a day. */
