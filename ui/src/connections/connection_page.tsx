@@ -91,8 +91,9 @@ function Head({
   scanning: boolean;
   scan: () => void;
 }) {
-  const [editing, edit] = useState(false);
-  const [choosing, choose] = useState(false);
+  /** The connection as it was when its dialog was opened, while others change it. */
+  const [editing, edit] = useState<Connection | null>(null);
+  const [choosing, choose] = useState<Connection | null>(null);
   const { ask, more, neverScanned, removed, scan: scanText, scanned, sure } = connectionTexts;
   const start = () => {
     rememberConnection(connection.id);
@@ -113,10 +114,10 @@ function Head({
     await refreshConnections();
   };
   const items = [
-    { icon: Pencil, label: form.edit, onSelect: () => edit(true) },
+    { icon: Pencil, label: form.edit, onSelect: () => edit(connection) },
     ...(connection.dialect === "sqlite"
       ? []
-      : [{ icon: ListChecks, label: form.schemas, onSelect: () => choose(true) }]),
+      : [{ icon: ListChecks, label: form.schemas, onSelect: () => choose(connection) }]),
     {
       icon: Users,
       label: connection.shared ? connectionTexts.unshare : connectionTexts.share,
@@ -159,8 +160,8 @@ function Head({
           </>
         )}
       </div>
-      {editing && <EditForm connection={connection} onClose={() => edit(false)} onMoved={scan} />}
-      {choosing && <SchemasDialog connection={connection} onClose={() => choose(false)} onChanged={scan} />}
+      {editing && <EditForm connection={editing} onClose={() => edit(null)} onMoved={scan} />}
+      {choosing && <SchemasDialog connection={choosing} onClose={() => choose(null)} onChanged={scan} />}
     </header>
   );
 }
