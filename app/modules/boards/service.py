@@ -76,6 +76,17 @@ class ShownBoard:
     pins: Sequence[ShownPin]
 
 
+@dataclass(frozen=True)
+class _Answer:
+    """An answer that can be pinned, with its session."""
+
+    message: Message
+    session: Session
+    runs_again: bool
+    """The pin's statement has to run again: the rows may have been read with other rights, or from another
+    database of the session."""
+
+
 class Boards:
     """Every method names the owner. It raises `BoardUnknown` for a board of another owner, and `PinUnknown`
     for a pin of another board.
@@ -143,8 +154,9 @@ class Boards:
         pins = await self.repository.pins(board)
         if len(pins) >= MOST_PINS:
             raise TooManyPins(most=MOST_PINS)
-        message, session, runs_again = await self._answer(owner, new.message_id)
-        chosen = await self._chosen_of(message, new.chart_choice, runs_again=runs_again)
+        answer = await self._answer(owner, new.message_id)
+        chosen = await self._chosen_of(answer, new.chart_choice)
+        message, session = answer.message, answer.session
         now = now_ms()
         pin = Pin(
             id=created_id(),
@@ -167,7 +179,7 @@ class Boards:
         )
         pin = await self.repository.add_pin(pin)
         _audit(board, "pinned", pin)
-        return await self._with_rows(board, pin, message, runs_again=runs_again)
+        return await self._give_rows(board, pin, answer)
 
     async def change_pin(
         self, owner: str, board_id: str, pin_id: str, *, changes: Mapping[str, JsonValue]
@@ -182,10 +194,10 @@ class Boards:
         if changes.get("period_by", pin.period_by) != pin.period_by:
             moved["refreshing_since"] = None
         given = read_choice(changes.get("chart_choice"))
-        answer: tuple[Message, bool] | None = None
+        answer: _Answer | None = None
         if isinstance(message_id := changes.get("message_id"), str):
-            message, session, runs_again = await self._answer(owner, message_id)
-            answer = message, runs_again
+            answer = await self._answer(owner, message_id)
+            message, session = answer.message, answer.session
             moved |= {
                 "db_connection_id": session.connection_id,
                 "question": message.standalone_question or message.query,
@@ -197,16 +209,14 @@ class Boards:
         if "chart_choice" in changes and given is None:
             moved |= ChosenChart(None).as_fields()
         elif answer is not None:
-            message, runs_again = answer
-            moved |= (await self._chosen_of(message, given, runs_again=runs_again)).as_fields()
+            moved |= (await self._chosen_of(answer, given)).as_fields()
         elif given is not None:
             moved |= (await self._chosen_for(pin, given)).as_fields()
         changed = await self.repository.edit_pin(pin, moved)
         _audit(board, "changed", changed)
         if answer is None:
             return await self._shown_pin(board, changed)
-        message, runs_again = answer
-        return await self._with_rows(board, changed, message, runs_again=runs_again)
+        return await self._give_rows(board, changed, answer)
 
     async def read_pin(self, owner: str, board_id: str, pin_id: str) -> ShownPin:
         board = await self.repository.get(owner, board_id)
@@ -270,13 +280,12 @@ class Boards:
         rows = await self.repository.rows.read(pin.result.id, start, stop)
         return pin.result, rows, position_cursor(stop) if stop < pin.result.row_count else None
 
-    async def _chosen_of(
-        self, message: Message, given: ChartChoice | None, *, runs_again: bool
-    ) -> ChosenChart:
+    async def _chosen_of(self, answer: _Answer, given: ChartChoice | None) -> ChosenChart:
         """A choice drawn from the rows of an answer, or by the refresh if these are no longer stored, or the
         statement runs again; None is the answer's own. Raises `ChartRefused` for one that is given.
         """
-        if runs_again:
+        message = answer.message
+        if answer.runs_again:
             return ChosenChart(given or read_choice(message.chart_choice))
         if given is None or given == message.chart_choice:
             (own,) = await self._sessions.charts.completed([message])
@@ -316,12 +325,8 @@ class Boards:
         )
         return await asyncio.to_thread(drawn.chosen, choice)
 
-    async def _answer(self, owner: str, message_id: str) -> tuple[Message, Session, bool]:
-        """Returns an answer with its session, and True if the pin's statement has to run again: the rows may
-        have been read with other rights, or from another database of the session.
-
-        Raises `AnswerUnknown`, `NothingToPin` or `ConnectionNotFound`.
-        """
+    async def _answer(self, owner: str, message_id: str) -> _Answer:
+        """Raises `AnswerUnknown`, `NothingToPin` or `ConnectionNotFound`."""
         message = await self._sessions.repository.answer_of(owner, message_id)
         if message is None:
             raise AnswerUnknown
@@ -329,14 +334,15 @@ class Boards:
         if message.sql is None or message.row_count is None:
             raise NothingToPin
         connection = await self._connections.repository.get(owner, session.connection_id)
-        return message, session, connection.policies is not None or bool(session.also)
+        return _Answer(message, session, connection.policies is not None or bool(session.also))
 
-    async def _with_rows(self, board: Board, pin: Pin, message: Message, *, runs_again: bool) -> ShownPin:
+    async def _give_rows(self, board: Board, pin: Pin, answer: _Answer) -> ShownPin:
         """Give a pin the rows of an answer. Its statement runs if it `runs_again`, if they are no longer
         stored, and if the board has a period.
         """
+        message = answer.message
         count = message.row_count or 0
-        if runs_again:
+        if answer.runs_again:
             await self._refreshing.start(board, [await self.repository.drop_result(pin)])
             return await self._shown_pin(board, await self.repository.pin(board, pin.id))
         try:
