@@ -151,10 +151,9 @@ class Runs:
             pin = None if schedule.pin_id is None else pins[0]
             notice = _notice(schedule, result, board if pin is None else pin, now=self._now())
             if notice is not None and is_limited:
-                notice = _for_owner(notice)
-            if notice is not None:
+                await self._repository.tell(_limit_to_owner(notice))
+            elif notice is not None:
                 await self._repository.tell(notice)
-            if notice is not None and not is_limited:
                 await self._events.add(notice.owner, f"schedule.{notice.kind}", notice.id, at=notice.at)
         is_settled = await self._settle(lease.schedule, pin, result)
         if is_settled:
@@ -327,7 +326,7 @@ def _notice(schedule: Schedule, result: Result, subject: Board | Pin, *, now: in
     )
 
 
-def _for_owner(notice: Notice) -> Notice:
+def _limit_to_owner(notice: Notice) -> Notice:
     """Returns a notice that goes to no one else, without figures: its owner may have other rights later."""
     return replace(
         notice,
