@@ -144,7 +144,7 @@ def _check_views(policies: Policies, catalog: RelationCatalog) -> Iterator[Polic
 def _check_overlaps(policies: Policies) -> Iterator[PolicyFault]:
     """Yields what one policy says and another takes back, for a person of both."""
     for one, other in permutations(policies.policies, 2):
-        for shown in one.tables.keys() & other.tables.keys():
+        for shown in sorted(one.tables.keys() & other.tables.keys()):
             place = f"policies {one.name!r} and {other.name!r}, table {shown!r}"
             for detail in _contradictions(one, other, shown):
                 yield PolicyFault("warning", place, detail)
