@@ -54,7 +54,7 @@ class DatabaseStore:
 
 
 async def list_databases(store: DatabaseStore, *, as_json: bool) -> None:
-    async with _opened(store) as databases:
+    async with _open(store) as databases:
         found = [each async for each in all_connections(databases.repository, store.owner)]
     if as_json:
         say(json.dumps([_json(each) for each in found], ensure_ascii=False, indent=2))
@@ -81,7 +81,7 @@ async def add_database(
             "Give the URL of the database: kai databases add postgresql://user:password@host/database"
         )
     url = database_url(await asyncio.to_thread(_ask_url) if url is None else url)
-    async with _opened(store) as databases:
+    async with _open(store) as databases:
         steps = await databases.test_steps(store.owner, url, schemas=schemas)
         if not _show_steps(steps):
             return 1
@@ -103,7 +103,7 @@ async def add_database(
 
 
 async def show_database(store: DatabaseStore, name: str, *, as_json: bool) -> None:
-    async with _opened(store) as databases:
+    async with _open(store) as databases:
         connection = await find_connection(databases.repository, store.owner, name)
     if as_json:
         say(json.dumps(_json(connection), ensure_ascii=False, indent=2))
@@ -116,7 +116,7 @@ async def show_database(store: DatabaseStore, name: str, *, as_json: bool) -> No
 
 async def try_database(store: DatabaseStore, name: str, *, as_json: bool) -> int:
     """Test a registered database, or a URL, step by step. Returns 1 if a step fails."""
-    async with _opened(store) as databases:
+    async with _open(store) as databases:
         if "://" in name:
             steps = await databases.test_steps(store.owner, database_url(name))
         else:
@@ -138,7 +138,7 @@ async def change_database(store: DatabaseStore, name: str, edit: ConnectionEdit,
     url = None if url is None else database_url(url)
     given = edit if url is None else {**edit, "url": url}
     edit = _read_body(ConnectionChange, given).edit()
-    async with _opened(store) as databases:
+    async with _open(store) as databases:
         connection = await find_connection(databases.repository, store.owner, name)
         changed = await databases.change(store.owner, connection.id, edit, url=url)
     say(f"{make_inert(changed.name)} is changed.")
@@ -147,7 +147,7 @@ async def change_database(store: DatabaseStore, name: str, edit: ConnectionEdit,
 
 
 async def list_schemas(store: DatabaseStore, name: str, *, as_json: bool) -> None:
-    async with _opened(store) as databases:
+    async with _open(store) as databases:
         connection = await find_connection(databases.repository, store.owner, name)
         found = await databases.database_schemas(store.owner, connection.id)
     if as_json:
@@ -168,7 +168,7 @@ async def list_schemas(store: DatabaseStore, name: str, *, as_json: bool) -> Non
 
 async def remove_database(store: DatabaseStore, name: str, *, yes: bool) -> None:
     """Raises `Invalid` where it cannot ask."""
-    async with _opened(store) as databases:
+    async with _open(store) as databases:
         connection = await find_connection(databases.repository, store.owner, name)
         if not yes:
             if not sys.stdin.isatty():
@@ -235,7 +235,7 @@ async def open_registered(store: DatabaseStore) -> AsyncGenerator[OpenedDatabase
 
 
 @asynccontextmanager
-async def _opened(store: DatabaseStore) -> AsyncGenerator[DatabaseConnections]:
+async def _open(store: DatabaseStore) -> AsyncGenerator[DatabaseConnections]:
     async with open_registered(store) as opened:
         yield opened.connections
 

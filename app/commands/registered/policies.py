@@ -47,12 +47,12 @@ async def pull_policies(
     store: DatabaseStore, database: str | None, file: Path | None, *, force: bool
 ) -> None:
     """Raises `Invalid` for a file that says something else than what holds."""
-    async with _opened(store, database) as opened:
+    async with _open(store, database) as opened:
         version = opened.connection.version
-    if file is None:
-        say(write_policy_file(opened.policies, version).rstrip())
-        return
     text = write_policy_file(opened.policies, version)
+    if file is None:
+        say(text.rstrip())
+        return
     if not force and await asyncio.to_thread(file.exists):
         present = await _read_text(file)
         if _says_same(present, opened.policies):
@@ -72,7 +72,7 @@ async def push_policies(store: DatabaseStore, database: str | None, file: Path, 
     """
     text = await _read_text(file)
     read = _parse(file, text)
-    async with _opened(store, database) as opened:
+    async with _open(store, database) as opened:
         expected = read.version
         if force or (expected is None and opened.policies is None):
             expected = opened.connection.version
@@ -84,7 +84,7 @@ async def push_policies(store: DatabaseStore, database: str | None, file: Path, 
         try:
             with edited_by(RecordEdit([expected])):
                 changed = await opened.store.policies.change(
-                    store.owner, opened.connection.id, _stored(read.policies)
+                    store.owner, opened.connection.id, _normalize(read.policies)
                 )
         except ChangedMeanwhile:
             raise Invalid(
@@ -105,7 +105,7 @@ async def push_policies(store: DatabaseStore, database: str | None, file: Path, 
 async def compare_policies(store: DatabaseStore, database: str | None, file: Path) -> int:
     """Returns 1 if the file says something else than what holds."""
     read = _parse(file, await _read_text(file))
-    async with _opened(store, database) as opened:
+    async with _open(store, database) as opened:
         version = opened.connection.version
     if read.version not in (None, version):
         sys.stderr.write(f"kai: {file} was pulled at version {read.version}; the database has {version}.\n")
@@ -124,7 +124,7 @@ async def check_policies(
 ) -> int:
     """Returns 1 if the policies have an error."""
     given = None if file is None else _parse(file, await _read_text(file)).policies
-    async with _opened(store, database) as opened:
+    async with _open(store, database) as opened:
         policies = given or opened.policies or NO_LIMITS
         found = await opened.store.policies.check(store.owner, opened.connection.id, policies)
     if as_json:
@@ -150,7 +150,7 @@ async def try_policies(
     """Raises `Invalid` if it is not clear what is known of the person, and `StatementNotRun`."""
     policies = None if file is None else _parse(file, await _read_text(file)).policies
     sql = await _read_text(statement)
-    async with _opened(store, database) as opened:
+    async with _open(store, database) as opened:
         known = read_attributes(attributes) if attributes else await _find_attributes(opened.store, person)
         limited = await opened.store.policies.test(
             store.owner, opened.connection.id, Person(person, known), sql=sql, policies=policies
@@ -182,7 +182,7 @@ async def _find_attributes(store: OpenedDatabases, person: str) -> Attributes:
 
 
 @asynccontextmanager
-async def _opened(store: DatabaseStore, database: str | None) -> AsyncGenerator[_Opened]:
+async def _open(store: DatabaseStore, database: str | None) -> AsyncGenerator[_Opened]:
     async with open_registered(store) as opened:
         found = await find_connection(opened.connections.repository, store.owner, database)
         connection = await opened.policies.read(store.owner, found.id)
@@ -190,14 +190,14 @@ async def _opened(store: DatabaseStore, database: str | None) -> AsyncGenerator[
         yield _Opened(opened, connection, None if text is None else read_policies(text))
 
 
-def _stored(policies: Policies) -> Policies | None:
+def _normalize(policies: Policies) -> Policies | None:
     """Returns the policies to store: none in place of those that limit nothing."""
     return None if policies == NO_LIMITS else policies
 
 
 def _says_same(text: str, policies: Policies | None) -> bool:
     try:
-        return _stored(read_policy_file(text).policies) == policies
+        return _normalize(read_policy_file(text).policies) == policies
     except PolicyFileFault:
         return False
 

@@ -729,7 +729,7 @@ class DatabaseConnections:
             statement = UncheckedStatement(
                 sql=sql,
                 schema=schema,
-                database=_limited(database, connection.refuse_above_rows),
+                database=_limit_reads(database, connection.refuse_above_rows),
                 limits=limits.statement,
                 connect_seconds=limits.connect_seconds,
             )
@@ -764,7 +764,7 @@ class DatabaseConnections:
         refuse = connection.refuse_above_rows
         if (ask is None and refuse is None) or not isinstance(database, EstimatingDatabase):
             return
-        rows = await self._threads.run(lambda stop: _estimated_rows(database, sql, stop, limits=self._limits))
+        rows = await self._threads.run(lambda stop: _estimate_rows(database, sql, stop, limits=self._limits))
         # An estimate counts rows that policies hide.
         count = f"about {rows:,}" if connection.policies is None else "many"
         if refuse is not None and rows > refuse:
@@ -928,7 +928,7 @@ def _open(database: Database, limits: ConnectionLimits, stop: Stop) -> None:
         list(session.execute("SELECT 1").rows)
 
 
-def _estimated_rows(database: EstimatingDatabase, sql: str, stop: Stop, *, limits: ConnectionLimits) -> int:
+def _estimate_rows(database: EstimatingDatabase, sql: str, stop: Stop, *, limits: ConnectionLimits) -> int:
     """Returns 0 for a statement that the database cannot plan: running it will say why.
 
     Raises `DatabaseUnavailable`.
@@ -941,7 +941,7 @@ def _estimated_rows(database: EstimatingDatabase, sql: str, stop: Stop, *, limit
         return 0
 
 
-def _limited(database: Database, rows: int | None) -> Database:
+def _limit_reads(database: Database, rows: int | None) -> Database:
     """Returns the database that itself stops statements that read more rows, where it can."""
     if rows is None or not isinstance(database, ReadLimitingDatabase):
         return database

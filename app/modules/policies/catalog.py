@@ -85,10 +85,10 @@ class RelationCatalog:
         """Returns the shown names of the relations that a name in policies may mean. It was written with the
         schema or without, as it was shown then: a table is shown otherwise once another schema has its name.
         """
-        return self._by_any_name.get(name, ())
+        return self._shown_names.get(name, ())
 
     @cached_property
-    def _by_any_name(self) -> Mapping[str, Sequence[str]]:
+    def _shown_names(self) -> Mapping[str, Sequence[str]]:
         found: defaultdict[str, list[str]] = defaultdict(list)
         for shown, each in self.by_shown.items():
             for name in {shown, each.name.name, self.names.full(shown).text}:
