@@ -321,8 +321,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "wrong-keys": ("Zu viele falsche Schlüssel", "Warten Sie einen Moment."),
 }
 KINDS = frozenset(_TEXTS)
-_ALONE = ("not-found", "unauthenticated")
-"""Kinds whose sentence says all: their details name a route or a header."""
 
 
 def german_title(kind: str, title: str) -> str:
@@ -335,5 +333,5 @@ def german_detail(kind: str, detail: str, facts: Mapping[str, JsonValue] | None)
     if kind not in _TEXTS:
         return detail
     sentence = _TEXTS[kind][1]
-    says_all = kind in _ALONE or (facts is not None and (not facts or "{" in sentence))
+    says_all = facts is not None and (not facts or "{" in sentence)
     return sentence.format(**facts or {}) if says_all else f"{sentence} Meldung: {detail}"

@@ -11,11 +11,12 @@ import pytest
 from fastapi import FastAPI
 
 import app
-from app.core.errors import Conflict, Problem
+from app.core.errors import Conflict, Problem, Unauthenticated
 from app.core.german_problems import KINDS, german_detail, german_title
 from app.core.storage.port import StorageStarting
 from app.http.problems import answer_problems
 from app.http.reader_language import ReaderLanguage
+from app.modules.records.errors import RowsGone
 from graph.errors import TurnError
 
 _FACT = re.compile(r"\{(\w+)")
@@ -99,6 +100,11 @@ class NothingToCopy(Conflict):
     ("refusal", "said"),
     [
         (NothingToCopy(), "This thread has no answer yet."),
+        (RowsGone(), "The rows of this answer are no longer stored. Ask the question again."),
+        (
+            Unauthenticated("The request has several credentials. Send one."),
+            "The request has several credentials. Send one.",
+        ),
         (StorageStarting("It reads its data, 40 %."), "It reads its data, 40 %. Nothing is lost."),
     ],
 )
