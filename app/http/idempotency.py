@@ -93,7 +93,7 @@ class Idempotency:
             await (await storage_unavailable(Request(scope), error))(scope, receive, send)
             return
         if not is_try:
-            if upload and held.file_hash not in (None, await upload.read_hash()):
+            if upload and held.file_hash and held.file_hash != await upload.read_hash():
                 raise KeyOfAnother
             with suppress(SecretUnreadable):  # its encryption key is gone: the request is made again
                 await _response(self._kept.read(held))(scope, receive, send)
@@ -106,18 +106,18 @@ class Idempotency:
                 await self._app(scope, upload.receive if upload else _replay(messages, receive), answer.send)
         finally:
             renewing.cancel()
-            await self._settle(held, answer.response, file_hash=upload.hash if upload else None)
+            await self._settle(held, answer.response, upload)
         await answer.finish()
 
     async def _settle(
-        self, request: KeyedRequest, response: Response | None, *, file_hash: str | None
+        self, request: KeyedRequest, response: Response | None, upload: "_Upload | None"
     ) -> None:
         """Before the client has the response, so that its next request finds it."""
         with suppress(StorageUnavailable):  # then the lease ends, and the ids are the same
-            if response is None or response.status_code == 429 or response.status_code >= 500:
+            if response is None or _is_passing(response, upload):
                 await self._kept.drop(request)
             else:
-                await self._kept.keep(request, _text(response), file_hash=file_hash)
+                await self._kept.keep(request, _text(response), file_hash=upload.hash if upload else None)
 
     async def _renew(self, request: KeyedRequest) -> None:
         while True:
@@ -229,6 +229,15 @@ class _Upload:
         while self.hash is None and (await self.receive())["type"] == "http.request":
             pass
         return self.hash
+
+
+def _is_passing(response: Response, upload: _Upload | None) -> bool:
+    """True if the next request may get another response: also after a refusal before all of a file was read,
+    which may be another file the next time.
+    """
+    status = response.status_code
+    is_unread = upload is not None and upload.hash is None
+    return status == 429 or status >= 500 or (is_unread and status >= 400)
 
 
 def _is_upload(scope: Scope) -> bool:

@@ -167,6 +167,18 @@ async def test_an_uploaded_file_is_compared_by_its_content(kai: BoardKai) -> Non
     assert connections == 2  # the shop, and the file
 
 
+async def test_a_refusal_of_an_unread_file_is_not_repeated_to_another_file(kai: BoardKai) -> None:
+    async def refuse(content: bytes) -> httpx.Response:
+        headers = {**KEYED, "Content-Type": "application/octet-stream"}
+        return await kai.http.post("/database-connections/files?file_name=", content=content, headers=headers)
+
+    for content in (b"day,amount\n2026-01-31,12\n", b"day,amount\n2026-01-31,13\n"):
+        refused = await refuse(content)
+        assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:validation")
+        assert "Idempotent-Replayed" not in refused.headers
+    assert await kept_requests(kai) == []
+
+
 async def test_kept_responses_are_encrypted_again_with_a_new_key(kai: BoardKai, tmp_path: Path) -> None:
     first = await post(kai, "/boards", {"title": "Sales"})
     new = Fernet.generate_key()
