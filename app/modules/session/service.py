@@ -266,7 +266,7 @@ class SessionService:
             moved = {**changes, "updated_at": later(session)} if is_use else changes
             as_read: Sequence[Condition] = ()
             if isinstance(patch := changes.get("metadata"), dict):
-                moved = {**moved, **_merged_metadata(session, patch)}
+                moved = {**moved, **_merge_metadata(session, patch)}
                 as_read = [Equals("updated_at", session.updated_at)]  # another may merge at the same moment
             changed = await self.repository.edit(session, moved, [*where, *as_read])
             if changed is not None:
@@ -403,7 +403,7 @@ class SessionService:
         return (await self.repository.messages(session, limit, None))[0]
 
 
-def _merged_metadata(session: Session, patch: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _merge_metadata(session: Session, patch: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Returns the fields of a session with a merge patch of its metadata. Raises `MetadataTooLarge`."""
     metadata = merge_patch(session.metadata, patch)
     size = json_size(metadata)
