@@ -381,19 +381,21 @@ def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:
     shape.add_node(finish, timeout=_READ_TIMEOUT)
     shape.add_edge(START, "load_context")
     shape.add_edge("load_context", "write_sql")
-    shape.add_conditional_edges("write_sql", _after_writing)
-    shape.add_conditional_edges("run_sql", _after_running)
+    shape.add_conditional_edges("write_sql", _choose_after_writing)
+    shape.add_conditional_edges("run_sql", _choose_after_running)
     for answering in ("analyse", "reply", "conclude"):
-        shape.add_conditional_edges(answering, _after_answering)
+        shape.add_conditional_edges(answering, _choose_after_answering)
     shape.add_conditional_edges(
-        "investigate", _after_thinking, ["use_tool", "act", "approve", "investigate", "conclude", "reply"]
+        "investigate",
+        _choose_after_thinking,
+        ["use_tool", "act", "approve", "investigate", "conclude", "reply"],
     )
     # A condition here would be evaluated for each of the parallel calls: the next step would begin several
     # times. The plain edge waits for all of them. Most steps ask nothing: by a node of their own they save a
     # superstep, which is a third of what a step writes.
     shape.add_edge("use_tool", "investigate")
     shape.add_edge("act", "approve")
-    shape.add_conditional_edges("approve", _after_approving, ["act", "investigate", "run_sql"])
+    shape.add_conditional_edges("approve", _choose_after_approving, ["act", "investigate", "run_sql"])
     shape.add_edge("summarize", END)
     shape.add_edge("finish", END)
     return shape
@@ -421,7 +423,7 @@ def _is_costly(step: str, following: frozenset[str]) -> bool:
             return True
 
 
-async def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply", "investigate"]:
+async def _choose_after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply", "investigate"]:
     match state["route"]:
         case "sql":
             return "run_sql"
@@ -433,7 +435,7 @@ async def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "
             return "investigate"
 
 
-async def _after_thinking(
+async def _choose_after_thinking(
     state: SessionState,
 ) -> list[Send] | Literal["approve", "investigate", "conclude", "reply"]:
     """One task for each free call, so that a call that has ended is not repeated with one that has not."""
@@ -449,7 +451,7 @@ async def _after_thinking(
     return [_task(node, call, state) for call in calls if call["gate"] == "free"] or "approve"
 
 
-async def _after_approving(state: SessionState) -> list[Send] | Literal["investigate", "run_sql"]:
+async def _choose_after_approving(state: SessionState) -> list[Send] | Literal["investigate", "run_sql"]:
     """The calls that had to ask, one after another in the model's order; of a statement, the statement."""
     if state["route"] == "sql":
         return "run_sql"
@@ -460,11 +462,11 @@ def _task(node: str, call: ToolCallRef, state: SessionState) -> Send:
     return Send(node, ToolTask(call=call, run_id=state["run_id"]))
 
 
-async def _after_answering(state: SessionState) -> Literal["summarize", "finish"]:
+async def _choose_after_answering(state: SessionState) -> Literal["summarize", "finish"]:
     return "summarize" if is_summary_due(state) else "finish"
 
 
-async def _after_running(state: SessionState) -> Literal["approve", "write_sql", "analyse"]:
+async def _choose_after_running(state: SessionState) -> Literal["approve", "write_sql", "analyse"]:
     if open_calls(state):
         return "approve"
     return "write_sql" if state["repair"] else "analyse"

@@ -62,7 +62,7 @@ class ClickhouseSession:
             "wait_end_of_query": 1,
             "limit": MAX_RESULT_ROWS + 1,
         }
-        with _in_our_words(self.stop):
+        with _translate_errors(self.stop):
             found = self.client.query_row_block_stream(sql, settings=settings)
             blocks = self._opened.enter_context(found)
             self._reading = True
@@ -78,7 +78,7 @@ class ClickhouseSession:
 
     def _fetch(self, blocks: Iterable[_Rows], kinds: Sequence[str]) -> Iterator[Sequence[object]]:
         are_single = [kind.endswith(("Float32", "Float32)")) for kind in kinds]
-        with _in_our_words(self.stop):
+        with _translate_errors(self.stop):
             for block in blocks:
                 for row in block:
                     yield [
@@ -102,7 +102,7 @@ def _count_of(summary: Mapping[str, object], name: str) -> int | None:
 
 
 @contextmanager
-def _in_our_words(stop: Stop) -> Iterator[None]:
+def _translate_errors(stop: Stop) -> Iterator[None]:
     """Raises `StatementFailed` and `DatabaseUnavailable` in place of the driver's errors."""
     try:
         yield

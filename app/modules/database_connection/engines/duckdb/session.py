@@ -57,14 +57,14 @@ class DuckdbSession:
     stop: Stop
 
     def execute(self, sql: str) -> RawRows:
-        with _in_our_words(self.stop):
+        with _translate_errors(self.stop):
             self.process.query(sql)
         columns = self.process.columns
         return RawRows([name for name, _ in columns], [_type(kind) for _, kind in columns], self._fetch())
 
     def _fetch(self) -> Iterator[Sequence[object]]:
         kinds = [kind for _, kind in self.process.columns]
-        with _in_our_words(self.stop):
+        with _translate_errors(self.stop):
             while rows := self.process.fetch(_FETCH_ROWS):
                 for row in rows:
                     yield [_value(cell, kind) for cell, kind in zip(row, kinds, strict=True)]
@@ -88,7 +88,7 @@ def _value(cell: object, kind: str) -> object:
 
 
 @contextmanager
-def _in_our_words(stop: Stop) -> Iterator[None]:
+def _translate_errors(stop: Stop) -> Iterator[None]:
     try:
         yield
     except ChildEnded:

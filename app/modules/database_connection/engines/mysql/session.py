@@ -54,7 +54,7 @@ class MysqlSession:
     def execute(self, sql: str) -> RawRows:
         if not _QUERY.match(sql):
             raise StatementFailed("Only queries may run: SELECT, WITH ... SELECT, VALUES.")
-        with _in_our_words(self.stop):
+        with _translate_errors(self.stop):
             self._limit_time()
             self.cursor.execute(sql)
             self._reading = True
@@ -79,7 +79,7 @@ class MysqlSession:
                 self.cursor.close()
 
     def _fetch(self) -> Iterator[Sequence[object]]:
-        with self._ended_by_an_error(), _in_our_words(self.stop):
+        with self._ended_by_an_error(), _translate_errors(self.stop):
             while (row := self.cursor.fetchone()) is not None:
                 yield row
             self._check_time()
@@ -130,7 +130,7 @@ def restrict(connection: MysqlConnection) -> Server:
 
 
 @contextmanager
-def _in_our_words(stop: Stop) -> Iterator[None]:
+def _translate_errors(stop: Stop) -> Iterator[None]:
     try:
         yield
     except (pymysql.Error, RuntimeError) as error:  # RuntimeError: the server asked for a local file

@@ -67,7 +67,7 @@ class PostgresSession:
     role: str | None = None
 
     def execute(self, sql: str) -> RawRows:
-        with _in_our_words(self.stop):
+        with _translate_errors(self.stop):
             self._limit_time()
             if self.role is not None:
                 self._take_role(self.role)
@@ -102,7 +102,7 @@ class PostgresSession:
         return "json" if oid == known.array_oid else TYPES.get(known.name, "text")
 
     def _fetch(self, cursor: "Cursor | psycopg.ServerCursor[PostgresRow]") -> Iterator[Sequence[object]]:
-        with _in_our_words(self.stop):
+        with _translate_errors(self.stop):
             while rows := cursor.fetchmany(_FETCH_ROWS):
                 yield from rows
 
@@ -116,7 +116,7 @@ def cancel(connection: PostgresConnection) -> None:
 
 
 @contextmanager
-def _in_our_words(stop: Stop) -> Iterator[None]:
+def _translate_errors(stop: Stop) -> Iterator[None]:
     try:
         yield
     except psycopg.errors.QueryCanceled:

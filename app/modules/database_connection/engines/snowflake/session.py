@@ -94,7 +94,7 @@ class SnowflakeSession:
         if not _QUERY.match(sql) or _PROCEDURE.search(sql):
             raise StatementFailed("Only queries may run: SELECT, WITH ... SELECT, and EXPLAIN of them.")
         cursor = self.connection.cursor()
-        with self._in_our_words():
+        with self._translate_errors():
             cursor.execute(sql)
             described = cursor.description or ()
         kinds = [result_type(each.type_code, each.scale) for each in described]
@@ -103,7 +103,7 @@ class SnowflakeSession:
 
     def _fetch(self, cursor: StoppableCursor, are_json: Sequence[bool]) -> Iterator[Sequence[object]]:
         while not self.stop.due:
-            with self._in_our_words():
+            with self._translate_errors():
                 block = cursor.fetchmany(_BLOCK_ROWS)
             for row in block:
                 yield [_read_json(cell) if each else cell for cell, each in zip(row, are_json, strict=True)]
@@ -112,7 +112,7 @@ class SnowflakeSession:
         raise stopped(self.stop)
 
     @contextmanager
-    def _in_our_words(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Raises `StatementFailed` and `DatabaseUnavailable` in place of the driver's errors."""
         try:
             yield
