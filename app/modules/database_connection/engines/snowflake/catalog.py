@@ -43,10 +43,10 @@ def has_tables(connection: Connection, schemas: Sequence[str]) -> bool:
 def list_tables(connection: Connection, schemas: Sequence[str]) -> Listing:
     primary = {
         (_name(row, ""), str(row["column_name"]))
-        for row in _shown(connection, "SHOW PRIMARY KEYS IN DATABASE")
+        for row in _show(connection, "SHOW PRIMARY KEYS IN DATABASE")
     }
     imported = sorted(
-        _shown(connection, "SHOW IMPORTED KEYS IN DATABASE"), key=lambda row: int(str(row["key_sequence"]))
+        _show(connection, "SHOW IMPORTED KEYS IN DATABASE"), key=lambda row: int(str(row["key_sequence"]))
     )
     keys = keys_of(
         (
@@ -88,11 +88,11 @@ def list_tables(connection: Connection, schemas: Sequence[str]) -> Listing:
 def granted_rights(connection: Connection, role: str) -> set[tuple[str, str]]:
     """Returns the rights of a role itself, each with the kind of what it is granted on."""
     quoted = role.replace('"', '""')
-    found = _shown(connection, f'SHOW GRANTS TO ROLE "{quoted}"')
+    found = _show(connection, f'SHOW GRANTS TO ROLE "{quoted}"')
     return {(str(row["privilege"]), str(row["granted_on"])) for row in found}
 
 
-def _shown(connection: Connection, sql: str) -> Sequence[RowMapping]:
+def _show(connection: Connection, sql: str) -> Sequence[RowMapping]:
     return connection.execute(text(sql)).mappings().all()
 
 

@@ -18,6 +18,7 @@ from app.modules.database_connection.engines.snowflake.catalog import (
     schema_names,
 )
 from app.modules.database_connection.engines.snowflake.session import (
+    NO_ENCRYPTION,
     SnowflakeSession,
     StoppableConnection,
     cause,
@@ -169,15 +170,14 @@ class SnowflakeDatabase:
             )
         except Error as error:
             said = cause(error, self._secret)
-            kind = EncryptionRefused if "encryption" in said else DatabaseUnavailable
+            kind = EncryptionRefused if said == NO_ENCRYPTION else DatabaseUnavailable
             raise kind(f"The database cannot be used: {said}.") from None
-        missing = self._missing(connection)
-        if missing:
+        if missing := self._find_missing(connection):
             connection.close()
             raise DatabaseUnavailable(f"The database cannot be used: {missing}.")
         return connection
 
-    def _missing(self, connection: StoppableConnection) -> str:
+    def _find_missing(self, connection: StoppableConnection) -> str:
         """Returns what the session lacks: Snowflake signs in to a database that does not exist, too."""
         try:
             with connection.cursor() as cursor:

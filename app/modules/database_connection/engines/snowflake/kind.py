@@ -5,10 +5,16 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL
 
 from app.modules.database_connection.engines.databases import Database
-from app.modules.database_connection.engines.kinds import AskedField, EngineKind, driver_missing, parameters
+from app.modules.database_connection.engines.kinds import (
+    AskedField,
+    EngineKind,
+    database_of,
+    driver_missing,
+    parameters,
+)
 from app.modules.database_connection.errors import UrlNotSupported
 from app.modules.database_connection.network import Access
 
@@ -102,7 +108,7 @@ KINDS = [
         dialect="snowflake",
         port=_PORT,
         read=_read,
-        name_in_sql=lambda masked_url: make_url(masked_url).database or "",
+        name_in_sql=database_of,
         fields=[
             AskedField("account", "Account, such as myorg-account1"),
             AskedField("database", "Database"),

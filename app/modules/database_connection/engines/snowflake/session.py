@@ -43,6 +43,16 @@ _UNAVAILABLE: Mapping[int, str] = {
 }
 _BAD_SECRETS = {390100, 390101, 390144, 390303, 390318}
 _BAD_TOKENS = range(394300, 394500)
+_SECRETS: Mapping[str, str] = {
+    "password": "the user name or the password is wrong",
+    "private_key": (
+        "the private key is not the user's, or it was replaced; ALTER USER its name SET RSA_PUBLIC_KEY takes "
+        "the public key of it"
+    ),
+    "token": "the token is wrong or has expired; make a new one and change the address of the database",
+}
+"""What is wrong, by what the user signs in with."""
+NO_ENCRYPTION = "no agreement on encryption was reached"
 
 
 class StoppableCursor(SnowflakeCursor):
@@ -125,13 +135,12 @@ def _translated(error: Error, stop: Stop, secret: str) -> StatementFailed | Data
         return stopped(stop)
     if error.errno in _UNAVAILABLE or error.errno in _BAD_SECRETS or _is_transport(error):
         return DatabaseUnavailable(f"The database cannot be used: {cause(error, secret)}.")
-    said = said_by(error)
-    parts = (said, _CURES.get(error.errno))
+    parts = (_message(error), _CURES.get(error.errno))
     return StatementFailed(". ".join(part.strip().rstrip(".") for part in parts if part) + ".")
 
 
-def said_by(error: Error) -> str:
-    """Returns what the server says, without codes and ids."""
+def _message(error: Error) -> str:
+    """Returns the server's message without codes and ids."""
     return _HEAD.sub("", _IDS.sub("", str(error))).removeprefix("SQL compilation error:").strip()
 
 
@@ -145,21 +154,10 @@ def cause(error: Error, secret: str) -> str:
     if "404" in said:
         return "Snowflake has no account of this name"
     if any(each in said for each in ("certificate", "tls", "ssl")):
-        return "no agreement on encryption was reached"
+        return NO_ENCRYPTION
     if _is_transport(error):
         return "nothing listens at this host and port, or it did not answer in time"
     return "the server refused the connection"
-
-
-_SECRETS: Mapping[str, str] = {
-    "password": "the user name or the password is wrong",
-    "private_key": (
-        "the private key is not the user's, or it was replaced; ALTER USER its name SET RSA_PUBLIC_KEY takes "
-        "the public key of it"
-    ),
-    "token": "the token is wrong or has expired; make a new one and change the address of the database",
-}
-"""What is wrong, by what the user signs in with."""
 
 
 def _is_transport(error: Error) -> bool:
