@@ -12,7 +12,7 @@ from graph.nodes.approve import open_calls, statements_of
 from graph.nodes.investigate import NO_OUTCOMES, investigation_of
 from graph.nodes.question import question_of
 from graph.ports import Ports
-from graph.state import Rows, SessionState, ToolCallRef
+from graph.state import CallOutcome, Rows, SessionState, ToolCallRef
 
 
 async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
@@ -36,7 +36,7 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
             raise
         step = investigation_of(state)["step"] + 1
         call = await runtime.context.statements.ask(sql, needed.why, step, emit=runtime.stream_writer)
-        return _asking(state, call)
+        return _waiting_state(state, call)
     except (StatementFailed, DatabaseUnavailable) as failure:
         if repair is not None and first_stands:
             return _keep_first(state, repair.first, runtime)
@@ -44,7 +44,7 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
             raise
         return {
             "repair": Repair(first=draft, cause="error", reasons=[failure.detail]).model_dump(),
-            **_ended(state),
+            **_end_of_call(state),
         }
     reasons = await _reasons(state, runtime.context, draft, rows=rows)
     if repair is not None and first_stands and not _is_better(rows, reasons, state, repair=repair):
@@ -56,7 +56,7 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
         current_plan=draft.plan,
         current_results=rows,
         results_message_id=state["message_id"],
-        **_ended(state),
+        **_end_of_call(state),
     )
     if repair is None and reasons:
         return {**answered, "repair": Repair(first=draft, cause="warnings", reasons=reasons).model_dump()}
@@ -72,7 +72,7 @@ async def _run(sql: str, state: SessionState, runtime: Runtime[Ports]) -> Rows:
         return await runtime.context.runner.run(sql)
 
 
-def _asking(state: SessionState, call: ToolCallRef) -> SessionState:
+def _waiting_state(state: SessionState, call: ToolCallRef) -> SessionState:
     """Returns the state of a statement that waits for a person, as a step with one call does."""
     before = investigation_of(state)
     return {
@@ -86,9 +86,10 @@ def _asking(state: SessionState, call: ToolCallRef) -> SessionState:
     }
 
 
-def _ended(state: SessionState) -> SessionState:
+def _end_of_call(state: SessionState) -> SessionState:
     """Returns the end of the call that has asked for the statement, if one has."""
-    return {"done": {call["id"]: "done" for call in open_calls(state)}} if open_calls(state) else {}
+    ended: dict[str, CallOutcome] = {call["id"]: "done" for call in open_calls(state)}
+    return {"done": ended} if ended else {}
 
 
 async def _reasons(state: SessionState, ports: Ports, draft: Draft, *, rows: Rows) -> list[str]:

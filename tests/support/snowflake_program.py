@@ -60,7 +60,6 @@ class Run:
     """A statement. `ended_by` is a code and a message of the server's own."""
 
     token: str
-    tag: str
     task: "asyncio.Task[Any] | None" = None
     ended_by: tuple[str, str] | None = None
     response: dict[str, Any] = field(default_factory=dict)
@@ -79,7 +78,7 @@ def own_answer(sql: str, session: Session, connection: Any) -> str | None:
     """Returns the statement to run in place of one that fakesnow does not know."""
     asked = " ".join(sql.lower().split())
     if "to_char(" in asked:
-        return with_formats(sql)
+        return write_formats(sql)
     if "query_history" in asked:
         return f"select {sum(each.task is not None and not each.task.done() for each in runs.values())}"
     if "current_warehouse()" in asked:
@@ -180,7 +179,7 @@ async def query(request: Request) -> JSONResponse:
             each for each in request.scope["headers"] if each[0].lower() != b"content-encoding"
         ]
         request.__dict__.pop("_headers", None)
-    run = Run(token, str(parameters.get("QUERY_TAG", "")))
+    run = Run(token)
     query_id = str(uuid4())
     reads_tables = " from " in " ".join(sql.lower().split()) and "information_schema" not in sql.lower()
     stops = (
@@ -238,15 +237,13 @@ class _Server(uvicorn.Server):
         sys.stdout.flush()
 
 
-def with_formats(sql: str) -> str:
+def write_formats(sql: str) -> str:
     """Returns a statement whose TO_CHAR with a format is DuckDB's function: fakesnow drops the format."""
     tree = parse_one(sql)
     for call in list(tree.find_all(exp.ToChar)):
         form = call.args.get("format")
         if isinstance(form, exp.Literal):
-            text = re.sub(
-                "|".join(_FORMATS), lambda found: _FORMATS[found[0].upper()], form.name, flags=re.IGNORECASE
-            )
+            text = _FORMAT.sub(lambda found: _FORMATS[found[0].upper()], form.name)
             made = exp.Anonymous(this="STRFTIME", expressions=[call.this.copy(), exp.Literal.string(text)])
             call.replace(made)
     return str(tree.sql(dialect="snowflake"))

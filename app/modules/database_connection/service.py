@@ -945,7 +945,7 @@ def _limit_reads(database: Database, rows: int | None) -> Database:
     """Returns the database that itself stops statements that read more rows, where it can."""
     if rows is None or not isinstance(database, ReadLimitingDatabase):
         return database
-    return database.reading_at_most(rows)
+    return database.limit_reads(rows)
 
 
 def _acting_as(database: Database, role: str) -> Database:

@@ -36,9 +36,8 @@ class EngineData(BaseModel):
 @cache
 def engine_data(dialect: str) -> EngineData:
     """Returns the facts of a dialect that is in `DIALECTS`."""
-    return EngineData.model_validate(
-        tomllib.loads((_FILES / f"{dialect}.toml").read_text(encoding="utf-8")), strict=False
-    )
+    text = (_FILES / f"{dialect}.toml").read_text(encoding="utf-8")
+    return EngineData.model_validate(tomllib.loads(text))
 
 
 DIALECTS: Sequence[str] = sorted(path.stem for path in _FILES.glob("*.toml"))

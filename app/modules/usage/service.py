@@ -157,21 +157,25 @@ class Allowances:
 
     async def usage(self, owner: str) -> Usage:
         day = self._clock() // _DAY_MS
-        # Without a limit no sum of tokens is stored, so the runs are added up.
-        is_limited = self.quotas.tokens_per_day is not None
-        runs, sessions, counted, of_runs = await asyncio.gather(
-            self._repository.runs(owner),
-            self._repository.sessions(owner),
-            self._repository.counted(owner, day),
-            _none() if is_limited else self._repository.tokens_of_runs(owner, day * _DAY_MS),
+        runs, sessions, counted = await asyncio.gather(
+            self._repository.runs(owner), self._repository.sessions(owner), self._day_usage(owner, day)
         )
         return Usage(
             runs=runs,
             sessions=sessions,
-            tokens_today=counted.tokens if is_limited else of_runs,
+            tokens_today=counted.tokens,
             bytes_today=counted.bytes_read,
             day_ends_at=(day + 1) * _DAY_MS,
         )
+
+    async def _day_usage(self, owner: str, day: int) -> DayUsage:
+        """Returns what a day has used. Without a limit no sum of tokens is stored, so the runs are added
+        up.
+        """
+        counted = await self._repository.counted(owner, day)
+        if self.quotas.tokens_per_day is not None:
+            return counted
+        return counted._replace(tokens=await self._repository.tokens_of_runs(owner, day * _DAY_MS))
 
     def _lock(self, counted: _Summed, owner: str) -> asyncio.Lock:
         return self._locks.setdefault((counted, owner), asyncio.Lock())
@@ -195,7 +199,3 @@ def _end_of_day(now: int) -> tuple[int, int]:
     """Returns the next midnight UTC in epoch milliseconds, and the seconds until then."""
     midnight = (now // _DAY_MS + 1) * _DAY_MS
     return midnight, -((now - midnight) // 1_000)
-
-
-async def _none() -> int:
-    return 0

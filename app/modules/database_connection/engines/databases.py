@@ -123,7 +123,7 @@ class EstimatingDatabase(Database, Protocol):
 class ReadLimitingDatabase(Database, Protocol):
     """A database that itself stops a statement that reads too much."""
 
-    def reading_at_most(self, rows: int) -> Database:
+    def limit_reads(self, rows: int) -> Database:
         """Returns the same database, whose server stops a statement that reads more rows."""
 
 

@@ -128,7 +128,7 @@ class ClickhouseDatabase:
     def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
         return list_tables(connection, schemas)
 
-    def reading_at_most(self, rows: int) -> "ClickhouseDatabase":
+    def limit_reads(self, rows: int) -> "ClickhouseDatabase":
         return replace(self, max_rows_to_read=rows)
 
     def estimate_rows(self, connection: Connection, sql: str) -> int:
