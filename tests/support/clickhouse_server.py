@@ -8,7 +8,6 @@ OUTFILE, which only clients write.
 import base64
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from app.core.servers import free_port
+from tests.support.fakes import run_fake, statements_of
 
 if TYPE_CHECKING:
     from chdb.state.sqlitelike import Connection
@@ -53,9 +53,8 @@ class ClickhouseServer:
 
         dsn = self.url().replace("clickhouse", "http", 1)
         with closing(clickhouse_connect.get_client(dsn=dsn)) as client:
-            for statement in script.split(";\n"):
-                if statement.strip():
-                    client.command(statement)
+            for statement in statements_of(script):
+                client.command(statement)
 
 
 @contextmanager
@@ -65,13 +64,8 @@ def clickhouse_server(script: str) -> Iterator[ClickhouseServer]:
     with tempfile.TemporaryDirectory(prefix="kai-clickhouse-") as folder:
         (Path(folder) / "script.sql").write_text(script, encoding="utf-8")
         command = [sys.executable, "-m", __name__, str(server.port), folder]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            try:
-                assert process.stdout is not None
-                assert process.stdout.readline() == "ready\n"
-                yield server
-            finally:
-                process.kill()
+        with run_fake(command):
+            yield server
 
 
 class _Requests(BaseHTTPRequestHandler):
@@ -167,9 +161,8 @@ def main(port: int, folder: str) -> None:
 
     _Requests.folder = f"{folder}/data"
     connection = connect(_Requests.folder)
-    for statement in (Path(folder) / "script.sql").read_text(encoding="utf-8").split(";\n"):
-        if statement.strip():
-            connection.query(statement)
+    for statement in statements_of((Path(folder) / "script.sql").read_text(encoding="utf-8")):
+        connection.query(statement)
     server = ThreadingHTTPServer(("127.0.0.1", port), _Requests)
     sys.stdout.write("ready\n")
     sys.stdout.flush()

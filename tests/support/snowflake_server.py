@@ -15,6 +15,7 @@ from filelock import FileLock
 from sqlalchemy import URL
 
 from app.core.servers import free_port
+from tests.support.fakes import run_fake, statements_of
 
 _ENVIRONMENT = Path(sys.prefix) / "fakesnow"
 _REQUIREMENTS = Path(__file__).parents[2] / "requirements" / "fakesnow.txt"
@@ -60,9 +61,8 @@ class SnowflakeServer:
             ) as connection,
             connection.cursor() as cursor,
         ):
-            for statement in script.split(";\n"):
-                if statement.strip():
-                    cursor.execute(statement)
+            for statement in statements_of(script):
+                cursor.execute(statement)
 
 
 @contextmanager
@@ -80,13 +80,8 @@ def snowflake_server(script: str) -> Iterator[SnowflakeServer]:
         (Path(folder) / "script.sql").write_text(script, encoding="utf-8")
         (Path(folder) / "key.pem").write_bytes(public)
         command = [_python(), str(_PROGRAM), str(server.port), folder]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            try:
-                assert process.stdout is not None
-                assert process.stdout.readline() == "ready\n"
-                yield server
-            finally:
-                process.kill()
+        with run_fake(command):
+            yield server
 
 
 def _python() -> str:
